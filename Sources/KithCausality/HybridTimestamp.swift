@@ -1,0 +1,43 @@
+/// A hybrid timestamp: 48 bits of milliseconds since 1970, then 16 bits of counter.
+///
+/// Later than everything its author had seen. It chooses which of several *concurrent* writes is shown;
+/// it never decides what supersedes what. See Kulkarni et al., "Logical Physical Clocks", 2014.
+public struct HybridTimestamp: Hashable, Sendable, Comparable {
+    /// The 64 bits; order of timestamps is order of raw values.
+    public let rawValue: UInt64
+
+    /// Earlier than every commit.
+    public static let zero = HybridTimestamp(rawValue: 0)
+
+    /// The first timestamp of the year 2200. One at or past it, in anything received, is a protocol error.
+    public static let limit = HybridTimestamp(milliseconds: 7_258_118_400_000)
+
+    public init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    /// A reading of a wall clock, `milliseconds` since 1970, limited to 0 ..< 2⁴⁸.
+    public init(milliseconds: Int64) {
+        let bounded = min(max(milliseconds, 0), (1 << 48) - 1)
+        self.init(rawValue: UInt64(bounded) << 16)
+    }
+
+    /// Milliseconds since 1970.
+    public var milliseconds: Int64 { Int64(rawValue >> 16) }
+
+    /// Tells apart what happened within one millisecond.
+    public var counter: UInt16 { UInt16(truncatingIfNeeded: rawValue) }
+
+    /// The next timestamp; a counter that overflows advances the millisecond.
+    public var next: HybridTimestamp {
+        HybridTimestamp(rawValue: rawValue == .max ? .max : rawValue + 1)
+    }
+
+    public static func < (left: HybridTimestamp, right: HybridTimestamp) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+extension HybridTimestamp: CustomStringConvertible {
+    public var description: String { "\(milliseconds)ms+\(counter)" }
+}

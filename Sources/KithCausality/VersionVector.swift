@@ -1,0 +1,80 @@
+/// What a replica knows: for each replica the highest sequence, always as a prefix of that replica's commits.
+///
+/// The join of two vectors is their pointwise maximum: a semilattice (commutative, associative, idempotent).
+/// Entries are kept sorted by replica, so that iteration, encoding and hashing are the same in every process.
+/// See Parker et al., "Detection of Mutual Inconsistency in Distributed Systems", 1983.
+public struct VersionVector: Hashable, Sendable {
+    /// The entries, sorted by replica; no sequence is 0.
+    public private(set) var entries: [Dot] = []
+
+    /// Knows nothing.
+    public init() {}
+
+    /// The join of `dots`: each is covered by the result.
+    public init(_ dots: some Sequence<Dot>) {
+        for dot in dots { insert(dot) }
+    }
+
+    public var isEmpty: Bool { entries.isEmpty }
+
+    /// The number of replicas known.
+    public var count: Int { entries.count }
+
+    /// The highest sequence known of `replica`; 0 if none.
+    public subscript(replica: ReplicaID) -> UInt64 {
+        let index = insertionIndex(of: replica)
+        return index < entries.count && entries[index].replica == replica ? entries[index].sequence : 0
+    }
+
+    /// Whether the commit `dot` is known.
+    public func covers(_ dot: Dot) -> Bool { self[dot.replica] >= dot.sequence }
+
+    /// Whether everything `other` knows is known here.
+    public func covers(_ other: VersionVector) -> Bool {
+        if other.entries == entries { return true }
+        return other.entries.allSatisfy(covers)
+    }
+
+    /// Learns of `dot` and all its replica's earlier commits.
+    public mutating func insert(_ dot: Dot) {
+        guard dot.sequence > 0 else { return }
+        let index = insertionIndex(of: dot.replica)
+        if index < entries.count, entries[index].replica == dot.replica {
+            if entries[index].sequence < dot.sequence { entries[index] = dot }
+        } else {
+            entries.insert(dot, at: index)
+        }
+    }
+
+    /// Learns all that `other` knows.
+    public mutating func join(_ other: VersionVector) {
+        if entries.isEmpty {
+            entries = other.entries
+        } else {
+            for dot in other.entries { insert(dot) }
+        }
+    }
+
+    /// What both know together.
+    public func joined(with other: VersionVector) -> VersionVector {
+        var result = self
+        result.join(other)
+        return result
+    }
+
+    private func insertionIndex(of replica: ReplicaID) -> Int {
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].replica < replica { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+extension VersionVector: CustomStringConvertible {
+    public var description: String {
+        "{" + entries.map { "\($0.replica.description.prefix(8)):\($0.sequence)" }.joined(separator: ", ") + "}"
+    }
+}
