@@ -1,0 +1,153 @@
+import KithCausality
+
+/// Where a row stands in the order of a catch-up: by table name, then by row id, both as bytes.
+///
+/// The order is the same on every replica, so that a catch-up broken off with one peer is resumed with another.
+public struct SlicePosition: Hashable, Sendable, Comparable {
+    /// UTF-8 bytes of the table's name.
+    public let table: [UInt8]
+    public let row: RowID
+
+    public init(table: [UInt8], row: RowID) {
+        self.table = table
+        self.row = row
+    }
+
+    public static func < (left: SlicePosition, right: SlicePosition) -> Bool {
+        left.table == right.table ? left.row < right.row : left.table.lexicographicallyPrecedes(right.table)
+    }
+}
+
+/// The newest commit known of a replica.
+public struct Head: Hashable, Sendable {
+    public let dot: Dot
+    /// The commit's timestamp, by which two histories of one replica are told apart.
+    public let timestamp: HybridTimestamp
+
+    public init(dot: Dot, timestamp: HybridTimestamp) {
+        self.dot = dot
+        self.timestamp = timestamp
+    }
+}
+
+/// A catch-up that was broken off: what of it need not be sent again.
+public struct Resumption: Hashable, Sendable {
+    /// Rows up to and including this one arrived.
+    public let position: SlicePosition
+    /// They arrived as a sender with this vector (or a later one) knew them.
+    public let vector: VersionVector
+
+    public init(position: SlicePosition, vector: VersionVector) {
+        self.position = position
+        self.vector = vector
+    }
+}
+
+/// What a sender is asked to read next.
+public struct SliceRequest: Hashable, Sendable {
+    /// The vector of the replica that will receive it.
+    public let since: VersionVector
+    /// What the receiver holds of a catch-up that was broken off.
+    public let resumption: Resumption?
+    /// The last row already sent of this delta; `nil` at its start.
+    public let after: SlicePosition?
+    /// What the receiver will know when the delta is complete: the vector of its first slice; `nil` at its start.
+    public let target: [Head]?
+
+    public init(
+        since: VersionVector, resumption: Resumption? = nil, after: SlicePosition? = nil, target: [Head]? = nil
+    ) {
+        self.since = since
+        self.resumption = resumption
+        self.after = after
+        self.target = target
+    }
+}
+
+/// One row of a slice: the part of it that the receiver lacks.
+public struct RowPart: Hashable, Sendable {
+    /// Index into the slice's tables; the cells' columns are indices into that table's columns.
+    public var table: Int
+    public var id: RowID
+    public var state: RowState
+
+    public init(table: Int, id: RowID, state: RowState) {
+        self.table = table
+        self.id = id
+        self.state = state
+    }
+}
+
+/// A delta, or one of the slices it is cut into between rows.
+public struct Slice: Hashable, Sendable {
+    /// The vector of the receiver the delta was made for. It may be applied if the receiver's vector covers this.
+    public var since: VersionVector
+    /// The sender's vector, from the read transaction that read these rows: the context of each row.
+    public var vector: VersionVector
+    /// What the receiver knows, beside its own, when the last slice is in.
+    public var target: [Head]
+    /// The sender's hybrid clock.
+    public var clock: HybridTimestamp
+    /// Whether this slice completes the delta.
+    public var isLast: Bool
+    /// Whether this slice begins the delta.
+    public var isFirst: Bool
+    /// The last row of this slice; `nil` if the delta has no rows.
+    public var position: SlicePosition?
+    /// Rows still to come, as an estimate for progress; 0 in the last slice.
+    public var rowsRemaining: Int
+    /// The tables that the rows refer to.
+    public var tables: [TableSchema]
+    public var rows: [RowPart]
+
+    public init(
+        since: VersionVector, vector: VersionVector, target: [Head], clock: HybridTimestamp, isFirst: Bool, isLast: Bool,
+        position: SlicePosition?, rowsRemaining: Int, tables: [TableSchema], rows: [RowPart]
+    ) {
+        self.since = since
+        self.vector = vector
+        self.target = target
+        self.clock = clock
+        self.isFirst = isFirst
+        self.isLast = isLast
+        self.position = position
+        self.rowsRemaining = rowsRemaining
+        self.tables = tables
+        self.rows = rows
+    }
+
+    /// The vector of ``target``.
+    public var targetVector: VersionVector { VersionVector(target.map(\.dot)) }
+}
+
+/// What a session needs to know of its store, read in one transaction.
+public struct StoreSummary: Hashable, Sendable {
+    /// Who this store is.
+    public var replica: ReplicaID
+    /// The newest commit known of every replica, this one's own among them, sorted by replica.
+    public var heads: [Head]
+    /// The hybrid clock.
+    public var clock: HybridTimestamp
+    /// The catch-up that was broken off, if there is one.
+    public var resumption: Resumption?
+
+    public init(replica: ReplicaID, heads: [Head], clock: HybridTimestamp, resumption: Resumption? = nil) {
+        self.replica = replica
+        self.heads = heads
+        self.clock = clock
+        self.resumption = resumption
+    }
+
+    public var vector: VersionVector { VersionVector(heads.map(\.dot)) }
+
+    /// The newest commit known of `replica`.
+    public func head(of replica: ReplicaID) -> Head? { heads.first { $0.dot.replica == replica } }
+}
+
+/// What became of a slice that was to be applied.
+public enum ApplyOutcome: Hashable, Sendable {
+    /// It is in the store, whose state is now this.
+    case applied(StoreSummary)
+    /// The store's vector does not cover the slice's `since`; nothing changed.
+    case refused(StoreSummary)
+}

@@ -1,0 +1,58 @@
+import KithCausality
+
+/// One column of one row.
+public enum Cell: Hashable, Sendable {
+    case register(RegisterState)
+    case set(SetState)
+    case counter(CounterState)
+
+    /// The cell of a column of this kind that nobody has written.
+    public init(empty kind: ColumnKind) {
+        switch kind {
+        case .register, .text: self = .register(RegisterState())
+        case .set: self = .set(SetState())
+        case .counter: self = .counter(CounterState())
+        }
+    }
+
+    /// The commits that live in this cell.
+    public var dots: [Dot] {
+        switch self {
+        case .register(let state): state.writes.map(\.stamp.dot)
+        case .set(let state): state.touched.entries
+        case .counter(let state): state.totals.map(\.dot)
+        }
+    }
+
+    /// What a replica that knows `vector` lacks of this cell; `nil` if nothing.
+    ///
+    /// Registers and sets travel whole, a counter's totals one by one.
+    public func uncovered(by vector: VersionVector) -> Cell? {
+        switch self {
+        case .register(let state):
+            return state.writes.contains { !vector.covers($0.stamp.dot) } ? self : nil
+        case .set(let state):
+            return vector.covers(state.touched) ? nil : self
+        case .counter(let state):
+            let missing = state.totals.filter { !vector.covers($0.dot) }
+            return missing.isEmpty ? nil : .counter(CounterState(totals: missing))
+        }
+    }
+
+    /// Merges what another replica knows. Cells of different kinds never meet: the kind is part of a column's identity.
+    mutating func merge(_ other: Cell, knowing mine: VersionVector, theirs: VersionVector) {
+        switch (self, other) {
+        case (.register(var state), .register(let theirState)):
+            state.merge(theirState, knowing: mine, theirs: theirs)
+            self = .register(state)
+        case (.set(var state), .set(let theirState)):
+            state.merge(theirState, knowing: mine, theirs: theirs)
+            self = .set(state)
+        case (.counter(var state), .counter(let theirState)):
+            state.merge(theirState)
+            self = .counter(state)
+        default:
+            break
+        }
+    }
+}

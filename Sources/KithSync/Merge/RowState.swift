@@ -1,0 +1,121 @@
+import KithCausality
+
+/// Everything known of one row: its cells, its tombstones, and the context it arrived with.
+public struct RowState: Hashable, Sendable {
+    /// A cell and the column it stands in, a number whose meaning the holder defines.
+    public struct Entry: Hashable, Sendable {
+        public var column: Int
+        public var cell: Cell
+
+        public init(column: Int, cell: Cell) {
+            self.column = column
+            self.cell = cell
+        }
+    }
+
+    /// Sorted by column.
+    public var cells: [Entry]
+    /// Sorted by dot.
+    public var tombstones: [Tombstone]
+    /// What is known of this row beyond the holder's vector, because the row came with a catch-up that is not complete.
+    public var context: VersionVector
+
+    public init(cells: [Entry] = [], tombstones: [Tombstone] = [], context: VersionVector = VersionVector()) {
+        self.cells = cells
+        self.tombstones = tombstones
+        self.context = context
+    }
+
+    /// The cell of `column`; `nil` if nobody has written it, which means that it reads as its default.
+    public subscript(column: Int) -> Cell? {
+        get { cells.first { $0.column == column }?.cell }
+        set {
+            let index = cells.firstIndex { $0.column >= column } ?? cells.endIndex
+            let exists = index < cells.endIndex && cells[index].column == column
+            switch (newValue, exists) {
+            case (let cell?, true): cells[index].cell = cell
+            case (let cell?, false): cells.insert(Entry(column: column, cell: cell), at: index)
+            case (nil, true): cells.remove(at: index)
+            case (nil, false): break
+            }
+        }
+    }
+
+    /// Whether nothing is left of the row but, perhaps, its context.
+    public var isEmpty: Bool { cells.isEmpty && tombstones.isEmpty }
+
+    /// The commits that live in the row's cells.
+    public var cellDots: [Dot] { cells.flatMap(\.cell.dots) }
+
+    /// The commits that live in the row, distinct and sorted.
+    public var liveDots: [Dot] {
+        var result: [Dot] = []
+        for dot in (cellDots + tombstones.map(\.dot)).sorted() where result.last != dot { result.append(dot) }
+        return result
+    }
+
+    /// Everything about the row that its holder has seen.
+    public var clock: VersionVector {
+        var clock = VersionVector(cellDots)
+        for tombstone in tombstones {
+            clock.join(tombstone.seen)
+            clock.insert(tombstone.dot)
+        }
+        return clock
+    }
+
+    /// Whether readers see the row.
+    public func isVisible(_ policy: DeletePolicy) -> Bool {
+        if tombstones.isEmpty { return !cells.isEmpty }
+        if policy == .deleteWins { return false }
+        var seen = VersionVector()
+        for tombstone in tombstones { seen.join(tombstone.seen) }
+        return cellDots.contains { !seen.covers($0) }
+    }
+
+    /// The part of the row that a replica which knows `vector` lacks, with all tombstones; `nil` if it lacks nothing.
+    public func uncovered(by vector: VersionVector) -> RowState? {
+        let parts = cells.compactMap { entry in
+            entry.cell.uncovered(by: vector).map { Entry(column: entry.column, cell: $0) }
+        }
+        if parts.isEmpty, tombstones.allSatisfy({ vector.covers($0.dot) }) { return nil }
+        return RowState(cells: parts, tombstones: tombstones, context: context)
+    }
+
+    /// Merges a part of the row that another replica sent.
+    ///
+    /// - Parameters:
+    ///   - vector: what the holder knows of its whole store; the row's own context is added to it.
+    ///   - theirs: what the sender knew of this row: its vector and the part's context.
+    public mutating func merge(_ part: RowState, knowing vector: VersionVector, theirs: VersionVector) {
+        let mine = context.isEmpty ? vector : vector.joined(with: context)
+        for entry in part.cells {
+            var cell = self[entry.column] ?? entry.cell.empty
+            cell.merge(entry.cell, knowing: mine, theirs: theirs)
+            self[entry.column] = cell.isEmpty ? nil : cell
+        }
+        tombstones = keep(
+            tombstones, knowing: mine, part.tombstones, knowing: theirs, dot: \.dot,
+            same: { Tombstone(dot: $0.dot, seen: $0.seen.joined(with: $1.seen)) })
+    }
+}
+
+extension Cell {
+    /// A cell of the same kind that nobody has written.
+    fileprivate var empty: Cell {
+        switch self {
+        case .register: .register(RegisterState())
+        case .set: .set(SetState())
+        case .counter: .counter(CounterState())
+        }
+    }
+
+    /// Whether no commit lives here.
+    fileprivate var isEmpty: Bool {
+        switch self {
+        case .register(let state): state.writes.isEmpty
+        case .set(let state): state.touched.isEmpty
+        case .counter(let state): state.totals.isEmpty
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import KithCausality
+
+/// Reads the primitives of the wire format. Every length is checked before anything is allocated; nothing traps.
+public struct ByteReader: Sendable {
+    private let bytes: [UInt8]
+    private var offset: Int
+    private let end: Int
+
+    public init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        offset = 0
+        end = bytes.count
+    }
+
+    private init(_ bytes: [UInt8], from offset: Int, to end: Int) {
+        self.bytes = bytes
+        self.offset = offset
+        self.end = end
+    }
+
+    /// Bytes not read yet.
+    public var remaining: Int { end - offset }
+
+    public var isAtEnd: Bool { offset == end }
+
+    public mutating func byte() throws(WireError) -> UInt8 {
+        guard offset < end else { throw .truncated }
+        defer { offset += 1 }
+        return bytes[offset]
+    }
+
+    public mutating func varint() throws(WireError) -> UInt64 {
+        var result: UInt64 = 0
+        var shift: UInt64 = 0
+        while true {
+            let next = try byte()
+            if shift == 63, next > 1 { throw .malformed("number past 64 bits") }
+            result |= UInt64(next & 0x7f) << shift
+            if next < 0x80 { return result }
+            shift += 7
+        }
+    }
+
+    /// A count of things that take at least `eachBytes` each, so that a lie cannot make the reader allocate.
+    public mutating func count(eachBytes: Int = 1, limit: Int = .max, _ name: String) throws(WireError) -> Int {
+        let value = try varint()
+        guard value <= UInt64(limit) else { throw .limitExceeded(name) }
+        guard value <= UInt64(remaining / max(eachBytes, 1)) else { throw .truncated }
+        return Int(value)
+    }
+
+    /// A number that must be below `bound`.
+    public mutating func index(below bound: Int, _ name: String) throws(WireError) -> Int {
+        let value = try varint()
+        guard value < UInt64(max(bound, 0)) else { throw .malformed("\(name) out of range") }
+        return Int(value)
+    }
+
+    public mutating func signed() throws(WireError) -> Int64 {
+        let value = try varint()
+        return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
+
+    public mutating func fixed64() throws(WireError) -> UInt64 {
+        guard remaining >= 8 else { throw .truncated }
+        var result: UInt64 = 0
+        for index in offset..<offset + 8 { result = result << 8 | UInt64(bytes[index]) }
+        offset += 8
+        return result
+    }
+
+    public mutating func raw(_ count: Int) throws(WireError) -> [UInt8] {
+        guard count >= 0, remaining >= count else { throw .truncated }
+        defer { offset += count }
+        return Array(bytes[offset..<offset + count])
+    }
+
+    public mutating func blob(limit: Int = .max, _ name: String) throws(WireError) -> [UInt8] {
+        try raw(count(limit: limit, name))
+    }
+
+    /// A reader of the next `count` bytes, which are skipped here.
+    public mutating func section(_ count: Int) throws(WireError) -> ByteReader {
+        guard count >= 0, remaining >= count else { throw .truncated }
+        defer { offset += count }
+        return ByteReader(bytes, from: offset, to: offset + count)
+    }
+
+    public mutating func identifier<ID: Identifier128>(_: ID.Type = ID.self) throws(WireError) -> ID {
+        let high = try fixed64()
+        return ID(high: high, low: try fixed64())
+    }
+
+    public mutating func value() throws(WireError) -> Value {
+        let tag = try byte()
+        guard let value = try value(tag: tag) else { throw .malformed("value of unknown type") }
+        return value
+    }
+
+    /// The value that follows its tag; `nil` for a tag that is not a value's.
+    mutating func value(tag: UInt8) throws(WireError) -> Value? {
+        switch tag {
+        case ValueTag.null: .null
+        case ValueTag.integer: .integer(try signed())
+        case ValueTag.real: .real(bitPattern: try fixed64())
+        case ValueTag.text: .text(try blob(limit: WireLimits.valueBytesMax, "valueBytesMax"))
+        case ValueTag.blob: .blob(try blob(limit: WireLimits.valueBytesMax, "valueBytesMax"))
+        default: nil
+        }
+    }
+}

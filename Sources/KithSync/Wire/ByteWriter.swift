@@ -1,0 +1,95 @@
+import KithCausality
+
+/// Appends the primitives of the wire format to a buffer. See docs/protocol.md, "Primitives".
+public struct ByteWriter: Sendable {
+    public private(set) var bytes: [UInt8] = []
+
+    public init(reservingCapacity capacity: Int = 0) {
+        bytes.reserveCapacity(capacity)
+    }
+
+    public var count: Int { bytes.count }
+
+    public mutating func byte(_ value: UInt8) {
+        bytes.append(value)
+    }
+
+    /// An unsigned LEB128 number, 1 to 10 bytes.
+    @inlinable
+    public mutating func varint(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    /// A count or index, which is never negative.
+    @inlinable
+    public mutating func count(_ value: Int) {
+        varint(UInt64(max(0, value)))
+    }
+
+    /// A signed number, zigzag then LEB128.
+    public mutating func signed(_ value: Int64) {
+        varint(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
+    }
+
+    /// Eight bytes, big-endian.
+    public mutating func fixed64(_ value: UInt64) {
+        withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    /// Bytes as they are, with no length.
+    public mutating func raw(_ value: some Collection<UInt8>) {
+        bytes.append(contentsOf: value)
+    }
+
+    /// A length, then the bytes.
+    public mutating func blob(_ value: [UInt8]) {
+        count(value.count)
+        bytes.append(contentsOf: value)
+    }
+
+    /// The 16 bytes of an id.
+    public mutating func identifier(_ id: some Identifier128) {
+        fixed64(id.high)
+        fixed64(id.low)
+    }
+
+    public mutating func value(_ value: Value) {
+        switch value {
+        case .null:
+            byte(ValueTag.null)
+        case .integer(let number):
+            byte(ValueTag.integer)
+            signed(number)
+        case .real(let bitPattern):
+            byte(ValueTag.real)
+            fixed64(bitPattern)
+        case .text(let text):
+            byte(ValueTag.text)
+            blob(text)
+        case .blob(let content):
+            byte(ValueTag.blob)
+            blob(content)
+        }
+    }
+
+    @usableFromInline
+    mutating func append(_ value: UInt8) {
+        bytes.append(value)
+    }
+}
+
+/// The first byte of an encoded value.
+enum ValueTag {
+    static let null: UInt8 = 0
+    static let integer: UInt8 = 1
+    static let real: UInt8 = 2
+    static let text: UInt8 = 3
+    static let blob: UInt8 = 4
+    /// The value stands in the user's table. Only in a store's own records, never on the wire.
+    static let elsewhere: UInt8 = 5
+}

@@ -1,0 +1,173 @@
+import KithCausality
+
+/// How a row's state stands in bytes: the distinct stamps of its registers, then its cells, then its tombstones.
+///
+/// A row that one commit wrote whole names its stamp once. See docs/protocol.md, "Row".
+public enum RowStateCodec {
+    /// Where the value that a register shows is found.
+    public enum ShownValues: Sendable {
+        /// In the bytes, as on the wire.
+        case inline
+        /// In the user's table, as in a store's own records; read back as NULL.
+        case inTable
+    }
+
+    public static func encode(
+        _ row: RowState, shown: ShownValues, to writer: inout ByteWriter, _ replicas: inout ReplicaTable
+    ) {
+        let stamps = distinctStamps(of: row)
+        writer.count(stamps.count)
+        for stamp in stamps { writer.stamp(stamp, &replicas) }
+        writer.count(row.cells.count)
+        for entry in row.cells {
+            writer.count(entry.column)
+            switch entry.cell {
+            case .register(let state): encode(state, stamps: stamps, shown: shown, to: &writer)
+            case .set(let state): encode(state, to: &writer, &replicas)
+            case .counter(let state): encode(state, to: &writer, &replicas)
+            }
+        }
+        writer.count(row.tombstones.count)
+        for tombstone in row.tombstones {
+            writer.dot(tombstone.dot, &replicas)
+            writer.vector(tombstone.seen, &replicas)
+        }
+        writer.vector(row.context, &replicas)
+    }
+
+    /// - Parameter kind: the kind of a column; `nil` refuses the column's number.
+    public static func decode(
+        _ reader: inout ByteReader, shown: ShownValues, _ replicas: ReplicaTable, kind: (Int) -> ColumnKind?
+    ) throws(WireError) -> RowState {
+        let stampCount = try reader.count(eachBytes: 10, "stamps")
+        var stamps: [Stamp] = []
+        stamps.reserveCapacity(stampCount)
+        for _ in 0..<stampCount { stamps.append(try reader.stamp(replicas)) }
+
+        let cellCount = try reader.count(eachBytes: 2, limit: WireLimits.columnsMax, "columnsMax")
+        var cells: [RowState.Entry] = []
+        cells.reserveCapacity(cellCount)
+        for _ in 0..<cellCount {
+            let column = try reader.index(below: Int(Int32.max), "column")
+            if let last = cells.last, last.column >= column { throw .malformed("columns out of order") }
+            guard let kind = kind(column) else { throw .malformed("unknown column number") }
+            let cell: Cell =
+                switch kind {
+                case .register, .text: .register(try register(&reader, stamps: stamps, shown: shown))
+                case .set: .set(try set(&reader, replicas))
+                case .counter: .counter(try counter(&reader, replicas))
+                }
+            cells.append(RowState.Entry(column: column, cell: cell))
+        }
+
+        let tombstoneCount = try reader.count(eachBytes: 3, limit: WireLimits.concurrentMax, "concurrentMax")
+        var tombstones: [Tombstone] = []
+        for _ in 0..<tombstoneCount {
+            let dot = try reader.dot(replicas)
+            if let last = tombstones.last, last.dot >= dot { throw .malformed("tombstones out of order") }
+            tombstones.append(Tombstone(dot: dot, seen: try reader.vector(replicas)))
+        }
+        return RowState(cells: cells, tombstones: tombstones, context: try reader.vector(replicas))
+    }
+}
+
+// MARK: - Registers
+
+extension RowStateCodec {
+    private static func distinctStamps(of row: RowState) -> [Stamp] {
+        var stamps: [Stamp] = []
+        for entry in row.cells {
+            guard case .register(let state) = entry.cell else { continue }
+            for write in state.writes where !stamps.contains(write.stamp) { stamps.append(write.stamp) }
+        }
+        return stamps
+    }
+
+    private static func encode(
+        _ state: RegisterState, stamps: [Stamp], shown: ShownValues, to writer: inout ByteWriter
+    ) {
+        writer.count(state.writes.count)
+        let elsewhere = shown == .inTable ? state.shown?.stamp.dot : nil
+        for write in state.writes {
+            writer.count(stamps.firstIndex(of: write.stamp) ?? 0)
+            if write.stamp.dot == elsewhere { writer.byte(ValueTag.elsewhere) } else { writer.value(write.value) }
+        }
+    }
+
+    private static func register(
+        _ reader: inout ByteReader, stamps: [Stamp], shown: ShownValues
+    ) throws(WireError) -> RegisterState {
+        let count = try reader.count(eachBytes: 2, limit: WireLimits.concurrentMax, "concurrentMax")
+        var writes: [Write] = []
+        writes.reserveCapacity(count)
+        for _ in 0..<count {
+            let stamp = stamps[try reader.index(below: stamps.count, "stamp")]
+            if let last = writes.last, last.stamp.dot >= stamp.dot { throw .malformed("writes out of order") }
+            let tag = try reader.byte()
+            if let value = try reader.value(tag: tag) {
+                writes.append(Write(stamp: stamp, value: value))
+            } else if tag == ValueTag.elsewhere, shown == .inTable {
+                writes.append(Write(stamp: stamp, value: .null))
+            } else {
+                throw .malformed("value of unknown type")
+            }
+        }
+        return RegisterState(writes: writes)
+    }
+}
+
+// MARK: - Sets and counters
+
+extension RowStateCodec {
+    private static func encode(_ state: SetState, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
+        writer.vector(state.touched, &replicas)
+        writer.count(state.elements.count)
+        for element in state.elements {
+            writer.blob(element.json)
+            writer.count(element.dots.count)
+            for dot in element.dots { writer.dot(dot, &replicas) }
+        }
+    }
+
+    private static func set(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> SetState {
+        let touched = try reader.vector(replicas)
+        let count = try reader.count(eachBytes: 4, limit: WireLimits.setElementsMax, "setElementsMax")
+        var elements: [SetState.Element] = []
+        elements.reserveCapacity(count)
+        for _ in 0..<count {
+            let json = try reader.blob(limit: WireLimits.valueBytesMax, "valueBytesMax")
+            if let last = elements.last, !last.json.lexicographicallyPrecedes(json) {
+                throw .malformed("set elements out of order")
+            }
+            let dotCount = try reader.count(eachBytes: 2, limit: WireLimits.concurrentMax, "concurrentMax")
+            var dots: [Dot] = []
+            for _ in 0..<dotCount {
+                let dot = try reader.dot(replicas)
+                if let last = dots.last, last >= dot { throw .malformed("dots out of order") }
+                dots.append(dot)
+            }
+            guard !dots.isEmpty, dots.allSatisfy(touched.covers) else { throw .malformed("set element without its commit") }
+            elements.append(SetState.Element(json: json, dots: dots))
+        }
+        return SetState(elements: elements, touched: touched)
+    }
+
+    private static func encode(_ state: CounterState, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
+        writer.count(state.totals.count)
+        for total in state.totals {
+            writer.dot(total.dot, &replicas)
+            writer.signed(total.amount)
+        }
+    }
+
+    private static func counter(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> CounterState {
+        let count = try reader.count(eachBytes: 3, limit: WireLimits.replicasMax, "replicasMax")
+        var totals: [CounterState.Total] = []
+        for _ in 0..<count {
+            let dot = try reader.dot(replicas)
+            if let last = totals.last, last.dot.replica >= dot.replica { throw .malformed("totals out of order") }
+            totals.append(CounterState.Total(dot: dot, amount: try reader.signed()))
+        }
+        return CounterState(totals: totals)
+    }
+}
