@@ -1,0 +1,105 @@
+import Crypto
+import Foundation
+import KithCausality
+import X509
+
+/// The private key that makes this machine a device of its own: P-256, kept in a file that only its owner can read.
+///
+/// P-256 rather than Ed25519, because every TLS 1.3 stack must support ECDSA over P-256 (RFC 8446, 9.1) while
+/// Ed25519 certificates are off by default in BoringSSL and absent from several platforms' stacks.
+/// The key belongs outside the folder of the database, which people copy and back up.
+public struct DeviceKey: Sendable {
+    /// Name of the key's file in the identity folder.
+    public static let fileName = "device.key"
+    /// Largest key file that is read, in bytes.
+    public static let fileBytesMax = 16 * 1024
+
+    /// The id of this device.
+    public let id: DeviceID
+    private let key: P256.Signing.PrivateKey
+
+    /// A new key, in memory only.
+    public init() {
+        self.init(key: P256.Signing.PrivateKey())
+    }
+
+    private init(key: P256.Signing.PrivateKey) {
+        self.key = key
+        id = DeviceID(publicKey: key.publicKey)
+    }
+
+    /// The key in `folder`, made there if there is none.
+    ///
+    /// The folder is made with mode 0700, the file with mode 0600, complete or not at all. Processes that start
+    /// together get the same key. A file that is damaged or open to others is refused and never overwritten.
+    /// - Throws: `TrustError` with `.exposedFile`, `.exposedFolder`, `.corruptedKey`, `.busy` or `.fileSystem`.
+    public static func loadOrCreate(in folder: URL) throws(TrustError) -> DeviceKey {
+        if let key = try existing(in: folder) { return key }
+        try PrivateFolder.create(folder.path)
+        return try FileLock.withLock(beside: path(in: folder)) { () throws(TrustError) in
+            if let key = try existing(in: folder) { return key }
+            let key = DeviceKey()
+            try PrivateFile.replace(path(in: folder), with: Array(key.key.pemRepresentation.utf8))
+            return key
+        }
+    }
+
+    /// The key in `folder`.
+    /// - Throws: as `loadOrCreate(in:)`, and `.missingKey` if there is none.
+    public static func load(from folder: URL) throws(TrustError) -> DeviceKey {
+        guard let key = try existing(in: folder) else {
+            throw TrustError(.missingKey, "There is no device key at \(path(in: folder)). It is made when the device first starts.")
+        }
+        return key
+    }
+
+    /// The private key as PKCS#8 DER, for the TLS stack. Secret: neither log nor store it.
+    public var privateKeyDER: [UInt8] { Array(key.derRepresentation) }
+
+    /// A self-signed certificate that carries the public key and says nothing else about the device.
+    ///
+    /// The defaults are the widest validity X.509 can say (RFC 5280, 4.1.2.5), so that neither a wrong clock nor
+    /// time itself separates devices; trust ends by removing the device's id, not by a date.
+    public func makeCertificate(
+        notValidBefore: Date = Date(timeIntervalSince1970: 0),
+        notValidAfter: Date = Date(timeIntervalSince1970: 253_402_300_799)
+    ) throws(TrustError) -> DeviceCertificate {
+        do {
+            let name = try DistinguishedName { CommonName("kith") }
+            let certificate = try Certificate(
+                version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey),
+                notValidBefore: notValidBefore, notValidAfter: notValidAfter, issuer: name, subject: name,
+                signatureAlgorithm: .ecdsaWithSHA256, extensions: .init(), issuerPrivateKey: .init(key))
+            return try DeviceCertificate(certificate)
+        } catch {
+            throw TrustError(.malformedCertificate, "No certificate could be made for this device: \(error)")
+        }
+    }
+
+    // MARK: File
+
+    private static func path(in folder: URL) -> String {
+        folder.appendingPathComponent(fileName).path
+    }
+
+    private static func existing(in folder: URL) throws(TrustError) -> DeviceKey? {
+        let path = path(in: folder)
+        guard let bytes = try PrivateFile.read(path, bytesMax: fileBytesMax, forbiddenMode: 0o077) else { return nil }
+        guard let text = String(validating: bytes, as: UTF8.self), let key = try? P256.Signing.PrivateKey(pemRepresentation: text)
+        else {
+            throw TrustError(
+                .corruptedKey,
+                """
+                The device key \(path) is damaged and was left as it is. Restore it from a backup; or move it away \
+                to become a new device, which the other devices must then be told to trust.
+                """)
+        }
+        return DeviceKey(key: key)
+    }
+}
+
+extension DeviceKey: CustomStringConvertible, CustomReflectable {
+    /// The id alone, so that no log shows the key.
+    public var description: String { "DeviceKey(\(id))" }
+    public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
+}

@@ -1,0 +1,50 @@
+/// What can go wrong with keys, certificates and the list of trusted devices.
+public struct TrustError: Error, Hashable, Sendable {
+    /// The stable name of the failure, for programs.
+    public enum Code: String, Hashable, Sendable {
+        /// A file that only its owner may read or write is open to others.
+        case exposedFile
+        /// A folder in which others could replace the files.
+        case exposedFolder
+        /// The device key cannot be read; it was left as it is.
+        case corruptedKey
+        /// There is no device key where one is needed.
+        case missingKey
+        /// The list of trusted devices cannot be read; it was left as it is.
+        case corruptedList
+        /// The list was written by a newer version.
+        case newerList
+        /// Another process held the lock for too long.
+        case busy
+        /// The operating system refused a file operation; see `systemError`.
+        case fileSystem
+        /// A device cannot trust itself as another one.
+        case ownDevice
+        /// No trusted device has this id.
+        case unknownDevice
+        /// A name that cannot be shown on one line, or is too long.
+        case invalidName
+        /// Not `host:port`.
+        case invalidAddress
+        /// More devices, or more addresses of one device, than the limit.
+        case limitReached
+        /// Not a certificate of a Kith device.
+        case malformedCertificate
+    }
+
+    public let code: Code
+    /// What happened, what it means and what to do, for people.
+    public let message: String
+    /// The `errno` of the failed call, if the operating system refused it.
+    public let systemError: Int32?
+
+    init(_ code: Code, _ message: String, systemError: Int32? = nil) {
+        self.code = code
+        self.message = message
+        self.systemError = systemError
+    }
+}
+
+extension TrustError: CustomStringConvertible {
+    public var description: String { message }
+}
