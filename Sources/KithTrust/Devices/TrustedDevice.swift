@@ -35,7 +35,8 @@ public struct TrustedDevice: Hashable, Sendable {
     /// Control characters, line ends and the marks that change the direction of text: with them a name could
     /// pass for something else in a terminal.
     private static func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
+        if scalar == "\u{200C}" || scalar == "\u{200D}" { return false }  // joiners, which words and emoji need
+        return switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
         default: false
         }
