@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Checks for Swift and installs the system packages that building, testing and the demo need.
+#   usage: scripts/setup.sh
+# Says nothing when nothing is missing. Installs with apt-get (Debian, Ubuntu); elsewhere it names what to install by hand.
+set -euo pipefail
+
+readonly swift_version_min=6.1
+readonly packages=(
+    libsqlite3-dev zlib1g-dev           # the store
+    libavahi-compat-libdnssd-dev        # discovery, to build
+    avahi-daemon dbus                   # discovery, to run
+    iproute2 util-linux procps gzip     # the private LAN of the demo and the tests
+)
+
+fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+check_swift() {
+    local version
+    command -v swift >/dev/null ||
+        fail "Swift is not installed. Install Swift $swift_version_min or later from https://www.swift.org/install, then run this again."
+    version=$(swift --version 2>/dev/null | sed -nE 's/.*Swift version ([0-9]+\.[0-9]+).*/\1/p' | head -n 1)
+    [ -n "$version" ] || fail "'swift --version' did not name a version. Reinstall Swift from https://www.swift.org/install."
+    # In version order the minimum comes first unless what we have is older.
+    [ "$(printf '%s\n' "$swift_version_min" "$version" | sort -V | head -n 1)" = "$swift_version_min" ] ||
+        fail "Swift $version is too old; Kith needs $swift_version_min or later from https://www.swift.org/install."
+}
+
+missing_packages() {
+    local package
+    for package in "${packages[@]}"; do
+        [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || printf '%s\n' "$package"
+    done
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        fail "installing needs root, and there is no sudo. As root: apt-get install ${missing[*]}"
+    fi
+}
+
+install_missing() {
+    local log
+    mapfile -t missing < <(missing_packages)
+    [ "${#missing[@]}" -gt 0 ] || return 0
+    printf 'setup: installing %s\n' "${missing[*]}"
+    log=$(mktemp)
+    if ! as_root apt-get -o DPkg::Lock::Timeout=300 update >"$log" 2>&1 ||
+        ! as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 \
+            install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        rm -f "$log"
+        fail "apt-get failed (its last lines are above). Try: apt-get install ${missing[*]}"
+    fi
+    rm -f "$log"
+}
+
+check_swift
+case $(uname -s) in
+    Darwin) ;; # SQLite and mDNS are part of the system
+    Linux)
+        if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
+            install_missing
+        else
+            printf 'setup: no apt-get here; make sure that what Debian calls these is installed: %s\n' "${packages[*]}" >&2
+        fi
+        ;;
+    *) fail "$(uname -s) is not supported; Kith runs on Linux, macOS and iOS." ;;
+esac
