@@ -5,17 +5,18 @@ public struct ByteReader: Sendable {
     private let bytes: [UInt8]
     private var offset: Int
     private let end: Int
+    /// Entries that lists may still have, all together: what is small in bytes may be large in memory.
+    private var entriesLeft: Int
 
-    public init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-        offset = 0
-        end = bytes.count
+    public init(_ bytes: [UInt8], entriesMax: Int = .max) {
+        self.init(bytes, from: 0, to: bytes.count, entriesLeft: entriesMax)
     }
 
-    private init(_ bytes: [UInt8], from offset: Int, to end: Int) {
+    private init(_ bytes: [UInt8], from offset: Int, to end: Int, entriesLeft: Int) {
         self.bytes = bytes
         self.offset = offset
         self.end = end
+        self.entriesLeft = entriesLeft
     }
 
     /// Bytes not read yet.
@@ -43,6 +44,13 @@ public struct ByteReader: Sendable {
 
     /// A count of things that take at least `eachBytes` each, so that a lie cannot make the reader allocate.
     public mutating func count(eachBytes: Int = 1, limit: Int = .max, _ name: String) throws(WireError) -> Int {
+        let count = try bounded(eachBytes: eachBytes, limit: limit, name)
+        guard count <= entriesLeft else { throw .limitExceeded("entriesMax") }
+        entriesLeft -= count
+        return count
+    }
+
+    private mutating func bounded(eachBytes: Int, limit: Int, _ name: String) throws(WireError) -> Int {
         let value = try varint()
         guard value <= UInt64(limit) else { throw .limitExceeded(name) }
         guard value <= UInt64(remaining / max(eachBytes, 1)) else { throw .truncated }
@@ -76,14 +84,19 @@ public struct ByteReader: Sendable {
     }
 
     public mutating func blob(limit: Int = .max, _ name: String) throws(WireError) -> [UInt8] {
-        try raw(count(limit: limit, name))
+        try raw(bounded(eachBytes: 1, limit: limit, name))
     }
 
-    /// A reader of the next `count` bytes, which are skipped here.
-    public mutating func section(_ count: Int) throws(WireError) -> ByteReader {
-        guard count >= 0, remaining >= count else { throw .truncated }
-        defer { offset += count }
-        return ByteReader(bytes, from: offset, to: offset + count)
+    /// Reads a section: its length, then what `body` reads of it. What `body` leaves of the section is skipped.
+    public mutating func section<Content>(
+        _ name: String, _ body: (inout ByteReader) throws(WireError) -> Content
+    ) throws(WireError) -> Content {
+        let length = try bounded(eachBytes: 1, limit: .max, name)
+        var inner = ByteReader(bytes, from: offset, to: offset + length, entriesLeft: entriesLeft)
+        let content = try body(&inner)
+        offset += length
+        entriesLeft = inner.entriesLeft
+        return content
     }
 
     public mutating func identifier<ID: Identifier128>(_: ID.Type = ID.self) throws(WireError) -> ID {

@@ -17,6 +17,19 @@ extension ByteWriter {
         dot(stamp.dot, &replicas)
         fixed64(stamp.timestamp.rawValue)
     }
+
+    mutating func heads(_ heads: [Head], _ replicas: inout ReplicaTable) {
+        count(heads.count)
+        for head in heads {
+            dot(head.dot, &replicas)
+            fixed64(head.timestamp.rawValue)
+        }
+    }
+
+    mutating func position(_ position: SlicePosition) {
+        blob(position.table)
+        identifier(position.row)
+    }
 }
 
 extension ByteReader {
@@ -30,7 +43,11 @@ extension ByteReader {
     public mutating func vector(_ replicas: ReplicaTable) throws(WireError) -> VersionVector {
         let count = try count(eachBytes: 2, limit: WireLimits.replicasMax, "replicasMax")
         var vector = VersionVector()
-        for _ in 0..<count { vector.insert(try dot(replicas)) }
+        for _ in 0..<count {
+            let dot = try dot(replicas)
+            if let last = vector.entries.last, last.replica >= dot.replica { throw .malformed("vector out of order") }
+            vector.insert(dot)
+        }
         return vector
     }
 
@@ -43,5 +60,22 @@ extension ByteReader {
     public mutating func stamp(_ replicas: ReplicaTable) throws(WireError) -> Stamp {
         let dot = try dot(replicas)
         return Stamp(dot: dot, timestamp: try timestamp())
+    }
+
+    mutating func heads(_ replicas: ReplicaTable) throws(WireError) -> [Head] {
+        let count = try count(eachBytes: 10, limit: WireLimits.replicasMax, "replicasMax")
+        var heads: [Head] = []
+        heads.reserveCapacity(count)
+        for _ in 0..<count {
+            let dot = try dot(replicas)
+            if let last = heads.last, last.dot.replica >= dot.replica { throw .malformed("heads out of order") }
+            heads.append(Head(dot: dot, timestamp: try timestamp()))
+        }
+        return heads
+    }
+
+    mutating func position() throws(WireError) -> SlicePosition {
+        let table = try blob(limit: WireLimits.nameBytesMax, "nameBytesMax")
+        return SlicePosition(table: table, row: try identifier())
     }
 }

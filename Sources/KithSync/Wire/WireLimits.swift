@@ -8,8 +8,20 @@ public enum WireLimits {
     public static let sliceBytesMax = 4 << 20
     /// Bytes of one frame, once the peer has said hello: a slice of one row with a value of the largest size.
     public static let frameBytesMax = (100 << 20) + (16 << 20)
-    /// Bytes of one frame before the peer has said hello.
-    public static let helloBytesMax = 64 << 10
+    /// Bytes of a hello, and of any frame before it: enough for the largest vectors a store may have.
+    public static let helloBytesMax = 256 << 10
+    /// Entries of all lists in one frame together, which bounds the memory that a frame takes once it is decoded.
+    public static let entriesMax = 1 << 21
+    /// Slices sent and not yet acknowledged, in one direction.
+    public static let slicesInFlightMax = 4
+    /// Bytes of slices sent and not yet acknowledged, in one direction; a single larger slice travels alone.
+    public static let sliceBytesInFlightMax = 24 << 20
+    /// Replicas named in a slice as being sent the same.
+    public static let neighboursMax = 256
+    /// Bytes of a group id.
+    public static let groupBytesMax = 32
+    /// Bytes of the name and version of the peer's software.
+    public static let softwareBytesMax = 128
     /// Replicas in one vector.
     public static let replicasMax = 4_096
     /// Tables in one slice.

@@ -1,0 +1,166 @@
+import KithCausality
+
+/// How a slice stands in bytes, after the replica table of its frame. See docs/protocol.md, "Slice".
+public enum SliceCodec {
+    public static func encode(_ slice: Slice, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
+        writer.vector(slice.since, &replicas)
+        writer.vector(slice.vector, &replicas)
+        writer.heads(slice.target, &replicas)
+        writer.fixed64(slice.clock.rawValue)
+        writer.byte((slice.isFirst ? Flag.first : 0) | (slice.isLast ? Flag.last : 0))
+        writer.count(slice.rowsRemaining)
+        writer.count(slice.tables.count)
+        for table in slice.tables { encode(table, to: &writer) }
+        writer.count(slice.rows.count)
+        for part in slice.rows { encode(part, to: &writer, &replicas) }
+        encode(slice.position, of: slice, to: &writer)
+    }
+
+    public static func decode(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> Slice {
+        let since = try reader.vector(replicas)
+        let vector = try reader.vector(replicas)
+        let target = try reader.heads(replicas)
+        guard vector.covers(VersionVector(target.map(\.dot))) else { throw .malformed("target past the sender's vector") }
+        let clock = try reader.timestamp()
+        let flags = try reader.byte()
+        let rowsRemaining = try reader.index(below: Int(Int32.max), "rows remaining")
+        let tables = try tables(&reader)
+        let rows = try rows(&reader, tables, replicas)
+        return Slice(
+            since: since, vector: vector, target: target, clock: clock, isFirst: flags & Flag.first != 0,
+            isLast: flags & Flag.last != 0, position: try position(&reader, rows, tables), rowsRemaining: rowsRemaining,
+            tables: tables, rows: rows)
+    }
+
+    private enum Flag {
+        static let first: UInt8 = 1
+        static let last: UInt8 = 2
+    }
+}
+
+// MARK: - Tables
+
+extension SliceCodec {
+    private static func encode(_ table: TableSchema, to writer: inout ByteWriter) {
+        writer.blob(table.name)
+        writer.count(table.columns.count)
+        for column in table.columns {
+            writer.byte(column.kind.rawValue)
+            writer.blob(column.name)
+        }
+    }
+
+    private static func tables(_ reader: inout ByteReader) throws(WireError) -> [TableSchema] {
+        let count = try reader.count(eachBytes: 2, limit: WireLimits.tablesMax, "tablesMax")
+        var tables: [TableSchema] = []
+        tables.reserveCapacity(count)
+        for _ in 0..<count { tables.append(try table(&reader)) }
+        let names = tables.map(\.name).sorted { $0.lexicographicallyPrecedes($1) }
+        guard zip(names, names.dropFirst()).allSatisfy({ $0 != $1 }) else { throw .malformed("table named twice") }
+        return tables
+    }
+
+    private static func table(_ reader: inout ByteReader) throws(WireError) -> TableSchema {
+        let name = try reader.blob(limit: WireLimits.nameBytesMax, "nameBytesMax")
+        let count = try reader.count(eachBytes: 2, limit: WireLimits.columnsMax, "columnsMax")
+        var columns: [ColumnKey] = []
+        columns.reserveCapacity(count)
+        for _ in 0..<count {
+            guard let kind = ColumnKind(rawValue: try reader.byte()) else { throw .unsupported("kind of column") }
+            columns.append(ColumnKey(name: try reader.blob(limit: WireLimits.nameBytesMax, "nameBytesMax"), kind: kind))
+        }
+        let sorted = columns.sorted()
+        guard zip(sorted, sorted.dropFirst()).allSatisfy({ $0 != $1 }) else { throw .malformed("column named twice") }
+        return TableSchema(name: name, columns: columns)
+    }
+}
+
+// MARK: - Rows
+
+extension SliceCodec {
+    private static func encode(_ part: RowPart, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
+        writer.count(part.table)
+        writer.identifier(part.id)
+        var state = ByteWriter()
+        RowStateCodec.encode(part.state, shown: .inline, to: &state, &replicas)
+        writer.blob(state.bytes)
+    }
+
+    private static func rows(
+        _ reader: inout ByteReader, _ tables: [TableSchema], _ replicas: ReplicaTable
+    ) throws(WireError) -> [RowPart] {
+        let count = try reader.count(eachBytes: 22, limit: WireLimits.sliceRowsMax, "sliceRowsMax")
+        let bytesBefore = reader.remaining
+        var rows: [RowPart] = []
+        rows.reserveCapacity(count)
+        for _ in 0..<count {
+            let part = try row(&reader, tables, replicas)
+            if let last = rows.last, part.position(in: tables) <= last.position(in: tables) {
+                throw .malformed("rows out of order")
+            }
+            rows.append(part)
+            // A sender measures rows before it encodes them, so several rows may take twice what it cuts at.
+            if count > 1, bytesBefore - reader.remaining > 2 * WireLimits.sliceBytesMax {
+                throw .limitExceeded("sliceBytesMax")
+            }
+        }
+        return rows
+    }
+
+    private static func row(
+        _ reader: inout ByteReader, _ tables: [TableSchema], _ replicas: ReplicaTable
+    ) throws(WireError) -> RowPart {
+        let table = try reader.index(below: tables.count, "table number")
+        let id: RowID = try reader.identifier()
+        let columns = tables[table].columns
+        let state = try reader.section("row") { (section) throws(WireError) -> RowState in
+            try RowStateCodec.decode(&section, shown: .inline, replicas) { $0 < columns.count ? columns[$0].kind : nil }
+        }
+        return RowPart(table: table, id: id, state: state)
+    }
+}
+
+extension RowPart {
+    /// Where this row stands in the order of a catch-up.
+    func position(in tables: [TableSchema]) -> SlicePosition {
+        SlicePosition(table: tables[table].name, row: id)
+    }
+}
+
+// MARK: - Position
+
+extension SliceCodec {
+    private enum PositionTag {
+        static let none: UInt8 = 0
+        static let lastRow: UInt8 = 1
+        static let explicit: UInt8 = 2
+    }
+
+    private static func encode(_ position: SlicePosition?, of slice: Slice, to writer: inout ByteWriter) {
+        let lastRow = slice.rows.last?.position(in: slice.tables)
+        if let position, position != lastRow {
+            writer.byte(PositionTag.explicit)
+            writer.position(position)
+        } else {
+            writer.byte(lastRow == nil ? PositionTag.none : PositionTag.lastRow)
+        }
+    }
+
+    private static func position(
+        _ reader: inout ByteReader, _ rows: [RowPart], _ tables: [TableSchema]
+    ) throws(WireError) -> SlicePosition? {
+        let lastRow = rows.last?.position(in: tables)
+        switch try reader.byte() {
+        case PositionTag.none where lastRow == nil:
+            return nil
+        case PositionTag.lastRow where lastRow != nil:
+            return lastRow
+        case PositionTag.explicit:
+            let position = try reader.position()
+            if let lastRow, position < lastRow { throw .malformed("position before the last row") }
+            return position
+        default:
+            throw .malformed("position")
+        }
+    }
+}

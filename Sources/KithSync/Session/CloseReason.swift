@@ -1,0 +1,58 @@
+/// Why a session ends, as a stable code. The numbers stand on the wire and never change.
+public enum CloseCode: UInt8, Hashable, Sendable, CaseIterable {
+    /// A reason this build does not know.
+    case unspecified = 0
+    /// The node stops, or the user paused it.
+    case shutdown = 1
+    /// The peer broke a rule of the protocol.
+    case protocolError = 2
+    /// The two understand no common version of the protocol.
+    case unsupportedVersion = 3
+    /// The two belong to different groups.
+    case wrongGroup = 4
+    /// Nothing was heard for too long.
+    case timeout = 5
+    /// The store could not be read or written: disk full, locked, damaged.
+    case storeFailed = 6
+    /// The store took a new replica id. Connecting again at once is right.
+    case identityChanged = 7
+    /// Another connection to the same peer is kept instead.
+    case replaced = 8
+    /// The peer is no longer trusted.
+    case notTrusted = 9
+    /// Something is larger than the protocol can carry.
+    case tooLarge = 10
+
+    /// When it makes sense to connect again.
+    public var retry: RetryAdvice {
+        switch self {
+        case .identityChanged: .atOnce
+        case .unspecified, .timeout, .storeFailed, .shutdown, .protocolError: .later
+        case .unsupportedVersion, .wrongGroup, .replaced, .notTrusted, .tooLarge: .afterChange
+        }
+    }
+}
+
+/// When it makes sense to connect again.
+public enum RetryAdvice: Hashable, Sendable {
+    case atOnce
+    /// After a pause that grows.
+    case later
+    /// Not before something changed: an update, the list of devices, a row.
+    case afterChange
+}
+
+/// Why a session ended, and who said so.
+public struct CloseReason: Hashable, Sendable {
+    public let code: CloseCode
+    /// What happened, for people. From the peer it is bounded, and free of control characters.
+    public let message: String
+    /// Whether the peer closed.
+    public let isFromPeer: Bool
+
+    public init(_ code: CloseCode, _ message: String, isFromPeer: Bool = false) {
+        self.code = code
+        self.message = message
+        self.isFromPeer = isFromPeer
+    }
+}

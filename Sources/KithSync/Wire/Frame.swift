@@ -1,0 +1,104 @@
+import KithCausality
+
+/// What one message between two replicas says. How long it is, is the transport's to tell.
+public enum Frame: Hashable, Sendable {
+    /// Who I am and what I know. The first frame in both directions, sent without waiting for the other's.
+    case hello(Hello)
+    /// A delta, or a part of one; `alsoSentTo` are other replicas to which the sender sends the same.
+    case slice(Slice, alsoSentTo: [ReplicaID])
+    /// Slices were dealt with, or what was applied has become durable.
+    case acknowledge(Acknowledgement)
+    /// A slice was made for a vector I do not have: start again from this one.
+    case want(Want)
+    /// Are you there, and what do you know? Answered with a ``pong(_:)`` of the same nonce.
+    case ping(Pulse)
+    case pong(Pulse)
+    /// Why I close. The last frame.
+    case goodbye(code: CloseCode, message: String)
+}
+
+/// The first frame of a session.
+public struct Hello: Hashable, Sendable {
+    public var versions: ProtocolVersions
+    public var replica: ReplicaID
+    /// The group whose members synchronise; opaque, at most ``WireLimits/groupBytesMax`` bytes. Must be equal on both sides.
+    public var group: [UInt8]
+    /// Name and version of the software, for people.
+    public var software: String
+    /// Optional abilities, one bit each; a session uses those both sides have. Version 1 defines none.
+    public var capabilities: UInt64
+    /// Milliseconds since 1970 on the sender's wall clock.
+    public var wallClockMilliseconds: Int64
+    /// The sender's hybrid clock.
+    public var clock: HybridTimestamp
+    /// The newest commit known of every replica: what the sender knows, and what it holds of the receiver.
+    public var heads: [Head]
+    /// The part of it that would survive a loss of power.
+    public var durable: VersionVector
+    /// The catch-up that was broken off, if there is one.
+    public var resumption: Resumption?
+
+    public init(
+        versions: ProtocolVersions, replica: ReplicaID, group: [UInt8], software: String, capabilities: UInt64,
+        wallClockMilliseconds: Int64, clock: HybridTimestamp, heads: [Head], durable: VersionVector, resumption: Resumption?
+    ) {
+        self.versions = versions
+        self.replica = replica
+        self.group = group
+        self.software = software
+        self.capabilities = capabilities
+        self.wallClockMilliseconds = wallClockMilliseconds
+        self.clock = clock
+        self.heads = heads
+        self.durable = durable
+        self.resumption = resumption
+    }
+
+    public var vector: VersionVector { VersionVector(heads.map(\.dot)) }
+}
+
+/// What has become of the slices received so far.
+public struct Acknowledgement: Hashable, Sendable {
+    /// Slices of this session dealt with: applied, refused or dropped.
+    public var slices: UInt64
+    /// What would survive a loss of power.
+    public var durable: VersionVector
+
+    public init(slices: UInt64, durable: VersionVector) {
+        self.slices = slices
+        self.durable = durable
+    }
+}
+
+/// What the sender of a refused slice is asked for instead.
+public struct Want: Hashable, Sendable {
+    /// Slices of this session dealt with, the refused one among them.
+    public var slices: UInt64
+    /// What the receiver really knows.
+    public var since: VersionVector
+    /// The catch-up that was broken off, if there is one.
+    public var resumption: Resumption?
+
+    public init(slices: UInt64, since: VersionVector, resumption: Resumption?) {
+        self.slices = slices
+        self.since = since
+        self.resumption = resumption
+    }
+}
+
+/// A sign of life, which also says what its sender knows.
+public struct Pulse: Hashable, Sendable {
+    public var nonce: UInt64
+    /// Milliseconds since 1970 on the sender's wall clock.
+    public var wallClockMilliseconds: Int64
+    public var vector: VersionVector
+    /// The part of it that would survive a loss of power.
+    public var durable: VersionVector
+
+    public init(nonce: UInt64, wallClockMilliseconds: Int64, vector: VersionVector, durable: VersionVector) {
+        self.nonce = nonce
+        self.wallClockMilliseconds = wallClockMilliseconds
+        self.vector = vector
+        self.durable = durable
+    }
+}

@@ -1,0 +1,188 @@
+import KithCausality
+
+/// How frames stand in bytes: a type, the table of replicas that the rest refers to by number, and the fields of that type.
+///
+/// Bytes after the known fields are skipped, so that a later version may add what may be ignored. See docs/protocol.md.
+public enum FrameCodec {
+    /// Types from here on may be ignored by who does not know them; below it they are an error.
+    static let firstOptionalType: UInt8 = 0x80
+
+    enum FrameType {
+        static let hello: UInt8 = 1
+        static let slice: UInt8 = 2
+        static let acknowledge: UInt8 = 3
+        static let want: UInt8 = 4
+        static let ping: UInt8 = 5
+        static let pong: UInt8 = 6
+        static let goodbye: UInt8 = 7
+    }
+
+    public static func encode(_ frame: Frame) -> [UInt8] {
+        var replicas = ReplicaTable()
+        var body = ByteWriter()
+        let type: UInt8
+        switch frame {
+        case .hello(let hello):
+            type = FrameType.hello
+            encode(hello, to: &body, &replicas)
+        case .slice(let slice, let alsoSentTo):
+            type = FrameType.slice
+            SliceCodec.encode(slice, to: &body, &replicas)
+            body.count(alsoSentTo.count)
+            for replica in alsoSentTo { body.count(replicas.number(of: replica)) }
+        case .acknowledge(let acknowledgement):
+            type = FrameType.acknowledge
+            body.varint(acknowledgement.slices)
+            body.vector(acknowledgement.durable, &replicas)
+        case .want(let want):
+            type = FrameType.want
+            body.varint(want.slices)
+            body.vector(want.since, &replicas)
+            encode(want.resumption, to: &body, &replicas)
+        case .ping(let pulse):
+            type = FrameType.ping
+            encode(pulse, to: &body, &replicas)
+        case .pong(let pulse):
+            type = FrameType.pong
+            encode(pulse, to: &body, &replicas)
+        case .goodbye(let code, let message):
+            type = FrameType.goodbye
+            body.byte(code.rawValue)
+            body.string(message, bytesMax: WireLimits.reasonBytesMax)
+        }
+        return assemble(type, replicas, body)
+    }
+
+    /// The frame in `bytes`; `nil` if it is of a kind that this build may ignore.
+    public static func decode(_ bytes: [UInt8]) throws(WireError) -> Frame? {
+        guard bytes.count <= WireLimits.frameBytesMax else { throw .limitExceeded("frameBytesMax") }
+        var reader = ByteReader(bytes, entriesMax: WireLimits.entriesMax)
+        let type = try reader.byte()
+        if type >= firstOptionalType { return nil }
+        if type == FrameType.hello, bytes.count > WireLimits.helloBytesMax { throw .limitExceeded("helloBytesMax") }
+        let replicas = try replicaTable(&reader)
+        switch type {
+        case FrameType.hello:
+            return .hello(try hello(&reader, replicas))
+        case FrameType.slice:
+            let slice = try SliceCodec.decode(&reader, replicas)
+            return .slice(slice, alsoSentTo: try neighbours(&reader, replicas))
+        case FrameType.acknowledge:
+            return .acknowledge(Acknowledgement(slices: try reader.varint(), durable: try reader.vector(replicas)))
+        case FrameType.want:
+            return .want(
+                Want(
+                    slices: try reader.varint(), since: try reader.vector(replicas),
+                    resumption: try resumption(&reader, replicas)))
+        case FrameType.ping:
+            return .ping(try pulse(&reader, replicas))
+        case FrameType.pong:
+            return .pong(try pulse(&reader, replicas))
+        case FrameType.goodbye:
+            let code = CloseCode(rawValue: try reader.byte()) ?? .unspecified
+            return .goodbye(
+                code: code, message: try reader.string(limit: WireLimits.reasonBytesMax, "reasonBytesMax"))
+        default:
+            throw .unsupported("frame type \(type)")
+        }
+    }
+}
+
+// MARK: - The replica table
+
+extension FrameCodec {
+    private static func assemble(_ type: UInt8, _ replicas: ReplicaTable, _ body: ByteWriter) -> [UInt8] {
+        var writer = ByteWriter(reservingCapacity: body.count + replicas.ids.count * ReplicaID.byteCount + 4)
+        writer.byte(type)
+        writer.count(replicas.ids.count)
+        for id in replicas.ids { writer.identifier(id) }
+        writer.raw(body.bytes)
+        return writer.bytes
+    }
+
+    private static func replicaTable(_ reader: inout ByteReader) throws(WireError) -> ReplicaTable {
+        let count = try reader.count(
+            eachBytes: ReplicaID.byteCount, limit: WireLimits.replicasMax, "replicasMax")
+        var table = ReplicaTable()
+        for index in 0..<count {
+            guard table.number(of: try reader.identifier()) == index else { throw .malformed("replica named twice") }
+        }
+        return table
+    }
+
+    private static func neighbours(
+        _ reader: inout ByteReader, _ replicas: ReplicaTable
+    ) throws(WireError) -> [ReplicaID] {
+        let count = try reader.count(limit: WireLimits.neighboursMax, "neighboursMax")
+        var result: [ReplicaID] = []
+        for _ in 0..<count { result.append(try reader.replica(replicas)) }
+        return result
+    }
+}
+
+// MARK: - Hello, pulse, resumption
+
+extension FrameCodec {
+    private static func encode(_ hello: Hello, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
+        writer.varint(hello.versions.newest)
+        writer.varint(hello.versions.oldest)
+        writer.count(replicas.number(of: hello.replica))
+        writer.blob(hello.group)
+        writer.string(hello.software, bytesMax: WireLimits.softwareBytesMax)
+        writer.varint(hello.capabilities)
+        writer.milliseconds(hello.wallClockMilliseconds)
+        writer.fixed64(hello.clock.rawValue)
+        writer.heads(hello.heads, &replicas)
+        writer.vector(hello.durable, &replicas)
+        encode(hello.resumption, to: &writer, &replicas)
+    }
+
+    private static func hello(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> Hello {
+        let newest = try reader.varint()
+        let versions = ProtocolVersions(newest: newest, oldest: try reader.varint())
+        guard versions.oldest <= versions.newest else { throw .malformed("versions") }
+        return Hello(
+            versions: versions,
+            replica: try reader.replica(replicas),
+            group: try reader.blob(limit: WireLimits.groupBytesMax, "groupBytesMax"),
+            software: try reader.string(limit: WireLimits.softwareBytesMax, "softwareBytesMax"),
+            capabilities: try reader.varint(),
+            wallClockMilliseconds: try reader.milliseconds(),
+            clock: try reader.timestamp(),
+            heads: try reader.heads(replicas),
+            durable: try reader.vector(replicas),
+            resumption: try resumption(&reader, replicas))
+    }
+
+    private static func encode(_ pulse: Pulse, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
+        writer.fixed64(pulse.nonce)
+        writer.milliseconds(pulse.wallClockMilliseconds)
+        writer.vector(pulse.vector, &replicas)
+        writer.vector(pulse.durable, &replicas)
+    }
+
+    private static func pulse(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> Pulse {
+        Pulse(
+            nonce: try reader.fixed64(), wallClockMilliseconds: try reader.milliseconds(),
+            vector: try reader.vector(replicas), durable: try reader.vector(replicas))
+    }
+
+    private static func encode(
+        _ resumption: Resumption?, to writer: inout ByteWriter, _ replicas: inout ReplicaTable
+    ) {
+        writer.byte(resumption == nil ? 0 : 1)
+        guard let resumption else { return }
+        writer.position(resumption.position)
+        writer.vector(resumption.vector, &replicas)
+    }
+
+    private static func resumption(
+        _ reader: inout ByteReader, _ replicas: ReplicaTable
+    ) throws(WireError) -> Resumption? {
+        switch try reader.byte() {
+        case 0: nil
+        case 1: Resumption(position: try reader.position(), vector: try reader.vector(replicas))
+        default: throw .malformed("resumption")
+        }
+    }
+}
