@@ -43,7 +43,7 @@ public enum RetryAdvice: Hashable, Sendable {
 }
 
 /// Why a session ended, and who said so.
-public struct CloseReason: Hashable, Sendable {
+public struct CloseReason: Error, Hashable, Sendable {
     public let code: CloseCode
     /// What happened, for people. From the peer it is bounded, and free of control characters.
     public let message: String

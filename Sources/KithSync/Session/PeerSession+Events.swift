@@ -1,0 +1,62 @@
+import KithCausality
+
+extension PeerSession {
+    /// What happens to a session.
+    public enum Input: Hashable, Sendable {
+        /// The connection is up. The first input; `durable` is the part of the store that would survive a loss of power.
+        case connected(StoreSummary, durable: VersionVector, wallClockMilliseconds: Int64)
+        /// A frame from the peer.
+        case received([UInt8])
+        /// The store's vector moved: by a local commit (`relay` is `nil`), or by a slice that another session applied
+        /// (`relay` came with its ``Effect/apply(_:relay:)``).
+        case committed(StoreSummary, relay: Relay?)
+        /// The answer to ``Effect/readSlice(_:)``; `nil` if the peer lacks nothing.
+        case sliceRead(Slice?)
+        /// The answer to ``Effect/apply(_:relay:)``.
+        case applied(ApplyOutcome)
+        /// A read or an apply failed for reasons of this machine: disk full, locked, damaged.
+        case storeFailed(String)
+        /// What would now survive a loss of power.
+        case durable(VersionVector)
+        /// Who the store is: the answer to ``Effect/verifyIdentity(_:)``, and whenever the store took a new replica id.
+        case identity(StoreSummary)
+        /// The peers of all sessions of this node that are open.
+        case neighbours([ReplicaID])
+        /// Time has passed. Due at ``PeerSession/nextDeadline``; earlier or more often does no harm.
+        case tick(wallClockMilliseconds: Int64)
+        /// The node wants to end the session.
+        case close(CloseReason)
+    }
+
+    /// What a session asks to be done. At most one read, one apply and one verification are under way at a time.
+    public enum Effect: Hashable, Sendable {
+        /// Send the peer this frame.
+        case send([UInt8])
+        /// Read a slice from the store and answer with ``Input/sliceRead(_:)`` or ``Input/storeFailed(_:)``.
+        case readSlice(SliceRequest)
+        /// Apply the slice and answer with ``Input/applied(_:)`` or ``Input/storeFailed(_:)``; then tell the node's other
+        /// sessions with ``Input/committed(_:relay:)``, handing on `relay`.
+        case apply(Slice, relay: Relay)
+        /// The peer holds this commit of our replica. Let the store take a new replica id if the commit is not its own,
+        /// and answer with ``Input/identity(_:)`` either way.
+        case verifyIdentity(Head)
+        /// Another live store bears our replica id: let the store take a new one.
+        case renewIdentity
+        /// How things stand with the peer has changed.
+        case peer(PeerStatus)
+        /// Close the connection once what was sent is out. The last effect.
+        case close(CloseReason)
+    }
+}
+
+/// Which other replicas a slice's sender sends the same, so that its receivers need not forward it to them at once.
+public struct Relay: Hashable, Sendable {
+    /// What those replicas will know.
+    public let vector: VersionVector
+    public let replicas: [ReplicaID]
+
+    public init(vector: VersionVector, replicas: [ReplicaID]) {
+        self.vector = vector
+        self.replicas = replicas
+    }
+}

@@ -1,0 +1,105 @@
+import KithCausality
+
+extension PeerSession {
+    mutating func receive(_ bytes: [UInt8]) throws(CloseReason) {
+        guard bytes.count <= receivableFrameBytesMax else {
+            throw CloseReason(.protocolError, "It sent a frame of \(bytes.count) bytes; the limit is \(receivableFrameBytesMax).")
+        }
+        clock.lastReceived = clock.now
+        let frame: Frame?
+        do {
+            frame = try FrameCodec.decode(bytes)
+        } catch {
+            throw CloseReason(.protocolError, "It sent a frame that cannot be read: \(error).")
+        }
+        guard let frame else { return }
+        switch (phase, frame) {
+        case (_, .goodbye(let code, let message)):
+            throw CloseReason(code, message, isFromPeer: true)
+        case (.greeting, .hello(let hello)):
+            try open(with: hello)
+        case (.open(let remote), _):
+            try receive(frame, from: remote, bytes: bytes.count)
+        case (.unconnected, _), (.greeting, _), (.closed, _):
+            throw CloseReason(.protocolError, "It sent something else before its hello.")
+        }
+    }
+
+    private mutating func open(with hello: Hello) throws(CloseReason) {
+        guard let version = configuration.versions.common(with: hello.versions) else {
+            throw .noCommonVersion(own: configuration.versions, theirs: hello.versions)
+        }
+        guard hello.group == configuration.group else {
+            throw CloseReason(.wrongGroup, "The two devices belong to different groups.")
+        }
+        guard let summary = local.summary else { return }
+        guard hello.replica != summary.replica else {
+            perform(.renewIdentity)
+            throw CloseReason(.identityChanged, "Both stores bear the same replica id: one is a copy. They take new ones.")
+        }
+        phase = .open(Remote(hello: hello, version: version, durable: hello.durable))
+        sender = SliceSender(peerKnows: hello.vector, resumption: hello.resumption)
+        compareClock(hello.wallClockMilliseconds)
+        // Only the store can tell whether an earlier commit is its own, too.
+        if let claim = hello.heads.first(where: { $0.dot.replica == summary.replica }),
+            claim != summary.head(of: summary.replica)
+        {
+            verify(claim)
+        }
+    }
+
+    private mutating func receive(_ frame: Frame, from remote: Remote, bytes: Int) throws(CloseReason) {
+        switch frame {
+        case .slice(let slice, let alsoSentTo):
+            let isQueued = try receiver.receive(slice, alsoSentTo: alsoSentTo, bytes: bytes)
+            if !isQueued { owesAcknowledgement = true }
+            sender.learn(slice.vector)
+        case .acknowledge(let acknowledgement):
+            try sender.acknowledged(acknowledgement.slices)
+            heard(durable: acknowledgement.durable)
+        case .want(let want):
+            try sender.refused(want)
+        case .ping(let pulse):
+            heard(pulse)
+            send(.pong(self.pulse(nonce: pulse.nonce)))
+        case .pong(let pulse):
+            heard(pulse)
+        case .hello, .goodbye:
+            throw CloseReason(.protocolError, "It said hello twice.")
+        }
+    }
+
+    private mutating func heard(_ pulse: Pulse) {
+        sender.learn(pulse.vector)
+        sender.reconsider()
+        forwarding.release()
+        heard(durable: pulse.durable)
+        compareClock(pulse.wallClockMilliseconds)
+    }
+
+    private mutating func heard(durable: VersionVector) {
+        guard case .open(var remote) = phase else { return }
+        sender.learn(durable)
+        remote.durable.join(durable)
+        phase = .open(remote)
+    }
+
+    private mutating func compareClock(_ milliseconds: Int64) {
+        guard case .open(var remote) = phase else { return }
+        let offset = clock.offset(ofPeerAt: milliseconds)
+        remote.clockOffsetMilliseconds = offset.magnitude > configuration.timing.clockOffsetMilliseconds ? offset : nil
+        phase = .open(remote)
+    }
+}
+
+extension CloseReason {
+    fileprivate static func noCommonVersion(own: ProtocolVersions, theirs: ProtocolVersions) -> CloseReason {
+        let side = own.newest < theirs.newest ? "the older software is on the side that says this" : "the other side is older"
+        return CloseReason(
+            .unsupportedVersion,
+            """
+            One side understands versions \(own.oldest) to \(own.newest) of the protocol, the other \
+            \(theirs.oldest) to \(theirs.newest); \(side) and needs an update.
+            """)
+    }
+}

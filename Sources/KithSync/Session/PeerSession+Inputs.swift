@@ -1,0 +1,114 @@
+import KithCausality
+
+extension PeerSession {
+    mutating func react(to input: Input) throws(CloseReason) {
+        switch input {
+        case .connected(let summary, let durable, let wallClockMilliseconds):
+            try greet(summary, durable: durable, wallClockMilliseconds: wallClockMilliseconds)
+        case .received(let bytes):
+            try receive(bytes)
+        case .committed(let summary, let relay):
+            try local.learn(summary)
+            leave(relay)
+        case .sliceRead(let slice):
+            try read(slice)
+        case .applied(let outcome):
+            try applied(outcome)
+        case .storeFailed(let message):
+            throw CloseReason(.storeFailed, message)
+        case .durable(let vector):
+            local.becameDurable(vector)
+            if local.owesNews { owesAcknowledgement = true }
+        case .identity(let summary):
+            try settle(summary)
+        case .neighbours(let replicas):
+            forwarding.neighbours = replicas.sorted()
+        case .tick(let wallClockMilliseconds):
+            clock.readWallClock(wallClockMilliseconds)
+            try tick()
+        case .close(let reason):
+            throw reason
+        }
+    }
+
+    private mutating func greet(
+        _ summary: StoreSummary, durable: VersionVector, wallClockMilliseconds: Int64
+    ) throws(CloseReason) {
+        guard case .unconnected = phase else { return }
+        try local.learn(summary)
+        local.becameDurable(durable)
+        clock.readWallClock(wallClockMilliseconds)
+        clock.lastReceived = clock.now
+        guard summary.heads.count < WireLimits.replicasMax else {
+            throw CloseReason(.tooLarge, "The store knows \(summary.heads.count) replicas, more than the protocol can carry.")
+        }
+        send(
+            .hello(
+                Hello(
+                    versions: configuration.versions, replica: summary.replica, group: configuration.group,
+                    software: configuration.software, capabilities: 0, wallClockMilliseconds: wallClockMilliseconds,
+                    clock: summary.clock, heads: summary.heads, durable: local.told(), resumption: summary.resumption)))
+        phase = .greeting(deadline: clock.now.advanced(byMilliseconds: configuration.timing.helloMilliseconds))
+    }
+
+    /// Leaves it to the sender of a slice to bring it to the peer, if it said that it does.
+    private mutating func leave(_ relay: Relay?) {
+        guard let relay, let peer, let own = local.summary?.replica else { return }
+        forwarding.expect(relay, at: peer, own: own, now: clock.now, timing: configuration.timing)
+    }
+
+    private mutating func read(_ slice: Slice?) throws(CloseReason) {
+        let others = forwarding.neighbours.filter { $0 != peer }.prefix(WireLimits.neighboursMax)
+        if let frame = try sender.read(slice, storeKnows: local.vector, alsoSentTo: Array(others)) { perform(.send(frame)) }
+    }
+
+    private mutating func applied(_ outcome: ApplyOutcome) throws(CloseReason) {
+        switch outcome {
+        case .applied(let summary):
+            guard let slice = receiver.applied() else { return }
+            try local.learn(summary)
+            if slice.isLast { local.awaitDurability(of: slice.targetVector) }
+            owesAcknowledgement = true
+        case .refused(let summary):
+            guard receiver.refused() else { return }
+            try local.learn(summary)
+            send(
+                .want(Want(slices: receiver.slicesDone, since: summary.vector, resumption: summary.resumption)))
+        }
+    }
+
+    /// The store has said who it is. If it still did not make the commit that the peer holds of it, the peer is wrong.
+    private mutating func settle(_ summary: StoreSummary) throws(CloseReason) {
+        try local.learn(summary)
+        guard let claim = doubt else { return }
+        doubt = nil
+        if local.contradiction(in: [claim]) != nil {
+            throw CloseReason(.protocolError, "It claims to hold commit \(claim.dot.sequence) of this store, which never made it.")
+        }
+    }
+
+    private mutating func tick() throws(CloseReason) {
+        switch phase {
+        case .greeting(let deadline) where deadline <= clock.now:
+            throw CloseReason(.timeout, "It did not say hello within \(configuration.timing.helloMilliseconds) ms.")
+        case .open:
+            if clock.silence(configuration.timing) <= clock.now {
+                throw CloseReason(.timeout, "Nothing was heard for \(configuration.timing.silenceMilliseconds) ms.")
+            }
+            let asks = forwarding.tick(clock.now)
+            if asks || clock.keepAlive(configuration.timing) <= clock.now { ping() }
+        case .unconnected, .greeting, .closed:
+            break
+        }
+    }
+
+    private mutating func ping() {
+        pings += 1
+        send(.ping(pulse(nonce: pings)))
+    }
+
+    mutating func pulse(nonce: UInt64) -> Pulse {
+        Pulse(
+            nonce: nonce, wallClockMilliseconds: clock.wallClockMilliseconds, vector: local.vector, durable: local.told())
+    }
+}

@@ -1,0 +1,153 @@
+import KithCausality
+
+/// One conversation with a peer, without any I/O: what happens goes in, what is to be done comes out.
+///
+/// Both sides say hello; each sends what the other's vector lacks, at once in both directions; from then on each commit
+/// is pushed, whoever made it. What to send is always derived from the two vectors, so that nothing needs a queue and a
+/// retry is always right. See docs/protocol.md, "Session".
+///
+/// It never traps on input, waits for nothing, and does the same on the same inputs in every process.
+public struct PeerSession: Sendable {
+    /// What a session is told about its node.
+    public struct Configuration: Hashable, Sendable {
+        /// The group whose members synchronise; at most ``WireLimits/groupBytesMax`` bytes.
+        public var group: [UInt8]
+        /// Name and version of the software, for people.
+        public var software: String
+        public var versions = ProtocolVersions.current
+        public var timing = SessionTiming()
+
+        public init(group: [UInt8], software: String) {
+            precondition(group.count <= WireLimits.groupBytesMax, "a group id has at most \(WireLimits.groupBytesMax) bytes")
+            self.group = group
+            self.software = software
+        }
+    }
+
+    enum Phase: Hashable, Sendable {
+        /// → greeting
+        case unconnected
+        /// Our hello is out, the peer's is awaited. → open, closed
+        case greeting(deadline: Instant)
+        /// → closed
+        case open(Remote)
+        case closed
+    }
+
+    /// The peer, once it has said hello.
+    struct Remote: Hashable, Sendable {
+        let hello: Hello
+        let version: UInt64
+        /// What of its knowledge would survive a loss of power.
+        var durable: VersionVector
+        var clockOffsetMilliseconds: Int64?
+    }
+
+    let configuration: Configuration
+    var phase = Phase.unconnected
+    var local = LocalKnowledge()
+    var clock = SessionClock()
+    var sender = SliceSender(peerKnows: VersionVector(), resumption: nil)
+    var receiver = SliceReceiver()
+    var forwarding = Forwarding()
+    /// What the peer says it holds of our replica, while the store looks whether that is true.
+    var doubt: Head?
+    var owesAcknowledgement = false
+    var pings: UInt64 = 0
+    private var lastStatus: PeerStatus?
+    private var effects: [Effect] = []
+
+    public init(_ configuration: Configuration) {
+        self.configuration = configuration
+    }
+
+    /// The largest frame that the peer may send now, for the transport to enforce before it buffers one.
+    public var receivableFrameBytesMax: Int {
+        if case .open = phase { WireLimits.frameBytesMax } else { WireLimits.helloBytesMax }
+    }
+
+    /// The peer's replica id, once it has said hello and until the session ends.
+    public var peer: ReplicaID? {
+        if case .open(let remote) = phase { remote.hello.replica } else { nil }
+    }
+
+    /// When a ``Input/tick(wallClockMilliseconds:)`` is due; `nil` if time alone changes nothing.
+    public var nextDeadline: Instant? {
+        switch phase {
+        case .unconnected, .closed: nil
+        case .greeting(let deadline): deadline
+        case .open:
+            min(
+                clock.keepAlive(configuration.timing), clock.silence(configuration.timing),
+                forwarding.deadline ?? Instant(milliseconds: .max))
+        }
+    }
+
+    /// Takes in what happened and returns what is to be done, in this order.
+    public mutating func handle(_ input: Input, now: Instant) -> [Effect] {
+        if case .closed = phase { return [] }
+        clock.now = max(clock.now, now)
+        do throws(CloseReason) {
+            try react(to: input)
+            try proceed()
+        } catch {
+            end(error)
+        }
+        defer { effects = [] }
+        return effects
+    }
+
+    /// Does what the state now allows, whatever brought it about.
+    private mutating func proceed() throws(CloseReason) {
+        guard case .open(let remote) = phase else { return }
+        if doubt == nil, let claim = local.contradiction(in: receiver.next?.target ?? []) { verify(claim) }
+        if doubt == nil {
+            if let (slice, relay) = receiver.start() { perform(.apply(slice, relay: relay)) }
+            if let frame = sender.nextFrame() { perform(.send(frame)) }
+            forwarding.learned(sender.known)
+            let isLeftToOthers = forwarding.isLeftToOthers(local.vector, peerKnows: sender.known)
+            if let request = sender.nextRead(storeKnows: local.vector, mayStart: !isLeftToOthers) {
+                perform(.readSlice(request))
+            }
+        }
+        if owesAcknowledgement { acknowledge() }
+        report(remote)
+    }
+
+    mutating func perform(_ effect: Effect) {
+        if case .send = effect { clock.lastSent = clock.now }
+        effects.append(effect)
+    }
+
+    mutating func send(_ frame: Frame) {
+        perform(.send(FrameCodec.encode(frame)))
+    }
+
+    /// Asks the store whether it made the commit that the peer holds of it. Nothing is applied or sent until it answers.
+    mutating func verify(_ claim: Head) {
+        doubt = claim
+        perform(.verifyIdentity(claim))
+    }
+
+    private mutating func acknowledge() {
+        owesAcknowledgement = false
+        send(.acknowledge(Acknowledgement(slices: receiver.slicesDone, durable: local.told())))
+    }
+
+    private mutating func report(_ remote: Remote) {
+        let status = PeerStatus(
+            replica: remote.hello.replica, software: remote.hello.software, protocolVersion: remote.version,
+            vector: sender.known, durable: remote.durable, rowsSent: sender.rowsSent, rowsReceived: receiver.rowsReceived,
+            rowsToSend: sender.rowsRemaining, rowsToReceive: receiver.rowsRemaining,
+            isInSync: sender.known == local.vector, clockOffsetMilliseconds: remote.clockOffsetMilliseconds)
+        guard status != lastStatus else { return }
+        lastStatus = status
+        perform(.peer(status))
+    }
+
+    private mutating func end(_ reason: CloseReason) {
+        if case .unconnected = phase {} else if !reason.isFromPeer { send(.goodbye(code: reason.code, message: reason.message)) }
+        perform(.close(reason))
+        phase = .closed
+    }
+}

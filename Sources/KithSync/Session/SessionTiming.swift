@@ -1,0 +1,15 @@
+/// When a session speaks up, and when it gives up.
+public struct SessionTiming: Hashable, Sendable {
+    /// Until the peer's hello must be there.
+    public var helloMilliseconds: Int64 = 5_000
+    /// Silence of our own after which a ping is sent.
+    public var keepAliveMilliseconds: Int64 = 15_000
+    /// Silence of the peer after which the session is closed.
+    public var silenceMilliseconds: Int64 = 45_000
+    /// How long a replica leaves it to another one to bring the peer what it said it would.
+    public var relayMilliseconds: Int64 = 1_000
+    /// A difference of wall clocks beyond which it is reported.
+    public var clockOffsetMilliseconds: Int64 = 120_000
+
+    public init() {}
+}

@@ -1,0 +1,165 @@
+import KithCausality
+
+/// The outgoing direction of a session: one delta at a time, read and sent slice by slice within a window.
+///
+/// What to send is derived from what the peer says it knows, never from what was sent before.
+struct SliceSender: Hashable, Sendable {
+    /// What the peer certainly knows: it said so, or it acknowledged it.
+    private(set) var known: VersionVector
+    private(set) var rowsSent: UInt64 = 0
+
+    private var resumption: Resumption?
+    private var delta: Delta?
+    private var reading = Reading.none
+    /// A slice that is read and waits for room in the window.
+    private var waiting: [UInt8]?
+    /// Slices sent in this session, and those the peer has dealt with.
+    private var slicesSent: UInt64 = 0
+    private var slicesDone: UInt64 = 0
+    /// Sizes of the slices sent and not dealt with, oldest first.
+    private var bytesInFlight: [Int] = []
+    /// Refusals since a delta last got through.
+    private var refusals = 0
+    /// The vector at which the store had nothing to send.
+    private var exhausted: VersionVector?
+
+    private struct Delta: Hashable, Sendable {
+        var since: VersionVector
+        var target: [Head]?
+        var after: SlicePosition?
+        var rowsRemaining = 0
+        /// The number of its last slice, once that is sent.
+        var lastSlice: UInt64?
+        /// Whether the last slice is read.
+        var isRead = false
+    }
+
+    private enum Reading {
+        case none
+        case current
+        /// Of a delta that was given up meanwhile.
+        case stale
+    }
+
+    /// A peer that is refused this often in a row can never be served.
+    static let refusalsMax = 8
+
+    init(peerKnows vector: VersionVector, resumption: Resumption?) {
+        known = vector
+        self.resumption = resumption
+    }
+
+    /// Rows of the delta under way that are still to be sent.
+    var rowsRemaining: Int { delta?.rowsRemaining ?? 0 }
+
+    /// Learns what the peer knows from what it says.
+    mutating func learn(_ vector: VersionVector) {
+        known.join(vector)
+    }
+
+    /// The peer says plainly what it knows: whatever it lacks is worth another look.
+    mutating func reconsider() {
+        exhausted = nil
+    }
+
+    // MARK: Reading
+
+    /// What to read next, if anything is to be sent and the window is open.
+    ///
+    /// - Parameters:
+    ///   - vector: what our store knows.
+    ///   - mayStart: whether a new delta may begin.
+    mutating func nextRead(storeKnows vector: VersionVector, mayStart: Bool) -> SliceRequest? {
+        guard reading == .none, waiting == nil, bytesInFlight.count < WireLimits.slicesInFlightMax else { return nil }
+        if delta == nil {
+            guard mayStart, !known.covers(vector), exhausted != vector else { return nil }
+            delta = Delta(since: known)
+        }
+        guard let delta, !delta.isRead else { return nil }
+        reading = .current
+        return SliceRequest(since: delta.since, resumption: resumption, after: delta.after, target: delta.target)
+    }
+
+    /// Takes the slice that was read. Returns the frame to send, if the window has room for it now.
+    mutating func read(
+        _ slice: Slice?, storeKnows vector: VersionVector, alsoSentTo neighbours: [ReplicaID]
+    ) throws(CloseReason) -> [UInt8]? {
+        defer { reading = .none }
+        guard reading == .current, var delta else { return nil }
+        guard let slice else {
+            guard delta.target == nil else { throw CloseReason(.storeFailed, "The store lost the end of a delta.") }
+            self.delta = nil
+            exhausted = vector
+            return nil
+        }
+        guard slice.isLast || (slice.position.map { next in delta.after.map { $0 < next } ?? true } ?? false) else {
+            throw CloseReason(.storeFailed, "The store read a slice that does not advance.")
+        }
+        let frame = FrameCodec.encode(.slice(slice, alsoSentTo: neighbours))
+        guard frame.count <= WireLimits.frameBytesMax else { throw .tooLarge(slice, bytes: frame.count) }
+        delta.target = delta.target ?? slice.target
+        delta.after = slice.position
+        delta.rowsRemaining = slice.isLast ? 0 : slice.rowsRemaining
+        delta.isRead = slice.isLast
+        self.delta = delta
+        rowsSent += UInt64(slice.rows.count)
+        waiting = frame
+        return nextFrame()
+    }
+
+    /// The waiting slice, if the window has room for it.
+    mutating func nextFrame() -> [UInt8]? {
+        guard let frame = waiting else { return nil }
+        let bytes = bytesInFlight.reduce(frame.count, +)
+        guard bytesInFlight.isEmpty || bytes <= WireLimits.sliceBytesInFlightMax else { return nil }
+        waiting = nil
+        bytesInFlight.append(frame.count)
+        slicesSent += 1
+        if delta?.isRead == true { delta?.lastSlice = slicesSent }
+        return frame
+    }
+
+    // MARK: Answers
+
+    /// The peer has dealt with `slices` of the slices of this session.
+    mutating func acknowledged(_ slices: UInt64) throws(CloseReason) {
+        guard slices >= slicesDone, slices <= slicesSent else {
+            throw CloseReason(.protocolError, "It acknowledged slices that were never sent.")
+        }
+        bytesInFlight.removeFirst(Int(slices - slicesDone))
+        slicesDone = slices
+        if let last = delta?.lastSlice, last <= slices {
+            known.join(VersionVector((delta?.target ?? []).map(\.dot)))
+            delta = nil
+            resumption = nil
+            refusals = 0
+        }
+    }
+
+    /// The peer refused a slice and says what it really knows: the delta starts again from there.
+    mutating func refused(_ want: Want) throws(CloseReason) {
+        delta = nil
+        waiting = nil
+        if reading == .current { reading = .stale }
+        try acknowledged(want.slices)
+        refusals += 1
+        guard refusals <= Self.refusalsMax else {
+            throw CloseReason(.protocolError, "It refused \(refusals) deltas in a row, each made for the vector it named.")
+        }
+        known = want.since
+        resumption = want.resumption
+        exhausted = nil
+    }
+}
+
+extension CloseReason {
+    fileprivate static func tooLarge(_ slice: Slice, bytes: Int) -> CloseReason {
+        let row = slice.rows.first.map { "\(String(decoding: slice.tables[$0.table].name, as: UTF8.self)) \($0.id)" }
+        return CloseReason(
+            .tooLarge,
+            """
+            The row \(row ?? "?") takes \(bytes) bytes to send, more than the limit of \(WireLimits.frameBytesMax). \
+            Make its values smaller.
+            """)
+    }
+}
