@@ -49,8 +49,12 @@ public struct RegisterState: Hashable, Sendable {
     }
 
     /// A plain save: replaces the write that was shown, and only that one.
+    ///
+    /// A stamp is later than all its author has seen, but for clocks at ``HybridTimestamp/limit``: there, what would be
+    /// shown over the new value is replaced too, so that a save always shows.
     public mutating func set(_ value: Value, stamp: Stamp) {
         if let replaced = shown?.stamp.dot { writes.removeAll { $0.stamp.dot == replaced } }
+        writes.removeAll { $0.stamp.isShown(over: stamp) }
         insert(Write(stamp: stamp, value: value))
     }
 

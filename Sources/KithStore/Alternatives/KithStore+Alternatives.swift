@@ -1,0 +1,78 @@
+import GRDB
+import KithCausality
+import KithSync
+
+/// A value of a cell that lost to a concurrent one and is kept.
+public struct Alternative: Hashable, Sendable {
+    public let column: String
+    public let value: Value
+    /// Who wrote it, and when.
+    public let stamp: Stamp
+}
+
+extension KithStore {
+    /// The alternatives of a visible row, by column and then by commit; none if the row is not there.
+    ///
+    /// They are the same on every replica with the same vector. A value that several wrote is listed for each of them.
+    public func alternatives(table: String, id: RowID) throws -> [Alternative] {
+        try read { ledger in
+            guard let (number, tracked) = ledger.tracked(table),
+                let visible = try UserTable(connection: ledger.connection, table: ledger.catalog.tables[number], tracked: tracked).find(id),
+                let stored = try ledger.storedRow(number, row: visible.row)
+            else { return [] }
+            return stored.exceptions.cells.flatMap { entry -> [Alternative] in
+                guard case .register(let register) = entry.cell,
+                    let name = ledger.catalog.tables[number].columns[entry.column].sqlName
+                else { return [] }
+                return register.alternatives.map { Alternative(column: name, value: $0.value, stamp: $0.stamp) }
+            }
+        }
+    }
+
+    /// Writes `value` to a register of a visible row and supersedes every alternative that is known here.
+    ///
+    /// Part of the transaction that is open on `db`, which must be an access to this store's database.
+    /// - Throws: ``StoreError`` with code `notFound` if there is no such visible row or register column.
+    public func resolve(_ db: Database, table: String, id: RowID, column: String, keeping value: Value) throws {
+        try StoreError.mapping {
+            let state = try writerState(db)
+            try state.refreshCatalog()
+            try state.capture.resolve(table: table, id: id, column: column, keeping: value)
+        }
+    }
+}
+
+extension RowLedger {
+    /// A table that the app has declared.
+    func tracked(_ name: String) -> (number: Int, tracked: CatalogTable.Tracked)? {
+        guard let table = catalog.table(named: Array(name.utf8)), let tracked = table.tracked else { return nil }
+        return (table.number, tracked)
+    }
+}
+
+extension Capture {
+    func resolve(table name: String, id: RowID, column: String, keeping value: Value) throws {
+        guard let (number, tracked) = ledger.tracked(name) else {
+            throw StoreError(.notFound, "There is no tracked table \(name).")
+        }
+        let table = ledger.catalog.tables[number]
+        guard let index = tracked.columns.firstIndex(where: { table.columns[$0].sqlName == column }), tracked.kinds[index] == .register
+        else { throw StoreError(.notFound, "Table \(name) has no register column \(column).") }
+        let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
+        guard let visible = try user.find(id), var stored = try ledger.storedRow(number, row: visible.row) else {
+            throw StoreError(.notFound, "Table \(name) has no row \(id).")
+        }
+        let before = stored.liveDots
+        let (stamp, _) = try clock.stamp(ledger.catalog)
+        isSuspended = true
+        defer { isSuspended = false }
+        var values: [Value?] = visible.values
+        values[index] = value
+        try user.update(visible.row, from: visible.values, to: values)
+        stored.exceptions[tracked.columns[index]] = .register(RegisterState(writes: [Write(stamp: stamp, value: .null)]))
+        stored.exceptions.tombstones = []
+        dropUnusedBase(&stored)
+        try ledger.save(stored, number, row: visible.row, id: id)
+        try ledger.reindex(number, from: before, at: visible.row, to: stored.liveDots, at: visible.row)
+    }
+}

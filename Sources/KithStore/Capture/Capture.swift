@@ -1,0 +1,196 @@
+import GRDBSQLite
+import KithCausality
+import KithSync
+
+/// Notes every write of a tracked table in the same transaction. One per writing connection, used on its thread only.
+final class Capture {
+    let ledger: RowLedger
+    let clock: CommitClock
+    /// While a delta is applied, writes are not the user's.
+    var isSuspended = false
+    /// The row that the last deletion removed, until another row is inserted: together they are a REPLACE.
+    private var replaced: (table: Int, id: RowID)?
+
+    init(_ ledger: RowLedger, _ clock: CommitClock) {
+        self.ledger = ledger
+        self.clock = clock
+    }
+
+    private var connection: Connection { ledger.connection }
+
+    // MARK: What the triggers call
+
+    func beforeInsert() {
+        replaced = nil
+    }
+
+    func insert(_ tableNumber: Int, row: Int64, id: RowID) throws {
+        if isSuspended { return }
+        let (table, tracked) = try trackedTable(tableNumber)
+        let (stamp, replica) = try clock.stamp(ledger.catalog)
+        if let hidden = try ledger.hiddenRow(tableNumber, id) {
+            try restart(table, tracked, row: row, id: id, hidden, stamp)
+            return
+        }
+        if table.columns.count > tracked.columns.count {
+            // A column that only other schemas know is not written by this insertion.
+            var state = RowState()
+            let values = try values(of: tracked, table, row: row)
+            try write(values, into: &state, tracked, stamp, restarting: true)
+            let stored = StoredRow(state, table, tracked, context: nil)
+            try ledger.save(stored, tableNumber, row: row, id: id)
+        } else {
+            let insert = try connection.statement(
+                """
+                INSERT INTO \(Sidecar.clockTable(tableNumber)) (row, id, replica, sequence, timestamp, columns)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """)
+            insert.bind(1, row)
+            insert.bind(2, blob: id.bytes)
+            insert.bind(3, replica)
+            insert.bind(4, Int64(bitPattern: stamp.dot.sequence))
+            insert.bind(5, Int64(bitPattern: stamp.timestamp.rawValue))
+            insert.bind(6, table.columns.count)
+            try insert.run()
+        }
+        try ledger.index(stamp.dot, tableNumber, row)
+    }
+
+    /// - Parameters:
+    ///   - changed: a bit for each tracked column, in order.
+    ///   - pairs: old and new value of each set and counter column, in order.
+    func update(_ tableNumber: Int, oldRow: Int64, newRow: Int64, id: RowID, changed: UInt64, pairs: [Value]) throws {
+        if isSuspended || (changed == 0 && oldRow == newRow) { return }
+        let (_, tracked) = try trackedTable(tableNumber)
+        guard var stored = try ledger.storedRow(tableNumber, row: oldRow) else { throw Self.missingClocks(tracked) }
+        let before = stored.liveDots
+        if changed != 0 {
+            let (stamp, _) = try clock.stamp(ledger.catalog)
+            try apply(changed, pairs, to: &stored, tracked, stamp)
+            stored.exceptions.tombstones = []
+        }
+        if oldRow != newRow { try ledger.removeClocks(tableNumber, row: oldRow) }
+        try ledger.save(stored, tableNumber, row: newRow, id: id)
+        try ledger.reindex(tableNumber, from: before, at: oldRow, to: stored.liveDots, at: newRow)
+    }
+
+    func delete(_ tableNumber: Int, row: Int64, id: RowID, values: [Value]) throws {
+        if isSuspended { return }
+        let (_, tracked) = try trackedTable(tableNumber)
+        guard let stored = try ledger.storedRow(tableNumber, row: row) else { throw Self.missingClocks(tracked) }
+        let (stamp, _) = try clock.stamp(ledger.catalog)
+        var state = try stored.state(tracked, values: values) { try SetText.elements(of: $0, connection) }
+        state.tombstones = [Tombstone(dot: stamp.dot, seen: state.clock)]
+        let hidden = HiddenRow(number: 0, state: state, context: stored.context, reason: .deleted)
+        let number = try ledger.save(
+            hidden, tableNumber, id: id, sinceMilliseconds: clock.wallClockMilliseconds)
+        try ledger.removeClocks(tableNumber, row: row)
+        try ledger.reindex(tableNumber, from: stored.liveDots, at: row, to: state.liveDots, at: -number)
+        replaced = (tableNumber, id)
+    }
+
+    // MARK: Parts
+
+    /// A row is inserted whose id was known: a new life without alternatives, or, within one REPLACE, an update.
+    private func restart(
+        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, row: Int64, id: RowID, _ hidden: HiddenRow, _ stamp: Stamp
+    ) throws {
+        var state = hidden.state
+        let isReplace = replaced?.table == table.number && replaced?.id == id
+        replaced = nil
+        let values = try values(of: tracked, table, row: row)
+        try write(values, into: &state, tracked, stamp, restarting: !isReplace)
+        state.tombstones = []
+        let stored = StoredRow(state, table, tracked, context: hidden.context)
+        try ledger.removeHidden(hidden.number)
+        try ledger.save(stored, table.number, row: row, id: id)
+        try ledger.reindex(table.number, from: hidden.state.liveDots, at: -hidden.number, to: stored.liveDots, at: row)
+    }
+
+    /// Writes a whole row's values into `state`: all of them, or those that differ from what it shows.
+    private func write(
+        _ values: [Value], into state: inout RowState, _ tracked: CatalogTable.Tracked, _ stamp: Stamp, restarting: Bool
+    ) throws {
+        for (index, column) in tracked.columns.enumerated() {
+            let value = values[index]
+            switch state[column] ?? Cell(empty: tracked.kinds[index]) {
+            case .register(var register):
+                if restarting {
+                    register.resolve(keeping: value, stamp: stamp)
+                } else if register.shown?.value != value {
+                    register.set(value, stamp: stamp)
+                }
+                state[column] = .register(register)
+            case .set(var set):
+                let elements = try SetText.elements(of: value, connection)
+                if restarting { set.restart(with: elements, dot: stamp.dot) } else { _ = set.set(to: elements, dot: stamp.dot) }
+                state[column] = .set(set)
+            case .counter(var counter):
+                if restarting || counter.value != value.integer { counter.add(value.integer &- counter.value, dot: stamp.dot) }
+                state[column] = .counter(counter)
+            }
+        }
+    }
+
+    private func apply(
+        _ changed: UInt64, _ pairs: [Value], to stored: inout StoredRow, _ tracked: CatalogTable.Tracked, _ stamp: Stamp
+    ) throws {
+        var pair = 0
+        for (index, column) in tracked.columns.enumerated() {
+            let kind = tracked.kinds[index]
+            let isPair = kind == .set || kind == .counter
+            defer { if isPair { pair += 2 } }
+            guard changed >> UInt64(index) & 1 == 1 else { continue }
+            switch kind {
+            case .register, .text:
+                var register = stored.register(column)
+                register.set(.null, stamp: stamp)
+                stored.exceptions[column] = .register(register)
+            case .set:
+                guard pair + 1 < pairs.count else { throw Self.missingClocks(tracked) }
+                var set = stored.set(column, elements: try SetText.elements(of: pairs[pair], connection))
+                if set.set(to: try SetText.elements(of: pairs[pair + 1], connection), dot: stamp.dot) {
+                    stored.exceptions[column] = .set(set)
+                }
+            case .counter:
+                guard pair + 1 < pairs.count else { throw Self.missingClocks(tracked) }
+                var counter = stored.counter(column, value: pairs[pair].integer)
+                counter.add(pairs[pair + 1].integer &- pairs[pair].integer, dot: stamp.dot)
+                stored.exceptions[column] = .counter(counter)
+            }
+        }
+        dropUnusedBase(&stored)
+    }
+
+    /// When no column has the base stamp any more, nothing needs to be excepted from it.
+    func dropUnusedBase(_ stored: inout StoredRow) {
+        if !stored.usesBase { stored.baseColumns = 0 }
+        if stored.baseColumns == 0 { stored.exceptions.cells.removeAll { $0.cell.dots.isEmpty } }
+    }
+
+    /// What the app's table shows of a row, in the order of the tracked columns.
+    func values(of tracked: CatalogTable.Tracked, _ table: CatalogTable, row: Int64) throws -> [Value] {
+        let names = tracked.columns.map { quoted(table.columns[$0].sqlName ?? "") } + ["1"]
+        let select = try connection.statement(
+            "SELECT \(names.joined(separator: ", ")) FROM \(quoted(tracked.sqlName)) WHERE rowid = ?")
+        select.bind(1, row)
+        guard try select.step() else { throw Self.missingClocks(tracked) }
+        defer { select.reset() }
+        return tracked.columns.indices.map { select.value(Int32($0)) }
+    }
+
+    private func trackedTable(_ number: Int) throws -> (CatalogTable, CatalogTable.Tracked) {
+        guard let table = ledger.catalog[number], let tracked = table.tracked else {
+            throw StoreError(
+                .notFound,
+                "This table is tracked, but this process has not declared it. Name it when the store is opened, so that its writes are seen.")
+        }
+        return (table, tracked)
+    }
+
+    private static func missingClocks(_ tracked: CatalogTable.Tracked) -> StoreError {
+        StoreError(
+            .corrupt,
+            "A row of \(tracked.sqlName) has no clocks: the table was written behind Kith's back, for instance with its triggers dropped. Run `kith verify`.")
+    }
+}

@@ -1,0 +1,56 @@
+import KithCausality
+import KithSync
+
+/// Gives the current transaction its dot and its timestamp, both written within it.
+final class CommitClock {
+    private let connection: Connection
+    /// Reads the wall clock.
+    private let reading: @Sendable () -> HybridTimestamp
+    private var current: (dataVersion: UInt32, replicaNumber: Int, stamp: Stamp)?
+
+    init(_ connection: Connection, reading: @escaping @Sendable () -> HybridTimestamp) {
+        self.connection = connection
+        self.reading = reading
+    }
+
+    /// The stamp of everything that the transaction now open writes.
+    ///
+    /// The commit's number is stored again with every captured write, because `ROLLBACK TO` may have undone the last
+    /// time; the statement changes nothing if it has not.
+    func stamp(_ catalog: Catalog) throws -> (stamp: Stamp, replicaNumber: Int) {
+        let version = connection.dataVersion
+        if current?.dataVersion != version { current = try begin(catalog, dataVersion: version) }
+        guard let current else { throw StoreError(.corrupt, "The store has no replica id. Open it with Kith first.") }
+        let store = try connection.statement(
+            "UPDATE kith_replica SET sequence = ?1, timestamp = ?2 WHERE number = ?3 AND sequence < ?1")
+        store.bind(1, Int64(bitPattern: current.stamp.dot.sequence))
+        store.bind(2, Int64(bitPattern: current.stamp.timestamp.rawValue))
+        store.bind(3, current.replicaNumber)
+        try store.run()
+        return (current.stamp, current.replicaNumber)
+    }
+
+    /// Forgets the transaction, which was rolled back or has ended.
+    func end() {
+        current = nil
+    }
+
+    /// Milliseconds since 1970 by the wall clock.
+    var wallClockMilliseconds: Int64 { reading().milliseconds }
+
+    private func begin(
+        _ catalog: Catalog, dataVersion: UInt32
+    ) throws -> (dataVersion: UInt32, replicaNumber: Int, stamp: Stamp)? {
+        let select = try connection.statement(
+            """
+            SELECT number, sequence FROM kith_replica WHERE number = (SELECT value FROM kith_meta WHERE name = 'self')
+            """)
+        guard try select.step() else { return nil }
+        defer { select.reset() }
+        let number = select.int(0)
+        guard number >= 0, number < catalog.replicas.ids.count else { return nil }
+        var clock = HybridClock(latest: try VectorRecords(connection: connection).clock())
+        let dot = Dot(replica: catalog.replicas.ids[number], sequence: UInt64(bitPattern: select.integer(1)) + 1)
+        return (dataVersion, number, Stamp(dot: dot, timestamp: clock.tick(reading: reading())))
+    }
+}

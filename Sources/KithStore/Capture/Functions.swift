@@ -1,0 +1,98 @@
+import GRDBSQLite
+import KithCausality
+import KithSync
+
+/// The SQL functions that the triggers call, registered on one connection.
+enum Functions {
+    /// Registers them; they keep `capture` alive as long as the connection lives.
+    static func install(_ capture: Capture, on connection: OpaquePointer) throws {
+        try register("kith_before_insert", capture, connection) { context, _, _ in
+            Functions.guarded(context) { capture, _ in capture.beforeInsert() }
+        }
+        try register("kith_insert", capture, connection) { context, count, values in
+            Functions.guarded(context, count, values) { capture, arguments in
+                try capture.insert(try arguments.table(), row: try arguments.row(1), id: try arguments.id(2))
+            }
+        }
+        try register("kith_update", capture, connection) { context, count, values in
+            Functions.guarded(context, count, values) { capture, arguments in
+                let id = try arguments.id(4)
+                guard try arguments.id(3) == id else {
+                    throw StoreError(.valueRejected, "The primary key of a tracked row is final. Insert a new row and delete this one.")
+                }
+                try capture.update(
+                    try arguments.table(), oldRow: try arguments.row(1), newRow: try arguments.row(2), id: id,
+                    changed: UInt64(bitPattern: try arguments.row(5)), pairs: arguments.values(from: 6))
+            }
+        }
+        try register("kith_delete", capture, connection) { context, count, values in
+            Functions.guarded(context, count, values) { capture, arguments in
+                try capture.delete(
+                    try arguments.table(), row: try arguments.row(1), id: try arguments.id(2), values: arguments.values(from: 3))
+            }
+        }
+    }
+
+    private typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+
+    private static func register(_ name: String, _ capture: Capture, _ connection: OpaquePointer, _ body: Body) throws {
+        // SQLite lets go of the reference when the connection is closed or the function replaced.
+        let reference = Unmanaged.passRetained(capture).toOpaque()
+        let code = sqlite3_create_function_v2(
+            connection, name, -1, SQLITE_UTF8, reference, body, nil, nil,
+            { pointer in if let pointer { Unmanaged<Capture>.fromOpaque(pointer).release() } })
+        if code != SQLITE_OK { throw SQLiteError(connection, code: code) }
+    }
+
+    /// Runs `body`; what it throws becomes the error of the statement that fired the trigger.
+    private static func guarded(
+        _ context: OpaquePointer?, _ count: Int32 = 0, _ values: UnsafeMutablePointer<OpaquePointer?>? = nil,
+        _ body: (Capture, Arguments) throws -> Void
+    ) {
+        guard let pointer = sqlite3_user_data(context) else { return }
+        do {
+            try body(Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue(), Arguments(count: Int(count), values: values))
+            sqlite3_result_null(context)
+        } catch let error as StoreError {
+            sqlite3_result_error(context, error.message, -1)
+        } catch let error as SQLiteError {
+            sqlite3_result_error(context, error.message, -1)
+            sqlite3_result_error_code(context, error.code)
+        } catch {
+            sqlite3_result_error(context, String(describing: error), -1)
+        }
+    }
+}
+
+/// What a trigger passed.
+private struct Arguments {
+    let count: Int
+    let values: UnsafeMutablePointer<OpaquePointer?>?
+
+    func table() throws -> Int {
+        guard let number = Int(exactly: try row(0)), number >= 0 else { throw Self.wrong }
+        return number
+    }
+
+    func row(_ index: Int) throws -> Int64 {
+        guard index < count, let values, sqlite3_value_type(values[index]) == SQLITE_INTEGER else { throw Self.wrong }
+        return sqlite3_value_int64(values[index])
+    }
+
+    func id(_ index: Int) throws -> RowID {
+        guard index < count, let values, sqlite3_value_type(values[index]) == SQLITE_BLOB,
+            sqlite3_value_bytes(values[index]) == 16, let pointer = sqlite3_value_blob(values[index]),
+            let id = RowID(bytes: UnsafeRawBufferPointer(start: pointer, count: 16))
+        else {
+            throw StoreError(.valueRejected, "The primary key of a tracked row is a UUID: a BLOB of 16 bytes.")
+        }
+        return id
+    }
+
+    func values(from first: Int) -> [Value] {
+        guard let values, first < count else { return [] }
+        return (first..<count).map { Value(values[$0]) }
+    }
+
+    static let wrong = StoreError(.failed, "A function of Kith was called with arguments that its triggers never pass.")
+}

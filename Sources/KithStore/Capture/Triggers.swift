@@ -1,0 +1,79 @@
+import KithSync
+
+/// The triggers that note every write of a tracked table, whatever SQL makes it.
+///
+/// They only call functions that Kith registers on its connections. A connection without them cannot write the table:
+/// SQLite answers "no such function: kith_insert", which is better than a write that nobody sees.
+struct Triggers {
+    let table: CatalogTable
+    let tracked: CatalogTable.Tracked
+
+    /// Name and text of each trigger.
+    var all: [(name: String, sql: String)] {
+        [beforeInsert, insert, update, delete].map { trigger in
+            let name = "kith_\(table.number)_\(trigger.suffix)"
+            return (name, "CREATE TRIGGER \(name) \(trigger.event) ON \(quoted(tracked.sqlName)) BEGIN\n\(trigger.body)\nEND")
+        }
+    }
+
+    private typealias Trigger = (suffix: String, event: String, body: String)
+
+    private var columnNames: [String] {
+        tracked.columns.map { quoted(table.columns[$0].sqlName ?? "") }
+    }
+
+    /// Tells REPLACE, which deletes within the insertion, from a deletion that came before.
+    private var beforeInsert: Trigger {
+        ("before_insert", "BEFORE INSERT", "  SELECT kith_before_insert(\(table.number));")
+    }
+
+    private var insert: Trigger {
+        ("insert", "AFTER INSERT", "\(checks)  SELECT kith_insert(\(table.number), new.rowid, new.\(quoted(tracked.key)));")
+    }
+
+    /// Passes which columns changed as a bit mask, then old and new value of each set and counter.
+    private var update: Trigger {
+        let mask = columnNames.enumerated().map { index, name in
+            "((old.\(name) COLLATE BINARY IS NOT new.\(name) COLLATE BINARY OR typeof(old.\(name)) <> typeof(new.\(name))) << \(index))"
+        }
+        let pairs = zip(columnNames, tracked.kinds).filter { $1 == .set || $1 == .counter }
+            .flatMap { name, _ in ["old.\(name)", "new.\(name)"] }
+        let key = quoted(tracked.key)
+        let arguments =
+            ["\(table.number)", "old.rowid", "new.rowid", "old.\(key)", "new.\(key)"]
+            + [mask.isEmpty ? "0" : mask.joined(separator: " | ")] + pairs
+        return ("update", "AFTER UPDATE", "\(checks)  SELECT kith_update(\(arguments.joined(separator: ", ")));")
+    }
+
+    private var delete: Trigger {
+        let values = columnNames.map { "old.\($0)" }
+        let arguments = ["\(table.number)", "old.rowid", "old.\(quoted(tracked.key))"] + values
+        return ("delete", "AFTER DELETE", "  SELECT kith_delete(\(arguments.joined(separator: ", ")));")
+    }
+
+    /// Refuses what a set or counter column cannot hold.
+    private var checks: String {
+        var checks = ""
+        for (name, kind) in zip(columnNames, tracked.kinds) {
+            let column = tracked.sqlName.replacing("'", with: "''") + "." + name.replacing("'", with: "''")
+            switch kind {
+            case .set:
+                checks += """
+                      SELECT RAISE(ABORT, '\(column) is a set: it holds a JSON array such as ["a","b"]')
+                        WHERE new.\(name) IS NOT NULL AND (typeof(new.\(name)) <> 'text' OR NOT json_valid(new.\(name))
+                          OR json_type(new.\(name)) <> 'array');
+
+                    """
+            case .counter:
+                checks += """
+                      SELECT RAISE(ABORT, '\(column) is a counter: it holds an INTEGER')
+                        WHERE typeof(new.\(name)) NOT IN ('integer', 'null');
+
+                    """
+            case .register, .text:
+                break
+            }
+        }
+        return checks
+    }
+}

@@ -1,0 +1,223 @@
+import KithCausality
+import KithSync
+
+/// Where a row's clocks are kept: a positive rowid of the table's clocks, or minus a row of `kith_hidden`.
+typealias RowReference = Int64
+
+/// Why a row is not shown.
+enum HiddenReason: Int {
+    case deleted = 0
+    /// No schema here knows its table.
+    case unknownTable = 1
+    /// It breaks a constraint of the app's table.
+    case refused = 2
+    /// Nothing is left of it but what is known of it.
+    case contextOnly = 3
+}
+
+/// A row that the app's table does not show.
+struct HiddenRow {
+    var number: Int64
+    var state: RowState
+    var context: Int64?
+    var reason: HiddenReason
+}
+
+/// Reads and writes the clocks of rows, and the index from commits to the rows they live in.
+final class RowLedger {
+    let connection: Connection
+    var catalog: Catalog
+
+    init(_ connection: Connection, _ catalog: Catalog) {
+        self.connection = connection
+        self.catalog = catalog
+    }
+
+    // MARK: Visible rows
+
+    func storedRow(_ table: Int, row: Int64) throws -> StoredRow? {
+        let select = try connection.statement(
+            "SELECT replica, sequence, timestamp, columns, exceptions, context FROM \(Sidecar.clockTable(table)) WHERE row = ?")
+        select.bind(1, row)
+        guard try select.step() else { return nil }
+        defer { select.reset() }
+        return try storedRow(select, at: 0, table: table)
+    }
+
+    /// Reads replica, sequence, timestamp, columns, exceptions, context from `statement`, starting at column `first`.
+    func storedRow(_ statement: Statement, at first: Int32, table: Int) throws -> StoredRow {
+        let replica = statement.int(first)
+        guard replica >= 0, replica < catalog.replicas.ids.count else { throw Self.corruptRecord }
+        let base = Stamp(
+            dot: Dot(replica: catalog.replicas.ids[replica], sequence: UInt64(bitPattern: statement.integer(first + 1))),
+            timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: statement.integer(first + 2))))
+        let exceptions =
+            statement.isNull(first + 4)
+            ? RowState() : try decode(statement.blob(first + 4), shown: .inTable, table: table)
+        return StoredRow(
+            base: base, baseColumns: statement.int(first + 3), exceptions: exceptions,
+            context: statement.isNull(first + 5) ? nil : statement.integer(first + 5))
+    }
+
+    func save(_ stored: StoredRow, _ table: Int, row: Int64, id: RowID) throws {
+        let exceptions = stored.exceptions.isEmpty ? nil : try encode(stored.exceptions, shown: .inTable)
+        let usesBase = stored.baseColumns > 0
+        let replica = usesBase ? try number(of: stored.base.dot.replica) : 0
+        let insert = try connection.statement(
+            """
+            INSERT OR REPLACE INTO \(Sidecar.clockTable(table))
+            (row, id, replica, sequence, timestamp, columns, exceptions, context) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """)
+        insert.bind(1, row)
+        insert.bind(2, blob: id.bytes)
+        insert.bind(3, replica)
+        insert.bind(4, usesBase ? Int64(bitPattern: stored.base.dot.sequence) : 0)
+        insert.bind(5, usesBase ? Int64(bitPattern: stored.base.timestamp.rawValue) : 0)
+        insert.bind(6, stored.baseColumns)
+        if let exceptions { insert.bind(7, blob: exceptions) } else { insert.bindNull(7) }
+        if let context = stored.context { insert.bind(8, context) } else { insert.bindNull(8) }
+        try insert.run()
+    }
+
+    func removeClocks(_ table: Int, row: Int64) throws {
+        let delete = try connection.statement("DELETE FROM \(Sidecar.clockTable(table)) WHERE row = ?")
+        delete.bind(1, row)
+        try delete.run()
+    }
+
+    // MARK: Hidden rows
+
+    func hiddenRow(_ table: Int, _ id: RowID) throws -> HiddenRow? {
+        let select = try connection.statement(
+            "SELECT number, state, context, reason FROM kith_hidden WHERE tbl = ? AND id = ?")
+        select.bind(1, table)
+        select.bind(2, blob: id.bytes)
+        guard try select.step() else { return nil }
+        defer { select.reset() }
+        return try hiddenRow(select, at: 0, table: table)
+    }
+
+    /// Reads number, state, context, reason from `statement`, starting at column `first`.
+    func hiddenRow(_ statement: Statement, at first: Int32, table: Int) throws -> HiddenRow {
+        HiddenRow(
+            number: statement.integer(first), state: try decode(statement.blob(first + 1), shown: .inline, table: table),
+            context: statement.isNull(first + 2) ? nil : statement.integer(first + 2),
+            reason: HiddenReason(rawValue: statement.int(first + 3)) ?? .deleted)
+    }
+
+    /// Stores `row`, whose number is 0 if it is new, and returns its number.
+    func save(_ row: HiddenRow, _ table: Int, id: RowID, sinceMilliseconds: Int64) throws -> Int64 {
+        let state = try encode(row.state, shown: .inline)
+        let insert = try connection.statement(
+            """
+            INSERT INTO kith_hidden (tbl, id, state, context, reason, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (tbl, id) DO UPDATE SET state = ?3, context = ?4, reason = ?5 RETURNING number
+            """)
+        insert.bind(1, table)
+        insert.bind(2, blob: id.bytes)
+        insert.bind(3, blob: state)
+        if let context = row.context { insert.bind(4, context) } else { insert.bindNull(4) }
+        insert.bind(5, row.reason.rawValue)
+        insert.bind(6, sinceMilliseconds)
+        guard try insert.step() else { throw Self.corruptRecord }
+        let number = insert.integer(0)
+        try insert.run()
+        return number
+    }
+
+    func removeHidden(_ number: Int64) throws {
+        let delete = try connection.statement("DELETE FROM kith_hidden WHERE number = ?")
+        delete.bind(1, number)
+        try delete.run()
+    }
+
+    // MARK: The index of commits
+
+    /// Moves a row's entries from one place and set of commits to another. Both sets are sorted.
+    func reindex(_ table: Int, from old: [Dot], at oldRow: RowReference, to new: [Dot], at newRow: RowReference) throws {
+        if old == new, oldRow == newRow { return }
+        for dot in old where oldRow != newRow || !new.contains(dot) {
+            let delete = try connection.statement(
+                "DELETE FROM kith_dot WHERE replica = ? AND sequence = ? AND tbl = ? AND row = ?")
+            try run(delete, dot, table, oldRow)
+        }
+        for dot in new where oldRow != newRow || !old.contains(dot) { try index(dot, table, newRow) }
+    }
+
+    /// Notes that `dot` lives in a row.
+    func index(_ dot: Dot, _ table: Int, _ row: RowReference) throws {
+        let insert = try connection.statement("INSERT OR IGNORE INTO kith_dot (replica, sequence, tbl, row) VALUES (?, ?, ?, ?)")
+        try run(insert, dot, table, row)
+    }
+
+    private func run(_ statement: Statement, _ dot: Dot, _ table: Int, _ row: RowReference) throws {
+        statement.bind(1, try number(of: dot.replica))
+        statement.bind(2, Int64(bitPattern: dot.sequence))
+        statement.bind(3, table)
+        statement.bind(4, row)
+        try statement.run()
+    }
+
+    // MARK: Contexts
+
+    /// The vector that `context` refers to; nothing once it was dropped.
+    func contextVector(_ context: Int64?) throws -> VersionVector {
+        guard let context else { return VersionVector() }
+        let select = try connection.statement("SELECT vector FROM kith_context WHERE number = ?")
+        select.bind(1, context)
+        guard try select.step() else { return VersionVector() }
+        defer { select.reset() }
+        var reader = ByteReader(select.blob(0))
+        return try reader.vector(catalog.replicas)
+    }
+
+    /// A reference to `vector`; `nil` for the empty one.
+    func context(for vector: VersionVector) throws -> Int64? {
+        if vector.isEmpty { return nil }
+        let known = catalog.replicas.ids.count
+        var writer = ByteWriter()
+        writer.vector(vector, &catalog.replicas)
+        try storeNewReplicas(from: known)
+        let insert = try connection.statement(
+            "INSERT INTO kith_context (vector) VALUES (?1) ON CONFLICT (vector) DO UPDATE SET vector = vector RETURNING number")
+        insert.bind(1, blob: writer.bytes)
+        guard try insert.step() else { throw Self.corruptRecord }
+        let number = insert.integer(0)
+        try insert.run()
+        return number
+    }
+
+    // MARK: Codec
+
+    func number(of replica: ReplicaID) throws -> Int {
+        let known = catalog.replicas.ids.count
+        let number = catalog.replicas.number(of: replica)
+        if number == known { try storeNewReplicas(from: known) }
+        return number
+    }
+
+    private func encode(_ state: RowState, shown: RowStateCodec.ShownValues) throws -> [UInt8] {
+        let known = catalog.replicas.ids.count
+        var writer = ByteWriter(reservingCapacity: 64)
+        RowStateCodec.encode(state, shown: shown, to: &writer, &catalog.replicas)
+        try storeNewReplicas(from: known)
+        return writer.bytes
+    }
+
+    private func decode(_ bytes: [UInt8], shown: RowStateCodec.ShownValues, table: Int) throws -> RowState {
+        guard let columns = catalog[table] else { throw Self.corruptRecord }
+        var reader = ByteReader(bytes)
+        do {
+            return try RowStateCodec.decode(&reader, shown: shown, catalog.replicas, kind: columns.kind(of:))
+        } catch {
+            throw Self.corruptRecord
+        }
+    }
+
+    private func storeNewReplicas(from known: Int) throws {
+        if catalog.replicas.ids.count > known { try CatalogStore(connection: connection).addReplicas(from: known, of: catalog) }
+    }
+
+    private static let corruptRecord = StoreError(
+        .corrupt, "A record of this store cannot be read. Run `kith verify`; peers can refill the store.")
+}

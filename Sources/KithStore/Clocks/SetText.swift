@@ -1,0 +1,63 @@
+import KithSync
+
+/// The JSON array that a set column shows, and its elements.
+enum SetText {
+    /// The array that shows `elements`.
+    static func text(of elements: [SetState.Element]) -> [UInt8] {
+        var text: [UInt8] = [UInt8(ascii: "[")]
+        for (index, element) in elements.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            text += element.json
+        }
+        text.append(UInt8(ascii: "]"))
+        return text
+    }
+
+    /// The elements of the array in `value`, each as compact JSON; NULL is the empty set.
+    static func elements(of value: Value, _ connection: Connection) throws -> [[UInt8]] {
+        let text: [UInt8]
+        switch value {
+        case .null: return []
+        case .text(let bytes): text = bytes
+        default: throw StoreError(.valueRejected, "A set column holds a JSON array, as text.")
+        }
+        if let simple = plainStrings(text) { return simple }
+        // SQLite's own JSON functions, so that an element has one spelling whatever wrote it.
+        let each = try connection.statement(
+            """
+            SELECT CASE type WHEN 'object' THEN value WHEN 'array' THEN value WHEN 'true' THEN 'true'
+                WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' ELSE json_quote(value) END FROM json_each(?)
+            """)
+        each.bind(1, .text(text))
+        var elements: [[UInt8]] = []
+        while try each.step() { elements.append(each.blob(0)) }
+        return elements
+    }
+
+    /// The elements of an array of strings that need no escapes, which is nearly every set; `nil` for any other text.
+    private static func plainStrings(_ text: [UInt8]) -> [[UInt8]]? {
+        guard text.first == UInt8(ascii: "["), text.last == UInt8(ascii: "]") else { return nil }
+        var elements: [[UInt8]] = []
+        var index = 1
+        let end = text.count - 1
+        while index < end {
+            while index < end, text[index] == UInt8(ascii: " ") { index += 1 }
+            if index == end { return elements.isEmpty ? [] : nil }
+            guard text[index] == UInt8(ascii: "\"") else { return nil }
+            var close = index + 1
+            while close < end, text[close] != UInt8(ascii: "\"") {
+                if text[close] == UInt8(ascii: "\\") || text[close] < 0x20 { return nil }
+                close += 1
+            }
+            if close == end { return nil }
+            elements.append(Array(text[index...close]))
+            index = close + 1
+            while index < end, text[index] == UInt8(ascii: " ") { index += 1 }
+            if index < end {
+                guard text[index] == UInt8(ascii: ","), index + 1 < end else { return nil }
+                index += 1
+            }
+        }
+        return elements
+    }
+}

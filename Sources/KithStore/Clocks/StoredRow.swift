@@ -1,0 +1,151 @@
+import KithCausality
+import KithSync
+
+/// The clocks of a visible row, as the sidecar keeps them: one stamp for all that one commit wrote, and what differs.
+///
+/// A row that was inserted and not touched since has no exceptions at all: its sets and counters follow from the stamp
+/// and from the values in the app's table.
+struct StoredRow {
+    /// The stamp of every column below ``baseColumns`` that has no exception.
+    var base: Stamp
+    var baseColumns: Int
+    /// The other cells, without the values that the app's table shows, and the tombstones. A cell without a commit
+    /// stands for a column that nobody has written.
+    var exceptions: RowState
+    /// A row of `kith_context`.
+    var context: Int64?
+
+    /// Whether some column still has the base stamp.
+    var usesBase: Bool {
+        (0..<baseColumns).contains { exceptions[$0] == nil }
+    }
+
+    /// The commits that live in the row, sorted.
+    var liveDots: [Dot] {
+        var dots = exceptions.liveDots
+        if usesBase, !dots.contains(base.dot) {
+            dots.insert(base.dot, at: dots.firstIndex { $0 > base.dot } ?? dots.endIndex)
+        }
+        return dots
+    }
+
+    /// The register of `column`, without the value that is shown.
+    func register(_ column: Int) -> RegisterState {
+        if case .register(let state)? = exceptions[column] { return state }
+        return column < baseColumns ? RegisterState(writes: [Write(stamp: base, value: .null)]) : RegisterState()
+    }
+
+    /// The set of `column`, which shows `elements`.
+    func set(_ column: Int, elements: [[UInt8]]) -> SetState {
+        if case .set(let state)? = exceptions[column] { return state }
+        return column < baseColumns ? SetState(elements: elements, dot: base.dot) : SetState()
+    }
+
+    /// The counter of `column`, which shows `value`.
+    func counter(_ column: Int, value: Int64) -> CounterState {
+        if case .counter(let state)? = exceptions[column] { return state }
+        return column < baseColumns
+            ? CounterState(totals: [CounterState.Total(dot: base.dot, amount: value)]) : CounterState()
+    }
+}
+
+// MARK: - To and from the full state
+
+extension StoredRow {
+    /// The row's whole state.
+    ///
+    /// - Parameters:
+    ///   - values: what the app's table shows, in the order of the table's tracked columns.
+    ///   - elements: splits the text of a set column.
+    func state(
+        _ tracked: CatalogTable.Tracked, values: [Value], elements: (Value) throws -> [[UInt8]]
+    ) rethrows -> RowState {
+        var cells = exceptions.cells.filter { !$0.cell.dots.isEmpty }
+        var state = RowState(tombstones: exceptions.tombstones)
+        for (index, column) in tracked.columns.enumerated() {
+            let value = values[index]
+            if let position = cells.firstIndex(where: { $0.column == column }) {
+                if case .register(var register) = cells[position].cell, let shown = register.shown?.stamp.dot {
+                    for write in register.writes.indices where register.writes[write].stamp.dot == shown {
+                        register.writes[write].value = value
+                    }
+                    cells[position].cell = .register(register)
+                }
+            } else if column < baseColumns, exceptions[column] == nil {
+                cells.append(RowState.Entry(column: column, cell: try baseCell(tracked.kinds[index], value, elements)))
+            }
+        }
+        state.cells = cells.sorted { $0.column < $1.column }
+        return state
+    }
+
+    private func baseCell(
+        _ kind: ColumnKind, _ value: Value, _ elements: (Value) throws -> [[UInt8]]
+    ) rethrows -> Cell {
+        switch kind {
+        case .register, .text: .register(RegisterState(writes: [Write(stamp: base, value: value)]))
+        case .set: .set(SetState(elements: try elements(value), dot: base.dot))
+        case .counter: .counter(CounterState(totals: [CounterState.Total(dot: base.dot, amount: value.integer)]))
+        }
+    }
+
+    /// The stored form of `state`, with the base stamp that leaves the fewest exceptions.
+    init(_ state: RowState, _ table: CatalogTable, _ tracked: CatalogTable.Tracked, context: Int64?) {
+        base = Self.commonStamp(of: state)
+        self.context = context
+        exceptions = RowState(tombstones: state.tombstones)
+        baseColumns = 0
+        for entry in state.cells where tracked.columns.contains(entry.column) && Self.follows(entry.cell, from: base) {
+            baseColumns = entry.column + 1
+        }
+        var next = 0
+        for entry in state.cells {
+            absent(next..<max(next, min(entry.column, baseColumns)), table)
+            next = entry.column + 1
+            let atBase = tracked.columns.contains(entry.column) && Self.follows(entry.cell, from: base)
+            if !atBase { exceptions.cells.append(entry) }
+        }
+        absent(next..<max(next, baseColumns), table)
+    }
+
+    /// Marks columns that nobody has written although the base stamp would claim them.
+    private mutating func absent(_ columns: Range<Int>, _ table: CatalogTable) {
+        for column in columns {
+            guard let kind = table.kind(of: column) else { continue }
+            exceptions.cells.append(RowState.Entry(column: column, cell: Cell(empty: kind)))
+        }
+    }
+
+    private static func commonStamp(of state: RowState) -> Stamp {
+        var counts: [(stamp: Stamp, count: Int)] = []
+        for entry in state.cells {
+            guard case .register(let register) = entry.cell, register.writes.count == 1 else { continue }
+            let stamp = register.writes[0].stamp
+            if let index = counts.firstIndex(where: { $0.stamp == stamp }) {
+                counts[index].count += 1
+            } else {
+                counts.append((stamp, 1))
+            }
+        }
+        if let best = counts.max(by: { $0.count < $1.count }) { return best.stamp }
+        let dot = state.cells.first?.cell.dots.first ?? Dot(replica: ReplicaID(high: 0, low: 0), sequence: 0)
+        return Stamp(dot: dot, timestamp: .zero)
+    }
+
+    /// Whether `cell` is just what the commit of `base` would have left.
+    private static func follows(_ cell: Cell, from base: Stamp) -> Bool {
+        switch cell {
+        case .register(let state): state.writes.count == 1 && state.writes[0].stamp == base
+        case .set(let state):
+            state.touched.entries == [base.dot] && state.elements.allSatisfy { $0.dots == [base.dot] }
+        case .counter(let state): state.totals.count == 1 && state.totals[0].dot == base.dot
+        }
+    }
+}
+
+extension Value {
+    /// The number that a counter column shows; 0 for anything else.
+    var integer: Int64 {
+        if case .integer(let number) = self { number } else { 0 }
+    }
+}

@@ -1,0 +1,69 @@
+import KithCausality
+import KithSync
+
+/// Writes the app's own table when a merge changes what it shows.
+struct UserTable {
+    let connection: Connection
+    let table: CatalogTable
+    let tracked: CatalogTable.Tracked
+
+    /// The rowid and the shown values of the row `id`; `nil` if the table does not have it.
+    func find(_ id: RowID) throws -> (row: Int64, values: [Value])? {
+        let names = ["rowid"] + tracked.columns.map(name)
+        let select = try connection.statement(
+            "SELECT \(names.joined(separator: ", ")) FROM \(sqlName) WHERE \(quoted(tracked.key)) = ?")
+        select.bind(1, blob: id.bytes)
+        guard try select.step() else { return nil }
+        defer { select.reset() }
+        return (select.integer(0), tracked.columns.indices.map { select.value(Int32($0 + 1)) })
+    }
+
+    /// Inserts a row that shows `values`; a column without one takes its default. Returns the rowid.
+    func insert(_ id: RowID, _ values: [Value?]) throws -> Int64 {
+        let present = values.indices.filter { values[$0] != nil }
+        let names = [quoted(tracked.key)] + present.map { name(tracked.columns[$0]) }
+        let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
+        let insert = try connection.statement("INSERT INTO \(sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks)) RETURNING rowid")
+        insert.bind(1, blob: id.bytes)
+        for (position, index) in present.enumerated() { insert.bind(Int32(position + 2), values[index] ?? .null) }
+        guard try insert.step() else { throw StoreError(.failed, "SQLite did not insert a row.") }
+        let row = insert.integer(0)
+        try insert.run()
+        return row
+    }
+
+    /// Makes the row show `values` where they differ from `shown`.
+    func update(_ row: Int64, from shown: [Value], to values: [Value?]) throws {
+        let changed = values.indices.filter { index in values[index].map { $0 != shown[index] } ?? false }
+        if changed.isEmpty { return }
+        let assignments = changed.map { "\(name(tracked.columns[$0])) = ?" }.joined(separator: ", ")
+        let update = try connection.statement("UPDATE \(sqlName) SET \(assignments) WHERE rowid = ?")
+        for (position, index) in changed.enumerated() { update.bind(Int32(position + 1), values[index] ?? .null) }
+        update.bind(Int32(changed.count + 1), row)
+        try update.run()
+    }
+
+    func delete(_ row: Int64) throws {
+        let delete = try connection.statement("DELETE FROM \(sqlName) WHERE rowid = ?")
+        delete.bind(1, row)
+        try delete.run()
+    }
+
+    private var sqlName: String { quoted(tracked.sqlName) }
+
+    private func name(_ column: Int) -> String { quoted(table.columns[column].sqlName ?? "") }
+}
+
+extension RowState {
+    /// What a row in this state shows, in the order of the tracked columns; `nil` for a column nobody has written.
+    func shownValues(_ tracked: CatalogTable.Tracked) -> [Value?] {
+        tracked.columns.map { column in
+            switch self[column] {
+            case .register(let state): state.shown?.value
+            case .set(let state): .text(SetText.text(of: state.elements))
+            case .counter(let state): .integer(state.value)
+            case nil: nil
+            }
+        }
+    }
+}

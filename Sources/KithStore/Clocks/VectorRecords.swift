@@ -1,0 +1,134 @@
+import KithCausality
+import KithSync
+
+/// What the store as a whole knows: its version vector, its clock, the catch-up that was broken off.
+struct VectorRecords {
+    let connection: Connection
+
+    /// The newest commit known of every replica, sorted by replica.
+    func heads(_ catalog: Catalog) throws -> [Head] {
+        let select = try connection.statement("SELECT number, sequence, timestamp FROM kith_replica WHERE sequence > 0")
+        var heads: [Head] = []
+        while try select.step() {
+            let number = select.int(0)
+            guard number >= 0, number < catalog.replicas.ids.count else { continue }
+            heads.append(
+                Head(
+                    dot: Dot(replica: catalog.replicas.ids[number], sequence: UInt64(bitPattern: select.integer(1))),
+                    timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: select.integer(2)))))
+        }
+        return heads.sorted { $0.dot < $1.dot }
+    }
+
+    func vector(_ catalog: Catalog) throws -> VersionVector {
+        VersionVector(try heads(catalog).map(\.dot))
+    }
+
+    /// Who this store is.
+    func replica(_ catalog: Catalog) throws -> ReplicaID {
+        let number = try meta("self")
+        guard case .integer(let number)? = number, let index = Int(exactly: number), index >= 0, index < catalog.replicas.ids.count
+        else { throw StoreError(.corrupt, "The store has no replica id.") }
+        return catalog.replicas.ids[index]
+    }
+
+    /// The highest timestamp given out or seen.
+    func clock() throws -> HybridTimestamp {
+        let select = try connection.statement(
+            "SELECT max(coalesce((SELECT value FROM kith_meta WHERE name = 'clock'), 0), coalesce(max(timestamp), 0)) FROM kith_replica")
+        defer { select.reset() }
+        return HybridTimestamp(rawValue: try select.step() ? UInt64(bitPattern: select.integer(0)) : 0)
+    }
+
+    func summary(_ catalog: Catalog) throws -> StoreSummary {
+        StoreSummary(
+            replica: try replica(catalog), heads: try heads(catalog), clock: try clock(), resumption: try resumption(catalog))
+    }
+
+    // MARK: Moving on
+
+    /// Joins `target` into the vector.
+    func advance(to target: [Head], _ ledger: RowLedger) throws {
+        let update = try connection.statement(
+            "UPDATE kith_replica SET sequence = ?1, timestamp = ?2 WHERE number = ?3 AND sequence < ?1")
+        for head in target {
+            let number = try ledger.number(of: head.dot.replica)
+            update.bind(1, Int64(bitPattern: head.dot.sequence))
+            update.bind(2, Int64(bitPattern: head.timestamp.rawValue))
+            update.bind(3, number)
+            try update.run()
+        }
+    }
+
+    /// Moves the clock past what a peer has seen.
+    func observe(_ timestamp: HybridTimestamp) throws {
+        let known = try clock()
+        if timestamp > known { try setMeta("clock", .integer(Int64(bitPattern: timestamp.rawValue))) }
+    }
+
+    // MARK: A catch-up that is not complete
+
+    func resumption(_ catalog: Catalog) throws -> Resumption? {
+        guard case .blob(let bytes)? = try meta("resumption") else { return nil }
+        var reader = ByteReader(bytes)
+        guard let table = try? reader.blob(limit: WireLimits.nameBytesMax, "nameBytesMax"),
+            let row = try? reader.identifier(RowID.self), let vector = try? reader.vector(catalog.replicas)
+        else { return nil }
+        return Resumption(position: SlicePosition(table: table, row: row), vector: vector)
+    }
+
+    /// Notes how far a catch-up has come; a position further on, from an earlier one, stays.
+    func noteProgress(_ progress: Resumption, _ ledger: RowLedger) throws {
+        if let earlier = try resumption(ledger.catalog), earlier.position > progress.position { return }
+        for dot in progress.vector.entries { _ = try ledger.number(of: dot.replica) }
+        var writer = ByteWriter()
+        writer.blob(progress.position.table)
+        writer.identifier(progress.position.row)
+        writer.vector(progress.vector, &ledger.catalog.replicas)
+        try setMeta("resumption", .blob(writer.bytes))
+    }
+
+    /// Forgets a broken-off catch-up once the vector has caught up with it.
+    func forgetCoveredResumption(_ catalog: Catalog) throws {
+        guard let resumption = try resumption(catalog), try vector(catalog).covers(resumption.vector) else { return }
+        try connection.statement("DELETE FROM kith_meta WHERE name = 'resumption'").run()
+    }
+
+    /// Forgets the vectors that the store's own now covers; the rows that refer to them need them no more.
+    func dropCoveredContexts(_ ledger: RowLedger) throws {
+        let vector = try vector(ledger.catalog)
+        let select = try connection.statement("SELECT number, vector FROM kith_context")
+        var covered: [Int64] = []
+        while try select.step() {
+            var reader = ByteReader(select.blob(1))
+            if let context = try? reader.vector(ledger.catalog.replicas), vector.covers(context) { covered.append(select.integer(0)) }
+        }
+        if covered.isEmpty { return }
+        let delete = try connection.statement("DELETE FROM kith_context WHERE number = ?")
+        for number in covered {
+            delete.bind(1, number)
+            try delete.run()
+        }
+        try connection.statement(
+            "DELETE FROM kith_hidden WHERE reason = \(HiddenReason.contextOnly.rawValue) AND context NOT IN (SELECT number FROM kith_context)"
+        ).run()
+    }
+
+    // MARK: Named values
+
+    func meta(_ name: String) throws -> Value? {
+        let select = try connection.statement("SELECT value FROM kith_meta WHERE name = ?")
+        select.bind(1, .text(name))
+        guard try select.step() else { return nil }
+        defer { select.reset() }
+        return select.value(0)
+    }
+
+    func setMeta(_ name: String, _ value: Value) throws {
+        let insert = try connection.statement(
+            "INSERT INTO kith_meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2")
+        insert.bind(1, .text(name))
+        insert.bind(2, value)
+        try insert.run()
+    }
+}

@@ -1,0 +1,69 @@
+import KithCausality
+import KithSync
+
+/// Finds rows through the index of commits.
+struct RowCandidates {
+    let ledger: RowLedger
+
+    struct Candidate {
+        let table: Int
+        let row: RowReference
+        let position: SlicePosition
+    }
+
+    /// The rows with a commit that `since` does not cover, in order; `nil` if there are more than `max`.
+    func uncovered(by since: VersionVector, _ heads: [Head], max limit: Int) throws -> [Candidate]? {
+        var found: Set<Reference> = []
+        var visited = 0
+        // A replica that only rows of an unfinished catch-up name has no head yet, and counts from the start.
+        let select = try ledger.connection.statement(
+            "SELECT tbl, row FROM kith_dot WHERE replica = ? AND sequence > ? LIMIT ?")
+        for (number, replica) in ledger.catalog.replicas.ids.enumerated() {
+            select.bind(1, number)
+            select.bind(2, Int64(bitPattern: since[replica]))
+            select.bind(3, limit + 1 - visited)
+            while try select.step() {
+                visited += 1
+                found.insert(Reference(table: select.int(0), row: select.integer(1)))
+            }
+            if visited > limit { return nil }
+        }
+        // The set is only a filter: what is returned is sorted.
+        return try found.compactMap(candidate).sorted { $0.position < $1.position }
+    }
+
+    /// Everything known of a candidate's row.
+    func load(_ candidate: Candidate) throws -> ReadRow? {
+        guard let table = ledger.catalog[candidate.table] else { return nil }
+        if candidate.row < 0 {
+            guard let hidden = try ledger.hiddenRow(candidate.table, candidate.position.row) else { return nil }
+            var state = hidden.state
+            state.context = try ledger.contextVector(hidden.context)
+            return ReadRow(table: candidate.table, position: candidate.position, state: state)
+        }
+        guard let tracked = table.tracked,
+            let stored = try ledger.storedRow(candidate.table, row: candidate.row),
+            let found = try UserTable(connection: ledger.connection, table: table, tracked: tracked).find(candidate.position.row)
+        else { return nil }
+        var state = try stored.state(tracked, values: found.values) { try SetText.elements(of: $0, ledger.connection) }
+        state.context = try ledger.contextVector(stored.context)
+        return ReadRow(table: candidate.table, position: candidate.position, state: state)
+    }
+
+    private struct Reference: Hashable {
+        let table: Int
+        let row: RowReference
+    }
+
+    private func candidate(_ reference: Reference) throws -> Candidate? {
+        guard let table = ledger.catalog[reference.table] else { return nil }
+        let source = reference.row < 0 ? "kith_hidden WHERE number" : "\(Sidecar.clockTable(reference.table)) WHERE row"
+        let select = try ledger.connection.statement("SELECT id FROM \(source) = ?")
+        select.bind(1, abs(reference.row))
+        guard try select.step() else { return nil }
+        defer { select.reset() }
+        return Candidate(
+            table: reference.table, row: reference.row,
+            position: SlicePosition(table: table.name, row: try select.rowID(0)))
+    }
+}

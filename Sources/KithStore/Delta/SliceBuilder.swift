@@ -1,0 +1,86 @@
+import KithCausality
+import KithSync
+
+/// Gathers the rows of a slice and numbers the tables and columns they use.
+struct SliceBuilder {
+    private let catalog: Catalog
+    private let request: SliceRequest
+    private let limits: SliceLimits
+    /// What rows are cut by that arrived before a catch-up was broken off.
+    private let resumed: VersionVector?
+    private var tables: [TableSchema] = []
+    /// For each table of the store its place in the slice, and for each of its columns the place there.
+    private var places: [Int: (table: Int, columns: [Int: Int])] = [:]
+    private var rows: [RowPart] = []
+    private var byteCount = 0
+    private var position: SlicePosition?
+    private var isFull = false
+    var rowsRemaining = 0
+
+    init(_ catalog: Catalog, _ request: SliceRequest, _ limits: SliceLimits) {
+        self.catalog = catalog
+        self.request = request
+        self.limits = limits
+        resumed = request.resumption.map { request.since.joined(with: $0.vector) }
+    }
+
+    /// Adds what the receiver lacks of `row`. Returns `false` if the slice is full, and the row is left for the next one.
+    mutating func add(_ row: ReadRow) throws -> Bool {
+        var known = request.since
+        if let resumed, let resumption = request.resumption, row.position <= resumption.position { known = resumed }
+        guard let part = row.state.uncovered(by: known) else { return true }
+        let size = part.byteCount
+        if !rows.isEmpty, rows.count >= limits.rowsMax || byteCount + size > limits.bytesMax {
+            isFull = true
+            return false
+        }
+        append(part, row)
+        byteCount += size
+        position = row.position
+        return true
+    }
+
+    func finish(heads: [Head], clock: HybridTimestamp) -> Slice {
+        Slice(
+            since: request.since, vector: VersionVector(heads.map(\.dot)), target: request.target ?? heads, clock: clock,
+            isFirst: request.after == nil, isLast: !isFull, position: position ?? request.after,
+            rowsRemaining: isFull ? max(1, rowsRemaining) : 0, tables: tables, rows: rows)
+    }
+
+    private mutating func append(_ part: RowState, _ row: ReadRow) {
+        var part = part
+        var place = places[row.table] ?? (table: tables.count, columns: [:])
+        if place.table == tables.count {
+            tables.append(TableSchema(name: catalog.tables[row.table].name, columns: []))
+        }
+        for index in part.cells.indices {
+            let column = part.cells[index].column
+            if let known = place.columns[column] {
+                part.cells[index].column = known
+            } else {
+                let new = tables[place.table].columns.count
+                tables[place.table].columns.append(catalog.tables[row.table].columns[column].key)
+                place.columns[column] = new
+                part.cells[index].column = new
+            }
+        }
+        part.cells.sort { $0.column < $1.column }
+        places[row.table] = place
+        rows.append(RowPart(table: place.table, id: row.position.row, state: part))
+    }
+}
+
+extension RowState {
+    /// About how many bytes the state takes on the wire.
+    var byteCount: Int {
+        var count = 24 + tombstones.count * 24
+        for entry in cells {
+            switch entry.cell {
+            case .register(let state): for write in state.writes { count += 2 + write.value.byteCount }
+            case .set(let state): for element in state.elements { count += element.json.count + 4 * element.dots.count }
+            case .counter(let state): count += 12 * state.totals.count
+            }
+        }
+        return count
+    }
+}

@@ -1,0 +1,54 @@
+import KithCausality
+import KithSync
+
+/// Reads what another replica lacks, in the order of ``SlicePosition``, up to one slice.
+struct SliceReader {
+    let ledger: RowLedger
+    let limits: SliceLimits
+
+    /// Up to this many rows to send, they are found through the index of commits and sorted; beyond, tables are scanned.
+    static let indexedRowsMax = 20_000
+
+    func read(_ request: SliceRequest) throws -> Slice {
+        let records = VectorRecords(connection: ledger.connection)
+        let heads = try records.heads(ledger.catalog)
+        var builder = SliceBuilder(ledger.catalog, request, limits)
+        if let candidates = try RowCandidates(ledger: ledger).uncovered(by: request.since, heads, max: Self.indexedRowsMax) {
+            try readIndexed(candidates, request, &builder)
+        } else {
+            try TableScan(ledger: ledger).read(after: request.after) { row in try builder.add(row) }
+        }
+        return builder.finish(heads: heads, clock: try records.clock())
+    }
+
+    private func readIndexed(
+        _ candidates: [RowCandidates.Candidate], _ request: SliceRequest, _ builder: inout SliceBuilder
+    ) throws {
+        var remaining = candidates.count
+        for candidate in candidates {
+            remaining -= 1
+            if let after = request.after, candidate.position <= after { continue }
+            guard let row = try RowCandidates(ledger: ledger).load(candidate) else { continue }
+            builder.rowsRemaining = remaining
+            if try !builder.add(row) { return }
+        }
+    }
+}
+
+/// How large a slice may become.
+public struct SliceLimits: Hashable, Sendable {
+    public var rowsMax: Int
+    public var bytesMax: Int
+
+    public init(rowsMax: Int = WireLimits.sliceRowsMax, bytesMax: Int = WireLimits.sliceBytesMax) {
+        self.rowsMax = max(1, rowsMax)
+        self.bytesMax = max(1, bytesMax)
+    }
+}
+
+/// A row as it was read: where it stands, and everything known of it.
+struct ReadRow {
+    let table: Int
+    let position: SlicePosition
+    var state: RowState
+}

@@ -1,0 +1,156 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithSync
+import Synchronization
+
+/// One SQLite database whose tables synchronise.
+///
+/// The app opens its own GRDB database, creates its tables with its own migrations, and hands it over with the names of
+/// the tables that take part. From then on every `INSERT`, `UPDATE`, `DELETE`, `UPSERT` and `REPLACE` of those tables, by
+/// whatever SQL, is noted in the same transaction; reads cost nothing extra.
+///
+///     let pool = try DatabasePool(path: "notes.sqlite")
+///     try migrator.migrate(pool)
+///     let store = try KithStore(pool, tables: [TrackedTable("note", sets: ["tags"])])
+///     try pool.write { db in try db.execute(sql: "INSERT INTO note …") }
+///
+/// A connection that Kith did not prepare cannot write a tracked table: the triggers fail loudly. In-memory databases
+/// work the same way. Close the store before the database.
+public final class KithStore: Sendable {
+    /// The app's database.
+    public let database: any DatabaseWriter
+    private let writer: WriterBox
+    private let catalogCache = Mutex<(version: Int, catalog: Catalog)?>(nil)
+    private let options: Options
+
+    /// How a store reads the world.
+    public struct Options: Sendable {
+        /// Reads the wall clock.
+        public var clock: @Sendable () -> HybridTimestamp
+        /// Makes the id of a new replica.
+        public var makeReplicaID: @Sendable () -> ReplicaID
+
+        public init(
+            clock: @escaping @Sendable () -> HybridTimestamp = Options.systemClock,
+            makeReplicaID: @escaping @Sendable () -> ReplicaID = Options.randomReplicaID
+        ) {
+            self.clock = clock
+            self.makeReplicaID = makeReplicaID
+        }
+
+        public static let systemClock: @Sendable () -> HybridTimestamp = {
+            HybridTimestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+        }
+
+        public static let randomReplicaID: @Sendable () -> ReplicaID = {
+            var generator = SystemRandomNumberGenerator()
+            return ReplicaID.random(using: &generator)
+        }
+    }
+
+    /// Takes `database` over for synchronisation. Several processes may do so with one file.
+    ///
+    /// - Throws: ``StoreError`` with code `tableRejected` if a table cannot be tracked, saying why and what to do;
+    ///   `notAStore` if the file is not a database or of a newer format; `readOnly`, `busy`, `diskFull`.
+    public init(_ database: any DatabaseWriter, tables: [TrackedTable], options: Options = Options()) throws {
+        self.database = database
+        self.options = options
+        writer = try StoreError.mapping {
+            try database.writeWithoutTransaction { db in
+                let connection = try StoreOpening(db, options).open(tables)
+                return WriterBox(connection)
+            }
+        }
+        database.add(transactionObserver: RollbackObserver(writer), extent: .databaseLifetime)
+    }
+
+    /// Lets go of the database, which may then be closed. The tables stay tracked.
+    public func close() {
+        database.writeWithoutTransaction { [writer] _ in writer.state.ledger.connection.finalizeStatements() }
+    }
+
+    deinit {
+        close()
+    }
+
+    // MARK: Knowledge
+
+    /// Who this store is and what it knows, read in one transaction.
+    public func summary() throws -> StoreSummary {
+        try read { ledger in try VectorRecords(connection: ledger.connection).summary(ledger.catalog) }
+    }
+
+    /// The version vector.
+    public func vector() throws -> VersionVector {
+        try summary().vector
+    }
+
+    // MARK: Synchronisation
+
+    /// Reads what a replica lacks, up to one slice.
+    public func slice(_ request: SliceRequest, limits: SliceLimits = SliceLimits()) throws -> Slice {
+        try read { ledger in try SliceReader(ledger: ledger, limits: limits).read(request) }
+    }
+
+    /// Reads all that a replica with the vector `since` lacks, whatever its size.
+    public func delta(since: VersionVector) throws -> Slice {
+        try slice(SliceRequest(since: since), limits: SliceLimits(rowsMax: .max, bytesMax: .max))
+    }
+
+    /// Merges a slice in one transaction. Observations of the app's tables fire as for any other commit.
+    public func apply(_ slice: Slice) throws -> ApplyOutcome {
+        try write { db, state in
+            state.capture.isSuspended = true
+            defer { state.capture.isSuspended = false }
+            let records = VectorRecords(connection: state.ledger.connection)
+            let applier = SliceApplier(
+                ledger: state.ledger, records: records, wallClockMilliseconds: options.clock().milliseconds)
+            let changed = try applier.apply(slice)
+            let summary = try records.summary(state.ledger.catalog)
+            guard let changed else { return .refused(summary) }
+            for table in changed { try db.notifyChanges(in: Table(table)) }
+            return .applied(summary)
+        }
+    }
+
+    // MARK: Access
+
+    /// Reads in one transaction, with the catalog as of that transaction.
+    func read<Result>(_ body: (RowLedger) throws -> Result) throws -> Result {
+        try StoreError.mapping {
+            try database.read { db in
+                let connection = try Connection(borrowing: db)
+                return try body(RowLedger(connection, try catalog(connection)))
+            }
+        }
+    }
+
+    /// Writes in one transaction.
+    func write<Result>(_ body: (Database, WriterState) throws -> Result) throws -> Result {
+        try StoreError.mapping {
+            try database.write { [writer] db in
+                try writer.state.refreshCatalog()
+                return try body(db, writer.state)
+            }
+        }
+    }
+
+    /// The state of the writing connection, for a caller that holds it.
+    func writerState(_ db: Database) throws -> WriterState {
+        guard let handle = db.sqliteConnection, handle == writer.state.ledger.connection.handle else {
+            throw StoreError(.failed, "This database access does not belong to the store, or only reads.")
+        }
+        return writer.state
+    }
+
+    /// The catalog that this transaction sees, with the tables this process has declared.
+    private func catalog(_ connection: Connection) throws -> Catalog {
+        let version = try CatalogStore(connection: connection).version()
+        if let cached = catalogCache.withLock({ $0 }), cached.version == version { return cached.catalog }
+        var catalog = try CatalogStore(connection: connection).load()
+        writer.declarations.annotate(&catalog)
+        catalogCache.withLock { $0 = (version, catalog) }
+        return catalog
+    }
+}

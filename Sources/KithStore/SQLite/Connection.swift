@@ -1,0 +1,66 @@
+import GRDB
+import GRDBSQLite
+
+/// One SQLite connection with the statements prepared on it, each kept for its next use.
+///
+/// Belongs to the thread that currently holds the connection (a GRDB database access), like the connection itself.
+final class Connection {
+    let handle: OpaquePointer
+    private let database: Database?
+    private var statements: [String: Statement] = [:]
+
+    /// A connection that keeps its own statements until ``finalizeStatements()``.
+    init(_ handle: OpaquePointer) {
+        self.handle = handle
+        database = nil
+    }
+
+    /// A connection for the time of one database access, with the statements that GRDB keeps.
+    init(borrowing database: Database) throws(SQLiteError) {
+        guard let handle = database.sqliteConnection else {
+            throw SQLiteError(code: SQLITE_MISUSE, message: "the database is closed")
+        }
+        self.handle = handle
+        self.database = database
+    }
+
+    /// The statement for `sql`, at rest. Nothing that still runs may use the same text.
+    func statement(_ sql: String) throws(SQLiteError) -> Statement {
+        if let known = statements[sql] {
+            known.reset()
+            return known
+        }
+        let statement = try prepare(sql)
+        statements[sql] = statement
+        return statement
+    }
+
+    /// Runs `sql`, which may be several statements.
+    func execute(_ sql: String) throws(SQLiteError) {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        if code != SQLITE_OK { throw SQLiteError(handle, code: code, sql: sql) }
+    }
+
+    /// Lets go of all statements, as must happen before the connection is closed.
+    func finalizeStatements() {
+        statements.removeAll()
+    }
+
+    /// Changes whenever a transaction, of this connection or another, has committed.
+    var dataVersion: UInt32 {
+        var version: UInt32 = 0
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+        return version
+    }
+
+    private func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+        guard let database else { return try Statement(handle, sql) }
+        do {
+            let cached = try database.cachedStatement(sql: sql)
+            sqlite3_reset(cached.sqliteStatement)
+            return Statement(borrowing: cached.sqliteStatement, from: cached)
+        } catch {
+            throw SQLiteError(code: sqlite3_errcode(handle), message: String(describing: error), sql: sql)
+        }
+    }
+}

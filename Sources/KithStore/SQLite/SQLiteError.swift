@@ -1,0 +1,23 @@
+import GRDBSQLite
+
+/// What SQLite answered, with the statement it was asked.
+struct SQLiteError: Error, Sendable, CustomStringConvertible {
+    let code: Int32
+    let message: String
+    let sql: String?
+
+    init(code: Int32, message: String, sql: String? = nil) {
+        self.code = code
+        self.message = message
+        self.sql = sql
+    }
+
+    init(_ connection: OpaquePointer?, code: Int32, sql: String? = nil) {
+        self.init(code: code, message: connection.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory", sql: sql)
+    }
+
+    /// Whether the row broke a constraint of the user's table.
+    var isConstraint: Bool { code & 0xff == SQLITE_CONSTRAINT || code & 0xff == SQLITE_MISMATCH }
+
+    var description: String { "SQLite error \(code): \(message)" + (sql.map { " - while executing `\($0)`" } ?? "") }
+}

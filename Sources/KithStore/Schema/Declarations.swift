@@ -1,0 +1,29 @@
+import KithSync
+
+/// The tables that this process has declared, as they stand in the database it opened.
+struct Declarations: Sendable {
+    struct Table: Sendable {
+        let name: String
+        let key: String
+        let deletePolicy: DeletePolicy
+        let columns: [ColumnKey]
+    }
+
+    var tables: [Table] = []
+
+    /// Marks in `catalog` which tables and columns the app's schema has.
+    func annotate(_ catalog: inout Catalog) {
+        for declared in tables {
+            guard let index = catalog.tables.firstIndex(where: { $0.name == Array(declared.name.utf8) }) else { continue }
+            var numbers: [Int] = []
+            for key in declared.columns {
+                guard let column = catalog.tables[index].columns.firstIndex(where: { $0.key == key }) else { continue }
+                catalog.tables[index].columns[column].sqlName = String(decoding: key.name, as: UTF8.self)
+                numbers.append(column)
+            }
+            catalog.tables[index].tracked = CatalogTable.Tracked(
+                sqlName: declared.name, key: declared.key, deletePolicy: declared.deletePolicy, columns: numbers,
+                kinds: numbers.map { catalog.tables[index].columns[$0].key.kind })
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import KithSync
+
+/// The tables that Kith keeps beside the app's own. See docs/store.md.
+enum Sidecar {
+    /// Version of the layout; a store of a higher one is refused.
+    static let formatVersion = 1
+
+    static let sql = """
+        CREATE TABLE IF NOT EXISTS kith_meta (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;
+        -- Every replica met, with its newest known commit: together the version vector.
+        CREATE TABLE IF NOT EXISTS kith_replica (
+            number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, sequence INTEGER NOT NULL DEFAULT 0,
+            timestamp INTEGER NOT NULL DEFAULT 0);
+        CREATE TABLE IF NOT EXISTS kith_table (number INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE);
+        CREATE TABLE IF NOT EXISTS kith_column (
+            tbl INTEGER NOT NULL, number INTEGER NOT NULL, name BLOB NOT NULL, kind INTEGER NOT NULL,
+            PRIMARY KEY (tbl, number)) WITHOUT ROWID;
+        -- Which rows each commit lives in; `row` is a row of kith_clock_N, or minus a row of kith_hidden.
+        CREATE TABLE IF NOT EXISTS kith_dot (
+            replica INTEGER NOT NULL, sequence INTEGER NOT NULL, tbl INTEGER NOT NULL, row INTEGER NOT NULL,
+            PRIMARY KEY (replica, sequence, tbl, row)) WITHOUT ROWID;
+        -- Rows that the app's tables do not show: deleted, of unknown tables, refused by a constraint.
+        CREATE TABLE IF NOT EXISTS kith_hidden (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, tbl INTEGER NOT NULL, id BLOB NOT NULL, state BLOB NOT NULL,
+            context INTEGER, reason INTEGER NOT NULL, since INTEGER NOT NULL, UNIQUE (tbl, id));
+        -- Vectors that rows of unfinished catch-ups refer to.
+        CREATE TABLE IF NOT EXISTS kith_context (number INTEGER PRIMARY KEY AUTOINCREMENT, vector BLOB NOT NULL UNIQUE);
+        -- VACUUM may renumber the rows of tables without an INTEGER PRIMARY KEY; this one tells that it did.
+        CREATE TABLE IF NOT EXISTS kith_canary (mark BLOB PRIMARY KEY NOT NULL);
+        INSERT INTO kith_canary (rowid, mark) SELECT 2, x'00' WHERE NOT EXISTS (SELECT 1 FROM kith_canary);
+        """
+
+    /// The clocks of one tracked table's visible rows, by the rowid of the app's row.
+    static func clockTable(_ table: Int) -> String { "kith_clock_\(table)" }
+
+    static func clockTableSQL(_ table: Int) -> String {
+        """
+        CREATE TABLE IF NOT EXISTS \(clockTable(table)) (
+            row INTEGER PRIMARY KEY, id BLOB NOT NULL, replica INTEGER NOT NULL, sequence INTEGER NOT NULL,
+            timestamp INTEGER NOT NULL, columns INTEGER NOT NULL, exceptions BLOB, context INTEGER)
+        """
+    }
+}

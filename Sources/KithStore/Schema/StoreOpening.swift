@@ -1,0 +1,143 @@
+import GRDB
+import GRDBSQLite
+import KithCausality
+import KithSync
+
+/// Prepares a database for synchronisation: sidecar tables, functions, triggers.
+struct StoreOpening {
+    private let connection: Connection
+    private let options: KithStore.Options
+
+    /// On the connection that writes; `db` is held for the time of the call.
+    init(_ db: Database, _ options: KithStore.Options) throws {
+        guard let handle = db.sqliteConnection else {
+            throw StoreError(.notAStore, "The database is closed.")
+        }
+        connection = Connection(handle)
+        self.options = options
+    }
+
+    func open(_ tables: [TrackedTable]) throws -> WriterState {
+        // REPLACE fires delete triggers only with this, and would otherwise remove rows unseen.
+        try connection.execute("PRAGMA recursive_triggers = ON")
+        try connection.execute("BEGIN IMMEDIATE")
+        do {
+            let state = try prepare(tables)
+            try connection.execute("COMMIT")
+            return state
+        } catch {
+            connection.finalizeStatements()
+            try? connection.execute("ROLLBACK")
+            throw error
+        }
+    }
+
+    private func prepare(_ tables: [TrackedTable]) throws -> WriterState {
+        try checkFormat()
+        try connection.execute(Sidecar.sql)
+        let store = CatalogStore(connection: connection)
+        let records = VectorRecords(connection: connection)
+        try records.setMeta("format", .integer(Int64(Sidecar.formatVersion)))
+        let ledger = RowLedger(connection, try store.load())
+        if try records.meta("self") == nil { try adopt(options.makeReplicaID(), ledger, records) }
+
+        var declarations = Declarations()
+        for table in tables {
+            let (key, columns) = try TableInspector(connection: connection).inspect(table)
+            let number = try store.addTable(Array(table.name.utf8), to: &ledger.catalog)
+            let keys = columns.map { ColumnKey($0.name, $0.kind) }
+            for column in keys { _ = try store.addColumn(column, table: number, to: &ledger.catalog) }
+            try connection.execute(Sidecar.clockTableSQL(number))
+            declarations.tables.append(
+                Declarations.Table(name: table.name, key: key, deletePolicy: table.deletePolicy, columns: keys))
+        }
+        declarations.annotate(&ledger.catalog)
+
+        let clock = CommitClock(connection, reading: options.clock)
+        let capture = Capture(ledger, clock)
+        try Functions.install(capture, on: connection.handle)
+        if try !RowNumbering(connection: connection).isIntact() { try RowNumbering(connection: connection).repair(ledger.catalog) }
+        for table in ledger.catalog.tables {
+            if let tracked = table.tracked { try track(table, tracked, ledger, clock) }
+        }
+        return WriterState(
+            ledger: ledger, capture: capture, clock: clock, declarations: declarations, catalogVersion: try store.version())
+    }
+
+    /// Refuses files of a newer format before anything is touched.
+    private func checkFormat() throws {
+        let exists = try connection.statement("SELECT 1 FROM sqlite_master WHERE name = 'kith_meta'")
+        guard try exists.step() else { return }
+        exists.reset()
+        if case .integer(let version)? = try VectorRecords(connection: connection).meta("format"),
+            version > Int64(Sidecar.formatVersion)
+        {
+            throw StoreError(
+                .notAStore,
+                "This store was written by a newer version of Kith (format \(version); this one understands \(Sidecar.formatVersion)). Update this program.")
+        }
+    }
+
+    /// Makes the store the replica `id`.
+    private func adopt(_ id: ReplicaID, _ ledger: RowLedger, _ records: VectorRecords) throws {
+        try records.setMeta("self", .integer(Int64(try ledger.number(of: id))))
+    }
+
+    /// Brings a table's triggers up to date, and takes up rows that were there before them.
+    private func track(
+        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger, _ clock: CommitClock
+    ) throws {
+        var wasTracked = true
+        for trigger in Triggers(table: table, tracked: tracked).all {
+            let select = try connection.statement("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = ?")
+            select.bind(1, .text(trigger.name))
+            let current = try select.step() ? String(decoding: select.blob(0), as: UTF8.self) : nil
+            select.reset()
+            if current == trigger.sql { continue }
+            if current == nil { wasTracked = false } else { try connection.execute("DROP TRIGGER \(trigger.name)") }
+            try connection.execute(trigger.sql)
+        }
+        if !wasTracked { try adoptRows(table, tracked, ledger, clock) }
+    }
+
+    /// Rows without clocks become one commit of this replica.
+    private func adoptRows(
+        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger, _ clock: CommitClock
+    ) throws {
+        let clocks = Sidecar.clockTable(table.number)
+        let name = quoted(tracked.sqlName)
+        let key = quoted(tracked.key)
+        let new = "\(name) n LEFT JOIN \(clocks) c ON c.row = n.rowid WHERE c.row IS NULL"
+        let select = try connection.statement("SELECT count(*), sum(typeof(n.\(key)) <> 'blob' OR length(n.\(key)) <> 16) FROM \(new)")
+        guard try select.step(), select.int(0) > 0 else { return select.reset() }
+        let wrong = select.int(1)
+        select.reset()
+        if wrong > 0 {
+            throw StoreError(
+                .tableRejected,
+                "Table \(tracked.sqlName) cannot be tracked: \(wrong) of its rows have an id that is not a UUID of 16 bytes. Give them one first.")
+        }
+        let (stamp, replica) = try clock.stamp(ledger.catalog)
+        let sequence = Int64(bitPattern: stamp.dot.sequence)
+        let insert = try connection.statement(
+            """
+            INSERT INTO \(clocks) (row, id, replica, sequence, timestamp, columns)
+            SELECT n.rowid, n.\(key), ?, ?, ?, ? FROM \(new)
+            """)
+        insert.bind(1, replica)
+        insert.bind(2, sequence)
+        insert.bind(3, Int64(bitPattern: stamp.timestamp.rawValue))
+        insert.bind(4, table.columns.count)
+        try insert.run()
+        let index = try connection.statement(
+            """
+            INSERT OR IGNORE INTO kith_dot (replica, sequence, tbl, row)
+            SELECT replica, sequence, ?, row FROM \(clocks) WHERE replica = ? AND sequence = ?
+            """)
+        index.bind(1, table.number)
+        index.bind(2, replica)
+        index.bind(3, sequence)
+        try index.run()
+        clock.end()
+    }
+}

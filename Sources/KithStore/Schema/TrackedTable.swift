@@ -1,0 +1,44 @@
+import KithSync
+
+/// The declaration that a table of the app takes part in synchronisation.
+///
+/// The table itself is the app's own, made by its own SQL:
+///
+///     CREATE TABLE note (
+///         id    BLOB PRIMARY KEY NOT NULL,          -- a UUID, 16 bytes
+///         title TEXT NOT NULL DEFAULT '',
+///         tags  TEXT NOT NULL DEFAULT '[]')
+///
+///     TrackedTable("note", sets: ["tags"])
+///
+/// Its primary key is one column that holds 16 bytes. Every other column is nullable or has a default, and none is
+/// `UNIQUE`: two machines could each insert a row that is fine alone. At most ``columnsMax`` columns.
+public struct TrackedTable: Hashable, Sendable {
+    /// Columns of one tracked table, the key aside.
+    public static let columnsMax = 60
+
+    public let name: String
+    /// Columns that merge otherwise than as registers.
+    public let kinds: [String: ColumnKind]
+    /// Columns that stay on this machine.
+    public let localColumns: Set<String>
+    public let deletePolicy: DeletePolicy
+
+    /// - Parameters:
+    ///   - name: the table's name, as in its `CREATE TABLE`.
+    ///   - sets: columns that hold a JSON array of distinct elements.
+    ///   - counters: INTEGER columns whose concurrent increments add up.
+    ///   - localColumns: columns that are not synchronised.
+    public init(
+        _ name: String, sets: [String] = [], counters: [String] = [], localColumns: Set<String> = [],
+        deletePolicy: DeletePolicy = .updateWins
+    ) {
+        self.name = name
+        var kinds: [String: ColumnKind] = [:]
+        for column in sets { kinds[column] = .set }
+        for column in counters { kinds[column] = .counter }
+        self.kinds = kinds
+        self.localColumns = localColumns
+        self.deletePolicy = deletePolicy
+    }
+}

@@ -1,0 +1,37 @@
+import GRDB
+import GRDBSQLite
+import KithSync
+
+extension StoreError {
+    /// Runs `body` and turns what SQLite, GRDB and the codec throw into one kind of error.
+    static func mapping<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as StoreError {
+            throw error
+        } catch let error as SQLiteError {
+            throw StoreError(sqlite: error.code, error.description)
+        } catch let error as DatabaseError {
+            throw StoreError(sqlite: error.extendedResultCode.rawValue, error.description)
+        } catch let error as WireError {
+            throw StoreError(.corrupt, "A record of this store cannot be read: \(error).")
+        }
+    }
+
+    private init(sqlite code: Int32, _ detail: String) {
+        switch code & 0xff {
+        case SQLITE_FULL:
+            self.init(.diskFull, "The disk is full; nothing was changed. Free some space and try again. (\(detail))")
+        case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN:
+            self.init(.readOnly, "The store cannot be written: check the permissions of its file and folder. (\(detail))")
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            self.init(.busy, "Another process keeps the store busy; nothing was changed. Try again. (\(detail))")
+        case SQLITE_NOTADB:
+            self.init(.notAStore, "The file is not an SQLite database. (\(detail))")
+        case SQLITE_CORRUPT:
+            self.init(.corrupt, "The database file is damaged. Keep a copy, and restore it or let peers refill a new one. (\(detail))")
+        default:
+            self.init(.failed, detail)
+        }
+    }
+}

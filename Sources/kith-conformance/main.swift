@@ -1,0 +1,19 @@
+import Foundation
+
+// kith-conformance merge FILE | text FILE: answers the vectors of the specification with the real store and library.
+
+let arguments = CommandLine.arguments
+guard arguments.count == 3 else {
+    FileHandle.standardError.write(Data("usage: kith-conformance merge|text FILE (- reads standard input)\n".utf8))
+    exit(64)
+}
+do {
+    switch arguments[1] {
+    case "merge": try MergeConformance.run(path: arguments[2])
+    case "text": try TextConformance.run(path: arguments[2])
+    default: throw Failure("unknown kind of vectors: \(arguments[1])")
+    }
+} catch {
+    FileHandle.standardError.write(Data("kith-conformance: \(error)\n".utf8))
+    exit(65)
+}
