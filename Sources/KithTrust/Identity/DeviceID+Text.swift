@@ -1,5 +1,5 @@
 /// The readable form: the 32 bytes as 52 base32 characters (RFC 4648, no padding) in thirteen groups of four,
-/// each followed by a check character, joined by dashes: `MFRGG2-…` is thirteen groups of five.
+/// each followed by a check character, joined by dashes: `AAAQE-EAYEP-AUDAZ-…`, 65 characters without the dashes.
 extension DeviceID: CustomStringConvertible, LosslessStringConvertible {
     /// Groups in the readable form.
     public static let groupCount = 13

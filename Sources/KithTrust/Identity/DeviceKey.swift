@@ -1,6 +1,5 @@
 import Crypto
 import Foundation
-import KithCausality
 import X509
 
 /// The private key that makes this machine a device of its own: P-256, kept in a file that only its owner can read.

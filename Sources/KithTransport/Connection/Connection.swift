@@ -1,0 +1,97 @@
+import KithTrust
+import NIOCore
+
+/// One authenticated connection to one device, carrying frames both ways.
+///
+/// Authenticated means that the peer proved to hold the key of `peer`, which this side accepts. It does not mean that the
+/// peer accepts this side: with TLS 1.3 the dialling side finishes first (RFC 8446, 2), so only the first
+/// frame from the peer says that it does. Until then nothing worth keeping should be sent.
+public final class Connection: Sendable {
+    /// The device on the other side, from the key that it used in this TLS session.
+    public let peer: DeviceID
+    /// Whether this side dialled.
+    public let isInitiator: Bool
+    /// This side's address; `nil` where the system does not tell.
+    public let localAddress: PeerAddress?
+    /// The other side's address; its port is a passing one if the other side dialled.
+    public let remoteAddress: PeerAddress?
+
+    private let channel: any Channel
+    let inbound: InboundQueue
+    private let outbound: OutboundQueue
+    private let counter = TrafficCounter()
+    private let frameBytesMax: Int
+
+    /// Takes over `channel`, whose handshake is done. On its event loop.
+    init(channel: any Channel, peer: DeviceID, isInitiator: Bool, configuration: TransportConfiguration) throws {
+        self.channel = channel
+        self.peer = peer
+        self.isInitiator = isInitiator
+        localAddress = channel.localAddress.flatMap(PeerAddress.init(socketAddress:))
+        remoteAddress = channel.remoteAddress.flatMap(PeerAddress.init(socketAddress:))
+        frameBytesMax = configuration.frameBytesMax
+        // The queues hold the channel, which lets go of them when it closes and drops its handlers.
+        inbound = InboundQueue(configuration: configuration) { signal in
+            switch signal {
+            case .resume: channel.pipeline.fireUserInboundEventTriggered(FrameHandler.Event.resumeReading)
+            case .refuse(let error): channel.pipeline.fireUserInboundEventTriggered(FrameHandler.Event.abort(error))
+            }
+        }
+        outbound = OutboundQueue(configuration: configuration) {
+            channel.pipeline.fireUserInboundEventTriggered(FrameHandler.Event.write)
+        }
+        let handler = FrameHandler(inbound: inbound, outbound: outbound, traffic: counter, configuration: configuration)
+        try channel.pipeline.syncOperations.addHandler(handler)
+    }
+
+    deinit {
+        abort(reason: "nobody uses it any more")
+    }
+
+    /// The frames from the peer, in order. To be read by one task.
+    ///
+    /// While they are not read, nothing more than `inboundHighWaterBytes` is taken from the network, and in the end
+    /// the peer has to wait. The sequence ends when the peer closed in order, after all that it sent; it throws
+    /// `TransportError` when the connection ended otherwise.
+    public var frames: Frames { Frames(connection: self) }
+
+    /// Allows frames of up to `bytes` from now on, but never more than `frameBytesMax`. Does not lower the limit.
+    ///
+    /// A longer frame that is here already waits for the reader to ask for it, so the limit may be raised after
+    /// reading the frame that justifies it.
+    public func raiseFrameLimit(to bytes: Int) {
+        inbound.limit = max(inbound.limit, min(bytes, frameBytesMax))
+    }
+
+    /// Sends one frame of 1 to `frameBytesMax` bytes. Frames arrive in the order of the calls.
+    ///
+    /// Returns when the frame is in the queue, which is not yet a promise that it arrives. Waits while the queue holds
+    /// `outboundHighWaterBytes` or more.
+    /// - Throws: why the connection ended, `.stalled` for a peer that does not read; or `.frameTooLarge`, `.emptyFrame`
+    ///   or `.cancelled`, after which the connection goes on.
+    public func send(_ frame: [UInt8], isolation: isolated (any Actor)? = #isolation) async throws(TransportError) {
+        try await outbound.send(frame, isolation: isolation)
+    }
+
+    /// Ends the connection in order: what was sent is delivered, then the peer's frames end.
+    ///
+    /// Returns when the connection is closed, at the latest after `stallTimeoutMilliseconds` without progress and
+    /// `closeTimeoutMilliseconds` without the peer's goodbye. Frames that were not read yet are still there.
+    /// - Parameter reason: for the errors of tasks that still send; the peer does not learn it.
+    public func close(reason: String = "no longer needed") async {
+        outbound.close(.closed(reason))
+        channel.pipeline.fireUserInboundEventTriggered(FrameHandler.Event.close)
+        try? await channel.closeFuture.get()
+    }
+
+    /// Ends the connection at once. What was not written yet is lost.
+    public func abort(reason: String) {
+        channel.pipeline.fireUserInboundEventTriggered(FrameHandler.Event.abort(.closed(reason)))
+    }
+
+    /// What was carried so far.
+    public var traffic: Traffic { counter.traffic }
+
+    /// Bytes that wait to be written.
+    public var unsentBytes: Int { outbound.bytes }
+}

@@ -1,0 +1,61 @@
+import NIOCore
+
+/// Cuts a stream of bytes into frames: four bytes of length, big-endian, then that many bytes. A pure value.
+///
+/// The length is judged before anything is allocated for it, and memory grows with the bytes that arrive, not with
+/// the length that was promised.
+struct FrameDecoder: Sendable {
+    /// Bytes of the length in front of each frame.
+    static let headerBytes = 4
+    /// Bytes reserved for a frame before its content has arrived.
+    static let reservedBytesMax = 64 * 1024
+
+    enum Step: Hashable, Sendable {
+        /// A whole frame.
+        case frame([UInt8])
+        /// The input is used up; nothing is decided.
+        case needsMore
+        /// The next frame has this length, more than the limit. Asking again with a higher limit goes on.
+        case overLimit(Int)
+        /// The next frame has no content, which no sender may say. There is no way on.
+        case empty
+    }
+
+    private var headerCount = 0
+    private var length = 0
+    private var body: [UInt8]?
+
+    /// Whether a frame has begun and is not complete.
+    var isInsideFrame: Bool { headerCount > 0 }
+
+    /// Takes bytes from `input` up to the end of the next frame.
+    /// - Parameter limit: longest frame allowed, in bytes.
+    mutating func next(from input: inout ByteBuffer, limit: Int) -> Step {
+        while headerCount < Self.headerBytes {
+            guard let byte = input.readInteger(as: UInt8.self) else { return .needsMore }
+            length = length << 8 | Int(byte)
+            headerCount += 1
+        }
+        guard length > 0 else { return .empty }
+        guard var content = body ?? begin(limit: limit) else { return .overLimit(length) }
+        body = nil  // so that the array has one owner and grows in place
+        let count = min(length - content.count, input.readableBytes)
+        input.readWithUnsafeReadableBytes { bytes in
+            content.append(contentsOf: bytes.prefix(count))
+            return count
+        }
+        guard content.count == length else {
+            body = content
+            return .needsMore
+        }
+        self = FrameDecoder()
+        return .frame(content)
+    }
+
+    private func begin(limit: Int) -> [UInt8]? {
+        guard length <= limit else { return nil }
+        var content: [UInt8] = []
+        content.reserveCapacity(min(length, Self.reservedBytesMax))
+        return content
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import KithTrust
+
+/// Judges the certificate that a peer shows. TLS itself proves that the peer holds its key.
+struct PeerPolicy: Sendable {
+    let ownID: DeviceID
+    /// The device that was dialled; `nil` if any that is admitted will do.
+    let expected: DeviceID?
+    let admits: @Sendable (DeviceID) -> Bool
+
+    /// - Parameters:
+    ///   - chain: what the peer showed, DER-encoded, its own certificate first.
+    ///   - now: for the validity of the certificate.
+    /// - Returns: who the peer is, if it may go on.
+    func judge(chain: [[UInt8]], now: Date) -> Result<DeviceID, TransportError> {
+        guard let bytes = chain.first, chain.count == 1 else {
+            return refuse(.refusedCertificate, "The other side showed \(chain.count) certificates instead of one.")
+        }
+        let certificate: DeviceCertificate
+        do throws(TrustError) {
+            certificate = try DeviceCertificate(derBytes: bytes)
+        } catch {
+            return refuse(.refusedCertificate, error.message)
+        }
+        let id = certificate.id
+        guard id != ownID else {
+            return refuse(.ownDevice, "The other side is this device itself; its own address is announced or configured.", id)
+        }
+        if let expected, id != expected {
+            return refuse(
+                .unexpectedPeer,
+                "The device at this address is \(id), not \(expected) as expected. The address belongs to another device now.", id)
+        }
+        guard admits(id) else {
+            return refuse(.untrustedPeer, "The other side is the device \(id), which is not trusted here. Add it if it should be.", id)
+        }
+        guard certificate.isValid(at: now) else {
+            return refuse(
+                .refusedCertificate, "The certificate of \(id) is not valid at this moment. Check the clocks of both devices.", id)
+        }
+        return .success(id)
+    }
+
+    private func refuse(_ code: TransportError.Code, _ message: String, _ peer: DeviceID? = nil) -> Result<DeviceID, TransportError> {
+        .failure(TransportError(code, message, peer: peer))
+    }
+}
