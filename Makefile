@@ -1,0 +1,53 @@
+# What can be done with a checkout of Kith. `make` alone lists it.
+
+SWIFT ?= swift
+PREFIX ?= /usr/local
+SEED ?=
+# Suites that need minutes or several hosts; `make check` leaves them out.
+SLOW = RealMachines|Soak
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint format build release soak bench install clean setup
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: setup ## two nodes find each other on this machine and share a note; leaves nothing behind
+	@scripts/demo.sh
+
+test: setup ## build everything with warnings as errors and run all tests
+	KITH_WERROR=1 $(SWIFT) build --build-tests
+	KITH_WERROR=1 $(SWIFT) test --skip-build --disable-xctest
+
+check: setup lint ## the quick round while working: format and the tests that take seconds
+	$(SWIFT) test --disable-xctest --skip '$(SLOW)'
+
+lint: ## complain about what `make format` would change
+	@$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
+
+format: ## rewrite all Swift files in the project's format
+	$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests
+
+build: setup ## build for debugging
+	$(SWIFT) build
+
+release: setup ## build for use
+	$(SWIFT) build --configuration release --product kith
+
+soak: setup ## run the tests that take long; SEED=N repeats one run
+	KITH_SOAK=1 $(if $(SEED),KITH_SEED=$(SEED)) $(SWIFT) test --disable-xctest --filter Soak
+
+bench: setup ## run the benchmarks
+	@[ -d Benchmarks ] || { echo "There are no benchmarks in this version."; exit 1; }
+	cd Benchmarks && $(SWIFT) run --configuration release
+
+install: release ## install kith under PREFIX (default /usr/local)
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -s -m 755 "$$($(SWIFT) build --configuration release --show-bin-path)/kith" "$(DESTDIR)$(PREFIX)/bin/kith"
+
+clean: ## remove what was built
+	$(SWIFT) package clean
+	rm -rf .build
+
+setup:
+	@scripts/setup.sh

@@ -1,0 +1,29 @@
+/// Which modules the files of each target may import: the arrows of the architecture, which only go down this table.
+enum ModuleTable {
+    /// What belongs to the operating system or to Swift itself; for the thin shells, not for the core.
+    private static let system: Set<String> = [
+        "CoreFoundation", "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization",
+    ]
+    private static let nio: Set<String> = ["NIO", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS"]
+    private static let grdb: Set<String> = ["GRDB", "GRDBSQLite"]
+    private static let core: Set<String> = ["KithCausality", "KithText", "KithSync"]
+
+    /// Allowed imports by the folder of the target below `Sources`. The first three are the core, which has the standard library only.
+    static let allowedImports: [String: Set<String>] = [
+        "KithCausality": [],
+        "KithText": ["KithCausality"],
+        "KithSync": ["KithCausality", "KithText"],
+        "KithStore": system.union(core).union(grdb),
+        "KithTrust": system.union(["KithCausality", "Crypto", "X509", "SwiftASN1"]),
+        "KithTransport": system.union(["KithSync", "KithTrust", "Logging"]).union(nio),
+        "CDNSSD": [],
+        "KithDiscovery": system.union(["CDNSSD", "Logging"]),
+        "Kith": system.union(core).union(grdb).union([
+            "KithStore", "KithTrust", "KithTransport", "KithDiscovery", "Logging", "Metrics", "ServiceLifecycle",
+        ]),
+        "KithTesting": system.union(core).union(grdb).union(["KithStore", "KithTrust"]),
+        "KithNotes": system.union(grdb).union(["Kith"]),
+        "KithCLI": system.union(["Kith", "KithNotes", "ArgumentParser", "Hummingbird", "Logging"]),
+        "kith-conformance": system.union(core).union(grdb).union(["KithStore"]),
+    ]
+}
