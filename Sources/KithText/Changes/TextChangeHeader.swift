@@ -1,0 +1,28 @@
+import KithCausality
+
+/// A change as one device numbers it: everything but its operations.
+///
+/// Each device numbers the inserted and deleted scalars (events) of a text in the order in which changes arrived,
+/// parents first, from 0. One change takes `length` consecutive numbers. These numbers never leave the device.
+public struct TextChangeHeader: Hashable, Sendable {
+    /// The number of the change's first event.
+    public let firstEvent: Int
+    /// How many events it has: scalars inserted and deleted.
+    public let length: Int
+    public let dot: Dot
+    /// The last event of each parent, ascending.
+    public let parents: [Int]
+
+    public init(firstEvent: Int, length: Int, dot: Dot, parents: [Int]) {
+        self.firstEvent = firstEvent
+        self.length = length
+        self.dot = dot
+        self.parents = parents
+    }
+
+    /// The number of the change's last event, which stands for the version the change made.
+    public var lastEvent: Int { firstEvent + length - 1 }
+
+    /// The number after the last event.
+    public var end: Int { firstEvent + length }
+}

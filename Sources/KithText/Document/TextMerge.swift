@@ -1,0 +1,20 @@
+import KithCausality
+
+/// What merging changes did to a document.
+public struct TextMerge: Sendable {
+    /// The changes that are part of the document now, in the order of their events: rows to be stored.
+    public internal(set) var appended: [AppendedTextChange] = []
+    /// What happened to the text, in order.
+    public internal(set) var patch = TextOperations()
+    /// Changes that were part of it before.
+    public internal(set) var known: [Dot] = []
+    /// Changes that can never be applied, with the reason: to be quarantined, with what builds on them.
+    public internal(set) var rejected: [RejectedTextChange] = []
+    /// Changes of which a parent is missing or was rejected; to be given again once the parent is there.
+    public internal(set) var pending: [TextChange] = []
+}
+
+public struct RejectedTextChange: Error, Hashable, Sendable {
+    public let change: TextChange
+    public let reason: TextError
+}

@@ -1,0 +1,187 @@
+import KithCausality
+
+/// Who edited what after what: the newest part of the event graph of one text, in the order of this device.
+///
+/// A *version* is a set of events of which none is an ancestor of another, given by their numbers, ascending. Parents
+/// of a change are last events of changes; inside a change each event has the previous one as its only parent.
+/// The graph holds no contents. Older changes are put in front on demand.
+struct EventGraph: Sendable {
+    struct Change: Sendable {
+        let start: Int
+        let sequence: UInt64
+        let site: Int32
+    }
+
+    /// A chain of events in which each has the previous one as its only parent, whoever made them.
+    struct Run: Sendable {
+        let start: Int
+        let parents: Range<Int>
+    }
+
+    /// The version before the first change.
+    static let root = -1
+
+    /// The first event whose change is loaded; 0 when the whole history is.
+    private(set) var firstEvent: Int
+    /// The number of the next event.
+    private(set) var nextEvent: Int
+    private(set) var changes: ContiguousArray<Change> = []
+    private(set) var runs: ContiguousArray<Run> = []
+    private var parentPool: ContiguousArray<Int> = []
+    private var sites = SiteTable()
+    /// The current version, as changes without children: ascending by event, with their dots.
+    private(set) var heads: [TextHead]
+
+    init() {
+        self.init(heads: [], nextEvent: 0)
+    }
+
+    /// A graph of which only the end is known.
+    init(heads: [TextHead], nextEvent: Int) {
+        self.heads = heads.sorted { $0.lastEvent < $1.lastEvent }
+        self.nextEvent = nextEvent
+        firstEvent = nextEvent
+    }
+
+    var version: [Int] { heads.map(\.lastEvent) }
+
+    // MARK: Reading
+
+    /// The index of the loaded change that has `event`.
+    func changeIndex(of event: Int) -> Int {
+        changes.lastIndex(startingAtOrBefore: event) { $0.start }
+    }
+
+    func runIndex(of event: Int) -> Int {
+        runs.lastIndex(startingAtOrBefore: event) { $0.start }
+    }
+
+    func end(ofChange index: Int) -> Int {
+        index + 1 < changes.count ? changes[index + 1].start : nextEvent
+    }
+
+    func events(ofChange index: Int) -> Range<Int> {
+        changes[index].start..<end(ofChange: index)
+    }
+
+    func dot(ofChange index: Int) -> Dot {
+        Dot(replica: sites[changes[index].site], sequence: changes[index].sequence)
+    }
+
+    func parents(ofRun index: Int) -> ArraySlice<Int> {
+        ArraySlice(parentPool[runs[index].parents])
+    }
+
+    /// Calls `body` with the parents of the change.
+    func parents(ofChange index: Int) -> [Int] {
+        let start = changes[index].start
+        let run = runs[runIndex(of: start)]
+        return run.start == start ? Array(parentPool[run.parents]) : [start - 1]
+    }
+
+    func header(ofChange index: Int) -> TextChangeHeader {
+        let events = events(ofChange: index)
+        return TextChangeHeader(
+            firstEvent: events.lowerBound, length: events.count, dot: dot(ofChange: index),
+            parents: parents(ofChange: index))
+    }
+
+    /// The last event of the loaded change `dot`.
+    func lastEvent(of dot: Dot) -> Int? {
+        if let head = heads.first(where: { $0.dot == dot }) { return head.lastEvent }
+        return sites.start(of: dot).map { end(ofChange: changeIndex(of: $0)) - 1 }
+    }
+
+    // MARK: Growing
+
+    /// Adds a change whose parents are known, reduced and ascending.
+    mutating func append(_ dot: Dot, length: Int, parents: [Int]) {
+        let start = nextEvent
+        nextEvent += length
+        addRun(start: start, parents: parents)
+        let site = sites.register(dot, start: start)
+        changes.append(Change(start: start, sequence: dot.sequence, site: site))
+        if heads.count == 1, parents.count == 1, parents[0] == heads[0].lastEvent {
+            heads[0] = TextHead(dot: dot, lastEvent: nextEvent - 1)
+        } else {
+            heads.removeAll { parents.contains($0.lastEvent) }
+            heads.append(TextHead(dot: dot, lastEvent: nextEvent - 1))
+        }
+    }
+
+    private mutating func addRun(start: Int, parents: [Int]) {
+        if !runs.isEmpty, parents.count == 1, parents[0] == start - 1 { return }
+        let from = parentPool.count
+        parentPool.append(contentsOf: parents)
+        runs.append(Run(start: start, parents: from..<parentPool.count))
+    }
+
+    /// Puts the changes that end where the loaded ones begin in front.
+    ///
+    /// - Throws: ``TextError/damagedHistory(_:)`` when they do not fit.
+    mutating func prepend(_ headers: [TextChangeHeader]) throws(TextError) {
+        try Self.check(headers, end: firstEvent)
+        guard let first = headers.first else { return }
+        var older = EventGraph(heads: [], nextEvent: first.firstEvent)
+        older.sites = sites
+        older.parentPool = parentPool
+        for header in headers {
+            older.addRun(start: header.firstEvent, parents: header.parents)
+            let site = older.sites.register(header.dot, start: header.firstEvent)
+            older.changes.append(Change(start: header.firstEvent, sequence: header.dot.sequence, site: site))
+        }
+        changes.insert(contentsOf: older.changes, at: 0)
+        runs.insert(contentsOf: older.runs, at: 0)
+        sites = older.sites
+        parentPool = older.parentPool
+        firstEvent = first.firstEvent
+    }
+
+    /// Whether `headers` are changes in a row, the last one ending at `end`, with older parents.
+    static func check(_ headers: [TextChangeHeader], end: Int) throws(TextError) {
+        guard let first = headers.first, first.firstEvent >= 0 else {
+            throw .damagedHistory("no changes before event \(end)")
+        }
+        var next = first.firstEvent
+        for header in headers {
+            guard header.firstEvent == next, header.length > 0, header.length <= end - next else {
+                throw .damagedHistory("\(header.dot) does not begin at event \(next) or is too long")
+            }
+            next += header.length
+            var previous = root
+            for parent in header.parents {
+                guard parent > previous, parent < header.firstEvent else {
+                    throw .damagedHistory("\(header.dot) has parents that are not older, or not in order")
+                }
+                previous = parent
+            }
+        }
+        guard next == end else { throw .damagedHistory("no change before event \(end)") }
+    }
+}
+
+/// A change that has no child: a part of the current version.
+public struct TextHead: Hashable, Sendable {
+    public let dot: Dot
+    /// The number of its last event on this device.
+    public let lastEvent: Int
+
+    public init(dot: Dot, lastEvent: Int) {
+        self.dot = dot
+        self.lastEvent = lastEvent
+    }
+}
+
+extension ContiguousArray {
+    /// The last index whose key is at most `key`; elements are sorted by key, and the first one's is not greater.
+    @inline(__always)
+    func lastIndex(startingAtOrBefore key: Int, by start: (Element) -> Int) -> Int {
+        var low = 0
+        var high = count
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if start(self[middle]) <= key { low = middle } else { high = middle }
+        }
+        return low
+    }
+}

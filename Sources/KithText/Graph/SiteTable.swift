@@ -1,0 +1,60 @@
+import KithCausality
+
+/// The replicas of a graph as small numbers, and where each of their changes begins.
+struct SiteTable: Sendable {
+    private struct Entry: Sendable {
+        let sequence: UInt64
+        let start: Int
+    }
+
+    private var ids: ContiguousArray<ReplicaID> = []
+    private var numbers: [ReplicaID: Int32] = [:]
+    /// For each replica its changes by sequence.
+    private var entries: ContiguousArray<ContiguousArray<Entry>> = []
+    private var latest: Int32 = -1
+
+    subscript(site: Int32) -> ReplicaID { ids[Int(site)] }
+
+    /// Notes that the change `dot` begins at event `start`; the number of its replica.
+    mutating func register(_ dot: Dot, start: Int) -> Int32 {
+        let site = number(of: dot.replica)
+        let entry = Entry(sequence: dot.sequence, start: start)
+        let index = insertionIndex(of: dot.sequence, site)
+        entries[Int(site)].insert(entry, at: index)
+        return site
+    }
+
+    /// Where the change `dot` begins.
+    func start(of dot: Dot) -> Int? {
+        guard let site = numbers[dot.replica] else { return nil }
+        let index = insertionIndex(of: dot.sequence, site)
+        let all = entries[Int(site)]
+        return index < all.count && all[index].sequence == dot.sequence ? all[index].start : nil
+    }
+
+    private mutating func number(of replica: ReplicaID) -> Int32 {
+        if latest >= 0, ids[Int(latest)] == replica { return latest }
+        if let number = numbers[replica] {
+            latest = number
+            return number
+        }
+        latest = Int32(ids.count)
+        ids.append(replica)
+        numbers[replica] = latest
+        entries.append([])
+        return latest
+    }
+
+    /// The index of the first entry of `site` with at least this sequence; changes mostly arrive in order.
+    private func insertionIndex(of sequence: UInt64, _ site: Int32) -> Int {
+        let all = entries[Int(site)]
+        guard let last = all.last, last.sequence >= sequence else { return all.count }
+        var low = 0
+        var high = all.count - 1
+        while low < high {
+            let middle = (low + high) / 2
+            if all[middle].sequence < sequence { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

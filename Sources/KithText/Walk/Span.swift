@@ -1,0 +1,25 @@
+/// A run of characters in document order that were inserted together and are in the same state.
+///
+/// The character k > 0 of a span has the number `id + k`, the one before it as its left origin, and the same right
+/// origin as the first.
+struct Span {
+    /// The event that inserted the first character, or ``older`` plus an offset.
+    var id: Int
+    var length: Int
+    /// The character to the left when the first one was inserted; ``EventGraph/root`` for the beginning of the text.
+    var leftOrigin: Int
+    /// The next character to the right, deleted ones included, when the span was inserted.
+    var rightOrigin: Int
+    /// In the version that the walker stands at: 0 not inserted yet, 1 visible, 1 + d deleted by d changes.
+    var prepareState: Int32
+    /// Visible after all changes walked so far. A character never comes back.
+    var isVisible: Bool
+
+    /// The number of the first character of the text that is older than the walk.
+    static let older = 1 << 60
+    /// The length that stands for "all older text", whatever its length: longer than any text.
+    static let olderLength = 1 << 52
+
+    var end: Int { id + length }
+    var isPrepared: Bool { prepareState == 1 }
+}

@@ -1,0 +1,67 @@
+extension Walker {
+    /// Applies the operations of a change whose parents the walker stands at.
+    ///
+    /// - Parameter patch: gets what the change does to the text that all changes walked before gave.
+    mutating func apply(
+        _ operations: TextOperations, _ steps: Range<Int>, by author: Authorship, in graph: EventGraph,
+        _ patch: inout TextOperations
+    ) throws(TextError) {
+        var event = author.start
+        for index in steps {
+            let step = operations.steps[index]
+            if step.isInsert {
+                let position = try insert(step.length, at: step.position, event: event, author: author, in: graph)
+                patch.insert(from: operations, step, at: position)
+            } else {
+                try delete(step.magnitude, at: step.position, event: event) { position, length in
+                    patch.delete(length, at: position)
+                }
+            }
+            event += step.magnitude
+        }
+    }
+
+    /// The same when nobody asks what it does to the text.
+    mutating func applySilently(
+        _ operations: TextOperations, _ steps: Range<Int>, by author: Authorship, in graph: EventGraph
+    ) throws(TextError) {
+        var event = author.start
+        for index in steps {
+            let step = operations.steps[index]
+            if step.isInsert {
+                _ = try insert(step.length, at: step.position, event: event, author: author, in: graph)
+            } else {
+                try delete(step.magnitude, at: step.position, event: event) { _, _ in }
+            }
+            event += step.magnitude
+        }
+    }
+}
+
+extension ChangeLog {
+    /// A walker that has walked every change above the newest version below `versions`, so that its effect text is
+    /// `text`; and by how much its idea of the older text's length is too long.
+    ///
+    /// `versions` must contain the current version.
+    mutating func walkerAtHead(
+        below versions: [Int], text: TextBuffer, from history: some TextHistory
+    ) throws -> (Walker, surplus: Int) {
+        let base = try base(below: versions, from: history)
+        try loadOperations(from: base + 1, from: history)
+        var walker = Walker(base: base == EventGraph.root ? [] : [base])
+        if base + 1 < graph.nextEvent {
+            for index in graph.changeIndex(of: base + 1)..<graph.changes.count {
+                let parents = graph.parents(ofChange: index)
+                try walker.move(to: parents, in: graph)
+                let author = Authorship(dot: graph.dot(ofChange: index), start: graph.changes[index].start)
+                try walker.applySilently(pool, steps(ofChange: index), by: author, in: graph)
+                walker.stand(at: graph.end(ofChange: index) - 1)
+            }
+        }
+        let surplus = walker.spans.visibleLength - text.count
+        guard surplus <= Span.olderLength else {
+            throw TextError.damagedHistory("the changes insert more than the text holds")
+        }
+        return (walker, surplus)
+    }
+}

@@ -1,0 +1,221 @@
+import KithCausality
+
+/// Replays changes of a part of the graph and says what each one does to the text that all earlier ones gave.
+///
+/// Builds the state of a sequence CRDT for just these changes and is thrown away afterwards. The text before them is
+/// one span of unknown characters, so neither it nor older changes are needed.
+/// Gentle and Kleppmann, "Collaborative Text Editing with Eg-walker", EuroSys 2025.
+struct Walker {
+    private struct DeletedRun {
+        var length: Int
+        /// The first character deleted; the others follow it.
+        var target: Int
+    }
+
+    private(set) var spans = SpanList()
+    /// Which characters the events of deletions deleted.
+    private var deletions = RunIndex(filler: DeletedRun(length: 0, target: 0))
+    /// The version the walker stands at: the one that the next operation's positions refer to.
+    private(set) var version: [Int]
+
+    /// A walker at the version `base`, below everything it will walk.
+    init(base: [Int]) {
+        version = base
+    }
+
+    /// Forgets everything walked, to go on from `base`.
+    mutating func reset(base: [Int]) {
+        spans.reset()
+        deletions.removeAll()
+        version = base
+    }
+
+    // MARK: Moving between versions
+
+    /// Undoes and redoes changes walked before, so that positions refer to the version `target`.
+    mutating func move(to target: [Int], in graph: EventGraph) throws(TextError) {
+        guard version != target else { return }
+        let difference = graph.difference(version, target)
+        for range in difference.onlyFirst.reversed() { try shift(range, by: -1) }
+        for range in difference.onlySecond { try shift(range, by: 1) }
+        version = target
+    }
+
+    private mutating func shift(_ range: Range<Int>, by amount: Int32) throws(TextError) {
+        var event = range.lowerBound
+        while event < range.upperBound {
+            let place = deletions.floor(event)
+            var first = event
+            var count: Int
+            if let place, event < deletions.key(at: place) + deletions[place].length {
+                let offset = event - deletions.key(at: place)
+                first = deletions[place].target + offset
+                count = min(deletions[place].length - offset, range.upperBound - event)
+            } else {
+                let end = deletions.next(place).map { deletions.key(at: $0) } ?? range.upperBound
+                count = min(end, range.upperBound) - event
+            }
+            event += count
+            while count > 0 {
+                let length = try shiftSpan(first, atMost: count, by: amount)
+                first += length
+                count -= length
+            }
+        }
+    }
+
+    /// Shifts the state of up to `count` characters from `id` on that share a span; how many.
+    private mutating func shiftSpan(_ id: Int, atMost count: Int, by amount: Int32) throws(TextError) -> Int {
+        guard var place = spans.find(id) else { throw .damagedHistory("event \(id) was not walked") }
+        let span = spans[place]
+        if id > span.id { place = spans.split(place, at: id - span.id) }
+        let length = min(span.end - id, count)
+        if id + length < span.end { place = spans.split(place, at: length).previous }
+        let state = span.prepareState + amount
+        guard state >= 0 else { throw .damagedHistory("event \(id) is undone twice") }
+        spans.setState(place, prepare: state, visible: span.isVisible)
+        return length
+    }
+
+    /// Moves to the version after a change that was just applied.
+    mutating func stand(at event: Int) {
+        if version.count == 1 { version[0] = event } else { version = [event] }
+    }
+
+    // MARK: Applying operations
+
+    /// Deletes `count` characters from `position` on, by events from `event` on; calls `body` with each range of the
+    /// effect text, in order, that was still there.
+    mutating func delete(
+        _ count: Int, at position: Int, event: Int, _ body: (_ position: Int, _ length: Int) -> Void
+    ) throws(TextError) {
+        var event = event
+        var remaining = count
+        while remaining > 0 {
+            guard let (found, offset, visibleBefore) = spans.seek(position) else {
+                throw .damagedHistory("a deletion at \(position) lies outside the text")
+            }
+            let span = spans[found]
+            var place = found
+            if offset > 0 { place = spans.split(place, at: offset) }
+            let length = min(span.length - offset, remaining)
+            if length < span.length - offset { place = spans.split(place, at: length).previous }
+            if span.isVisible { body(visibleBefore, length) }
+            spans.setState(place, prepare: 2, visible: false)
+            record(DeletedRun(length: length, target: span.id + offset), at: event)
+            event += length
+            remaining -= length
+        }
+    }
+
+    private mutating func record(_ run: DeletedRun, at event: Int) {
+        if let place = deletions.floor(event) {
+            let last = deletions[place]
+            if deletions.key(at: place) + last.length == event, last.target + last.length == run.target {
+                deletions[place].length += run.length
+                return
+            }
+        }
+        deletions.insert(event, run)
+    }
+
+    /// Inserts `count` characters at `position`, by events from `event` on; where they appear in the effect text.
+    ///
+    /// - Parameter author: decides between changes that insert at the same place.
+    mutating func insert(
+        _ count: Int, at position: Int, event: Int, author: Authorship, in graph: EventGraph
+    ) throws(TextError) -> Int {
+        var place = spans.first
+        var left = EventGraph.root
+        var effect = 0
+        if position > 0 {
+            guard let found = spans.seek(position - 1) else {
+                throw .damagedHistory("an insertion at \(position) lies outside the text")
+            }
+            let span = spans[found.place]
+            left = span.id + found.offset
+            effect = found.visibleBefore + (span.isVisible ? 1 : 0)
+            place = SpanList.Place(block: found.place.block, index: found.place.index + 1)
+            if found.offset + 1 < span.length {
+                place = spans.split(found.place, at: found.offset + 1)
+            } else if left + 1 == event, span.isVisible {
+                let next = spans[spans.normalised(place)]
+                if next.prepareState != 0, next.id == span.rightOrigin {
+                    spans.extend(found.place, by: count)
+                    return effect
+                }
+            }
+        }
+        var new = Span(
+            id: event, length: count, leftOrigin: left, rightOrigin: 0, prepareState: 1, isVisible: true)
+        let end = endOfConcurrent(place)
+        new.rightOrigin = spans[end].id
+        if spans.normalised(place) != end {
+            (place, effect) = try integrate(new, from: place, to: end, effect, author, graph)
+        }
+        spans.insert(new, at: place)
+        return effect
+    }
+
+    /// The first span from `place` on that exists, deleted or not, in the version the walker stands at.
+    private func endOfConcurrent(_ place: SpanList.Place) -> SpanList.Place {
+        var place = spans.normalised(place)
+        while spans[place].prepareState == 0 {
+            place.index += 1
+            place = spans.normalised(place)
+        }
+        return place
+    }
+
+    /// Where among concurrent spans a new one belongs, by the rule of FugueMax, and how many visible characters
+    /// come before it.
+    ///
+    /// Of two insertions at one place with the same right origin the smaller (replica, sequence, index) goes first;
+    /// else the one with the farther right origin. Weidner and Kleppmann, "The Art of the Fugue", 2025, in the list
+    /// form of Eg-walker.
+    private func integrate(
+        _ new: Span, from start: SpanList.Place, to end: SpanList.Place, _ effect: Int,
+        _ author: Authorship, _ graph: EventGraph
+    ) throws(TextError) -> (SpanList.Place, Int) {
+        var best = (place: start, effect: effect)
+        var reached = effect
+        var hold = false
+        let left = try rank(new.leftOrigin)
+        let right = try rank(new.rightOrigin)
+        var place = spans.normalised(start)
+        while place != end {
+            let other = spans[place]
+            let otherLeft = try rank(other.leftOrigin)
+            if otherLeft < left { break }
+            if otherLeft == left {
+                if other.rightOrigin == new.rightOrigin {
+                    if author.index(new.id) < graph.authorship(of: other.id).index(other.id) { break }
+                    hold = false
+                } else {
+                    hold = try rank(other.rightOrigin) < right
+                }
+            }
+            if other.isVisible { reached += other.length }
+            place.index += 1
+            if !hold { best = (place, reached) }
+            place = spans.normalised(place)
+        }
+        return best
+    }
+
+    /// Where a character stands in the document: comparable.
+    private func rank(_ id: Int) throws(TextError) -> Rank {
+        guard id != EventGraph.root else { return Rank(place: SpanList.Place(block: -1, index: 0), offset: 0) }
+        guard let place = spans.find(id) else { throw .damagedHistory("event \(id) was not walked") }
+        return Rank(place: place, offset: id - spans[place].id)
+    }
+}
+
+private struct Rank: Comparable {
+    let place: SpanList.Place
+    let offset: Int
+
+    static func < (left: Rank, right: Rank) -> Bool {
+        left.place == right.place ? left.offset < right.offset : left.place < right.place
+    }
+}
