@@ -21,14 +21,14 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    /// A text for people. What is not UTF-8 or is a control character is replaced, since it may end in a log or a terminal.
+    /// A text for people. What is not UTF-8 or is a control character becomes "?", since it may end in a log or a terminal.
     mutating func string(limit: Int, _ name: String) throws(WireError) -> String {
         let text = String(decoding: try blob(limit: limit, name), as: UTF8.self)
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator: result.append("\u{FFFD}")
-            default: result.append(scalar)
+            case .control, .format, .lineSeparator, .paragraphSeparator: result.append("?")
+            default: result.append(scalar == "\u{FFFD}" ? "?" : scalar)
             }
         }
         return String(result)

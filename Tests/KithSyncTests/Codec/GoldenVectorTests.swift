@@ -1,0 +1,31 @@
+import Foundation
+import KithSync
+import Testing
+
+/// Risk: the format drifts, and what one version wrote another cannot read.
+///
+/// The files in Fixtures/golden are the format. A change that alters one needs a new protocol version.
+@Suite struct GoldenVectorTests {
+    @Test(arguments: FrameSamples.golden.map(\.name)) func `a golden vector decodes to its frame and encodes back to its bytes`(name: String) throws {
+        let frame = try #require(FrameSamples.golden.first { $0.name == name }?.frame)
+        let bytes = try #require(Self.bytes(named: name))
+        #expect(try FrameCodec.decode(bytes) == frame)
+        #expect(FrameCodec.encode(frame) == bytes)
+    }
+
+    @Test func `every golden vector on file is tested`() throws {
+        let folder = try #require(Bundle.module.url(forResource: "Fixtures/golden", withExtension: nil))
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(files == FrameSamples.golden.map { $0.name + ".hex" }.sorted())
+    }
+
+    /// The bytes of a file of hexadecimal digits, in which white space does not count.
+    static func bytes(named name: String) -> [UInt8]? {
+        guard let url = Bundle.module.url(forResource: "Fixtures/golden/\(name)", withExtension: "hex"),
+            let text = try? String(contentsOf: url, encoding: .utf8)
+        else { return nil }
+        let digits = text.compactMap(\.hexDigitValue)
+        guard digits.count % 2 == 0 else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+}

@@ -1,0 +1,108 @@
+import KithCausality
+import KithSync
+
+/// Frames with something in every field: those of the golden vectors, and random ones.
+enum FrameSamples {
+    static let a = ReplicaID(high: 0xa0a0_a0a0_a0a0_a0a0, low: 0x0101_0101_0101_0101)
+    static let b = ReplicaID(high: 0xb0b0_b0b0_b0b0_b0b0, low: 0x0202_0202_0202_0202)
+    static let c = ReplicaID(high: 0xc0c0_c0c0_c0c0_c0c0, low: 0x0303_0303_0303_0303)
+    static let time = HybridTimestamp(milliseconds: 1_700_000_000_000)
+    static let vector = VersionVector([Dot(replica: a, sequence: 3), Dot(replica: b, sequence: 300)])
+    static let heads = [Head(dot: Dot(replica: a, sequence: 3), timestamp: time), Head(dot: Dot(replica: b, sequence: 300), timestamp: time.next)]
+    static let position = SlicePosition(table: Array("things".utf8), row: RowID(high: 1, low: 2))
+
+    static let hello = Hello(
+        versions: .current, replica: a, group: Array("home".utf8), software: "kith 1.0", capabilities: 0,
+        wallClockMilliseconds: 1_700_000_000_123, clock: time, heads: heads,
+        durable: VersionVector([Dot(replica: a, sequence: 2)]), resumption: Resumption(position: position, vector: vector))
+
+    static let pulse = Pulse(nonce: 7, wallClockMilliseconds: 1_700_000_000_456, vector: vector, durable: VersionVector([Dot(replica: b, sequence: 1)]))
+
+    /// Every kind of value, cell and tombstone.
+    static let row: RowState = {
+        let (first, second) = (Dot(replica: a, sequence: 3), Dot(replica: b, sequence: 300))
+        let values: [Value] = [.null, .integer(-5), .integer(.max), .real(-1.5), .text("é\u{0}"), .blob([0, 255])]
+        var row = RowState()
+        for (column, value) in values.enumerated() {
+            row[column] = .register(RegisterState(writes: [Write(stamp: Stamp(dot: first, timestamp: time), value: value)]))
+        }
+        row[1] = .register(
+            RegisterState(writes: [
+                Write(stamp: Stamp(dot: first, timestamp: time), value: .integer(1)),
+                Write(stamp: Stamp(dot: second, timestamp: time.next), value: .text("two")),
+            ]))
+        row[6] = .set(
+            SetState(elements: [.init(json: Array("\"x\"".utf8), dots: [first, second]), .init(json: Array("1".utf8), dots: [second])].sorted {
+                $0.json.lexicographicallyPrecedes($1.json)
+            }, touched: vector))
+        row[7] = .counter(CounterState(totals: [.init(dot: first, amount: -7), .init(dot: second, amount: .max)]))
+        row.tombstones = [Tombstone(dot: second, seen: VersionVector([first]))]
+        row.context = VersionVector([Dot(replica: c, sequence: 9)])
+        return row
+    }()
+
+    static let columns =
+        (0..<6).map { ColumnKey("r\($0)", .register) } + [ColumnKey("tags", .set), ColumnKey("count", .counter)]
+
+    static let slice = Slice(
+        since: VersionVector([Dot(replica: a, sequence: 1)]), vector: vector, target: heads, clock: time, isFirst: true,
+        isLast: false, position: SlicePosition(table: Array("z".utf8), row: RowID(high: 3, low: 4)), rowsRemaining: 1_000,
+        tables: [TableSchema(name: Array("empty".utf8), columns: []), TableSchema(name: Array("things".utf8), columns: columns)],
+        rows: [
+            RowPart(table: 1, id: RowID(high: 1, low: 1), state: RowState(tombstones: row.tombstones)),
+            RowPart(table: 1, id: RowID(high: 1, low: 2), state: row),
+        ])
+
+    /// One frame of each type, and variants; the names are those of the files in Fixtures/golden.
+    static let golden: [(name: String, frame: Frame)] = [
+        ("hello", .hello(hello)),
+        ("hello-of-a-new-store", .hello(newStore)),
+        ("slice", .slice(slice, alsoSentTo: [b, c])),
+        ("slice-without-rows", .slice(emptySlice, alsoSentTo: [])),
+        ("acknowledge", .acknowledge(Acknowledgement(slices: 130, durable: vector))),
+        ("want", .want(Want(slices: 2, since: vector, resumption: nil))),
+        ("want-with-resumption", .want(Want(slices: 2, since: vector, resumption: Resumption(position: position, vector: vector)))),
+        ("ping", .ping(pulse)),
+        ("pong", .pong(pulse)),
+        ("goodbye", .goodbye(code: .protocolError, message: "It said hello twice.")),
+    ]
+
+    private static let newStore = Hello(
+        versions: ProtocolVersions(newest: 1, oldest: 1), replica: c, group: [], software: "", capabilities: 0,
+        wallClockMilliseconds: 0, clock: .zero, heads: [], durable: VersionVector(), resumption: nil)
+
+    private static let emptySlice = Slice(
+        since: VersionVector(), vector: vector, target: heads, clock: time, isFirst: true, isLast: true, position: nil,
+        rowsRemaining: 0, tables: [], rows: [])
+
+    // MARK: Random frames
+
+    static func random(using random: inout SplitMix64) -> Frame {
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0: .hello(hello)
+        case 1: .acknowledge(Acknowledgement(slices: random.next(), durable: randomVector(&random)))
+        case 2: .want(Want(slices: random.next(), since: randomVector(&random), resumption: Resumption(position: position, vector: randomVector(&random))))
+        case 3: .ping(Pulse(nonce: random.next(), wallClockMilliseconds: .random(in: 0...Int64.max, using: &random), vector: randomVector(&random), durable: randomVector(&random)))
+        case 4: .goodbye(code: .shutdown, message: "bye")
+        default: .slice(randomSlice(&random), alsoSentTo: [b])
+        }
+    }
+
+    private static func randomVector(_ random: inout SplitMix64) -> VersionVector {
+        VersionVector((0..<Int.random(in: 0...5, using: &random)).map { _ in
+            Dot(replica: ReplicaID(high: .random(in: 0...3, using: &random), low: 0), sequence: .random(in: 1...1 << 40, using: &random))
+        })
+    }
+
+    /// A slice of a store with a random history.
+    private static func randomSlice(_ random: inout SplitMix64) -> Slice {
+        var stores = (1...3).map { ModelStore(replica: ReplicaID(high: $0, low: 0)) }
+        for step in 0..<12 {
+            let index = Int.random(in: 0..<3, using: &random)
+            let store = stores[index]
+            stores[index].commit(now: UInt64(step), Operation.random(rowCount: 6, isVisible: store.isVisible, using: &random))
+            stores[index].pull(from: stores[(index + 1) % 3], slices: .random(in: 0...2, using: &random))
+        }
+        return stores[0].read(SliceRequest(since: VersionVector())) ?? emptySlice
+    }
+}
