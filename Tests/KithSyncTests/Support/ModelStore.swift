@@ -9,6 +9,8 @@ struct ModelStore {
     private(set) var clock = HybridClock()
     private(set) var rows: [RowID: RowState] = [:]
     private(set) var resumption: Resumption?
+    /// The timestamps of this replica's own commits, by sequence from 1.
+    private var ownTimestamps: [HybridTimestamp] = []
     var sliceRowsMax = 3
 
     init(replica: ReplicaID, policy: DeletePolicy = .updateWins) {
@@ -21,9 +23,18 @@ struct ModelStore {
 
     func isVisible(_ id: RowID) -> Bool { rows[id]?.isVisible(policy) ?? false }
 
-    /// Becomes another replica, as a restored copy does.
+    /// Becomes another replica.
     mutating func take(_ replica: ReplicaID) {
         self.replica = replica
+        ownTimestamps = []
+    }
+
+    /// Becomes another replica, unless this one made the commit.
+    mutating func verify(_ claim: Head, fresh: ReplicaID) {
+        let index = Int(claim.dot.sequence) - 1
+        if claim.dot.replica == replica, !ownTimestamps.indices.contains(index) || ownTimestamps[index] != claim.timestamp {
+            take(fresh)
+        }
     }
 
     // MARK: One local transaction
@@ -32,6 +43,7 @@ struct ModelStore {
         let dot = Dot(replica: replica, sequence: vector[replica] + 1)
         let stamp = Stamp(dot: dot, timestamp: clock.tick(reading: HybridTimestamp(rawValue: now)))
         for operation in operations { perform(operation, stamp: stamp) }
+        ownTimestamps.append(stamp.timestamp)
         learn([Head(dot: dot, timestamp: stamp.timestamp)])
     }
 
