@@ -39,6 +39,16 @@ extension Connection {
         return all
     }
 
+    /// Reads `count` frames.
+    func take(_ count: Int) async throws -> [[UInt8]] {
+        var taken: [[UInt8]] = []
+        for try await frame in frames {
+            taken.append(frame)
+            if taken.count == count { break }
+        }
+        return taken
+    }
+
     /// Reads all frames; returns how the connection ended, `nil` for in order.
     func ending() async -> TransportError? {
         do throws(TransportError) {
