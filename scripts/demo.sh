@@ -138,9 +138,10 @@ start_node() {
 }
 
 wait_for() {
-    local what=$1 deadline=$((SECONDS + wait_seconds_max))
+    local what=$1 deadline=$((SECONDS + wait_seconds_max)) process
     shift
     until "$@"; do
+        for process in "${processes[@]:-$$}"; do kill -0 "$process" 2>/dev/null || fail "a node has stopped"; done
         [ "$SECONDS" -lt "$deadline" ] || fail "waited $wait_seconds_max seconds for $what"
         sleep 0.02
     done

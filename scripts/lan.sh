@@ -8,6 +8,7 @@
 #   exec I CMD...    run CMD on host I
 #   part I           pull the cable of host I                heal I       and plug it in again
 #   unbridge I       host I keeps its carrier, hears nobody  rebridge I   and is heard again
+#   isolate I        host I hears all but the other isolated hosts
 #   mdns-stop I [S]  send avahi-daemon on host I the signal S (default KILL)
 #   mdns-start I     start the D-Bus system bus and avahi-daemon on host I where they are not running
 #   pids             the processes of every host: HOST PID COMMAND
@@ -167,6 +168,7 @@ case $command in
     heal) switch link set "p$1" up ;;
     unbridge) switch link set "p$1" nomaster ;;
     rebridge) switch link set "p$1" master br0 ;;
+    isolate) switch link set "p$1" type bridge_slave isolated on ;;
     mdns-stop) mdns_stop "$1" "${2:-KILL}" ;;
     mdns-start) mdns_start "$1" ;;
     pids) pids ;;

@@ -159,7 +159,7 @@ struct AnnouncementCache: Sendable {
 
     private mutating func makeRoom(_ outcome: inout Outcome) -> Bool {
         hasOverflowed = true
-        let candidates = services.values.filter { $0.hadTurn && !$0.isKept }
+        let candidates = services.values.lazy.filter { $0.hadTurn && !$0.isKept }
         let victim = candidates.min { left, right in
             let leftLedNowhere = left.published == nil
             let rightLedNowhere = right.published == nil
