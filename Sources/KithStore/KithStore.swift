@@ -23,6 +23,10 @@ public final class KithStore: Sendable {
     private let writer: WriterBox
     private let catalogCache = Mutex<(version: Int, catalog: Catalog)?>(nil)
     private let options: Options
+    let signal: CommitSignal
+    private let observer: TransactionWatch
+    private let watch: StoreWatch?
+    private let isClosed = Mutex(false)
 
     /// How a store reads the world.
     public struct Options: Sendable {
@@ -54,20 +58,47 @@ public final class KithStore: Sendable {
     /// - Throws: ``StoreError`` with code `tableRejected` if a table cannot be tracked, saying why and what to do;
     ///   `notAStore` if the file is not a database or of a newer format; `readOnly`, `busy`, `diskFull`.
     public init(_ database: any DatabaseWriter, tables: [TrackedTable], options: Options = Options()) throws {
+        let signal = CommitSignal()
         self.database = database
         self.options = options
+        self.signal = signal
         writer = try StoreError.mapping {
             try database.writeWithoutTransaction { db in
-                let connection = try StoreOpening(db, options).open(tables)
-                return WriterBox(connection)
+                WriterBox(try StoreOpening(db, options, signal).open(tables))
             }
         }
-        database.add(transactionObserver: RollbackObserver(writer), extent: .databaseLifetime)
+        observer = TransactionWatch(writer, signal)
+        database.add(transactionObserver: observer, extent: .databaseLifetime)
+        let names = tables.map(\.name)
+        watch = DatabaseFile(database.path).flatMap { file in
+            try? StoreWatch(path: file.path) { [weak database] vector in
+                guard let database, signal.didRead(vector) else { return }
+                KithStore.tellObservations(of: names, database)
+                signal.fireForeign()
+            }
+        }
     }
 
-    /// Lets go of the database, which may then be closed. The tables stay tracked.
+    /// Lets go of the database, which may then be closed. The tables stay tracked: without a store, writing them fails.
     public func close() {
-        database.writeWithoutTransaction { [writer] _ in writer.state.ledger.connection.finalizeStatements() }
+        if isClosed.withLock({ let wasClosed = $0; $0 = true; return wasClosed }) { return }
+        watch?.stop()
+        database.remove(transactionObserver: observer)
+        database.writeWithoutTransaction { [writer] db in
+            Functions.remove(from: writer.state.ledger.connection.handle)
+            writer.state.ledger.connection.finalizeStatements()
+        }
+    }
+
+    /// Lets the app's own observations see what another process has committed.
+    private static func tellObservations(of tables: [String], _ database: any DatabaseWriter) {
+        // An empty transaction: it needs no lock. It fails only if the database is being closed.
+        try? database.writeWithoutTransaction { db in
+            try db.inTransaction(.deferred) {
+                for table in tables { try db.notifyChanges(in: Table(table)) }
+                return .commit
+            }
+        }
     }
 
     deinit {
@@ -104,12 +135,15 @@ public final class KithStore: Sendable {
             state.capture.isSuspended = true
             defer { state.capture.isSuspended = false }
             let records = VectorRecords(connection: state.ledger.connection)
+            let before = try records.vector(state.ledger.catalog)
+            signal.willMove(from: before)
             let applier = SliceApplier(
                 ledger: state.ledger, records: records, wallClockMilliseconds: options.clock().milliseconds)
             let changed = try applier.apply(slice)
             let summary = try records.summary(state.ledger.catalog)
             guard let changed else { return .refused(summary) }
             for table in changed { try db.notifyChanges(in: Table(table)) }
+            if summary.vector != before { state.note(summary.vector) }
             return .applied(summary)
         }
     }
@@ -117,20 +151,33 @@ public final class KithStore: Sendable {
     // MARK: Access
 
     /// Reads in one transaction, with the catalog as of that transaction.
+    ///
+    /// If VACUUM has moved rows, a write transaction first brings the clocks back to them.
     func read<Result>(_ body: (RowLedger) throws -> Result) throws -> Result {
-        try StoreError.mapping {
-            try database.read { db in
-                let connection = try Connection(borrowing: db)
-                return try body(RowLedger(connection, try catalog(connection)))
+        try checkIsOpen()
+        return try StoreError.mapping {
+            while true {
+                let result = try database.read { db -> Result? in
+                    let connection = try Connection(borrowing: db)
+                    guard try RowNumbering(connection: connection).isIntact() else { return nil }
+                    return try body(RowLedger(connection, try catalog(connection)))
+                }
+                if let result { return result }
+                try write { _, _ in }
             }
         }
     }
 
+    private func checkIsOpen() throws {
+        if isClosed.withLock({ $0 }) { throw StoreError(.failed, "The store is closed. Open it again.") }
+    }
+
     /// Writes in one transaction.
     func write<Result>(_ body: (Database, WriterState) throws -> Result) throws -> Result {
-        try StoreError.mapping {
+        try checkIsOpen()
+        return try StoreError.mapping {
             try database.write { [writer] db in
-                try writer.state.refreshCatalog()
+                try writer.state.entry.enter()
                 return try body(db, writer.state)
             }
         }

@@ -36,7 +36,7 @@ extension KithStore {
     public func resolve(_ db: Database, table: String, id: RowID, column: String, keeping value: Value) throws {
         try StoreError.mapping {
             let state = try writerState(db)
-            try state.refreshCatalog()
+            try state.entry.enter()
             try state.capture.resolve(table: table, id: id, column: column, keeping: value)
         }
     }

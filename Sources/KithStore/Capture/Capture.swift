@@ -6,26 +6,30 @@ import KithSync
 final class Capture {
     let ledger: RowLedger
     let clock: CommitClock
+    private let entry: TransactionEntry
     /// While a delta is applied, writes are not the user's.
     var isSuspended = false
     /// The row that the last deletion removed, until another row is inserted: together they are a REPLACE.
     private var replaced: (table: Int, id: RowID)?
 
-    init(_ ledger: RowLedger, _ clock: CommitClock) {
+    init(_ ledger: RowLedger, _ clock: CommitClock, _ entry: TransactionEntry) {
         self.ledger = ledger
         self.clock = clock
+        self.entry = entry
     }
 
     private var connection: Connection { ledger.connection }
 
     // MARK: What the triggers call
 
-    func beforeInsert() {
+    func beforeInsert() throws {
         replaced = nil
+        try entry.enter()
     }
 
     func insert(_ tableNumber: Int, row: Int64, id: RowID) throws {
         if isSuspended { return }
+        guard row > 0 else { throw Self.rowidNotPositive }
         let (table, tracked) = try trackedTable(tableNumber)
         let (stamp, replica) = try clock.stamp(ledger.catalog)
         if let hidden = try ledger.hiddenRow(tableNumber, id) {
@@ -61,6 +65,8 @@ final class Capture {
     ///   - pairs: old and new value of each set and counter column, in order.
     func update(_ tableNumber: Int, oldRow: Int64, newRow: Int64, id: RowID, changed: UInt64, pairs: [Value]) throws {
         if isSuspended || (changed == 0 && oldRow == newRow) { return }
+        guard newRow > 0 else { throw Self.rowidNotPositive }
+        let oldRow = try entry.enter() ? newRow : oldRow
         let (_, tracked) = try trackedTable(tableNumber)
         guard var stored = try ledger.storedRow(tableNumber, row: oldRow) else { throw Self.missingClocks(tracked) }
         let before = stored.liveDots
@@ -76,6 +82,7 @@ final class Capture {
 
     func delete(_ tableNumber: Int, row: Int64, id: RowID, values: [Value]) throws {
         if isSuspended { return }
+        try entry.enter(deleted: DeletedRow(table: tableNumber, row: row, id: id))
         let (_, tracked) = try trackedTable(tableNumber)
         guard let stored = try ledger.storedRow(tableNumber, row: row) else { throw Self.missingClocks(tracked) }
         let (stamp, _) = try clock.stamp(ledger.catalog)
@@ -187,6 +194,8 @@ final class Capture {
         }
         return (table, tracked)
     }
+
+    private static let rowidNotPositive = StoreError(.valueRejected, "The rowid of a tracked row is a positive number.")
 
     private static func missingClocks(_ tracked: CatalogTable.Tracked) -> StoreError {
         StoreError(

@@ -6,10 +6,12 @@ final class CommitClock {
     private let connection: Connection
     /// Reads the wall clock.
     private let reading: @Sendable () -> HybridTimestamp
+    private let signal: CommitSignal
     private var current: (dataVersion: UInt32, replicaNumber: Int, stamp: Stamp)?
 
-    init(_ connection: Connection, reading: @escaping @Sendable () -> HybridTimestamp) {
+    init(_ connection: Connection, _ signal: CommitSignal, reading: @escaping @Sendable () -> HybridTimestamp) {
         self.connection = connection
+        self.signal = signal
         self.reading = reading
     }
 
@@ -30,9 +32,10 @@ final class CommitClock {
         return (current.stamp, current.replicaNumber)
     }
 
-    /// Forgets the transaction, which was rolled back or has ended.
-    func end() {
-        current = nil
+    /// Forgets the transaction, which was rolled back or has ended. Returns the dot it was given.
+    func end() -> Dot? {
+        defer { current = nil }
+        return current?.stamp.dot
     }
 
     /// Milliseconds since 1970 by the wall clock.
@@ -50,7 +53,11 @@ final class CommitClock {
         let number = select.int(0)
         guard number >= 0, number < catalog.replicas.ids.count else { return nil }
         var clock = HybridClock(latest: try VectorRecords(connection: connection).clock())
-        let dot = Dot(replica: catalog.replicas.ids[number], sequence: UInt64(bitPattern: select.integer(1)) + 1)
+        let replica = catalog.replicas.ids[number]
+        let last = UInt64(bitPattern: select.integer(1))
+        guard last < UInt64(Int64.max) else { throw StoreError(.corrupt, "The store has no sequence numbers left.") }
+        signal.willMove(from: VersionVector([Dot(replica: replica, sequence: last)]))
+        let dot = Dot(replica: replica, sequence: last + 1)
         return (dataVersion, number, Stamp(dot: dot, timestamp: clock.tick(reading: reading())))
     }
 }

@@ -7,7 +7,7 @@ enum Functions {
     /// Registers them; they keep `capture` alive as long as the connection lives.
     static func install(_ capture: Capture, on connection: OpaquePointer) throws {
         try register("kith_before_insert", capture, connection) { context, _, _ in
-            Functions.guarded(context) { capture, _ in capture.beforeInsert() }
+            Functions.guarded(context) { capture, _ in try capture.beforeInsert() }
         }
         try register("kith_insert", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
@@ -30,6 +30,13 @@ enum Functions {
                 try capture.delete(
                     try arguments.table(), row: try arguments.row(1), id: try arguments.id(2), values: arguments.values(from: 3))
             }
+        }
+    }
+
+    /// Takes them away again, so that a write that nobody notes fails.
+    static func remove(from connection: OpaquePointer) {
+        for name in ["kith_before_insert", "kith_insert", "kith_update", "kith_delete"] {
+            sqlite3_create_function_v2(connection, name, -1, SQLITE_UTF8, nil, nil, nil, nil, nil)
         }
     }
 

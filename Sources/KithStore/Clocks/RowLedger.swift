@@ -33,6 +33,7 @@ final class RowLedger {
         self.catalog = catalog
     }
 
+
     // MARK: Visible rows
 
     func storedRow(_ table: Int, row: Int64) throws -> StoredRow? {

@@ -28,6 +28,8 @@ enum Sidecar {
         -- VACUUM may renumber the rows of tables without an INTEGER PRIMARY KEY; this one tells that it did.
         CREATE TABLE IF NOT EXISTS kith_canary (mark BLOB PRIMARY KEY NOT NULL);
         INSERT INTO kith_canary (rowid, mark) SELECT 2, x'00' WHERE NOT EXISTS (SELECT 1 FROM kith_canary);
+        -- Where rows were and are, while clocks follow them; empty otherwise.
+        CREATE TABLE IF NOT EXISTS kith_moved (row INTEGER PRIMARY KEY, now INTEGER NOT NULL);
         """
 
     /// The clocks of one tracked table's visible rows, by the rowid of the app's row.

@@ -7,14 +7,16 @@ import KithSync
 struct StoreOpening {
     private let connection: Connection
     private let options: KithStore.Options
+    private let signal: CommitSignal
 
     /// On the connection that writes; `db` is held for the time of the call.
-    init(_ db: Database, _ options: KithStore.Options) throws {
+    init(_ db: Database, _ options: KithStore.Options, _ signal: CommitSignal) throws {
         guard let handle = db.sqliteConnection else {
             throw StoreError(.notAStore, "The database is closed.")
         }
         connection = Connection(handle)
         self.options = options
+        self.signal = signal
     }
 
     func open(_ tables: [TrackedTable]) throws -> WriterState {
@@ -53,15 +55,16 @@ struct StoreOpening {
         }
         declarations.annotate(&ledger.catalog)
 
-        let clock = CommitClock(connection, reading: options.clock)
-        let capture = Capture(ledger, clock)
+        let clock = CommitClock(connection, signal, reading: options.clock)
+        let entry = TransactionEntry(ledger, declarations)
+        let capture = Capture(ledger, clock, entry)
         try Functions.install(capture, on: connection.handle)
-        if try !RowNumbering(connection: connection).isIntact() { try RowNumbering(connection: connection).repair(ledger.catalog) }
+        try entry.enter()
         for table in ledger.catalog.tables {
             if let tracked = table.tracked { try track(table, tracked, ledger, clock) }
         }
-        return WriterState(
-            ledger: ledger, capture: capture, clock: clock, declarations: declarations, catalogVersion: try store.version())
+        signal.begin(at: try records.vector(ledger.catalog))
+        return WriterState(ledger: ledger, capture: capture, clock: clock, declarations: declarations, entry: entry)
     }
 
     /// Refuses files of a newer format before anything is touched.
@@ -138,6 +141,6 @@ struct StoreOpening {
         index.bind(2, replica)
         index.bind(3, sequence)
         try index.run()
-        clock.end()
+        _ = clock.end()
     }
 }

@@ -1,4 +1,3 @@
-import GRDB
 import KithCausality
 import KithSync
 
@@ -8,30 +7,35 @@ final class WriterState {
     let capture: Capture
     let clock: CommitClock
     let declarations: Declarations
-    private var catalogVersion: Int
+    let entry: TransactionEntry
+    /// What the open transaction has added to the vector.
+    private var learned = VersionVector()
 
-    init(ledger: RowLedger, capture: Capture, clock: CommitClock, declarations: Declarations, catalogVersion: Int) {
+    init(ledger: RowLedger, capture: Capture, clock: CommitClock, declarations: Declarations, entry: TransactionEntry) {
         self.ledger = ledger
         self.capture = capture
         self.clock = clock
         self.declarations = declarations
-        self.catalogVersion = catalogVersion
+        self.entry = entry
     }
 
-    /// Reads the catalog again if another process has added to it, or an addition was rolled back. Within a transaction.
-    func refreshCatalog() throws {
-        let store = CatalogStore(connection: ledger.connection)
-        let version = try store.version()
-        if version == catalogVersion { return }
-        ledger.catalog = try store.load()
-        declarations.annotate(&ledger.catalog)
-        catalogVersion = version
+    /// Notes that the open transaction moves the vector.
+    func note(_ vector: VersionVector) {
+        learned.join(vector)
     }
 
-    /// Makes the next use read everything again.
-    func forget() {
-        clock.end()
-        catalogVersion = -1
+    /// The transaction has committed. Returns what it has added to the vector.
+    func commit() -> VersionVector {
+        if let dot = clock.end() { learned.insert(dot) }
+        defer { learned = VersionVector() }
+        return learned
+    }
+
+    /// The transaction was rolled back: the next one reads everything again.
+    func rollback() {
+        _ = clock.end()
+        learned = VersionVector()
+        entry.rollback()
     }
 }
 
@@ -49,20 +53,3 @@ struct WriterBox: @unchecked Sendable {
     }
 }
 
-/// Forgets what a transaction had noted in memory when it is rolled back.
-final class RollbackObserver: TransactionObserver, Sendable {
-    private let writer: WriterBox
-
-    init(_ writer: WriterBox) {
-        self.writer = writer
-    }
-
-    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
-    func databaseDidChange(with event: DatabaseEvent) {}
-    func databaseDidCommit(_ db: Database) {
-        writer.state.clock.end()
-    }
-    func databaseDidRollback(_ db: Database) {
-        writer.state.forget()
-    }
-}

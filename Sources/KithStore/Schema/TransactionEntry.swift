@@ -1,0 +1,44 @@
+import KithCausality
+import KithSync
+
+/// What must be true before anything is read or written in a transaction of the writing connection: the catalog is the
+/// one that the transaction sees, and clocks stand at their rows.
+final class TransactionEntry {
+    private let ledger: RowLedger
+    private let declarations: Declarations
+    private var catalogVersion = -1
+    private var dataVersion: UInt32?
+
+    init(_ ledger: RowLedger, _ declarations: Declarations) {
+        self.ledger = ledger
+        self.declarations = declarations
+    }
+
+    /// To be called first; costs little when it was called in the transaction before.
+    ///
+    /// - Parameter deleted: a row that the statement under way has just deleted from its table.
+    /// - Returns: whether VACUUM had moved the rows, so that clocks have only now been brought to where rows are.
+    @discardableResult
+    func enter(deleted: DeletedRow? = nil) throws -> Bool {
+        let seen = ledger.connection.dataVersion
+        if seen == dataVersion { return false }
+        let store = CatalogStore(connection: ledger.connection)
+        let version = try store.version()
+        if version != catalogVersion {
+            ledger.catalog = try store.load()
+            declarations.annotate(&ledger.catalog)
+            catalogVersion = version
+        }
+        let numbering = RowNumbering(connection: ledger.connection)
+        let hasMoved = try !numbering.isIntact()
+        if hasMoved { try numbering.repair(ledger.catalog, deleted: deleted) }
+        dataVersion = seen
+        return hasMoved
+    }
+
+    /// The transaction was rolled back, and with it perhaps additions to the catalog.
+    func rollback() {
+        dataVersion = nil
+        catalogVersion = -1
+    }
+}

@@ -1,0 +1,71 @@
+import KithCausality
+import Synchronization
+
+/// Tells whoever asked that the store's vector has moved, whichever process moved it.
+final class CommitSignal: Sendable {
+    private struct State {
+        /// What is known to have been committed, so that one commit is told once.
+        var known = VersionVector()
+        /// Another process has committed, and observations of this process have not been told.
+        var hasForeignCommits = false
+        var observers: [(token: UInt64, body: @Sendable () -> Void)] = []
+        var nextToken: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    // MARK: Observers
+
+    func add(_ body: @escaping @Sendable () -> Void) -> UInt64 {
+        state.withLock { state in
+            state.nextToken += 1
+            state.observers.append((state.nextToken, body))
+            return state.nextToken
+        }
+    }
+
+    func remove(_ token: UInt64) {
+        state.withLock { state in state.observers.removeAll { $0.token == token } }
+    }
+
+    private func fire() {
+        for observer in state.withLock({ $0.observers }) { observer.body() }
+    }
+
+    // MARK: What happened
+
+    /// A transaction of this process that began at `vector` is about to move it.
+    ///
+    /// What is in `vector` and not known yet was committed by another process, and must not be hidden by what follows.
+    func willMove(from vector: VersionVector) {
+        state.withLock { state in
+            if !state.known.covers(vector) { state.hasForeignCommits = true }
+        }
+    }
+
+    /// The store was opened at `vector`: nobody needs to be told of that.
+    func begin(at vector: VersionVector) {
+        state.withLock { $0.known.join(vector) }
+    }
+
+    /// This process has committed.
+    func didCommit(_ vector: VersionVector) {
+        state.withLock { $0.known.join(vector) }
+        fire()
+    }
+
+    /// The store was seen at `vector`. Returns whether another process has committed since the last time.
+    func didRead(_ vector: VersionVector) -> Bool {
+        state.withLock { state in
+            let isForeign = state.hasForeignCommits || !state.known.covers(vector)
+            state.hasForeignCommits = false
+            state.known.join(vector)
+            return isForeign
+        }
+    }
+
+    /// Tells of commits of another process.
+    func fireForeign() {
+        fire()
+    }
+}

@@ -1,0 +1,90 @@
+import Dispatch
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+#if os(Linux)
+/// Tells when files are written, created or replaced, through inotify on their folder.
+///
+/// Where the system grants no watch, nothing is told; the caller polls as well.
+final class FileWatch {
+    private let source: (any DispatchSourceRead)?
+
+    init(paths: [String], queue: DispatchQueue, changed: @escaping () -> Void) {
+        let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+        let folders = Set(paths.map(Self.folder)).sorted()
+        let mask = UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO)
+        guard descriptor >= 0, folders.allSatisfy({ inotify_add_watch(descriptor, $0, mask) >= 0 }) else {
+            if descriptor >= 0 { close(descriptor) }
+            source = nil
+            return
+        }
+        let names = paths.map { Array(Self.name($0).utf8) }
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        source.setEventHandler { if Self.drain(descriptor, names) { changed() } }
+        source.setCancelHandler { close(descriptor) }
+        source.resume()
+        self.source = source
+    }
+
+    func stop() {
+        source?.cancel()
+    }
+
+    /// Reads all events that wait; whether one is of a file with one of `names`.
+    private static func drain(_ descriptor: Int32, _ names: [[UInt8]]) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 16 * 1_024)
+        var isOurs = false
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count <= 0 { return isOurs }
+            var offset = 0
+            let header = MemoryLayout<inotify_event>.size
+            while offset + header <= count {
+                let event = buffer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: inotify_event.self) }
+                let end = min(count, offset + header + Int(event.len))
+                let name = Array(buffer[offset + header..<end].prefix { $0 != 0 })
+                if names.contains(name) || event.mask & UInt32(IN_Q_OVERFLOW) != 0 { isOurs = true }
+                offset = end
+            }
+        }
+    }
+
+    private static func folder(_ path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func name(_ path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    }
+}
+#else
+/// Tells when files are written, through the kernel's event queue. A file that does not exist yet is not watched; the
+/// caller polls as well.
+final class FileWatch {
+    private let sources: [any DispatchSourceFileSystemObject]
+
+    init(paths: [String], queue: DispatchQueue, changed: @escaping () -> Void) {
+        sources = paths.compactMap { path in
+            let descriptor = open(path, O_EVTONLY)
+            guard descriptor >= 0 else { return nil }
+            let source = DispatchSource.makeFileSystemObjectSource(
+                fileDescriptor: descriptor, eventMask: [.write, .extend], queue: queue)
+            source.setEventHandler(handler: changed)
+            source.setCancelHandler { close(descriptor) }
+            source.resume()
+            return source
+        }
+    }
+
+    func stop() {
+        for source in sources { source.cancel() }
+    }
+}
+#endif

@@ -1,0 +1,38 @@
+/// An observation of a store's commits. It ends when it is cancelled or nobody holds it any more.
+public final class CommitObservation: Sendable {
+    private let signal: CommitSignal
+    private let token: UInt64
+
+    init(_ signal: CommitSignal, _ body: @escaping @Sendable () -> Void) {
+        self.signal = signal
+        token = signal.add(body)
+    }
+
+    deinit {
+        cancel()
+    }
+
+    /// Ends the observation. A call of its closure may still be under way.
+    public func cancel() {
+        signal.remove(token)
+    }
+}
+
+extension KithStore {
+    /// Calls `body` after every commit that moved the version vector: local or applied, by this process at once, by
+    /// another one within about 50 milliseconds.
+    ///
+    /// Several commits may be told by one call, and a call may come without news: what is new follows from ``vector()``.
+    /// `body` runs on the thread that committed and must return soon; it must not use the store itself.
+    public func observeCommits(_ body: @escaping @Sendable () -> Void) -> CommitObservation {
+        CommitObservation(signal, body)
+    }
+
+    /// The same as a sequence: an element after every commit, or one for several if the reader is slower.
+    public var commits: AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let observation = observeCommits { continuation.yield() }
+        continuation.onTermination = { _ in observation.cancel() }
+        return stream
+    }
+}

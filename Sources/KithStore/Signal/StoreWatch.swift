@@ -1,0 +1,65 @@
+import Dispatch
+import KithCausality
+
+/// Notices the commits of other processes in one database file.
+///
+/// Sound because everything mutable is touched on `queue` only.
+final class StoreWatch: @unchecked Sendable {
+    /// When the file is read after it was touched, in milliseconds, each after the one before: a commit becomes readable
+    /// only after its bytes were written and perhaps synced.
+    private static let checkDelaysMilliseconds = [2, 8, 20]
+    /// How often the file is read although nothing seemed to touch it.
+    private static let pollMilliseconds = 1_000
+
+    private let queue = DispatchQueue(label: "kith.store.watch", qos: .utility)
+    private var reader: VectorReader?
+    private var files: FileWatch?
+    private var timer: (any DispatchSourceTimer)?
+    private var nextCheck: Int?
+    private let vectorDidChange: @Sendable (VersionVector) -> Void
+
+    /// - Parameter vectorDidChange: called on a queue of its own with the vector that somebody has committed.
+    init(path: String, vectorDidChange: @escaping @Sendable (VersionVector) -> Void) throws {
+        self.vectorDidChange = vectorDidChange
+        reader = try VectorReader(path: path)
+        files = FileWatch(paths: [path, path + "-wal"], queue: queue) { [weak self] in self?.filesDidChange() }
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        let interval = DispatchTimeInterval.milliseconds(Self.pollMilliseconds)
+        timer.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(Self.pollMilliseconds / 5))
+        timer.setEventHandler { [weak self] in self?.check() }
+        timer.resume()
+        self.timer = timer
+    }
+
+    /// Lets go of the file. Waits for a check that is under way.
+    func stop() {
+        queue.sync {
+            timer?.cancel()
+            timer = nil
+            files?.stop()
+            files = nil
+            reader = nil
+        }
+    }
+
+    private func filesDidChange() {
+        let isScheduled = nextCheck != nil
+        nextCheck = 0
+        if !isScheduled { scheduleCheck() }
+    }
+
+    private func scheduleCheck() {
+        guard let index = nextCheck, index < Self.checkDelaysMilliseconds.count else { return nextCheck = nil }
+        nextCheck = index + 1
+        queue.asyncAfter(deadline: .now() + .milliseconds(Self.checkDelaysMilliseconds[index])) { [weak self] in
+            self?.check()
+            self?.scheduleCheck()
+        }
+    }
+
+    private func check() {
+        // A file that is busy or gone is read again at the next occasion.
+        guard let vector = try? reader?.vectorIfChanged() else { return }
+        vectorDidChange(vector)
+    }
+}

@@ -1,0 +1,25 @@
+import GRDB
+import KithCausality
+
+/// Ends, with each transaction of the app's writing connection, what Kith has noted of it in memory, and tells of commits.
+final class TransactionWatch: TransactionObserver, Sendable {
+    private let writer: WriterBox
+    private let signal: CommitSignal
+
+    init(_ writer: WriterBox, _ signal: CommitSignal) {
+        self.writer = writer
+        self.signal = signal
+    }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+    func databaseDidChange(with event: DatabaseEvent) {}
+
+    func databaseDidCommit(_ db: Database) {
+        let learned = writer.state.commit()
+        if !learned.isEmpty { signal.didCommit(learned) }
+    }
+
+    func databaseDidRollback(_ db: Database) {
+        writer.state.rollback()
+    }
+}
