@@ -16,6 +16,27 @@ let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let certificates: [Target.Dependency] = [
+    .product(name: "X509", package: "swift-certificates"),
+    .product(name: "SwiftASN1", package: "swift-asn1"),
+]
+let nio: [Target.Dependency] = [
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOPosix", package: "swift-nio"),
+    .product(name: "NIOTLS", package: "swift-nio"),
+    .product(name: "NIOSSL", package: "swift-nio-ssl"),
+]
+
+/// A module of the library or a product, with the settings that all share.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+/// The tests of a module, with its folder `Fixtures` if it has one.
+func tests(_ name: String, _ dependencies: [Target.Dependency] = [], fixtures: Bool = false) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies, resources: fixtures ? [.copy("Fixtures")] : [], swiftSettings: settings)
+}
 
 let package = Package(
     name: "kith",
@@ -36,46 +57,45 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     ],
     targets: [
-        .target(name: "KithCausality", swiftSettings: settings),
-        .target(name: "KithText", dependencies: ["KithCausality"], swiftSettings: settings),
-        .target(name: "KithSync", dependencies: ["KithCausality", "KithText"], swiftSettings: settings),
-        .target(
-            name: "KithStore", dependencies: ["KithCausality", "KithText", "KithSync", grdb, sqlite],
-            swiftSettings: settings),
-        .target(
-            name: "KithTrust",
-            dependencies: [
-                "KithCausality", crypto,
-                .product(name: "X509", package: "swift-certificates"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-            ],
-            swiftSettings: settings),
-        .target(
-            name: "KithTransport",
-            dependencies: [
-                "KithSync", "KithTrust", logging,
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ],
-            swiftSettings: settings),
-        .systemLibrary(
-            name: "CDNSSD", providers: [.apt(["libavahi-compat-libdnssd-dev"])]),
-        .target(name: "KithDiscovery", dependencies: ["CDNSSD", logging], swiftSettings: settings),
-        .target(
-            name: "Kith",
-            dependencies: [
+        // The functional core: no I/O.
+        module("KithCausality"),
+        module("KithText", ["KithCausality"]),
+        module("KithSync", ["KithCausality", "KithText"]),
+
+        // Thin shells around SQLite, keys, TLS and mDNS.
+        module("KithStore", ["KithCausality", "KithText", "KithSync", grdb, sqlite]),
+        module("KithTrust", ["KithCausality", crypto] + certificates),
+        module("KithTransport", ["KithSync", "KithTrust", logging] + nio),
+        .systemLibrary(name: "CDNSSD", providers: [.apt(["libavahi-compat-libdnssd-dev"])]),
+        module("KithDiscovery", ["CDNSSD", logging]),
+
+        // Where the parts meet, and what is made of them.
+        module(
+            "Kith",
+            [
                 "KithCausality", "KithText", "KithSync", "KithStore", "KithTrust", "KithTransport", "KithDiscovery", grdb,
                 logging,
-            ],
-            swiftSettings: settings),
-        .target(name: "KithNotes", dependencies: ["Kith", grdb], swiftSettings: settings),
-        .target(
-            name: "KithTesting", dependencies: ["KithCausality", "KithSync", "KithStore", "KithTrust", grdb],
-            swiftSettings: settings),
+            ]),
+        module("KithNotes", ["Kith", grdb]),
         .executableTarget(
             name: "KithCLI",
-            dependencies: ["Kith", "KithNotes", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-            swiftSettings: settings),
+            dependencies: [
+                "Kith", "KithNotes", grdb, logging, .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], swiftSettings: settings),
+        .executableTarget(
+            name: "kith-conformance",
+            dependencies: ["KithCausality", "KithText", "KithSync", "KithStore", grdb], swiftSettings: settings),
+
+        tests("ProjectTests"),
+        tests("KithCausalityTests", ["KithCausality"]),
+        tests("KithSyncTests", ["KithCausality", "KithSync"], fixtures: true),
+        tests("KithStoreTests", ["KithCausality", "KithSync", "KithStore", grdb, sqlite], fixtures: true),
+        tests("KithTextTests", ["KithCausality", "KithText", crypto], fixtures: true),
+        tests("KithTrustTests", ["KithTrust", crypto] + certificates),
+        tests("KithTransportTests", ["KithTransport", "KithTrust", crypto] + certificates + nio),
+        tests("KithDiscoveryTests", ["KithDiscovery", logging]),
+        tests("KithTests", ["Kith", "KithDiscovery", "KithTransport", "KithCausality", grdb, logging]),
+        tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),
+        tests("KithCLITests", ["KithCLI"]),
     ]
 )

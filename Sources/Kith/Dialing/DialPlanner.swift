@@ -1,0 +1,140 @@
+import KithDiscovery
+import KithSync
+import KithTransport
+import KithTrust
+
+/// Decides whom to dial, and when. A pure value: it does no I/O and reads no clock.
+///
+/// Every target has its own growing pause, so that one that never answers costs nothing and one that appears is dialled at
+/// once. A device that is connected is not dialled; a name that turned out to be such a device is not either.
+struct DialPlanner: Sendable {
+    /// Addresses tried for one target.
+    static let addressesMax = 8
+    /// The pause after a peer refused us or we it: nothing helps but a change, which ends the pause.
+    static let refusedMilliseconds: Int64 = 60_000
+
+    private struct Entry: Sendable {
+        var addresses: [PeerAddress]
+        var backoff = Backoff()
+        var due: Instant
+        var isDialling = false
+        /// Who answered there last.
+        var device: DeviceID?
+    }
+
+    private var entries: [DialTarget: Entry] = [:]
+    private var connected: [DeviceID: Int] = [:]
+
+    // MARK: What happens
+
+    /// The user's list of devices is this.
+    mutating func trust(_ devices: [TrustedDevice], now: Instant) {
+        let listed = Set(devices.map { DialTarget.device($0.id) })
+        for target in entries.keys {
+            if case .device = target, !listed.contains(target) { entries[target] = nil }
+        }
+        for device in devices {
+            set(.device(device.id), device.addresses, device: device.id, now: now)
+        }
+        // Whoever was refused may be welcome now.
+        for target in entries.keys { retry(target, now: now) }
+    }
+
+    /// A node is announced at these addresses.
+    mutating func found(_ name: InstanceName, _ addresses: [PeerAddress], now: Instant) {
+        set(.announced(name), addresses, device: nil, now: now)
+    }
+
+    /// A node is no longer announced.
+    mutating func lost(_ name: InstanceName) {
+        entries[.announced(name)] = nil
+    }
+
+    /// A connection to `device` is up; `target` is what was dialled, if it was dialled from here.
+    mutating func connected(_ device: DeviceID, dialled target: DialTarget?) {
+        connected[device, default: 0] += 1
+        guard let target else { return }
+        entries[target]?.isDialling = false
+        entries[target]?.device = device
+    }
+
+    /// A session with `device` came about, which an established connection alone does not promise.
+    mutating func succeeded(_ device: DeviceID) {
+        for target in entries.keys where entries[target]?.device == device { entries[target]?.backoff.reset() }
+    }
+
+    /// A connection to `device` has ended.
+    mutating func disconnected(_ device: DeviceID, _ advice: RetryAdvice, now: Instant, using random: inout some RandomNumberGenerator) {
+        connected[device] = max(0, connected[device, default: 0] - 1)
+        if connected[device] == 0 { connected[device] = nil }
+        for target in entries.keys.sorted() where entries[target]?.device == device {
+            pause(target, advice, now: now, using: &random)
+        }
+    }
+
+    /// Dialling `target` failed; with `device`, if somebody answered who is connected already.
+    mutating func failed(
+        _ target: DialTarget, _ advice: RetryAdvice, now: Instant, using random: inout some RandomNumberGenerator
+    ) {
+        entries[target]?.isDialling = false
+        pause(target, advice, now: now, using: &random)
+    }
+
+    // MARK: What to do
+
+    /// The targets to dial now, each to be answered with `connected` or `failed`.
+    mutating func start(now: Instant) -> [(target: DialTarget, device: DeviceID?, addresses: [PeerAddress])] {
+        var result: [(DialTarget, DeviceID?, [PeerAddress])] = []
+        for target in entries.keys.sorted() {
+            guard let entry = entries[target], isWaiting(entry), entry.due <= now else { continue }
+            entries[target]?.isDialling = true
+            var expected: DeviceID?
+            if case .device(let id) = target { expected = id }
+            result.append((target, expected, Array(entry.addresses.prefix(Self.addressesMax))))
+        }
+        return result
+    }
+
+    /// When something is to be dialled next; `nil` if nothing is.
+    var nextDue: Instant? {
+        entries.values.filter(isWaiting).map(\.due).min()
+    }
+
+    /// Whether something is being dialled.
+    var isDialling: Bool { entries.values.contains(where: \.isDialling) }
+
+    private func isWaiting(_ entry: Entry) -> Bool {
+        !entry.isDialling && !entry.addresses.isEmpty && entry.device.map { connected[$0] == nil } ?? true
+    }
+
+    private mutating func set(_ target: DialTarget, _ addresses: [PeerAddress], device: DeviceID?, now: Instant) {
+        if var entry = entries[target] {
+            if entry.addresses != addresses {
+                entry.addresses = addresses
+                entry.due = now
+                entry.backoff.reset()
+            }
+            entries[target] = entry
+        } else {
+            entries[target] = Entry(addresses: addresses, due: now, device: device)
+        }
+    }
+
+    private mutating func retry(_ target: DialTarget, now: Instant) {
+        entries[target]?.due = now
+        entries[target]?.backoff.reset()
+    }
+
+    private mutating func pause(
+        _ target: DialTarget, _ advice: RetryAdvice, now: Instant, using random: inout some RandomNumberGenerator
+    ) {
+        guard var entry = entries[target] else { return }
+        let wait = Int64(entry.backoff.nextMilliseconds(using: &random))
+        switch advice {
+        case .atOnce: entry.due = now
+        case .later: entry.due = now.advanced(byMilliseconds: wait)
+        case .afterChange: entry.due = now.advanced(byMilliseconds: max(wait, Self.refusedMilliseconds))
+        }
+        entries[target] = entry
+    }
+}

@@ -1,0 +1,193 @@
+import KithDiscovery
+import KithSync
+import KithTransport
+import KithTrust
+import Logging
+
+/// The part of a node that exists while devices are trusted: it listens, announces, dials and runs sessions.
+actor Network {
+    private let node: Node
+    private let transport: Transport
+    private let discovery: Discovery?
+    private var planner = DialPlanner()
+    private var random = SystemRandomNumberGenerator()
+    private var sessions: [DeviceID: SessionRunner] = [:]
+    /// Wakes the dialling loop when there may be something to dial.
+    private let alarm = Alarm()
+
+    init(_ node: Node) throws {
+        self.node = node
+        var configuration = TransportConfiguration()
+        configuration.initialFrameBytesMax = WireLimits.helloBytesMax
+        configuration.frameBytesMax = WireLimits.frameBytesMax
+        let trust = node.trust
+        do throws(TransportError) {
+            transport = try Transport(
+                key: node.key, configuration: configuration, admits: { trust.isTrusted($0) }, logger: node.logger)
+        } catch {
+            throw NodeError(.invalidIdentity, error.message)
+        }
+        discovery = node.configuration.usesDiscovery ? Discovery(logger: node.logger) : nil
+    }
+
+    /// Runs until no device is trusted any more, or the task is cancelled.
+    func run() async throws {
+        let port = try await listen()
+        node.board.listens(on: port)
+        planner.trust(node.trust.devices, now: MonotonicClock.now)
+        await withDiscardingTaskGroup { group in
+            if let discovery {
+                await discovery.announce(Advertisement(port: UInt16(clamping: port)))
+                group.addTask { await discovery.run() }
+                group.addTask { await self.follow(discovery) }
+            }
+            group.addTask { await self.accept() }
+            group.addTask { await self.dial() }
+            await self.watchTrust()
+            group.cancelAll()
+            await self.transport.close()
+        }
+        node.board.listens(on: nil)
+        node.board.mdns("not used", fails: false)
+    }
+
+    private func listen() async throws -> Int {
+        do {
+            if let port = node.configuration.port { return try await transport.listen(host: "::", port: port) }
+            do throws(TransportError) {
+                return try await transport.listen(host: "::", port: NodeConfiguration.preferredPort)
+            } catch {
+                return try await transport.listen(host: "::", port: 0)
+            }
+        } catch {
+            throw NodeError(.portUnavailable, error.message)
+        }
+    }
+
+    /// Returns when no device is trusted any more.
+    private func watchTrust() async {
+        while !Task.isCancelled, !node.trust.devices.isEmpty {
+            try? await Task.sleep(for: .milliseconds(Node.trustPollMilliseconds))
+            guard node.reloadTrust() else { continue }
+            for (device, session) in sessions where !node.trust.isTrusted(device) {
+                session.post(.close(CloseReason(.notTrusted, "The device was removed.")))
+            }
+            planner.trust(node.trust.devices, now: MonotonicClock.now)
+            alarm.ring()
+        }
+    }
+
+    // MARK: Discovery
+
+    private func follow(_ discovery: Discovery) async {
+        for await event in discovery.events {
+            switch event {
+            case .appeared(let announcement), .changed(let announcement):
+                let addresses = announcement.addresses.compactMap {
+                    try? PeerAddress(host: $0.description, port: Int(announcement.port))
+                }
+                planner.found(announcement.name, addresses, now: MonotonicClock.now)
+                alarm.ring()
+            case .disappeared(let name):
+                planner.lost(name)
+            case .status(.running):
+                node.board.mdns("running", fails: false)
+            case .status(.unavailable(let error)):
+                node.board.mdns("\(error)", fails: true)
+            }
+        }
+    }
+
+    // MARK: Connections
+
+    private func accept() async {
+        await withDiscardingTaskGroup { group in
+            for await connection in transport.incoming {
+                group.addTask { await self.take(connection, dialled: nil) }
+            }
+        }
+    }
+
+    /// Dials whatever is due, until the task is cancelled.
+    private func dial() async {
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                for (target, device, addresses) in planner.start(now: MonotonicClock.now) {
+                    group.addTask { await self.dial(target, expecting: device, at: addresses) }
+                }
+                node.board.dials(planner.isDialling)
+                await alarm.sleep(until: planner.nextDue)
+            }
+        }
+    }
+
+    private func dial(_ target: DialTarget, expecting device: DeviceID?, at addresses: [PeerAddress]) async {
+        var failure: TransportError?
+        for address in addresses where !Task.isCancelled {
+            do throws(TransportError) {
+                let connection = try await transport.dial(
+                    host: address.host, port: address.port, expecting: device, timeoutMilliseconds: 5_000)
+                await take(connection, dialled: target)
+                return
+            } catch {
+                failure = error
+                // Who answered and was refused answers the same at the other addresses.
+                if error.advice == .afterChange { break }
+            }
+        }
+        if let device, let failure { node.board.failed(device, failure.message) }
+        planner.failed(
+            target, failure?.advice ?? .later, now: MonotonicClock.now, using: &random)
+        node.board.dials(planner.isDialling)
+        alarm.ring()
+    }
+
+    /// Runs a session over `connection` until it ends, unless another one to the same device stays.
+    private func take(_ connection: Connection, dialled target: DialTarget?) async {
+        let device = connection.peer
+        let runner = makeRunner(connection)
+        planner.connected(device, dialled: target)
+        node.board.dials(planner.isDialling)
+        let reason: CloseReason
+        if let old = sessions[device], choice(old.connection, connection) == .keepOld {
+            await connection.close(reason: "another connection to this device is kept")
+            reason = CloseReason(.replaced, "Another connection to this device is kept.")
+        } else {
+            sessions[device]?.post(.close(CloseReason(.replaced, "A newer connection to this device is kept.")))
+            sessions[device] = runner
+            node.board.connected(device, address: connection.remoteAddress)
+            reason = await runner.run()
+        }
+        if sessions[device] === runner {
+            sessions[device] = nil
+            node.board.disconnected(device, reason.message)
+        }
+        node.logger.debug("a session ended", metadata: ["device": "\(device.shortDescription)", "reason": "\(reason.message)"])
+        if runner.peer != nil { planner.succeeded(device) }
+        planner.disconnected(device, reason.code.retry, now: MonotonicClock.now, using: &random)
+        alarm.ring()
+    }
+
+    private func choice(_ old: Connection, _ new: Connection) -> ConnectionChoice {
+        ConnectionChoice(
+            own: node.key.id, peer: new.peer, oldIsInitiator: old.isInitiator, newIsInitiator: new.isInitiator)
+    }
+
+    private func makeRunner(_ connection: Connection) -> SessionRunner {
+        let device = connection.peer
+        let board = node.board
+        return SessionRunner(
+            connection, PeerSession.Configuration(group: [], software: node.configuration.software), store: node.store,
+            hub: node.hub, onStatus: { _, status in board.progress(device, status) }, onApplied: {})
+    }
+}
+
+extension TransportError {
+    /// When it makes sense to dial again.
+    fileprivate var advice: RetryAdvice {
+        switch code {
+        case .untrustedPeer, .unexpectedPeer, .ownDevice, .refusedByPeer, .refusedCertificate, .wrongProtocol: .afterChange
+        default: .later
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import KithStore
+import KithSync
+import KithTrust
+import Logging
+import Synchronization
+
+/// Keeps a store in step with the trusted devices around it.
+///
+///     let node = try Node(store: store, key: key, trust: trust, logger: logger)
+///     try await node.run()
+///
+/// It needs neither a network nor a peer nor a daemon to start. While no device is trusted it neither listens nor announces
+/// itself; when one is, it finds it by mDNS or at its address, and catches up by itself whenever one appears.
+public final class Node: Sendable {
+    /// Every change of the status, for one reader; a slow one gets the newest.
+    public var statuses: AsyncStream<NodeStatus> { board.statuses }
+
+    let store: KithStore
+    let key: DeviceKey
+    let trust: TrustStore
+    let configuration: NodeConfiguration
+    let logger: Logger
+    let hub: SessionHub
+    let board: StatusBoard
+    private let hasRun = Mutex(false)
+
+    /// How often the list of devices is looked at for changes by other processes.
+    static let trustPollMilliseconds = 500
+
+    public init(
+        store: KithStore, key: DeviceKey, trust: TrustStore, configuration: NodeConfiguration = NodeConfiguration(),
+        logger: Logger = Logger(label: "kith.node")
+    ) {
+        self.store = store
+        self.key = key
+        self.trust = trust
+        self.configuration = configuration
+        self.logger = logger
+        let board = StatusBoard()
+        self.board = board
+        hub = SessionHub(store) { board.obstacle($0) }
+        board.trust(trust.devices)
+    }
+
+    /// What the node is doing now.
+    public var status: NodeStatus { board.current }
+
+    /// Runs until the task is cancelled; then closes every connection in order.
+    ///
+    /// - Throws: ``NodeError`` if a port that was asked for is taken, or the node has run before.
+    public func run() async throws {
+        let isFirst = hasRun.withLock { hasRun in
+            defer { hasRun = true }
+            return !hasRun
+        }
+        guard isFirst else { throw NodeError(.alreadyRun, "A node runs once. Make a new one.") }
+        defer { board.finish() }
+        let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let observation = store.observeCommits { [hub] in
+            hub.storeChanged()
+            changed.yield()
+        }
+        defer { observation.cancel() }
+        hub.storeChanged()
+        try await withThrowingTaskGroup { group in
+            group.addTask { await DurabilityLoop(store: self.store, hub: self.hub, board: self.board, changes: changes).run() }
+            group.addTask { try await self.keepNetworking() }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// Meets the network whenever there is a device to meet.
+    private func keepNetworking() async throws {
+        while !Task.isCancelled {
+            reloadTrust()
+            if trust.devices.isEmpty {
+                try? await Task.sleep(for: .milliseconds(Self.trustPollMilliseconds))
+            } else {
+                try await Network(self).run()
+            }
+        }
+    }
+
+    /// Reads the list of devices again if another process has changed it. Returns whether it has.
+    @discardableResult
+    func reloadTrust() -> Bool {
+        do {
+            guard try trust.reloadIfChanged() else { return false }
+            board.trust(trust.devices)
+            return true
+        } catch {
+            logger.error("the list of devices cannot be read", metadata: ["reason": "\(error.message)"])
+            return false
+        }
+    }
+}

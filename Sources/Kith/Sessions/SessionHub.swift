@@ -1,0 +1,79 @@
+import Dispatch
+import KithCausality
+import KithStore
+import KithSync
+import Synchronization
+
+/// The open sessions of a node, and what all of them must hear of.
+final class SessionHub: Sendable {
+    private struct State {
+        var runners: [ObjectIdentifier: SessionRunner] = [:]
+        var summary: StoreSummary?
+        var isReading = false
+        var hasChanged = false
+    }
+
+    private let store: KithStore
+    private let queue = DispatchQueue(label: "kith.commits", qos: .userInitiated)
+    private let state = Mutex(State())
+    /// Told when the store cannot be read.
+    private let onFailure: @Sendable (String) -> Void
+
+    init(_ store: KithStore, onFailure: @escaping @Sendable (String) -> Void) {
+        self.store = store
+        self.onFailure = onFailure
+    }
+
+    func add(_ runner: SessionRunner) {
+        state.withLock { $0.runners[ObjectIdentifier(runner)] = runner }
+    }
+
+    func remove(_ runner: SessionRunner) {
+        state.withLock { $0.runners[ObjectIdentifier(runner)] = nil }
+        tellNeighbours()
+    }
+
+    var runners: [SessionRunner] { state.withLock { Array($0.runners.values) } }
+
+    /// Something was committed, by whomever. Commits that come while the last is being passed on are passed on together.
+    func storeChanged() {
+        let isFirst = state.withLock { state in
+            state.hasChanged = true
+            defer { state.isReading = true }
+            return !state.isReading
+        }
+        if isFirst { queue.async { self.passOn() } }
+    }
+
+    /// A slice is about to be applied, whose sender brings it to others as well. Told before the commit can be noticed.
+    func willApply(_ relay: Relay, from runner: SessionRunner) {
+        guard let summary = state.withLock(\.summary) else { return }
+        post(.committed(summary, relay: relay), except: runner)
+    }
+
+    func post(_ input: PeerSession.Input, except author: SessionRunner? = nil) {
+        for runner in runners where runner !== author { runner.post(input) }
+    }
+
+    /// Tells every session who the others' peers are.
+    func tellNeighbours() {
+        let peers = runners.compactMap(\.peer)
+        post(.neighbours(peers.sorted()))
+    }
+
+    private func passOn() {
+        while state.withLock({ state in
+            defer { state.hasChanged = false }
+            if !state.hasChanged { state.isReading = false }
+            return state.hasChanged
+        }) {
+            do {
+                let summary = try store.summary()
+                state.withLock { $0.summary = summary }
+                post(.committed(summary, relay: nil))
+            } catch {
+                onFailure(String(describing: error))
+            }
+        }
+    }
+}

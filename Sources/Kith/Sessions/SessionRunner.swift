@@ -1,0 +1,204 @@
+import Dispatch
+import KithCausality
+import KithStore
+import KithSync
+import KithTransport
+import KithTrust
+import Synchronization
+
+/// Runs one ``PeerSession`` over one connection: hands it what happens, does what it asks.
+///
+/// Everything happens on one serial queue, in the order in which it was posted. Reading and applying block that queue and
+/// nothing else. Sound as `@unchecked Sendable` because the mutable state is touched on `queue` only, but for what a
+/// `Mutex` guards.
+final class SessionRunner: @unchecked Sendable {
+    let connection: Connection
+    private let store: KithStore
+    private let hub: SessionHub
+    private let queue: DispatchQueue
+    private let outgoing: AsyncStream<[UInt8]>.Continuation
+    private let frames: AsyncStream<[UInt8]>
+    private let onStatus: @Sendable (SessionRunner, PeerStatus) -> Void
+    private let onApplied: @Sendable () -> Void
+    private let shared = Mutex<ReplicaID?>(nil)
+
+    // On `queue`.
+    private var session: PeerSession
+    private var timer: (any DispatchSourceTimer)?
+    private var timerDue: Instant?
+    private var reason: CloseReason?
+
+    init(
+        _ connection: Connection, _ configuration: PeerSession.Configuration, store: KithStore, hub: SessionHub,
+        onStatus: @escaping @Sendable (SessionRunner, PeerStatus) -> Void, onApplied: @escaping @Sendable () -> Void
+    ) {
+        self.connection = connection
+        self.store = store
+        self.hub = hub
+        self.onStatus = onStatus
+        self.onApplied = onApplied
+        session = PeerSession(configuration)
+        queue = DispatchQueue(label: "kith.session", qos: .userInitiated)
+        (frames, outgoing) = AsyncStream.makeStream()
+    }
+
+    /// The peer's replica, once it has said hello.
+    var peer: ReplicaID? { shared.withLock { $0 } }
+
+    /// Lets the session hear of something.
+    func post(_ input: PeerSession.Input) {
+        queue.async { self.handle(input) }
+    }
+
+    /// Runs until the session or the connection ends, and says why it did.
+    func run() async -> CloseReason {
+        hub.add(self)
+        await withTaskCancellationHandler {
+            await withDiscardingTaskGroup { group in
+                group.addTask { await self.send() }
+                await self.begin()
+                await self.receive()
+                self.queue.sync { self.finish() }
+            }
+        } onCancel: {
+            post(.close(CloseReason(.shutdown, "The node stops.")))
+        }
+        hub.remove(self)
+        return queue.sync { reason } ?? CloseReason(.timeout, "The connection was lost.")
+    }
+
+    // MARK: The connection
+
+    private func begin() async {
+        await onQueue {
+            do {
+                let durable = try self.store.makeDurable()
+                self.handle(
+                    .connected(
+                        try self.store.summary(), durable: durable,
+                        wallClockMilliseconds: MonotonicClock.wallClockMilliseconds))
+            } catch {
+                self.handle(.storeFailed(String(describing: error)))
+            }
+        }
+    }
+
+    private func receive() async {
+        do {
+            for try await frame in connection.frames {
+                // The next frame is taken from the network only when this one has been dealt with.
+                await onQueue { self.handle(.received(frame)) }
+            }
+        } catch {
+            queue.sync { if reason == nil { reason = CloseReason(.timeout, error.message) } }
+        }
+    }
+
+    private func send() async {
+        for await frame in frames {
+            do {
+                try await connection.send(frame)
+            } catch {
+                queue.sync { if reason == nil { reason = CloseReason(.timeout, error.message) } }
+                break
+            }
+        }
+        await connection.close(reason: "the session has ended")
+    }
+
+    private func onQueue(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+
+    // MARK: The session, on `queue`
+
+    private func handle(_ input: PeerSession.Input) {
+        var inputs = [input][...]
+        while let input = inputs.popFirst() {
+            for effect in session.handle(input, now: MonotonicClock.now) {
+                if let answer = perform(effect) { inputs.append(answer) }
+            }
+        }
+        connection.raiseFrameLimit(to: session.receivableFrameBytesMax)
+        notePeer()
+        armTimer()
+    }
+
+    /// Does what the session asks, and returns the answer if it waits for one.
+    private func perform(_ effect: PeerSession.Effect) -> PeerSession.Input? {
+        switch effect {
+        case .send(let frame):
+            outgoing.yield(frame)
+            return nil
+        case .readSlice(let request):
+            return answer { .sliceRead(try self.store.slice(request)) }
+        case .apply(let slice, let relay):
+            hub.willApply(relay, from: self)
+            return answer {
+                let outcome = try self.store.apply(slice)
+                self.onApplied()
+                return .applied(outcome)
+            }
+        case .verifyIdentity(let head):
+            return answer { .identity(try self.store.verifyIdentity(head)) }
+        case .renewIdentity:
+            return answer { .identity(try self.store.renewIdentity()) }
+        case .peer(let status):
+            onStatus(self, status)
+            return nil
+        case .close(let reason):
+            self.reason = reason
+            outgoing.finish()
+            return nil
+        }
+    }
+
+    private func answer(_ body: () throws -> PeerSession.Input) -> PeerSession.Input {
+        do {
+            return try body()
+        } catch let error as StoreError where error.code == .sliceRejected {
+            return .close(CloseReason(.protocolError, error.message))
+        } catch {
+            return .storeFailed(String(describing: error))
+        }
+    }
+
+    private func notePeer() {
+        let isNew = shared.withLock { known in
+            guard known != session.peer, let peer = session.peer else { return false }
+            known = peer
+            return true
+        }
+        if isNew { hub.tellNeighbours() }
+    }
+
+    private func armTimer() {
+        guard let due = session.nextDeadline else { return }
+        // A timer that fires early does no harm, so one that is set for earlier stays.
+        if let timerDue, timerDue <= due { return }
+        timerDue = due
+        let timer = self.timer ?? DispatchSource.makeTimerSource(queue: queue)
+        if self.timer == nil {
+            timer.setEventHandler { [weak self] in
+                guard let self else { return }
+                self.timerDue = nil
+                self.handle(.tick(wallClockMilliseconds: MonotonicClock.wallClockMilliseconds))
+            }
+            timer.resume()
+            self.timer = timer
+        }
+        let wait = max(0, due.milliseconds - MonotonicClock.now.milliseconds) + 1
+        timer.schedule(deadline: .now() + .milliseconds(Int(min(wait, 3_600_000))))
+    }
+
+    private func finish() {
+        timer?.cancel()
+        timer = nil
+        outgoing.finish()
+    }
+}

@@ -1,0 +1,57 @@
+extension NodeStatus {
+    /// What is known of a node at one moment.
+    struct Facts {
+        var peers: [Peer] = []
+        var port: Int?
+        var mdns = "not used"
+        var mdnsFails = false
+        var isDialling = false
+        /// What keeps the node from working at all.
+        var obstacle: String?
+    }
+
+    /// The state that follows from `facts`, with its sentence and its remedy.
+    init(_ facts: Facts) {
+        let connected = facts.peers.filter { $0.state == .connected }
+        let rows = connected.reduce(0) { $0 + $1.rowsToSend + $1.rowsToReceive }
+        let state: State
+        let sentence: String
+        var remedy: String?
+        if let obstacle = facts.obstacle {
+            (state, sentence) = (.stalled, "Not synchronising: \(obstacle)")
+            remedy = "Your notes are safe here. Mend this, and the node goes on by itself."
+        } else if facts.peers.isEmpty {
+            (state, sentence) = (.localOnly, "Local only: no other device is trusted, so nothing leaves this machine.")
+            remedy = "To synchronise, run `kith device add ID` on both machines with the id that `kith device id` shows on the other."
+        } else if connected.isEmpty {
+            let isAlone = facts.peers.count == 1
+            if facts.isDialling {
+                (state, sentence) = (.connecting, "Connecting to \(isAlone ? "the other device" : "the other devices").")
+            } else {
+                let whom = isAlone ? "the other device cannot" : "none of \(facts.peers.count) devices can"
+                (state, sentence) = (.waiting, "Waiting: \(whom) be reached right now.")
+                remedy = Self.remedy(facts)
+            }
+        } else if rows > 0 {
+            (state, sentence) = (.syncing, "Synchronising: \(rows) rows to go.")
+        } else if connected.allSatisfy(\.isInSync) {
+            (state, sentence) = (.upToDate, "Up to date with \(Self.list(connected)).")
+        } else {
+            (state, sentence) = (.syncing, "Synchronising with \(Self.list(connected)).")
+        }
+        self.init(state: state, sentence: sentence, remedy: remedy, port: facts.port, mdns: facts.mdns, peers: facts.peers)
+    }
+
+    private static func remedy(_ facts: Facts) -> String {
+        if facts.peers.allSatisfy({ $0.lastError == nil }), facts.mdnsFails {
+            return "Devices cannot be found by mDNS here (\(facts.mdns)). Start the mDNS daemon, or give an address: `kith device add ID --address HOST:PORT`."
+        }
+        return "It catches up by itself when a device appears. Is `kith up` running there, and does it trust this device?"
+    }
+
+    private static func list(_ peers: [Peer]) -> String {
+        let names = peers.map { $0.name.isEmpty ? String($0.deviceID.prefix(5)) : $0.name }
+        guard let last = names.last, names.count > 1 else { return names.first ?? "nobody" }
+        return names.dropLast().joined(separator: ", ") + " and " + last
+    }
+}

@@ -1,0 +1,75 @@
+/// What a node is doing and, when it is not synchronising, why. Part of the API: people and programs read it.
+public struct NodeStatus: Codable, Hashable, Sendable {
+    public enum State: String, Codable, Hashable, Sendable {
+        /// No other device is trusted; the node neither listens nor announces itself.
+        case localOnly
+        /// Devices are trusted, and none can be reached.
+        case waiting
+        /// A device was found and is being connected.
+        case connecting
+        /// Rows are on their way.
+        case syncing
+        /// Everything is the same on all connected devices.
+        case upToDate
+        /// Something keeps the node from synchronising; the sentence says what.
+        case stalled
+    }
+
+    /// A trusted device.
+    public struct Peer: Codable, Hashable, Sendable {
+        public enum State: String, Codable, Hashable, Sendable {
+            case notReachable
+            case connected
+        }
+
+        /// The device's id, in its readable form.
+        public var deviceID: String
+        public var name: String
+        public var state: State
+        /// Where it was reached last.
+        public var address: String?
+        /// Name and version of its software.
+        public var software: String?
+        /// When both last knew the same, in milliseconds since 1970.
+        public var lastSyncMilliseconds: Int64?
+        /// Why the last connection ended or failed.
+        public var lastError: String?
+        /// Rows on their way.
+        public var rowsToSend: Int
+        public var rowsToReceive: Int
+        /// Whether both know the same.
+        public var isInSync: Bool
+        /// How far its wall clock is ahead of ours, if by more than two minutes either way.
+        public var clockOffsetMilliseconds: Int64?
+
+        public init(deviceID: String, name: String) {
+            self.deviceID = deviceID
+            self.name = name
+            state = .notReachable
+            rowsToSend = 0
+            rowsToReceive = 0
+            isInSync = false
+        }
+    }
+
+    public var state: State
+    /// The same in plain words.
+    public var sentence: String
+    /// What a person can do about it, if anything.
+    public var remedy: String?
+    /// The port the node listens on.
+    public var port: Int?
+    /// Whether other nodes can be found by mDNS, in plain words.
+    public var mdns: String
+    /// By device id.
+    public var peers: [Peer]
+
+    public init(state: State, sentence: String, remedy: String?, port: Int?, mdns: String, peers: [Peer]) {
+        self.state = state
+        self.sentence = sentence
+        self.remedy = remedy
+        self.port = port
+        self.mdns = mdns
+        self.peers = peers
+    }
+}

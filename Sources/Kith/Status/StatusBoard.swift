@@ -1,0 +1,125 @@
+import KithStore
+import KithSync
+import KithTrust
+import Synchronization
+
+/// Gathers what is known of a node and publishes its status whenever it changes.
+final class StatusBoard: Sendable {
+    private struct State {
+        var facts = NodeStatus.Facts()
+        var devices: [TrustedDevice] = []
+        var peers: [DeviceID: NodeStatus.Peer] = [:]
+        var published: NodeStatus?
+    }
+
+    /// Every change.
+    let statuses: AsyncStream<NodeStatus>
+    private let continuation: AsyncStream<NodeStatus>.Continuation
+    private let state = Mutex(State())
+
+    init() {
+        // A reader that is slow needs only what is true now.
+        (statuses, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        update { _ in }
+    }
+
+    var current: NodeStatus { state.withLock { Self.status(of: $0) } }
+
+    func finish() {
+        continuation.finish()
+    }
+
+    // MARK: What is known
+
+    func trust(_ devices: [TrustedDevice]) {
+        update { state in
+            state.devices = devices
+            let ids = Set(devices.map(\.id))
+            state.peers = state.peers.filter { ids.contains($0.key) }
+        }
+    }
+
+    func listens(on port: Int?) {
+        update { $0.facts.port = port }
+    }
+
+    func mdns(_ sentence: String, fails: Bool) {
+        update { state in
+            state.facts.mdns = sentence
+            state.facts.mdnsFails = fails
+        }
+    }
+
+    func dials(_ isDialling: Bool) {
+        update { $0.facts.isDialling = isDialling }
+    }
+
+    /// Something keeps the node from working, or no longer does.
+    func obstacle(_ sentence: String?) {
+        update { $0.facts.obstacle = sentence }
+    }
+
+    func connected(_ device: DeviceID, address: PeerAddress?) {
+        update(device) { peer in
+            peer.state = .connected
+            peer.address = address?.description ?? peer.address
+            peer.isInSync = false
+            peer.lastError = nil
+        }
+    }
+
+    func progress(_ device: DeviceID, _ status: PeerStatus) {
+        update(device) { peer in
+            peer.software = status.software
+            peer.rowsToSend = status.rowsToSend
+            peer.rowsToReceive = status.rowsToReceive
+            if status.isInSync, !peer.isInSync { peer.lastSyncMilliseconds = MonotonicClock.wallClockMilliseconds }
+            peer.isInSync = status.isInSync
+            peer.clockOffsetMilliseconds = status.clockOffsetMilliseconds
+        }
+    }
+
+    func disconnected(_ device: DeviceID, _ reason: String) {
+        update(device) { peer in
+            peer.state = .notReachable
+            peer.isInSync = false
+            peer.rowsToSend = 0
+            peer.rowsToReceive = 0
+            peer.lastError = reason
+        }
+    }
+
+    func failed(_ device: DeviceID, _ reason: String) {
+        update(device) { $0.lastError = reason }
+    }
+
+    // MARK: Publishing
+
+    private func update(_ device: DeviceID, _ change: (inout NodeStatus.Peer) -> Void) {
+        update { state in
+            var peer = state.peers[device] ?? NodeStatus.Peer(deviceID: device.description, name: "")
+            change(&peer)
+            state.peers[device] = peer
+        }
+    }
+
+    private func update(_ change: (inout State) -> Void) {
+        state.withLock { state in
+            change(&state)
+            let status = Self.status(of: state)
+            guard status != state.published else { return }
+            state.published = status
+            continuation.yield(status)
+        }
+    }
+
+    private static func status(of state: State) -> NodeStatus {
+        var facts = state.facts
+        facts.peers = state.devices.sorted { $0.id < $1.id }.map { device in
+            var peer = state.peers[device.id] ?? NodeStatus.Peer(deviceID: device.id.description, name: "")
+            peer.name = device.name
+            return peer
+        }
+        return NodeStatus(facts)
+    }
+}
