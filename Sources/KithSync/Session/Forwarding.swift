@@ -15,6 +15,9 @@ struct Forwarding: Hashable, Sendable {
     private var question: Instant?
     /// When to stop leaving it to others.
     private var end: Instant?
+    /// Whether the peer is being brought what others failed to bring it. They may have failed elsewhere, too, so that it
+    /// should pass it on at once.
+    private var isMending = false
 
     /// Others bring `peer` what `relay` says, unless it is not among them.
     mutating func expect(
@@ -37,13 +40,24 @@ struct Forwarding: Hashable, Sendable {
         !expected.isEmpty && known.joined(with: expected).covers(vector)
     }
 
-    /// The peer is known to know this much.
-    mutating func learned(_ known: VersionVector) {
-        if known.covers(expected) { release() }
+    /// Whom to name as being sent the same as `peer`.
+    func alsoSentTo(besides peer: ReplicaID?) -> [ReplicaID] {
+        isMending ? [] : Array(neighbours.filter { $0 != peer }.prefix(WireLimits.neighboursMax))
     }
 
-    /// Leaves nothing to others any more.
-    mutating func release() {
+    /// The peer is known to know this much of `vector`, which is what we know.
+    mutating func learned(_ known: VersionVector, of vector: VersionVector) {
+        if known.covers(expected) { release() }
+        if known.covers(vector) { isMending = false }
+    }
+
+    /// The peer has said that it knows no more than this: what it was promised and lacks is not left to others any more.
+    mutating func peerSaid(_ known: VersionVector) {
+        if !known.covers(expected) { isMending = true }
+        release()
+    }
+
+    private mutating func release() {
         expected = VersionVector()
         question = nil
         end = nil
@@ -51,7 +65,7 @@ struct Forwarding: Hashable, Sendable {
 
     /// Time has passed. Returns whether to ask the peer what it knows.
     mutating func tick(_ now: Instant) -> Bool {
-        if let end, end <= now { release() }
+        if let end, end <= now { peerSaid(VersionVector()) }
         guard let question, question <= now else { return false }
         self.question = nil
         return true

@@ -72,7 +72,7 @@ extension PeerSession {
     private mutating func heard(_ pulse: Pulse) {
         sender.learn(pulse.vector)
         sender.reconsider()
-        forwarding.release()
+        forwarding.peerSaid(sender.known)
         heard(durable: pulse.durable)
         compareClock(pulse.wallClockMilliseconds)
     }

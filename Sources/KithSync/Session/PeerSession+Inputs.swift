@@ -58,8 +58,8 @@ extension PeerSession {
     }
 
     private mutating func read(_ slice: Slice?) throws(CloseReason) {
-        let others = forwarding.neighbours.filter { $0 != peer }.prefix(WireLimits.neighboursMax)
-        if let frame = try sender.read(slice, storeKnows: local.vector, alsoSentTo: Array(others)) { perform(.send(frame)) }
+        let others = forwarding.alsoSentTo(besides: peer)
+        if let frame = try sender.read(slice, storeKnows: local.vector, alsoSentTo: others) { perform(.send(frame)) }
     }
 
     private mutating func applied(_ outcome: ApplyOutcome) throws(CloseReason) {

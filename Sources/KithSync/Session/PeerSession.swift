@@ -104,7 +104,7 @@ public struct PeerSession: Sendable {
         if doubt == nil {
             if let (slice, relay) = receiver.start() { perform(.apply(slice, relay: relay)) }
             if let frame = sender.nextFrame() { perform(.send(frame)) }
-            forwarding.learned(sender.known)
+            forwarding.learned(sender.known, of: local.vector)
             let isLeftToOthers = forwarding.isLeftToOthers(local.vector, peerKnows: sender.known)
             if let request = sender.nextRead(storeKnows: local.vector, mayStart: !isLeftToOthers) {
                 perform(.readSlice(request))

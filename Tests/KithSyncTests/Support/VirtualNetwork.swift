@@ -209,7 +209,8 @@ final class VirtualNetwork {
             switch effect {
             case .send(let bytes): send(bytes, link, side)
             case .peer(let status): links[link].ends[side]?.status = status
-            case .readSlice, .apply, .verifyIdentity, .renewIdentity: schedule(now + storeDelay(), link, side, .perform(effect))
+            case .renewIdentity: renewIdentity(of: links[link].nodes[side])
+            case .readSlice, .apply, .verifyIdentity: schedule(now + storeDelay(), link, side, .perform(effect))
             case .close(let reason):
                 closings.append(Closing(node: links[link].nodes[side], reason: reason))
                 schedule(max(now + delay(), links[link].ends[1 - side]?.lastArrival ?? 0), link, 1 - side, .hangUp)
@@ -246,12 +247,14 @@ final class VirtualNetwork {
         case .verifyIdentity(let claim):
             nodes[node].store.verify(claim, fresh: .random(using: &random))
             for (link, side) in ends(of: node) { handle(.identity(nodes[node].store.summary), link, side) }
-        case .renewIdentity:
-            nodes[node].store.take(.random(using: &random))
-            for (link, side) in ends(of: node) { handle(.identity(nodes[node].store.summary), link, side) }
-        case .send, .peer, .close:
+        case .send, .peer, .close, .renewIdentity:
             break
         }
+    }
+
+    private func renewIdentity(of node: Int) {
+        nodes[node].store.take(.random(using: &random))
+        for (link, side) in ends(of: node) { handle(.identity(nodes[node].store.summary), link, side) }
     }
 
     private func storeMoved(_ node: Int, relay: Relay?, except: Int?) {

@@ -1,0 +1,291 @@
+import KithCausality
+import KithSync
+import Testing
+
+/// Risk: a peer that sends too much, too little, nothing, or nonsense costs memory, hangs a session, or takes others down.
+@Suite struct FlowTests {
+    private let dot = Dot(replica: SessionProbe.own, sequence: 1)
+
+    /// A session whose store has one commit more than the peer, and its answer to the first read.
+    private func sending(slices: Int = 10) -> (SessionProbe, [PeerSession.Effect]) {
+        var probe = SessionProbe()
+        probe.store.sliceRowsMax = 1
+        probe.store.commit(
+            now: 1, (0..<slices).map { Operation(row: RowID(high: 0, low: UInt64($0)), change: .insert(x: 1, tags: [], count: 0)) })
+        let effects = probe.open()
+        return (probe, effects)
+    }
+
+    /// Answers reads until the session asks for no more. Returns the slices sent.
+    private func answerReads(_ probe: inout SessionProbe, _ effects: [PeerSession.Effect]) -> [Slice] {
+        var sent: [Slice] = []
+        var effects = effects
+        while let request = effects.reads.first {
+            effects = probe.handle(.sliceRead(probe.store.read(request)))
+            for case .slice(let slice, _) in effects.frames { sent.append(slice) }
+        }
+        return sent
+    }
+
+    @Test func `at most slicesInFlightMax slices are sent without an acknowledgement`() {
+        var (probe, effects) = sending()
+        #expect(answerReads(&probe, effects).count == WireLimits.slicesInFlightMax)
+        effects = probe.receive(.acknowledge(Acknowledgement(slices: 2, durable: VersionVector())))
+        #expect(answerReads(&probe, effects).count == 2)
+    }
+
+    @Test func `a peer may send slicesInFlightMax slices ahead, one more is a protocol error`() {
+        var probe = SessionProbe()
+        _ = probe.open()
+        for number in 1...WireLimits.slicesInFlightMax {
+            let effects = probe.receive(.slice(SessionProbe.slice(number, of: 9), alsoSentTo: []))
+            #expect(effects.closeReason == nil)
+            // One is applied at a time.
+            #expect(effects.applies.count == (number == 1 ? 1 : 0))
+        }
+        let past = Frame.slice(SessionProbe.slice(WireLimits.slicesInFlightMax + 1, of: 9), alsoSentTo: [])
+        #expect(probe.receive(past).goodbye == .protocolError)
+    }
+
+    private func padded(_ number: Int, bytes: Int) -> [UInt8] {
+        let bytesOfSlice = FrameCodec.encode(.slice(SessionProbe.slice(number, of: 9), alsoSentTo: []))
+        return bytesOfSlice + [UInt8](repeating: 0, count: bytes - bytesOfSlice.count)
+    }
+
+    @Test func `slices ahead have at most sliceBytesInFlightMax bytes together, a single one may have more`() {
+        let limit = WireLimits.sliceBytesInFlightMax
+        var probe = SessionProbe()
+        _ = probe.open()
+        #expect(probe.handle(.received(padded(1, bytes: limit / 2))).closeReason == nil)
+        var past = probe
+        #expect(probe.handle(.received(padded(2, bytes: limit / 2))).closeReason == nil)
+        #expect(past.handle(.received(padded(2, bytes: limit / 2 + 1))).goodbye == .protocolError)
+        var single = SessionProbe()
+        _ = single.open()
+        #expect(single.handle(.received(padded(1, bytes: limit + 1))).closeReason == nil)
+    }
+
+    @Test func `a large slice waits until the window has room for its bytes`() {
+        var (probe, effects) = sending()
+        func large(_ request: SliceRequest, _ bytes: Int) -> Slice? {
+            var slice = probe.store.read(request)
+            slice?.rows[0].state[0] = .register(
+                RegisterState(writes: [Write(stamp: Stamp(dot: dot, timestamp: .zero), value: .blob([UInt8](repeating: 0, count: bytes)))]))
+            return slice
+        }
+        guard let first = effects.reads.first else { return }
+        effects = probe.handle(.sliceRead(large(first, 20 << 20)))
+        #expect(effects.frames.count == 1)
+        guard let second = effects.reads.first else { return }
+        effects = probe.handle(.sliceRead(large(second, 20 << 20)))
+        #expect(effects.frames.isEmpty)
+        #expect(effects.reads.isEmpty)
+        effects = probe.receive(.acknowledge(Acknowledgement(slices: 1, durable: VersionVector())))
+        #expect(effects.frames.count == 1)
+        #expect(effects.reads.count == 1)
+    }
+
+    @Test func `a row too large to send ends the session and names the row`() {
+        var (probe, effects) = sending()
+        guard let request = effects.reads.first, var slice = probe.store.read(request) else { return }
+        let value = Value.blob([UInt8](repeating: 0, count: WireLimits.frameBytesMax / 2))
+        for column in 0...1 {
+            slice.rows[0].state[column] = .register(RegisterState(writes: [Write(stamp: Stamp(dot: dot, timestamp: .zero), value: value)]))
+        }
+        effects = probe.handle(.sliceRead(slice))
+        #expect(effects.closeReason?.code == .tooLarge)
+        #expect(effects.closeReason?.message.contains("things 00000000000000000000000000000000") == true)
+    }
+
+    @Test func `slices that do not follow each other are a protocol error`() {
+        let first = SessionProbe.slice(1, of: 3)
+        var backwards = SessionProbe.slice(2, of: 3)
+        backwards.position = first.position
+        var otherSince = SessionProbe.slice(2, of: 3)
+        otherSince.since = VersionVector([dot])
+        var endless = SessionProbe.slice(2, of: 3)
+        endless.position = nil
+        for wrong in [[SessionProbe.slice(2, of: 3)], [first, backwards], [first, otherSince], [first, endless]] {
+            var probe = SessionProbe()
+            _ = probe.open()
+            var last: [PeerSession.Effect] = []
+            for slice in wrong { last = probe.receive(.slice(slice, alsoSentTo: [])) }
+            #expect(last.goodbye == .protocolError)
+        }
+    }
+
+    @Test func `a slice the store refuses is answered with what the store really knows, and the rest of its delta is dropped`() {
+        var probe = SessionProbe()
+        _ = probe.open()
+        for number in 1...3 { _ = probe.receive(.slice(SessionProbe.slice(number, of: 5), alsoSentTo: [])) }
+        let effects = probe.handle(.applied(.refused(probe.store.summary)))
+        #expect(effects.frames == [.want(Want(slices: 3, since: VersionVector(), resumption: nil))])
+        #expect(effects.applies.isEmpty)
+        #expect(
+            probe.receive(.slice(SessionProbe.slice(4, of: 5), alsoSentTo: [])).frames
+                == [.acknowledge(Acknowledgement(slices: 4, durable: VersionVector()))])
+        // The delta that starts again is taken.
+        #expect(probe.receive(.slice(SessionProbe.slice(1, of: 1), alsoSentTo: [])).applies.count == 1)
+    }
+
+    @Test func `a want starts the delta again from there, whatever was being read`() {
+        var (probe, effects) = sending(slices: 2)
+        guard let stale = effects.reads.first else { return }
+        let vector = VersionVector([Dot(replica: SessionProbe.peer, sequence: 7)])
+        let resumption = Resumption(position: FrameSamples.position, vector: vector)
+        effects = probe.receive(.want(Want(slices: 0, since: vector, resumption: resumption)))
+        #expect(effects.reads.isEmpty)
+        effects = probe.handle(.sliceRead(probe.store.read(stale)))
+        #expect(effects.frames.isEmpty)
+        #expect(effects.reads == [SliceRequest(since: vector, resumption: resumption)])
+    }
+
+    @Test func `a peer that refuses everything is given up`() {
+        var (probe, effects) = sending(slices: 1)
+        var refusals = 0
+        while effects.closeReason == nil, refusals < 100 {
+            _ = answerReads(&probe, effects)
+            refusals += 1
+            effects = probe.receive(.want(Want(slices: UInt64(refusals), since: VersionVector(), resumption: nil)))
+        }
+        #expect(refusals == 9)
+        #expect(effects.goodbye == .protocolError)
+    }
+
+    @Test func `an acknowledgement of slices never sent, or taken back, is a protocol error`() {
+        var (probe, effects) = sending()
+        _ = answerReads(&probe, effects)
+        var past = probe
+        #expect(past.receive(.acknowledge(Acknowledgement(slices: 5, durable: VersionVector()))).goodbye == .protocolError)
+        effects = probe.receive(.acknowledge(Acknowledgement(slices: 4, durable: VersionVector())))
+        #expect(effects.closeReason == nil)
+        #expect(probe.receive(.acknowledge(Acknowledgement(slices: 3, durable: VersionVector()))).goodbye == .protocolError)
+    }
+
+    @Test func `a frame that cannot be read is a protocol error`() {
+        var probe = SessionProbe()
+        _ = probe.open()
+        #expect(probe.handle(.received([2, 0xff])).goodbye == .protocolError)
+        var empty = SessionProbe()
+        _ = empty.open()
+        #expect(empty.handle(.received([])).goodbye == .protocolError)
+    }
+
+    @Test func `a store that fails ends the session, to be tried again later`() {
+        var probe = SessionProbe()
+        _ = probe.open()
+        _ = probe.receive(.slice(SessionProbe.slice(1, of: 1), alsoSentTo: []))
+        let reason = probe.handle(.storeFailed("The disk is full.")).closeReason
+        #expect(reason?.code == .storeFailed)
+        #expect(reason?.code.retry == .later)
+        #expect(reason?.message == "The disk is full.")
+    }
+
+    @Test func `acknowledgements tell of the apply at once, and of durability when it comes`() {
+        var probe = SessionProbe()
+        _ = probe.open()
+        let slice = SessionProbe.slice(1, of: 1)
+        _ = probe.receive(.slice(slice, alsoSentTo: []))
+        let outcome = probe.store.apply(slice)
+        #expect(probe.handle(.applied(outcome)).frames == [.acknowledge(Acknowledgement(slices: 1, durable: VersionVector()))])
+        #expect(probe.handle(.durable(slice.vector)).frames == [.acknowledge(Acknowledgement(slices: 1, durable: slice.vector))])
+        #expect(probe.handle(.durable(slice.vector)).isEmpty)
+        // What the peer did not bring can wait for the next frame.
+        #expect(probe.handle(.durable(VersionVector([dot]))).isEmpty)
+    }
+
+    // MARK: Time
+
+    @Test func `a ping follows 15 seconds of our own silence`() {
+        var probe = SessionProbe()
+        _ = probe.open()
+        #expect(probe.wait(14_999).isEmpty)
+        guard case .ping? = probe.wait(1).frames.first else {
+            Issue.record("no ping")
+            return
+        }
+        #expect(probe.wait(14_999).isEmpty)
+        #expect(probe.wait(1).frames.count == 1)
+    }
+
+    @Test func `a ping is answered with its nonce and what we know`() {
+        var (probe, _) = sending()
+        guard case .pong(let pulse)? = probe.receive(.ping(FrameSamples.pulse)).frames.first else {
+            Issue.record("no pong")
+            return
+        }
+        #expect(pulse.nonce == FrameSamples.pulse.nonce)
+        #expect(pulse.vector == probe.store.vector)
+    }
+
+    @Test func `45 seconds of the peer's silence end the session`() {
+        var probe = SessionProbe()
+        _ = probe.open()
+        for _ in 0..<3 { #expect(probe.wait(14_999).closeReason == nil) }
+        #expect(probe.wait(2).closeReason == nil)
+        #expect(probe.wait(1).closeReason?.code == .timeout)
+    }
+
+    @Test func `any frame counts as a sign of life, also one to be ignored`() {
+        var probe = SessionProbe()
+        _ = probe.open()
+        _ = probe.wait(44_999)
+        _ = probe.handle(.received([0x80]))
+        #expect(probe.wait(44_999).closeReason == nil)
+    }
+
+    @Test func `a clock that goes back or leaps changes nothing but when things are due`() {
+        var probe = SessionProbe()
+        _ = probe.open()
+        for time in [Int64.min, 0, .max, .min] {
+            _ = probe.session.handle(.tick(wallClockMilliseconds: time), now: Instant(milliseconds: time))
+        }
+        #expect(probe.session.nextDeadline == nil)
+    }
+
+    // MARK: Hostile scripts
+
+    @Test(arguments: 0..<50) func `random valid frames in any order end a session cleanly or leave it working`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<20 {
+            var probe = SessionProbe()
+            probe.store.commit(now: 1, [])
+            var effects = probe.open()
+            for _ in 0..<30 where effects.closeReason == nil {
+                let frame = FrameSamples.random(using: &random)
+                var bytes = FrameCodec.encode(frame)
+                if Int.random(in: 0..<10, using: &random) == 0 { bytes[Int.random(in: bytes.indices, using: &random)] ^= 1 }
+                effects = probe.handle(.received(bytes))
+                if let slice = effects.applies.first, Bool.random(using: &random) { effects = probe.handle(.applied(probe.store.apply(slice))) }
+                if let request = effects.reads.first, effects.closeReason == nil { effects = probe.handle(.sliceRead(probe.store.read(request))) }
+            }
+            if let reason = effects.closeReason {
+                #expect(effects.last == .close(reason))
+                #expect(probe.receive(.ping(FrameSamples.pulse)).isEmpty)
+            } else {
+                #expect(probe.receive(.ping(FrameSamples.pulse)).frames.contains { if case .pong = $0 { true } else { false } })
+            }
+        }
+    }
+
+    @Test(arguments: 0..<50) func `frames of a session that are replayed into another change nothing`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let network = VirtualNetwork(nodes: 2, seed: seed)
+        let link = network.connect(0, 1)
+        for _ in 0..<10 {
+            network.commit(0, Operation.random(rowCount: 4, isVisible: network.nodes[0].store.isVisible, using: &random))
+            network.run(forMilliseconds: 1_000)
+        }
+        let before = network.nodes[1].store
+        // The whole store once more, by a sender who believes that nothing is known.
+        var request = SliceRequest(since: VersionVector())
+        while let slice = network.nodes[0].store.read(request) {
+            network.inject(FrameCodec.encode(.slice(slice, alsoSentTo: [])), link, to: 1)
+            network.run(forMilliseconds: 1_000)
+            if slice.isLast { break }
+            request = SliceRequest(since: request.since, after: slice.position, target: slice.target)
+        }
+        #expect(network.nodes[1].store.rows == before.rows)
+        #expect(network.nodes[1].store.vector == before.vector)
+    }
+}
