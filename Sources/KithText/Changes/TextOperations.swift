@@ -114,3 +114,9 @@ extension TextOperations: RandomAccessCollection {
         return .insert(String(text), at: step.position)
     }
 }
+
+extension TextOperations: ExpressibleByArrayLiteral {
+    public init(arrayLiteral elements: TextOperation...) {
+        self.init(elements)
+    }
+}

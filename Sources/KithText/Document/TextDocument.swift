@@ -6,7 +6,7 @@ import KithCausality
 /// changes come from a ``TextHistory``. A new document (``init()``) holds all its history itself.
 ///
 ///     var mine = TextDocument()
-///     try mine.edit(TextOperations([.insert("Milk", at: 0)]), as: Dot(replica: me, sequence: 1))
+///     try mine.edit([.insert("Milk", at: 0)], as: Dot(replica: me, sequence: 1))
 ///
 /// All documents that have the same changes have the same text, byte for byte, in whatever order and in whatever
 /// portions the changes arrived. See `docs/text.md`.

@@ -1,0 +1,76 @@
+import KithCausality
+import KithText
+
+/// A store in miniature: keeps changes as rows and packed chunks, and opens the document anew for every merge.
+struct PagedStore: TextHistory {
+    private(set) var text: [UInt8] = []
+    private(set) var heads: [TextHead] = []
+    private(set) var nextEvent = 0
+    private var pages: [Page] = []
+    private var ends: [Dot: Int] = [:]
+    private let changesPerPage: Int
+    /// How often anything was read.
+    private(set) var reads = Counter()
+
+    final class Counter {
+        var value = 0
+    }
+
+    private struct Page {
+        let firstEvent: Int
+        let graph: [UInt8]
+        let body: [UInt8]
+    }
+
+    init(changesPerPage: Int) {
+        self.changesPerPage = changesPerPage
+    }
+
+    var string: String { String(decoding: text, as: UTF8.self) }
+
+    func open() throws -> TextDocument {
+        TextDocument(text: try TextBuffer(utf8: text), heads: heads, nextEvent: nextEvent)
+    }
+
+    @discardableResult
+    mutating func merge(_ changes: [TextChange]) throws -> TextMerge {
+        var document = try open()
+        var patched = document.text
+        let outcome = try document.merge(changes, history: self)
+        try patched.apply(outcome.patch)
+        precondition(patched == document.text, "the patch must lead to the new text")
+        try save(document, outcome.appended)
+        return outcome
+    }
+
+    mutating func save(_ document: TextDocument, _ rows: [AppendedTextChange]) throws {
+        for start in stride(from: 0, to: rows.count, by: changesPerPage) {
+            let page = rows[start..<min(start + changesPerPage, rows.count)]
+            pages.append(
+                Page(
+                    firstEvent: rows[start].header.firstEvent, graph: try TextChunk.encodeGraph(page.map(\.header)),
+                    body: TextChunk.encodeBody(page.map(\.change.operations))))
+        }
+        for row in rows { ends[row.header.dot] = row.header.lastEvent }
+        (text, heads, nextEvent) = (document.text.utf8, document.heads, document.nextEvent)
+    }
+
+    func headers(endingAt end: Int) throws -> [TextChangeHeader] {
+        reads.value += 1
+        guard let page = pages.last(where: { $0.firstEvent < end }) else { return [] }
+        return try TextChunk.decodeGraph(page.graph, firstEvent: page.firstEvent)
+    }
+
+    func operations(in events: Range<Int>) throws -> [TextOperations] {
+        reads.value += 1
+        return try pages.flatMap { page in
+            let headers = try TextChunk.decodeGraph(page.graph, firstEvent: page.firstEvent)
+            return zip(headers, try TextChunk.decodeBody(page.body, headers: headers))
+                .filter { events.contains($0.0.firstEvent) }.map(\.1)
+        }
+    }
+
+    func lastEvent(of dot: Dot, before end: Int) throws -> Int? {
+        ends[dot].flatMap { $0 < end ? $0 : nil }
+    }
+}
