@@ -39,7 +39,8 @@ struct RowCandidates {
             guard let hidden = try ledger.hiddenRow(candidate.table, candidate.position.row) else { return nil }
             var state = hidden.state
             state.context = try ledger.contextVector(hidden.context)
-            return ReadRow(table: candidate.table, position: candidate.position, state: state)
+            return ReadRow(
+                table: candidate.table, position: candidate.position, reference: candidate.row, state: state)
         }
         guard let tracked = table.tracked,
             let stored = try ledger.storedRow(candidate.table, row: candidate.row),
@@ -47,7 +48,8 @@ struct RowCandidates {
         else { return nil }
         var state = try stored.state(tracked, values: found.values) { try SetText.elements(of: $0, ledger.connection) }
         state.context = try ledger.contextVector(stored.context)
-        return ReadRow(table: candidate.table, position: candidate.position, state: state)
+        return ReadRow(
+                table: candidate.table, position: candidate.position, reference: candidate.row, state: state)
     }
 
     private struct Reference: Hashable {

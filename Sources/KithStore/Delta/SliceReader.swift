@@ -50,5 +50,6 @@ public struct SliceLimits: Hashable, Sendable {
 struct ReadRow {
     let table: Int
     let position: SlicePosition
+    let reference: RowReference
     var state: RowState
 }

@@ -50,7 +50,7 @@ struct TableScan {
 
     private func visibleRows(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, after: RowID?) throws -> Rows {
         let key = "n.\(quoted(tracked.key))"
-        let clocks = ["replica", "sequence", "timestamp", "columns", "exceptions", "context"].map { "c.\($0)" }
+        let clocks = ["row", "replica", "sequence", "timestamp", "columns", "exceptions", "context"].map { "c.\($0)" }
         let names = tracked.columns.map { "n.\(quoted(table.columns[$0].sqlName ?? ""))" }
         let statement = try ledger.connection.statement(
             """
@@ -60,12 +60,13 @@ struct TableScan {
             """)
         if let after { statement.bind(1, blob: after.bytes) }
         return Rows(statement: statement) { statement in
-            let stored = try ledger.storedRow(statement, at: 1, table: table.number)
-            let values = tracked.columns.indices.map { statement.value(Int32($0 + 7)) }
+            let stored = try ledger.storedRow(statement, at: 2, table: table.number)
+            let values = tracked.columns.indices.map { statement.value(Int32($0 + 8)) }
             var state = try stored.state(tracked, values: values) { try SetText.elements(of: $0, ledger.connection) }
             state.context = try ledger.contextVector(stored.context)
             return ReadRow(
-                table: table.number, position: SlicePosition(table: table.name, row: try statement.rowID(0)), state: state)
+                table: table.number, position: SlicePosition(table: table.name, row: try statement.rowID(0)),
+                reference: statement.integer(1), state: state)
         }
     }
 
@@ -82,7 +83,8 @@ struct TableScan {
             var state = hidden.state
             state.context = try ledger.contextVector(hidden.context)
             return ReadRow(
-                table: table.number, position: SlicePosition(table: table.name, row: try statement.rowID(0)), state: state)
+                table: table.number, position: SlicePosition(table: table.name, row: try statement.rowID(0)),
+                reference: -hidden.number, state: state)
         }
     }
 }

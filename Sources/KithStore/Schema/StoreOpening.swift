@@ -90,17 +90,21 @@ struct StoreOpening {
     private func track(
         _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger, _ clock: CommitClock
     ) throws {
-        var wasTracked = true
-        for trigger in Triggers(table: table, tracked: tracked).all {
-            let select = try connection.statement("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = ?")
-            select.bind(1, .text(trigger.name))
-            let current = try select.step() ? String(decoding: select.blob(0), as: UTF8.self) : nil
-            select.reset()
-            if current == trigger.sql { continue }
-            if current == nil { wasTracked = false } else { try connection.execute("DROP TRIGGER \(trigger.name)") }
-            try connection.execute(trigger.sql)
+        let wanted = Triggers(table: table, tracked: tracked).all
+        let select = try connection.statement(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE ORDER BY rowid")
+        select.bind(1, .text(tracked.sqlName))
+        var existing: [(name: String, sql: String)] = []
+        while try select.step() {
+            existing.append((String(decoding: select.blob(0), as: UTF8.self), String(decoding: select.blob(1), as: UTF8.self)))
         }
-        if !wasTracked { try adoptRows(table, tracked, ledger, clock) }
+        // SQLite fires the trigger first that was made last. Ours must note a write before triggers of the app act on it.
+        let isUpToDate = existing.suffix(wanted.count).elementsEqual(wanted) { $0 == $1 }
+        if isUpToDate { return }
+        let ours = existing.filter { trigger in wanted.contains { $0.name == trigger.name } }
+        for trigger in ours { try connection.execute("DROP TRIGGER \(trigger.name)") }
+        for trigger in wanted { try connection.execute(trigger.sql) }
+        if ours.count < wanted.count { try adoptRows(table, tracked, ledger, clock) }
     }
 
     /// Rows without clocks become one commit of this replica.

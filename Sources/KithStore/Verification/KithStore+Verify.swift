@@ -1,0 +1,24 @@
+import KithCausality
+import KithSync
+
+/// What a check of the whole store found.
+public struct Verification: Hashable, Sendable {
+    /// Rows that were read, hidden ones included.
+    public var rowCount = 0
+    /// What does not hold together, one sentence each, at most ``problemsMax``; empty if the store is sound.
+    public var problems: [String] = []
+
+    /// More problems than this are not listed.
+    public static let problemsMax = 100
+
+    public var isSound: Bool { problems.isEmpty }
+}
+
+extension KithStore {
+    /// Reads the whole store and checks that rows, clocks and index agree with each other.
+    ///
+    /// Takes time in proportion to the store. Nothing is changed.
+    public func verify() throws -> Verification {
+        try read { ledger in try StoreVerifier(ledger: ledger).run() }
+    }
+}

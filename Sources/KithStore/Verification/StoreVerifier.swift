@@ -1,0 +1,123 @@
+import KithCausality
+import KithSync
+
+/// Checks within one transaction that rows, clocks and the index of commits agree.
+struct StoreVerifier {
+    let ledger: RowLedger
+
+    func run() throws -> Verification {
+        var result = Verification()
+        func report(_ problem: String) {
+            if result.problems.count < Verification.problemsMax { result.problems.append(problem) }
+        }
+        try checkFile(report)
+        let records = VectorRecords(connection: ledger.connection)
+        let vector = try records.vector(ledger.catalog)
+        for table in ledger.catalog.tables {
+            if let tracked = table.tracked { try checkPairs(table, tracked, report) }
+        }
+        var entries = 0
+        try TableScan(ledger: ledger).read(after: nil) { row in
+            result.rowCount += 1
+            let name = describe(row)
+            let known = row.state.context.isEmpty ? vector : vector.joined(with: row.state.context)
+            for dot in row.state.liveDots {
+                entries += 1
+                if !known.covers(dot) { report("\(name) carries commit \(dot), which the vector does not cover.") }
+                if try !isIndexed(dot, row) { report("\(name) carries commit \(dot), which the index does not list.") }
+            }
+            try checkShown(row, name, report)
+            return true
+        }
+        try checkIndex(entries, report)
+        return result
+    }
+
+    private func checkFile(_ report: (String) -> Void) throws {
+        let check = try ledger.connection.statement("PRAGMA quick_check(10)")
+        while try check.step() {
+            let line = String(decoding: check.blob(0), as: UTF8.self)
+            if line != "ok" { report("SQLite says: \(line)") }
+        }
+    }
+
+    /// Every row has its clocks, and every clock its row.
+    private func checkPairs(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ report: (String) -> Void) throws {
+        let clocks = Sidecar.clockTable(table.number)
+        let name = quoted(tracked.sqlName)
+        let key = quoted(tracked.key)
+        let questions = [
+            ("SELECT count(*) FROM \(name) n LEFT JOIN \(clocks) c ON c.row = n.rowid WHERE c.row IS NULL", "rows have no clocks"),
+            ("SELECT count(*) FROM \(clocks) c LEFT JOIN \(name) n ON c.row = n.rowid WHERE n.rowid IS NULL", "clocks have no row"),
+            ("SELECT count(*) FROM \(name) n JOIN \(clocks) c ON c.row = n.rowid WHERE c.id IS NOT n.\(key)", "rows have another row's clocks"),
+            (
+                "SELECT count(*) FROM \(name) n JOIN kith_hidden h ON h.tbl = \(table.number) AND h.id = n.\(key)",
+                "rows are there and deleted at once"
+            ),
+        ]
+        for (sql, problem) in questions {
+            let count = try number(sql)
+            if count > 0 { report("Table \(tracked.sqlName): \(count) \(problem).") }
+        }
+    }
+
+    private func isIndexed(_ dot: Dot, _ row: ReadRow) throws -> Bool {
+        let select = try ledger.connection.statement(
+            """
+            SELECT 1 FROM kith_dot WHERE replica = ?1 AND sequence = ?2 AND tbl = ?3 AND row = ?4
+            """)
+        select.bind(1, ledger.catalog.replicas.ids.firstIndex(of: dot.replica) ?? -1)
+        select.bind(2, Int64(bitPattern: dot.sequence))
+        select.bind(3, row.table)
+        select.bind(4, row.reference)
+        defer { select.reset() }
+        return try select.step()
+    }
+
+    /// What the table shows is what the merged state says.
+    private func checkShown(_ row: ReadRow, _ name: String, _ report: (String) -> Void) throws {
+        guard let table = ledger.catalog[row.table], let tracked = table.tracked else { return }
+        let isShown = row.reference > 0
+        if !isShown, row.state.isVisible(tracked.deletePolicy), try reason(row) == .deleted {
+            report("\(name) should be visible and is not.")
+        }
+        guard isShown else { return }
+        if !row.state.isVisible(tracked.deletePolicy) { report("\(name) should not be visible and is.") }
+        let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
+        guard let found = try user.find(row.position.row) else { return }
+        for (index, expected) in row.state.shownValues(tracked).enumerated() {
+            guard let expected, try !isSame(found.values[index], expected, tracked.kinds[index]) else { continue }
+            let column = table.columns[tracked.columns[index]].sqlName ?? ""
+            report("\(name) shows a value in column \(column) that its clocks do not explain.")
+        }
+    }
+
+    /// A register's value stands in the table only; a set may be written there in any order.
+    private func isSame(_ shown: Value, _ expected: Value, _ kind: ColumnKind) throws -> Bool {
+        switch kind {
+        case .register, .text: true
+        case .counter: shown.integer == expected.integer
+        case .set:
+            try Set(SetText.elements(of: shown, ledger.connection)) == Set(SetText.elements(of: expected, ledger.connection))
+        }
+    }
+
+    private func reason(_ row: ReadRow) throws -> HiddenReason? {
+        try ledger.hiddenRow(row.table, row.position.row)?.reason
+    }
+
+    private func checkIndex(_ entries: Int, _ report: (String) -> Void) throws {
+        let indexed = try number("SELECT count(*) FROM kith_dot")
+        if indexed != entries { report("The index of commits lists \(indexed) entries where rows have \(entries).") }
+    }
+
+    private func number(_ sql: String) throws -> Int {
+        let select = try ledger.connection.statement(sql)
+        defer { select.reset() }
+        return try select.step() ? select.int(0) : 0
+    }
+
+    private func describe(_ row: ReadRow) -> String {
+        "Row \(row.position.row) of \(String(decoding: row.position.table, as: UTF8.self))"
+    }
+}

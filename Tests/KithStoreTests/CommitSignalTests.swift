@@ -1,0 +1,110 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import Synchronization
+import Testing
+
+@Suite("A commit goes untold")
+struct CommitSignalTests {
+    /// Counts calls and lets a test wait for one.
+    private final class Calls: Sendable {
+        private let count = Mutex(0)
+        let stream: AsyncStream<Void>
+        private let continuation: AsyncStream<Void>.Continuation
+
+        init() {
+            (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        }
+
+        var total: Int { count.withLock { $0 } }
+
+        func add() {
+            count.withLock { $0 += 1 }
+            continuation.yield()
+        }
+    }
+
+    @Test("a local commit is told before the write returns, a rolled-back or empty one is not", arguments: Backend.allCases)
+    func local(backend: Backend) throws {
+        let notes = try TestStore(backend)
+        let calls = Calls()
+        let observation = notes.store.observeCommits { calls.add() }
+        try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        #expect(calls.total == 1)
+        try notes.execute("CREATE TABLE other (x)")
+        try notes.execute("INSERT INTO other VALUES (1)")
+        try? notes.database.write { db in
+            try db.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [key(2)])
+            throw CancellationError()
+        }
+        #expect(calls.total == 1)
+        observation.cancel()
+        try notes.execute("INSERT INTO note (id) VALUES (?)", [key(3)])
+        #expect(calls.total == 1)
+    }
+
+    @Test("an observation that nobody holds has ended")
+    func released() throws {
+        let notes = try TestStore()
+        let calls = Calls()
+        _ = notes.store.observeCommits { calls.add() }
+        try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        #expect(calls.total == 0)
+    }
+
+    @Test("an applied delta is told once, one that brings nothing is not", arguments: Backend.allCases)
+    func applied(backend: Backend) throws {
+        let sender = try TestStore()
+        let receiver = try TestStore(backend)
+        try sender.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        let calls = Calls()
+        let observation = receiver.store.observeCommits { calls.add() }
+        try receiver.receive(from: sender)
+        #expect(calls.total == 1)
+        try receiver.receive(from: sender)
+        #expect(calls.total == 1)
+        observation.cancel()
+    }
+
+    @Test("another process's commit is told, and observations see it", .timeLimit(.minutes(1)), arguments: [Backend.queue, .pool])
+    func foreign(backend: Backend) async throws {
+        let mine = try TestStore(backend)
+        let other = try TestStore(backend, folder: mine.folder)
+        let calls = Calls()
+        let observation = mine.store.observeCommits { calls.add() }
+        let counts = ValueObservation.tracking { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") ?? 0 }
+        var seen = counts.values(in: mine.database).makeAsyncIterator()
+        #expect(try await seen.next() == 0)
+        try other.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        for await _ in calls.stream { break }
+        #expect(try mine.store.vector() == other.store.vector())
+        while let count = try await seen.next() { if count == 1 { break } }
+        observation.cancel()
+    }
+
+    @Test("another process's commit is not hidden by a commit of one's own", .timeLimit(.minutes(1)))
+    func interleaved() async throws {
+        let mine = try TestStore(.pool)
+        let other = try TestStore(.pool, folder: mine.folder)
+        let titles = ValueObservation.tracking { try String.fetchAll($0, sql: "SELECT title FROM note ORDER BY title") }
+        var seen = titles.values(in: mine.database).makeAsyncIterator()
+        #expect(try await seen.next() == [])
+        try other.execute("INSERT INTO note (id, title) VALUES (?, 'other')", [key(1)])
+        try mine.execute("CREATE TABLE IF NOT EXISTS unrelated (x)")
+        try mine.execute("INSERT INTO note (id, title) VALUES (?, 'mine')", [key(2)])
+        while let list = try await seen.next() { if list == ["mine", "other"] { break } }
+        #expect(try mine.sequence() == 2)
+    }
+
+    @Test("the sequence of commits yields and ends with its reader", .timeLimit(.minutes(1)))
+    func stream() async throws {
+        let notes = try TestStore()
+        let commits = notes.store.commits
+        try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        try notes.execute("INSERT INTO note (id) VALUES (?)", [key(2)])
+        for await _ in commits { break }
+        #expect(try notes.sequence() == 2)
+    }
+}
