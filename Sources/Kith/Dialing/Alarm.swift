@@ -21,7 +21,7 @@ final class Alarm: Sendable {
     /// Returns at `due`, when it rings, or when the task is cancelled. Without `due` there is no limit.
     func sleep(until due: Instant?) async {
         let wait = due.map { max(0, $0.milliseconds - MonotonicClock.now.milliseconds) + 1 } ?? 86_400_000
-        let sleeper = Task { try? await Task.sleep(for: .milliseconds(wait)) }
+        let sleeper = Task { _ = try? await Task.sleep(for: .milliseconds(wait)) }
         state.withLock { state in
             if state.isRung { sleeper.cancel() }
             state.sleeper = sleeper

@@ -61,7 +61,7 @@ final class PrivateLAN {
     /// Starts the node of a host.
     func start(_ host: Int) throws {
         let log = folder.appending(path: "node\(host).log")
-        FileManager.default.createFile(atPath: log.path, contents: nil)
+        _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: Self.lanScript)
         process.arguments = try command(host, ["up", "--port", "0"])

@@ -1,0 +1,131 @@
+import Foundation
+import Kith
+import Testing
+
+/// Real stores, TCP and TLS over loopback; what could keep two nodes apart, and what must not.
+@Suite struct NodeTests {
+    @Test func aCommitOnEitherSideAppearsOnTheOther() async throws {
+        let (a, b) = (try TestNode(), try TestNode())
+        try await connect(a, b)
+        try a.add("from a")
+        try await b.until { try b.titles() == ["from a"] }
+        try b.add("from b")
+        try await a.until { try a.titles() == ["from a", "from b"] }
+        try await a.until { a.node.status.state == .upToDate }
+        await a.stop()
+        await b.stop()
+    }
+
+    @Test func whatWasWrittenApartMeetsWhenTheyConnect() async throws {
+        let (a, b) = (try TestNode(), try TestNode())
+        for index in 0..<50 { try a.add("a\(index)") }
+        for index in 0..<50 { try b.add("b\(index)") }
+        try await connect(a, b)
+        try await a.until { try a.titles().count == 100 }
+        try await b.until { try b.titles().count == 100 }
+        #expect(try a.titles() == b.titles())
+        await a.stop()
+        await b.stop()
+    }
+
+    @Test func aNodeInTheMiddleCarriesCommitsBetweenTwoThatAreNotConnected() async throws {
+        let (a, b, c) = (try TestNode(), try TestNode(), try TestNode())
+        try await connect(a, b)
+        let port = try await b.port()
+        try b.trust(c)
+        try c.trust(b, port: port)
+        c.start()
+        try a.add("through b")
+        try await c.until { try c.titles() == ["through b"] }
+        try c.add("and back")
+        try await a.until { try a.titles() == ["and back", "through b"] }
+        for node in [a, b, c] { await node.stop() }
+    }
+
+    @Test func aNodeThatStopsAndStartsAgainCatchesUpByItself() async throws {
+        let (a, b) = (try TestNode(), try TestNode())
+        try await connect(a, b)
+        try a.add("first")
+        try await b.until { try b.titles() == ["first"] }
+        await b.stop()
+        try await a.until { a.node.status.state != .upToDate }
+        try a.add("second")
+        try b.add("offline")
+        let port = try await a.port()
+        try b.trust.remove(a.key.id)
+        try b.trust(a, port: port)
+        b.start()
+        try await b.until { try b.titles() == ["first", "offline", "second"] }
+        try await a.until { try a.titles() == ["first", "offline", "second"] }
+        await a.stop()
+        await b.stop()
+    }
+
+    @Test func withoutATrustedDeviceNothingListensAndTheStatusSaysWhy() async throws {
+        let a = try TestNode()
+        a.start()
+        try a.add("alone")
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(a.node.status.state == .localOnly)
+        #expect(a.node.status.port == nil)
+        #expect(a.node.status.remedy?.contains("kith device add") == true)
+        #expect(try a.titles() == ["alone"])
+        await a.stop()
+    }
+
+    @Test func aDeviceThatIsNotTrustedGetsNothing() async throws {
+        let (a, b) = (try TestNode(), try TestNode())
+        try a.trust(TestNode())
+        a.start()
+        let port = try await a.port()
+        try a.add("private")
+        try b.trust(a, port: port)
+        b.start()
+        try await b.until { b.node.status.peers.first?.lastError != nil }
+        #expect(try b.titles().isEmpty)
+        #expect(b.node.status.state != .upToDate)
+        await a.stop()
+        await b.stop()
+    }
+
+    @Test func aDeviceThatIsRemovedIsCutOff() async throws {
+        let (a, b) = (try TestNode(), try TestNode())
+        try await connect(a, b)
+        try a.add("before")
+        try await b.until { try b.titles() == ["before"] }
+        try a.trust.remove(b.key.id)
+        try await b.until { b.node.status.peers.first?.state == .notReachable }
+        try a.add("after")
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(try b.titles() == ["before"])
+        await a.stop()
+        await b.stop()
+    }
+
+    @Test func aPortThatIsTakenIsReportedWithWhatToDo() async throws {
+        let (a, b) = (try TestNode(), try TestNode())
+        try a.trust(b)
+        a.start()
+        let port = try await a.port()
+        try b.trust(a)
+        var configuration = NodeConfiguration()
+        configuration.port = port
+        configuration.usesDiscovery = false
+        let second = Node(store: b.store, key: b.key, trust: b.trust, configuration: configuration)
+        await #expect {
+            try await second.run()
+        } throws: { error in
+            (error as? NodeError)?.code == .portUnavailable && "\(error)".contains("\(port)")
+        }
+        await a.stop()
+    }
+
+    /// Both trust each other, both run, the second dials the first.
+    private func connect(_ a: TestNode, _ b: TestNode) async throws {
+        try a.trust(b)
+        a.start()
+        try b.trust(a, port: try await a.port())
+        b.start()
+        try await a.until { a.node.status.peers.first?.state == .connected }
+    }
+}
