@@ -80,5 +80,10 @@ public final class Transport: Sendable {
         for channel in channels { try? await channel.close().get() }
     }
 
+    /// Accepted connections whose handshake is not finished.
+    var unauthenticatedCount: Int {
+        state.withLock { $0.admission.waitingCount }
+    }
+
     static let closed = TransportError(.closed, "The transport is closed.")
 }

@@ -114,9 +114,11 @@ import Testing
         let alice = try Transport(key: aliceKey, admits: { $0 == bobKey.id })
         let bob = try Transport(key: bobKey, admits: { $0 == aliceKey.id })
         let port = try await bob.listen(host: "127.0.0.1", port: 0)
-        _ = try await alice.dial(host: "127.0.0.1", port: port)
+        var abandoned: Connection? = try await alice.dial(host: "127.0.0.1", port: port)
         var incoming = bob.incoming.makeAsyncIterator()
         let connection = try #require(await incoming.next())
+        #expect(abandoned?.peer == bobKey.id)
+        abandoned = nil
         #expect(await connection.ending()?.code == .connectionLost)
         await bob.close()
     }

@@ -21,7 +21,7 @@ public struct Backoff: Hashable, Sendable {
     public mutating func nextMilliseconds(using random: inout some RandomNumberGenerator) -> Int {
         let bound = boundMilliseconds
         if failures < .max { failures += 1 }
-        return Int.random(in: (bound + 1) / 2...bound, using: &random)
+        return Int.random(in: bound - bound / 2...bound, using: &random)
     }
 
     /// Notes a success: the next wait is short again.

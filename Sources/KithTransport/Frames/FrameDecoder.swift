@@ -28,6 +28,9 @@ struct FrameDecoder: Sendable {
     /// Whether a frame has begun and is not complete.
     var isInsideFrame: Bool { headerCount > 0 }
 
+    /// Bytes held for the incomplete frame.
+    var reservedBytes: Int { body?.capacity ?? 0 }
+
     /// Takes bytes from `input` up to the end of the next frame.
     /// - Parameter limit: longest frame allowed, in bytes.
     mutating func next(from input: inout ByteBuffer, limit: Int) -> Step {

@@ -9,7 +9,8 @@ struct Pair {
     let transports: [Transport]
 
     init(
-        alice aliceConfiguration: TransportConfiguration = .init(), bob bobConfiguration: TransportConfiguration = .init()
+        alice aliceConfiguration: TransportConfiguration = .init(), bob bobConfiguration: TransportConfiguration = .init(),
+        raisesFrameLimits: Bool = true
     ) async throws {
         let (aliceKey, bobKey) = (DeviceKey(), DeviceKey())
         let alice = try Transport(key: aliceKey, configuration: aliceConfiguration, admits: { $0 == bobKey.id })
@@ -19,7 +20,7 @@ struct Pair {
         var incoming = bob.incoming.makeAsyncIterator()
         self.bob = try #require(await incoming.next())
         transports = [alice, bob]
-        // What comes before the hello is another test's business.
+        guard raisesFrameLimits else { return }
         self.alice.raiseFrameLimit(to: .max)
         self.bob.raiseFrameLimit(to: .max)
     }

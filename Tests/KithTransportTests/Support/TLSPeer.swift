@@ -13,6 +13,7 @@ struct TLSPeer: Sendable {
     var maximumVersion = TLSVersion.tlsv13
     /// Sent as soon as the handshake is finished on this side.
     var greeting: [UInt8] = [0, 0, 0, 4, 1, 2, 3, 4]
+    var closesAfterGreeting = false
 
     init() {}
 
@@ -34,7 +35,7 @@ struct TLSPeer: Sendable {
                     // Accepts any server: it is the server that is tested.
                     let tls = try NIOSSLClientHandler(
                         context: context, serverHostname: nil, customVerificationCallback: { $1.succeed(.certificateVerified) })
-                    try channel.pipeline.syncOperations.addHandlers([tls, CollectingHandler(received)])
+                    try channel.pipeline.syncOperations.addHandlers([tls, CollectingHandler(received, closesAfterGreeting: closesAfterGreeting)])
                 }
             }
             .connect(host: "127.0.0.1", port: port).get()
@@ -51,7 +52,7 @@ struct TLSPeer: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let tls = NIOSSLServerHandler(
                         context: context, customVerificationCallback: { $1.succeed(.certificateVerified) })
-                    try channel.pipeline.syncOperations.addHandlers([tls, CollectingHandler(received)])
+                    try channel.pipeline.syncOperations.addHandlers([tls, CollectingHandler(received, closesAfterGreeting: closesAfterGreeting)])
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -77,14 +78,17 @@ private final class CollectingHandler: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private let collector: Collector
+    private let closesAfterGreeting: Bool
 
-    init(_ collector: Collector) {
+    init(_ collector: Collector, closesAfterGreeting: Bool) {
         self.collector = collector
+        self.closesAfterGreeting = closesAfterGreeting
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case TLSUserEvent.handshakeCompleted = event else { return }
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: collector.greeting)), promise: nil)
+        if closesAfterGreeting { context.close(promise: nil) }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -1,0 +1,142 @@
+import NIOCore
+import Testing
+
+@testable import KithTransport
+
+/// The risk: a peer that does not read, does not speak or speaks too slowly ties up memory, or the connection for ever.
+@Suite struct DeafPeerTests {
+    @Test func aPeerThatNeverReadsEndsInAStallAndCostsNoMoreThanTheHighWaterMark() async throws {
+        var configuration = TransportConfiguration()
+        configuration.stallTimeoutMilliseconds = 300
+        let pair = try await Pair(alice: configuration)
+        let frame = [UInt8](repeating: 1, count: 100_000)
+        var sent = 0
+        var highest = 0
+        let error = await #expect(throws: TransportError.self) {
+            while true {
+                try await pair.alice.send(frame)
+                sent += frame.count
+                highest = max(highest, pair.alice.unsentBytes)
+            }
+        }
+        #expect(error?.code == .stalled)
+        #expect(highest <= configuration.outboundHighWaterBytes + frame.count + FrameDecoder.headerBytes)
+        #expect(pair.bob.traffic.bytesReceived < sent)
+        #expect(await pair.alice.ending()?.code == .stalled)
+        await pair.close()
+    }
+
+    @Test func aReaderThatPausesHoldsNoMoreThanItsHighWaterMark() async throws {
+        let pair = try await Pair()
+        let sender = Task {
+            for _ in 0..<200 { try await pair.alice.send([UInt8](repeating: 1, count: 100_000)) }
+            await pair.alice.close()
+        }
+        // Everything stands still when the sender's queue is full and the reader's, too.
+        let highWater = TransportConfiguration().inboundHighWaterBytes
+        while pair.bob.traffic.bytesReceived < highWater { await Task.yield() }
+        while pair.alice.unsentBytes < highWater { await Task.yield() }
+        // One more read of the socket, decrypted at once, may come on top.
+        #expect(pair.bob.traffic.bytesReceived < highWater + 1_000_000)
+        #expect(try await pair.bob.allFrames().count == 200)
+        try await sender.value
+        await pair.close()
+    }
+
+    @Test func aSendThatWaitsIsToldWhenTheConnectionEnds() async throws {
+        let pair = try await Pair()
+        let sender = Task { () async -> TransportError.Code? in
+            do throws(TransportError) {
+                while true { try await pair.alice.send([UInt8](repeating: 1, count: 100_000)) }
+            } catch {
+                return error.code
+            }
+        }
+        while pair.alice.unsentBytes < 1_000_000 { await Task.yield() }
+        pair.bob.abort(reason: "enough")
+        #expect(await sender.value == .connectionLost)
+        await pair.close()
+    }
+
+    // MARK: The watch, in a time of its own
+
+    private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+
+    private func at(_ milliseconds: Int64) -> NIODeadline { start + .milliseconds(milliseconds) }
+
+    private func watch(_ change: (inout TransportConfiguration) -> Void = { _ in }) -> ConnectionWatch {
+        var configuration = TransportConfiguration()
+        change(&configuration)
+        return ConnectionWatch(configuration: configuration, now: start)
+    }
+
+    @Test func silenceIsBornUpToItsLimitAndNotBeyond() {
+        var watch = watch()
+        #expect(watch.verdict(now: at(299_999)) == nil)
+        #expect(watch.verdict(now: at(300_000)) == .idle)
+        watch.received(1, isInsideFrame: false, now: at(300_000))
+        #expect(watch.verdict(now: at(599_999)) == nil)
+        #expect(watch.verdict(now: at(600_000)) == .idle)
+    }
+
+    @Test func silenceIsNotHeldAgainstAPeerThatIsNotRead() {
+        var watch = watch()
+        watch.paused(true, now: at(1000))
+        #expect(watch.verdict(now: at(10_000_000)) == nil)
+        watch.paused(false, now: at(10_000_000))
+        #expect(watch.verdict(now: at(10_299_999)) == nil)
+        #expect(watch.verdict(now: at(10_300_000)) == .idle)
+    }
+
+    @Test func aStallIsBornUpToItsLimitAndNotBeyond() {
+        var watch = watch()
+        watch.writing(now: at(1000))
+        watch.writing(now: at(20_000))
+        #expect(watch.verdict(now: at(30_999)) == nil)
+        #expect(watch.verdict(now: at(31_000)) == .stalled)
+        watch.wrote(isEverything: false, now: at(30_000))
+        #expect(watch.verdict(now: at(59_999)) == nil)
+        #expect(watch.verdict(now: at(60_000)) == .stalled)
+        watch.wrote(isEverything: true, now: at(60_000))
+        #expect(watch.verdict(now: at(200_000)) == nil)
+    }
+
+    @Test func aFrameMayBeAsSlowAsTheMinimumAndNoSlower() {
+        for (bytes, verdict) in [(30 * 1024, nil), (30 * 1024 - 1, TransportError.Code.tooSlow)] {
+            var watch = watch()
+            watch.received(bytes - 5, isInsideFrame: true, now: at(0))
+            watch.received(5, isInsideFrame: true, now: at(29_000))
+            #expect(watch.verdict(now: at(29_999)) == nil)
+            #expect(watch.verdict(now: at(30_000)) == verdict)
+        }
+    }
+
+    @Test func theMinimumHoldsInEveryWindowOfAFrame() {
+        var watch = watch()
+        watch.received(1 << 20, isInsideFrame: true, now: at(0))
+        #expect(watch.verdict(now: at(30_000)) == nil)
+        watch.received(100, isInsideFrame: true, now: at(40_000))
+        #expect(watch.verdict(now: at(60_000)) == .tooSlow)
+    }
+
+    @Test func aPeerWithNothingToSayIsNotSlow() {
+        var watch = watch()
+        watch.received(10, isInsideFrame: true, now: at(0))
+        watch.received(10, isInsideFrame: false, now: at(10))
+        #expect(watch.verdict(now: at(200_000)) == nil)
+    }
+
+    @Test func verdictsAreAskedForOftenEnoughToMatter() {
+        #expect(watch().interval == .seconds(5))
+        #expect(watch { $0.stallTimeoutMilliseconds = 100 }.interval == .milliseconds(25))
+        #expect(watch { $0.idleTimeoutMilliseconds = 0 }.interval == .milliseconds(1))
+    }
+
+    @Test func aSilentOrSlowPeerIsDroppedFromARealConnection() async throws {
+        var idle = TransportConfiguration()
+        idle.idleTimeoutMilliseconds = 100
+        let pair = try await Pair(alice: idle)
+        #expect(await pair.alice.ending()?.code == .idle)
+        await pair.close()
+    }
+}

@@ -1,0 +1,137 @@
+import KithTrust
+import NIOCore
+import Testing
+
+@testable import KithTransport
+
+/// The risk: connections that never say who they are keep out those that would.
+@Suite struct FloodTests {
+    @Test func upToTheLimitEverybodyWaitsAndBeyondTheOldestOfAnAddressGivesWay() {
+        let door = Door()
+        let tickets = (0..<4).map { _ in door.arrive(from: "a") }
+        #expect(tickets.allSatisfy { $0.evicted == nil })
+        #expect(door.arrive(from: "a").evicted == tickets[0].ticket)
+        #expect(door.arrive(from: "a").evicted == tickets[1].ticket)
+        #expect(door.waitingCount == 4)
+        #expect(door.arrive(from: "b").evicted == nil)
+    }
+
+    @Test func beyondTheTotalTheFullestAddressGivesWay() {
+        let door = Door()
+        let lonely = door.arrive(from: "honest").ticket
+        var first: AdmissionControl.Ticket?
+        for number in 0..<31 {
+            let ticket = door.arrive(from: "flood \(number / 4)").ticket
+            first = first ?? ticket
+        }
+        #expect(door.waitingCount == 32)
+        #expect(door.arrive(from: "newcomer").evicted == first)
+        #expect(door.waitingCount == 32)
+        for number in 0..<1000 {
+            #expect(door.arrive(from: "flood \(number % 7)").evicted != lonely)
+        }
+        #expect(door.waitingCount <= 32)
+    }
+
+    @Test func whoIsAuthenticatedOrGoneMakesRoom() {
+        let door = Door()
+        let peer = DeviceKey().id
+        for _ in 0..<100 {
+            let (ticket, evicted) = door.arrive(from: "a")
+            #expect(evicted == nil)
+            #expect(door.authenticate(ticket, as: peer))
+            door.leave(ticket)
+        }
+        for _ in 0..<100 {
+            let (ticket, evicted) = door.arrive(from: "a")
+            #expect(evicted == nil)
+            door.leave(ticket)
+        }
+        #expect(door.waitingCount == 0)
+    }
+
+    @Test func aDeviceHasConnectionsUpToTheLimit() {
+        let door = Door()
+        let (peer, other) = (DeviceKey().id, DeviceKey().id)
+        let tickets = (0..<9).map { _ in door.arrive(from: "a").ticket }
+        #expect(tickets.prefix(8).allSatisfy { door.authenticate($0, as: peer) })
+        #expect(!door.authenticate(tickets[8], as: peer))
+        #expect(door.authenticate(door.arrive(from: "a").ticket, as: other))
+        door.leave(tickets[0])
+        #expect(door.authenticate(door.arrive(from: "a").ticket, as: peer))
+    }
+
+    @Test func aTrustedPeerGetsInThroughAFloodOfHalfOpenConnections() async throws {
+        let (own, friend) = (DeviceKey(), DeviceKey())
+        let transport = try Transport(key: own, admits: { $0 == friend.id })
+        let port = try await transport.listen(host: "127.0.0.1", port: 0)
+        let other = try Transport(key: friend, admits: { $0 == own.id })
+        var sockets: [RawSocket] = []
+        for _ in 0..<300 {
+            let socket = try await RawSocket(port: port)
+            try? await socket.send([0x16, 3, 1])
+            sockets.append(socket)
+        }
+        #expect(transport.unauthenticatedCount <= TransportConfiguration().unauthenticatedPerAddressMax)
+        let connection = try await other.dial(host: "127.0.0.1", port: port, timeoutMilliseconds: 5000)
+        try await connection.send([1])
+        var incoming = transport.incoming.makeAsyncIterator()
+        let accepted = try #require(await incoming.next())
+        #expect(try await accepted.take(1) == [[1]])
+        await connection.close()
+        await accepted.close()
+        await transport.close()
+        for socket in sockets { await socket.waitUntilClosed() }
+        await other.close()
+    }
+
+    @Test func aHandshakeThatDoesNotFinishIsDropped() async throws {
+        var configuration = TransportConfiguration()
+        configuration.handshakeTimeoutMilliseconds = 50
+        let transport = try Transport(key: DeviceKey(), configuration: configuration, admits: { _ in true })
+        let port = try await transport.listen(host: "::1", port: 0)
+        let socket = try await RawSocket(host: "::1", port: port)
+        await socket.waitUntilClosed()
+        #expect(transport.unauthenticatedCount == 0)
+        await transport.close()
+    }
+
+    @Test func connectionsThatNobodyTakesAreDroppedBeyondTheLimit() async throws {
+        var configuration = TransportConfiguration()
+        configuration.incomingMax = 3
+        let (own, friend) = (DeviceKey(), DeviceKey())
+        let transport = try Transport(key: own, configuration: configuration, admits: { $0 == friend.id })
+        let port = try await transport.listen(host: "127.0.0.1", port: 0)
+        let other = try Transport(key: friend, admits: { $0 == own.id })
+        var dialled: [Connection] = []
+        for _ in 0..<4 { dialled.append(try await other.dial(host: "127.0.0.1", port: port)) }
+        #expect(await dialled[3].ending()?.code == .connectionLost)
+        await transport.close()
+        var taken = 0
+        for await connection in transport.incoming {
+            taken += 1
+            await connection.close()
+        }
+        #expect(taken == 3)
+        await other.close()
+    }
+}
+
+/// An admission control that can be asked inside an expectation.
+private final class Door {
+    private var admission = AdmissionControl(configuration: TransportConfiguration())
+
+    var waitingCount: Int { admission.waitingCount }
+
+    func arrive(from address: String) -> (ticket: AdmissionControl.Ticket, evicted: AdmissionControl.Ticket?) {
+        admission.arrive(from: address)
+    }
+
+    func authenticate(_ ticket: AdmissionControl.Ticket, as peer: DeviceID) -> Bool {
+        admission.authenticate(ticket, as: peer)
+    }
+
+    func leave(_ ticket: AdmissionControl.Ticket) {
+        admission.leave(ticket)
+    }
+}

@@ -1,0 +1,62 @@
+import KithTransport
+import KithTrust
+import Testing
+
+/// The risk: devices dial each other in step for ever, or close each other's connections until none is left.
+@Suite struct RepeatedDialTests {
+    @Test func waitsDoubleUpToTheLongest() {
+        var random = SplitMix64(seed: 31)
+        for _ in 0..<1000 {
+            var backoff = Backoff(firstMilliseconds: 500, longestMilliseconds: 60_000)
+            for bound in [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000] {
+                #expect((bound / 2...bound).contains(backoff.nextMilliseconds(using: &random)))
+            }
+            #expect(backoff.failures == 9)
+            backoff.reset()
+            #expect((250...500).contains(backoff.nextMilliseconds(using: &random)))
+        }
+    }
+
+    @Test func theSameSeedWaitsTheSame() {
+        var (first, second) = (SplitMix64(seed: 32), SplitMix64(seed: 32))
+        var (one, other) = (Backoff(), Backoff())
+        for _ in 0..<100 {
+            #expect(one.nextMilliseconds(using: &first) == other.nextMilliseconds(using: &second))
+        }
+    }
+
+    @Test func noBoundsAndNoNumberOfFailuresOverflow() {
+        var random = SplitMix64(seed: 33)
+        for bounds in [(Int.max, Int.max), (1, .max), (0, 0), (-5, -7), (100, 1), (.min, .max)] {
+            var backoff = Backoff(firstMilliseconds: bounds.0, longestMilliseconds: bounds.1)
+            for _ in 0..<100 {
+                let wait = backoff.nextMilliseconds(using: &random)
+                #expect((0...backoff.longestMilliseconds).contains(wait))
+            }
+        }
+    }
+
+    @Test func bothSidesOfASimultaneousDialKeepTheSameConnection() {
+        for _ in 0..<100 {
+            let (a, b) = (DeviceKey().id, DeviceKey().id)
+            // Each side may see either of the two connections first.
+            for aSeesOwnFirst in [true, false] {
+                for bSeesOwnFirst in [true, false] {
+                    let atA = ConnectionChoice(own: a, peer: b, oldIsInitiator: aSeesOwnFirst, newIsInitiator: !aSeesOwnFirst)
+                    let atB = ConnectionChoice(own: b, peer: a, oldIsInitiator: bSeesOwnFirst, newIsInitiator: !bSeesOwnFirst)
+                    let aKeepsItsOwn = (atA == .keepOld) == aSeesOwnFirst
+                    let bKeepsItsOwn = (atB == .keepOld) == bSeesOwnFirst
+                    #expect(aKeepsItsOwn != bKeepsItsOwn)
+                    #expect(aKeepsItsOwn == (a < b))
+                }
+            }
+        }
+    }
+
+    @Test func whoDialsAgainHasLostTheOlderConnection() {
+        let (a, b) = (DeviceKey().id, DeviceKey().id)
+        for isInitiator in [true, false] {
+            #expect(ConnectionChoice(own: a, peer: b, oldIsInitiator: isInitiator, newIsInitiator: isInitiator) == .keepNew)
+        }
+    }
+}
