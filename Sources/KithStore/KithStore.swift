@@ -70,9 +70,10 @@ public final class KithStore: Sendable {
         observer = TransactionWatch(writer, signal)
         database.add(transactionObserver: observer, extent: .databaseLifetime)
         let names = tables.map(\.name)
-        watch = DatabaseFile(database.path).flatMap { file in
-            try? StoreWatch(path: file.path) { [weak database] vector in
-                guard let database, signal.didRead(vector) else { return }
+        watch = DatabaseFile(database.path).map { file in
+            StoreWatch(file) { [weak database] in
+                // A database that is busy is read again at the next occasion.
+                guard let database, let vector = try? database.read(VectorRecords.vector), signal.didRead(vector) else { return }
                 KithStore.tellObservations(of: names, database)
                 signal.fireForeign()
             }

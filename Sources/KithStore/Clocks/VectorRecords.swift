@@ -1,3 +1,4 @@
+import GRDB
 import KithCausality
 import KithSync
 
@@ -22,6 +23,17 @@ struct VectorRecords {
 
     func vector(_ catalog: Catalog) throws -> VersionVector {
         VersionVector(try heads(catalog).map(\.dot))
+    }
+
+    /// The vector as an access to the database sees it that has no catalog.
+    static func vector(_ db: Database) throws -> VersionVector {
+        let select = try Connection(borrowing: db).statement("SELECT id, sequence FROM kith_replica WHERE sequence > 0")
+        var vector = VersionVector()
+        while try select.step() {
+            guard let replica = ReplicaID(bytes: select.blob(0)) else { continue }
+            vector.insert(Dot(replica: replica, sequence: UInt64(bitPattern: select.integer(1))))
+        }
+        return vector
     }
 
     /// Who this store is.

@@ -22,6 +22,7 @@ struct StoreOpening {
     func open(_ tables: [TrackedTable]) throws -> WriterState {
         // REPLACE fires delete triggers only with this, and would otherwise remove rows unseen.
         try connection.execute("PRAGMA recursive_triggers = ON")
+        try waitForOthers()
         try connection.execute("BEGIN IMMEDIATE")
         do {
             let state = try prepare(tables)
@@ -34,6 +35,16 @@ struct StoreOpening {
         }
     }
 
+    /// Several processes may write one file, so a connection that would fail at once waits for the others.
+    private func waitForOthers() throws {
+        let timeout = try connection.statement("PRAGMA busy_timeout")
+        let milliseconds = try timeout.step() ? timeout.int(0) : 0
+        timeout.reset()
+        if milliseconds == 0 { try connection.execute("PRAGMA busy_timeout = \(Self.busyTimeoutMilliseconds)") }
+    }
+
+    private static let busyTimeoutMilliseconds = 5_000
+
     private func prepare(_ tables: [TrackedTable]) throws -> WriterState {
         try checkFormat()
         try connection.execute(Sidecar.sql)
@@ -45,6 +56,9 @@ struct StoreOpening {
 
         var declarations = Declarations()
         for table in tables {
+            if declarations.tables.contains(where: { $0.name == table.name }) {
+                throw StoreError(.tableRejected, "Table \(table.name) is declared twice.")
+            }
             let (key, columns) = try TableInspector(connection: connection).inspect(table)
             let number = try store.addTable(Array(table.name.utf8), to: &ledger.catalog)
             let keys = columns.map { ColumnKey($0.name, $0.kind) }
@@ -124,6 +138,7 @@ struct StoreOpening {
                 .tableRejected,
                 "Table \(tracked.sqlName) cannot be tracked: \(wrong) of its rows have an id that is not a UUID of 16 bytes. Give them one first.")
         }
+        try checkValues(table, tracked)
         let (stamp, replica) = try clock.stamp(ledger.catalog)
         let sequence = Int64(bitPattern: stamp.dot.sequence)
         let insert = try connection.statement(
@@ -146,5 +161,33 @@ struct StoreOpening {
         index.bind(3, sequence)
         try index.run()
         _ = clock.end()
+    }
+
+    /// Rows that are taken up hold what the triggers would have let in.
+    private func checkValues(_ table: CatalogTable, _ tracked: CatalogTable.Tracked) throws {
+        for (column, kind) in zip(tracked.columns, tracked.kinds) {
+            let sqlName = table.columns[column].sqlName ?? ""
+            let name = quoted(sqlName)
+            let (wrong, form): (String, String)
+            switch kind {
+            case .set:
+                wrong = "typeof(\(name)) <> 'text' OR NOT json_valid(\(name)) OR json_type(\(name)) <> 'array'"
+                form = "a set and holds a JSON array"
+            case .counter:
+                wrong = "typeof(\(name)) <> 'integer'"
+                form = "a counter and holds an INTEGER"
+            case .register, .text:
+                continue
+            }
+            let select = try connection.statement(
+                "SELECT count(*) FROM \(quoted(tracked.sqlName)) WHERE \(name) IS NOT NULL AND (\(wrong))")
+            let count = try select.step() ? select.int(0) : 0
+            select.reset()
+            if count > 0 {
+                throw StoreError(
+                    .tableRejected,
+                    "Table \(tracked.sqlName) cannot be tracked: column \(sqlName) is \(form), but \(count) rows have something else there. Mend them first.")
+            }
+        }
     }
 }

@@ -10,28 +10,29 @@ struct TableInspector {
         func reject(_ why: String) -> StoreError { StoreError(.tableRejected, "Table \(table.name) cannot be tracked: \(why)") }
         if table.name.utf8.count > WireLimits.nameBytesMax { throw reject("its name is longer than \(WireLimits.nameBytesMax) bytes.") }
         if table.name.lowercased().hasPrefix("kith_") { throw reject("names that begin with kith_ are Kith's own. Rename it.") }
+        if table.name.lowercased().hasPrefix("sqlite_") { throw reject("it is SQLite's own.") }
         try checkForm(table, reject)
 
         var keys: [String] = []
         var columns: [(name: String, kind: ColumnKind)] = []
         var seen: Set<String> = []
+        var undefaulted: String?
         let info = try connection.statement(
-            "SELECT name, \"notnull\", dflt_value IS NULL, pk, hidden, type FROM pragma_table_xinfo(?)")
+            "SELECT name, \"notnull\", coalesce(upper(dflt_value), 'NULL') = 'NULL', pk, hidden, type FROM pragma_table_xinfo(?)")
         info.bind(1, .text(table.name))
         while try info.step() {
             let name = String(decoding: info.blob(0), as: UTF8.self)
             seen.insert(name)
             if info.int(3) > 0 {
+                if table.kinds[name] != nil || table.localColumns.contains(name) {
+                    throw reject("\(name) is the key, which is neither a set nor a counter nor local.")
+                }
                 keys.append(name)
                 continue
             }
             // Generated columns (hidden 2 and 3) follow from the others.
             if info.int(4) != 0 || table.localColumns.contains(name) { continue }
-            if info.int(1) != 0, info.int(2) != 0 {
-                throw reject(
-                    "column \(name) is NOT NULL without a default, so a row from a machine that does not have the column yet "
-                        + "could not be stored. Give it a DEFAULT, or drop NOT NULL.")
-            }
+            if info.int(1) != 0, info.int(2) != 0 { undefaulted = undefaulted ?? name }
             columns.append((name, table.kinds[name] ?? .register))
         }
         for name in table.kinds.keys.sorted() + table.localColumns.sorted() where !seen.contains(name) {
@@ -39,6 +40,11 @@ struct TableInspector {
         }
         guard keys.count == 1, let key = keys.first else {
             throw reject("its primary key must be one column that holds a UUID of 16 bytes: id BLOB PRIMARY KEY NOT NULL.")
+        }
+        if let undefaulted {
+            throw reject(
+                "column \(undefaulted) is NOT NULL without a default, so a row from a machine that does not have the column yet "
+                    + "could not be stored. Give it a DEFAULT, or drop NOT NULL.")
         }
         if columns.count > TrackedTable.columnsMax {
             throw reject("it has \(columns.count) columns; at most \(TrackedTable.columnsMax) can be tracked.")
@@ -81,7 +87,7 @@ struct TableInspector {
         guard try indices.step() else { return }
         let name = String(decoding: indices.blob(0), as: UTF8.self)
         indices.reset()
-        let members = try connection.statement("SELECT group_concat(name, ', ') FROM pragma_index_info(?)")
+        let members = try connection.statement("SELECT group_concat(coalesce(name, 'an expression'), ', ') FROM pragma_index_info(?)")
         members.bind(1, .text(name))
         let columns = try members.step() ? String(decoding: members.blob(0), as: UTF8.self) : name
         members.reset()

@@ -1,5 +1,4 @@
 import Dispatch
-import KithCausality
 
 /// Notices the commits of other processes in one database file.
 ///
@@ -12,17 +11,15 @@ final class StoreWatch: @unchecked Sendable {
     private static let pollMilliseconds = 1_000
 
     private let queue = DispatchQueue(label: "kith.store.watch", qos: .utility)
-    private var reader: VectorReader?
     private var files: FileWatch?
     private var timer: (any DispatchSourceTimer)?
     private var nextCheck: Int?
-    private let vectorDidChange: @Sendable (VersionVector) -> Void
+    private let check: @Sendable () -> Void
 
-    /// - Parameter vectorDidChange: called on a queue of its own with the vector that somebody has committed.
-    init(path: String, vectorDidChange: @escaping @Sendable (VersionVector) -> Void) throws {
-        self.vectorDidChange = vectorDidChange
-        reader = try VectorReader(path: path)
-        files = FileWatch(paths: [path, path + "-wal"], queue: queue) { [weak self] in self?.filesDidChange() }
+    /// - Parameter check: called on a queue of its own when somebody may have committed.
+    init(_ file: DatabaseFile, check: @escaping @Sendable () -> Void) {
+        self.check = check
+        files = FileWatch(paths: [file.path, file.path + "-wal"], queue: queue) { [weak self] in self?.filesDidChange() }
         let timer = DispatchSource.makeTimerSource(queue: queue)
         let interval = DispatchTimeInterval.milliseconds(Self.pollMilliseconds)
         timer.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(Self.pollMilliseconds / 5))
@@ -38,7 +35,6 @@ final class StoreWatch: @unchecked Sendable {
             timer = nil
             files?.stop()
             files = nil
-            reader = nil
         }
     }
 
@@ -55,11 +51,5 @@ final class StoreWatch: @unchecked Sendable {
             self?.check()
             self?.scheduleCheck()
         }
-    }
-
-    private func check() {
-        // A file that is busy or gone is read again at the next occasion.
-        guard let vector = try? reader?.vectorIfChanged() else { return }
-        vectorDidChange(vector)
     }
 }

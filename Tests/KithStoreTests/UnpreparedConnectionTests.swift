@@ -1,0 +1,66 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import Testing
+
+@Suite("Another connection writes behind Kith's back")
+struct UnpreparedConnectionTests {
+    @Test(
+        "a plain connection cannot write a tracked table",
+        arguments: [
+            "INSERT INTO note (id) VALUES (randomblob(16))", "UPDATE note SET title = 'x'", "DELETE FROM note",
+            "REPLACE INTO note (id) VALUES (randomblob(16))",
+        ])
+    func plainConnection(sql: String) throws {
+        let notes = try TestStore(.pool)
+        try notes.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
+        let plain = try DatabaseQueue(path: notes.path)
+        let error = #expect(throws: DatabaseError.self) { try plain.write { try $0.execute(sql: sql) } }
+        #expect(error?.message?.contains("no such function: kith_") == true)
+        #expect(try plain.read { try String.fetchAll($0, sql: "SELECT title FROM note") } == ["a"])
+        try notes.expectSound()
+    }
+
+    @Test("a plain connection writes other tables as ever")
+    func otherTables() throws {
+        let notes = try TestStore(.pool)
+        let plain = try DatabaseQueue(path: notes.path)
+        try plain.write { try $0.execute(sql: "CREATE TABLE other (x); INSERT INTO other VALUES (1)") }
+        #expect(try notes.store.vector().isEmpty)
+    }
+
+    @Test("after the store is closed, writes fail instead of going unseen", arguments: Backend.allCases)
+    func closed(backend: Backend) throws {
+        let notes = try TestStore(backend)
+        notes.store.close()
+        notes.store.close()
+        #expect(throws: DatabaseError.self) { try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)]) }
+        #expect(throws: StoreError.self) { try notes.store.summary() }
+        try notes.database.close()
+    }
+
+    @Test("a process that has not declared a tracked table cannot write it")
+    func undeclared() throws {
+        let notes = try TestStore(.pool, sql: TestStore.noteSQL + "; CREATE TABLE IF NOT EXISTS page (id BLOB PRIMARY KEY NOT NULL)")
+        notes.store.close()
+        let more = try KithStore(notes.database, tables: [TrackedTable("page")])
+        let error = #expect(throws: DatabaseError.self) { try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)]) }
+        #expect(error?.message?.contains("not declared") == true)
+        try notes.execute("INSERT INTO page (id) VALUES (?)", [key(1)])
+        more.close()
+    }
+
+    @Test("two stores on one file number their commits together")
+    func twoStores() throws {
+        let first = try TestStore(.pool)
+        let second = try TestStore(.pool, folder: first.folder)
+        for number: UInt64 in 1...10 {
+            try (number % 2 == 0 ? first : second).execute("INSERT INTO note (id) VALUES (?)", [key(number)])
+        }
+        #expect(try first.store.summary() == second.store.summary())
+        #expect(try first.sequence() == 10)
+        for number: UInt64 in 1...10 { #expect(try first.state(rowID(number))?.sequences("title") == [number]) }
+        try first.expectSound()
+    }
+}
