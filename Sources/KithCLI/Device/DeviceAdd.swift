@@ -1,0 +1,37 @@
+import ArgumentParser
+import Foundation
+import Kith
+
+struct DeviceAdd: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Trust a machine, by the id that it shows.",
+        discussion: """
+            A machine that is trusted already gets the name and gains the address.
+
+            EXAMPLES
+              kith device add ID --name laptop
+              kith device add ID --name attic --address attic.example.org:4747 --address 10.0.0.7:4747
+            """)
+
+    @Argument(help: "What `kith device id` shows on the other machine.")
+    var id: String
+
+    @Option(parsing: .unconditional, help: "What you call it.")
+    var name = ""
+
+    @Option(help: "HOST:PORT, where it is reached without mDNS; may be given several times.")
+    var address: [String] = []
+
+    @OptionGroup var options: StoreOptions
+
+    func run() throws {
+        let other = try DeviceID(parsing: id)
+        let trust = try options.trust()
+        let addresses = try address.map { try PeerAddress(parsing: $0) }
+        let device = try trust.add(TrustedDevice(id: other, name: name, addresses: addresses, added: Date()))
+        if options.json { return try Console.output.write(json: DeviceRecord(device)) }
+        try Console.output.writeLine("This machine trusts \(PlainText.line(device.label)).")
+        try Console.output.writeLine("The other one must trust this one too. There:\n  kith device add \(trust.ownID)")
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Kith
+
+/// A trusted device in the JSON that commands print.
+struct DeviceRecord: Encodable {
+    let id: String
+    let name: String
+    let addresses: [String]
+    let added: String
+
+    init(_ device: TrustedDevice) {
+        id = device.id.description
+        name = device.name
+        addresses = device.addresses.map(\.description)
+        added = device.added.formatted(.iso8601)
+    }
+}
+
+extension TrustedDevice {
+    /// For people, in messages.
+    var label: String { name.isEmpty ? id.shortDescription : "\(name) (\(id.shortDescription))" }
+}
+
+extension TrustStore {
+    /// Fewest characters of an id that are taken for its beginning.
+    private static let prefixLengthMin = 5
+
+    /// The trusted device that a person means: by its id, the beginning of its id, or its name.
+    func find(_ reference: String) throws -> TrustedDevice {
+        if let id = DeviceID(reference) {
+            if let device = device(id) { return device }
+            throw CommandFailure(.noInput, "The device \(id.shortDescription) is not trusted, so there is nothing to change.")
+        }
+        let prefix = reference.uppercased().filter { $0 != "-" && $0 != " " }
+        let found = devices.filter { device in
+            device.name.utf8.elementsEqual(reference.utf8)
+                || prefix.count >= Self.prefixLengthMin && device.id.description.filter { $0 != "-" }.hasPrefix(prefix)
+        }
+        if let device = found.first, found.count == 1 { return device }
+        if found.isEmpty {
+            throw CommandFailure(.noInput, "No trusted device is called \u{201C}\(reference.prefix(80))\u{201D}. See kith device list.")
+        }
+        let labels = found.map(\.label).joined(separator: ", ")
+        throw CommandFailure(.data, "\u{201C}\(reference.prefix(80))\u{201D} could be any of \(labels). Name one by its id.")
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+
+/// Where this person's key and notes are kept.
+struct Folders {
+    /// The folder of the device key and the list of trusted devices.
+    let identity: URL
+    /// The database file of the notes, in another folder: people copy and back up that one.
+    let notes: URL
+
+    /// - Parameters:
+    ///   - store: what was given with `--store`.
+    ///   - environment: of which `KITH_HOME`, `XDG_CONFIG_HOME`, `XDG_DATA_HOME` are read.
+    init(store: String?, environment: [String: String] = ProcessInfo.processInfo.environment) throws(CommandFailure) {
+        let own = environment["KITH_HOME"].flatMap { $0.isEmpty ? nil : URL(filePath: $0, directoryHint: .isDirectory) }
+        identity = own?.appending(path: "keys") ?? Self.folder("XDG_CONFIG_HOME", ".config", environment)
+        if let store {
+            guard !store.isEmpty else { throw CommandFailure(.usage, "--store needs the path of a file for the notes.") }
+            notes = URL(filePath: store, directoryHint: .notDirectory)
+        } else {
+            notes = (own?.appending(path: "store") ?? Self.folder("XDG_DATA_HOME", ".local/share", environment))
+                .appending(path: "notes.sqlite")
+        }
+        let folder = notes.deletingLastPathComponent().resolvingSymlinksInPath().standardizedFileURL.path
+        if folder == identity.resolvingSymlinksInPath().standardizedFileURL.path {
+            throw CommandFailure(
+                .usage, "The notes cannot be kept in \(folder): this device's secret key is there, and a copy of the notes would take it along. Choose another folder.")
+        }
+    }
+
+    /// The folder `kith` in one of the folders of the XDG Base Directory Specification; relative ones do not count there.
+    private static func folder(_ variable: String, _ standard: String, _ environment: [String: String]) -> URL {
+        let base = environment[variable].flatMap { $0.hasPrefix("/") ? URL(filePath: $0, directoryHint: .isDirectory) : nil }
+        return (base ?? FileManager.default.homeDirectoryForCurrentUser.appending(path: standard)).appending(path: "kith")
+    }
+}

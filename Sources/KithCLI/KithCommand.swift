@@ -1,0 +1,25 @@
+import ArgumentParser
+
+struct KithCommand: ParsableCommand {
+    /// The version that `--version` names and that peers are told.
+    static let version = "0.1.0"
+
+    static let configuration = CommandConfiguration(
+        commandName: "kith",
+        abstract: "Notes that synchronise between your own machines, and nowhere else.",
+        discussion: """
+            EXAMPLES
+              kith note add "Shopping" --body "Bread, coffee" --tag home
+              kith note list
+              kith device id                       what the other machine needs to know
+              kith device add ID --name laptop     trust the other machine
+              kith up                              keep the notes in step, until Ctrl-C
+
+            FILES
+              Notes are kept in $XDG_DATA_HOME/kith/notes.sqlite, the device key and the trusted devices in
+              $XDG_CONFIG_HOME/kith. With KITH_HOME set, all of it is in that folder. --store PATH names another file for
+              the notes.
+            """,
+        version: version,
+        subcommands: [NoteCommand.self, DeviceCommand.self, UpCommand.self, StatusCommand.self, ConflictsCommand.self])
+}

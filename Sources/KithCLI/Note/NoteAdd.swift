@@ -1,0 +1,51 @@
+import ArgumentParser
+import Foundation
+import KithNotes
+
+struct NoteAdd: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add a note and print its id.",
+        discussion: """
+            Without a title, the first line of the text becomes the title. Without a title and a text, $VISUAL or $EDITOR
+            opens.
+
+            EXAMPLES
+              kith note add "Shopping" --body "Bread, coffee" --tag home --tag food
+              kith note add "Log" --body-file server.log
+              date | kith note add "Now" --body -
+            """)
+
+    @Argument(help: "One line.")
+    var title: String?
+
+    @OptionGroup var text: BodyOptions
+
+    @Option(help: "One word; may be given several times.")
+    var tag: [String] = []
+
+    @Option(help: "none, yellow, green, blue or red.")
+    var color = NoteColor.none
+
+    @OptionGroup var options: StoreOptions
+
+    func run() throws {
+        let note: Note
+        let body = try text.read()
+        if let title {
+            note = try add(NoteDraft(title: title, body: body ?? ""))
+        } else if let body {
+            note = try add(NoteDraft(text: body, like: body))
+        } else {
+            note = try EditedFile.edit("") { try add(NoteDraft(text: $0)) }
+        }
+        if options.json { return try Console.output.write(json: NoteRecord(note)) }
+        if Console.output.isTerminal { try Console.output.writeLine("Added \u{201C}\(PlainText.line(note.title))\u{201D}.") }
+        try Console.output.writeLine(note.id.uuidString.lowercased())
+    }
+
+    private func add(_ draft: NoteDraft) throws -> Note {
+        let tags = NoteTags(tag.map(NoteTags.tag(typed:)))
+        return try options.withNotes { try $0.add(title: draft.title, body: draft.body, color: color, tags: tags) }
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import KithNotes
+
+/// A note in the JSON that commands print.
+struct NoteRecord: Encodable {
+    let id: String
+    let title: String
+    let body: String
+    let color: String
+    let tags: [String]
+    /// `nil` for a time that no calendar shows.
+    let created: String?
+    let updated: String?
+
+    init(_ note: Note) {
+        id = note.id.uuidString.lowercased()
+        title = note.title
+        body = note.body
+        color = note.color.name
+        tags = Array(note.tags)
+        created = TimeText(milliseconds: note.createdMilliseconds)?.iso8601
+        updated = TimeText(milliseconds: note.updatedMilliseconds)?.iso8601
+    }
+}
+
+extension [Note] {
+    /// Writes the notes as a table or as JSON.
+    func write(to console: Console, asJSON: Bool) throws {
+        if asJSON { return try console.write(json: map(NoteRecord.init)) }
+        var table = TextTable(header: ["ID", "CHANGED", "TITLE", "COLOR", "TAGS"], flexibleColumn: 2)
+        table.rows = map { note in
+            [
+                .init(note.shortID, .dim),
+                .init(TimeText(milliseconds: note.updatedMilliseconds)?.local ?? "unknown", .dim),
+                .init(note.title.isEmpty ? "(no title)" : note.title, .bold),
+                .init(note.color == .none ? "" : note.color.name, TextStyle(note.color)),
+                .init(note.tags.map { "#" + $0 }.joined(separator: " ")),
+            ]
+        }
+        try table.write(to: console)
+    }
+}
+
+extension Note {
+    /// For people, in messages.
+    var label: String { "\u{201C}\(title.isEmpty ? "(no title)" : title)\u{201D} (\(shortID))" }
+}

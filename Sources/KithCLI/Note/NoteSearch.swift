@@ -1,0 +1,31 @@
+import ArgumentParser
+import KithNotes
+
+struct NoteSearch: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "search",
+        abstract: "List notes that contain all of the words.",
+        discussion: """
+            Words are looked for in titles, texts and tags, as parts of words too, whatever the case and the accents.
+
+            EXAMPLES
+              kith note search coffee
+              kith note search bread house --tag home
+            """)
+
+    @Argument(help: "What to look for.")
+    var words: [String]
+
+    @OptionGroup var list: ListOptions
+    @OptionGroup var options: StoreOptions
+
+    func run() throws {
+        var query = NoteQuery(searching: words.joined(separator: " "))
+        list.apply(to: &query)
+        let found = try options.withNotes { notes in try notes.list(query) }
+        try found.write(to: .output, asJSON: options.json)
+        if found.isEmpty, !options.json, Console.output.isTerminal {
+            try Console.error.writeLine("No note contains that.")
+        }
+    }
+}

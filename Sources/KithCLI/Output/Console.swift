@@ -1,0 +1,61 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A stream that people or programs read.
+struct Console: Sendable {
+    static let output = Console(descriptor: STDOUT_FILENO)
+    static let error = Console(descriptor: STDERR_FILENO)
+
+    private let descriptor: Int32
+    let isTerminal: Bool
+    /// Whether colors may be used: on a terminal, unless NO_COLOR (no-color.org) or a dumb terminal says no.
+    let usesColor: Bool
+
+    init(descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment) {
+        self.descriptor = descriptor
+        isTerminal = isatty(descriptor) == 1
+        usesColor = isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+    }
+
+    /// Columns of the terminal; `nil` if it is none.
+    var width: Int? {
+        guard isTerminal else { return nil }
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    func write(_ text: String) throws(CommandFailure) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                throw CommandFailure(.inputOutput, "The output could not be written (\(StandardStreams.systemMessage())); what was asked for is done.")
+            }
+        }
+    }
+
+    func writeLine(_ text: String) throws(CommandFailure) {
+        try write(text + "\n")
+    }
+
+    /// Writes `value` as JSON, over several lines unless `isCompact`.
+    func write(json value: some Encodable, isCompact: Bool = false) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = isCompact ? [.sortedKeys, .withoutEscapingSlashes] : [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try writeLine(String(decoding: encoder.encode(value), as: UTF8.self))
+    }
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress, bytes.count)
+}

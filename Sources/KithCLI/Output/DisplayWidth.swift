@@ -1,0 +1,41 @@
+extension String {
+    /// Columns that a terminal takes to show this (close to Unicode TR 11).
+    var displayWidth: Int {
+        utf8.allSatisfy { $0 < 0x80 } ? utf8.count : reduce(0) { $0 + $1.displayWidth }
+    }
+
+    /// As much as fits into `width` columns, with an ellipsis if something is left out.
+    func truncated(toWidth width: Int) -> String {
+        if displayWidth <= width { return self }
+        var shown = ""
+        var used = 1
+        for character in self {
+            used += character.displayWidth
+            if used > width { break }
+            shown.append(character)
+        }
+        return shown + "\u{2026}"
+    }
+
+    /// This, followed by spaces up to `width` columns.
+    func padded(toWidth width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - displayWidth))
+    }
+}
+
+extension Character {
+    fileprivate var displayWidth: Int {
+        guard let first = unicodeScalars.first else { return 0 }
+        if unicodeScalars.contains(where: { $0.properties.isEmojiPresentation || $0 == "\u{FE0F}" }) { return 2 }
+        switch first.value {
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+            0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD:
+            return 2
+        default:
+            switch first.properties.generalCategory {
+            case .nonspacingMark, .enclosingMark, .format: return 0
+            default: return 1
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/// Rows of cells in aligned columns.
+struct TextTable {
+    struct Cell {
+        let text: String
+        let style: TextStyle?
+
+        init(_ text: String, _ style: TextStyle? = nil) {
+            self.text = PlainText.line(text)
+            self.style = style
+        }
+    }
+
+    /// Shown on a terminal only.
+    let header: [String]
+    /// The column that gives way when a terminal is too narrow.
+    let flexibleColumn: Int
+    var rows: [[Cell]] = []
+
+    func write(to console: Console) throws(CommandFailure) {
+        if rows.isEmpty { return }
+        let lines = (console.isTerminal ? [header.map { Cell($0, .dim) }] : []) + rows
+        var widths = header.indices.map { column in lines.map { $0[column].text.displayWidth }.max() ?? 0 }
+        if let available = console.width {
+            let excess = widths.reduce(0, +) + 2 * (widths.count - 1) - available
+            if excess > 0 { widths[flexibleColumn] = max(8, widths[flexibleColumn] - excess) }
+        }
+        for line in lines {
+            var text = ""
+            // Spaces at the end of a line would wrap on a narrow terminal.
+            let last = line.lastIndex { !$0.text.isEmpty } ?? 0
+            for (column, cell) in line.enumerated() where column <= last {
+                let shown = console.isTerminal ? cell.text.truncated(toWidth: widths[column]) : cell.text
+                let space = column == last ? "" : String(repeating: " ", count: max(0, widths[column] - shown.displayWidth) + 2)
+                text += console.styled(shown, cell.style) + space
+            }
+            try console.writeLine(text)
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Kith
+
+/// What `kith status` says.
+struct StatusReport: Encodable {
+    let device: String
+    let notes: String
+    /// Whether a node works on these notes.
+    let isRunning: Bool
+    /// What is going on, in plain words.
+    let sentence: String
+    /// What can be done about it, if anything.
+    let remedy: String?
+    /// What the running node says of itself.
+    let node: NodeStatus?
+
+    init(device: DeviceID, notes: URL, node: NodeStatus?, devices: [TrustedDevice]) {
+        self.device = device.description
+        self.notes = notes.path
+        self.node = node
+        isRunning = node != nil
+        if let node {
+            (sentence, remedy) = (node.sentence, node.remedy)
+        } else if devices.isEmpty {
+            sentence = "Local only: no other machine is trusted, so the notes stay on this one."
+            remedy = "To share them, run `kith device add ID` on both machines, and then `kith up`."
+        } else {
+            sentence = "Not running: notes can be written and read, and reach the other machines later."
+            remedy = "Start synchronising with `kith up`."
+        }
+    }
+
+    func write(to console: Console) throws {
+        try console.writeLine(console.styled(PlainText.line(sentence), style))
+        if let remedy { try console.writeLine(PlainText.line(remedy)) }
+        if let node, !node.peers.isEmpty {
+            try console.writeLine("")
+            try Self.table(of: node.peers).write(to: console)
+            for peer in node.peers {
+                for remark in Self.remarks(on: peer) { try console.writeLine("  " + PlainText.line(remark)) }
+            }
+        }
+        try console.writeLine("")
+        for (name, value) in facts {
+            try console.writeLine(console.styled(name.padded(toWidth: 8), .dim) + PlainText.line(value))
+        }
+    }
+
+    private var style: TextStyle {
+        switch node?.state {
+        case .upToDate: .green
+        case .stalled: .red
+        default: .bold
+        }
+    }
+
+    private var facts: [(String, String)] {
+        var facts = [("Notes", notes), ("Device", device)]
+        if let node {
+            facts.append(("Port", node.port.map(String.init) ?? "none"))
+            facts.append(("mDNS", node.mdns))
+        }
+        return facts
+    }
+
+    private static func table(of peers: [NodeStatus.Peer]) -> TextTable {
+        var table = TextTable(header: ["DEVICE", "ID", "STATE", "LAST IN STEP", "ADDRESS"], flexibleColumn: 0)
+        table.rows = peers.map { peer in
+            [
+                .init(peer.name.isEmpty ? "(no name)" : peer.name, .bold),
+                .init(String(peer.deviceID.prefix(11))),
+                .init(state(of: peer), peer.isInSync ? .green : nil),
+                .init(peer.lastSyncMilliseconds.flatMap(TimeText.init(milliseconds:))?.local ?? "never", .dim),
+                .init(peer.address ?? ""),
+            ]
+        }
+        return table
+    }
+
+    private static func state(of peer: NodeStatus.Peer) -> String {
+        if peer.state == .notReachable { return "not reachable" }
+        if peer.isInSync { return "up to date" }
+        let rows = [(peer.rowsToSend, "to send"), (peer.rowsToReceive, "to receive")].filter { $0.0 > 0 }
+        return rows.isEmpty ? "connected" : rows.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    }
+
+    private static func remarks(on peer: NodeStatus.Peer) -> [String] {
+        let name = peer.name.isEmpty ? String(peer.deviceID.prefix(11)) : peer.name
+        var remarks: [String] = []
+        if let error = peer.lastError, peer.state == .notReachable { remarks.append("\(name): \(error)") }
+        if let offset = peer.clockOffsetMilliseconds {
+            let seconds = offset.magnitude / 1_000
+            remarks.append("\(name): its clock is \(seconds) seconds \(offset > 0 ? "ahead of" : "behind") this one. Set the clocks.")
+        }
+        return remarks
+    }
+}

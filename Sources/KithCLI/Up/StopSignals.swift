@@ -1,0 +1,39 @@
+import Dispatch
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The signals that ask the process to stop: Ctrl-C, `kill`, and a terminal that was closed.
+final class StopSignals {
+    /// How long an orderly stop may take.
+    static let stopMillisecondsMax = 900
+
+    /// Yields for each signal.
+    let stream: AsyncStream<Void>
+    private let sources: [any DispatchSourceSignal]
+
+    init() {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.stream = stream
+        // A reader of our output that has gone must not end the synchronisation.
+        signal(SIGPIPE, SIG_IGN)
+        sources = [SIGINT, SIGTERM, SIGHUP].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { continuation.yield() }
+            source.resume()
+            return source
+        }
+    }
+
+    /// Ends the process if the orderly stop takes too long; what was committed is safe at any moment.
+    static func exitIfNotDone() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(stopMillisecondsMax)) { exit(0) }
+    }
+}

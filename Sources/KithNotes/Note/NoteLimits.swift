@@ -1,0 +1,65 @@
+/// What can be stored as a note, checked whenever one is written here.
+///
+/// A note that arrives from another device is shown as it is, whatever that device allowed.
+public enum NoteLimits {
+    /// Bytes of a title, as UTF-8.
+    public static let titleBytesMax = 1_000
+    /// Bytes of a body, as UTF-8.
+    public static let bodyBytesMax = 4 << 20
+    /// Tags of one note.
+    public static let tagsMax = 64
+    /// Bytes of a tag, as UTF-8.
+    public static let tagBytesMax = 64
+
+    /// - Throws: ``NotesError`` with code `valueRejected`, saying what is wrong.
+    static func check(_ note: Note) throws(NotesError) {
+        try checkTitle(note.title)
+        try checkBody(note.body)
+        if note.tags.count > tagsMax {
+            throw reject("A note has at most \(tagsMax) tags, and this one would have \(note.tags.count). Use fewer.")
+        }
+        for tag in note.tags { try checkTag(tag) }
+        if note.title.isEmpty, note.body.isEmpty {
+            throw reject("A note needs a title or a body. Give one of them.")
+        }
+    }
+
+    private static func checkTitle(_ title: String) throws(NotesError) {
+        if title.utf8.count > titleBytesMax {
+            throw reject("The title has \(title.utf8.count) bytes; at most \(titleBytesMax) are allowed. Put the rest in the body.")
+        }
+        if title.unicodeScalars.contains(where: isControl) {
+            throw reject("The title contains a line break or another control character. A title is one line of text.")
+        }
+    }
+
+    private static func checkBody(_ body: String) throws(NotesError) {
+        if body.utf8.count > bodyBytesMax {
+            throw reject("The body has \(body.utf8.count) bytes; at most \(bodyBytesMax) are allowed. Split the note.")
+        }
+        // SQLite's C interface would end the text there.
+        if body.utf8.contains(0) {
+            throw reject("The body contains a NUL character, so it is not text. Only text can be kept in a note.")
+        }
+    }
+
+    private static func checkTag(_ tag: String) throws(NotesError) {
+        if tag.utf8.count > tagBytesMax {
+            throw reject("A tag has \(tag.utf8.count) bytes; at most \(tagBytesMax) are allowed. Use a shorter one.")
+        }
+        if tag.isEmpty || tag.unicodeScalars.contains(where: { isControl($0) || $0.properties.isWhitespace || $0 == "," }) {
+            throw reject("\u{201C}\(tag)\u{201D} is not a tag. A tag is one word, without spaces and commas.")
+        }
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+
+    private static func reject(_ message: String) -> NotesError {
+        NotesError(.valueRejected, message)
+    }
+}

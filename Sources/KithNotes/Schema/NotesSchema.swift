@@ -1,0 +1,60 @@
+import GRDB
+import Kith
+
+/// The tables of the notes product: ordinary SQLite, readable with any tool.
+public enum NotesSchema {
+    /// The name of the table that holds the notes.
+    public static let table = "note"
+
+    /// What takes part in synchronisation: tags as a set, everything else as registers.
+    public static let tracked = [TrackedTable(table, sets: ["tags"])]
+
+    /// Makes the tables, and brings those of older versions up to date.
+    public static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("kith-notes-1", foreignKeyChecks: .immediate) { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE note (
+                        id      BLOB PRIMARY KEY NOT NULL,
+                        title   TEXT NOT NULL DEFAULT '',
+                        body    TEXT NOT NULL DEFAULT '',
+                        color   INTEGER NOT NULL DEFAULT 0,
+                        tags    TEXT NOT NULL DEFAULT '[]',
+                        created INTEGER NOT NULL DEFAULT 0,
+                        updated INTEGER NOT NULL DEFAULT 0
+                    )
+                    """)
+        }
+        return migrator
+    }
+
+    /// Makes the tables in `database`, which is empty or already ours.
+    ///
+    /// - Throws: ``NotesError`` with code `notAStore` for a database of something else, or of a newer version.
+    static func prepare(_ database: any DatabaseWriter) throws {
+        let migrator = migrator
+        let isComplete = try database.read { db in
+            if try migrator.hasBeenSuperseded(db) {
+                throw NotesError(.notAStore, "These notes were written by a newer version of Kith and were left as they are. Update this program.")
+            }
+            if try migrator.hasCompletedMigrations(db) { return true }
+            if try migrator.appliedIdentifiers(db).isEmpty, try hasTables(db) {
+                throw NotesError(.notAStore, "This is a database of another program and was left as it is. Choose another file for the notes.")
+            }
+            return false
+        }
+        if isComplete { return }
+        do {
+            try migrator.migrate(database)
+        } catch {
+            // Another process may have done it in the meantime.
+            guard try database.read(migrator.hasCompletedMigrations) else { throw error }
+        }
+    }
+
+    private static func hasTables(_ db: Database) throws -> Bool {
+        let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' AND name <> 'grdb_migrations')"
+        return try Bool.fetchOne(db, sql: sql) ?? false
+    }
+}

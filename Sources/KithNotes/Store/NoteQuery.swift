@@ -1,0 +1,64 @@
+import GRDB
+
+/// Which notes to read, and in which order.
+public struct NoteQuery: Hashable, Sendable {
+    /// Orders of notes; where they leave a tie, ids decide.
+    public enum Order: String, CaseIterable, Codable, Hashable, Sendable {
+        /// Last changed first.
+        case updated
+        /// Last added first.
+        case created
+        /// By title, without case and accents.
+        case title
+    }
+
+    /// Notes that contain each of these words somewhere in title, body or tags, whatever the case and the accents.
+    public var words: [String] = []
+    /// Notes with this tag.
+    public var tag: String?
+    /// Notes of this color.
+    public var color: NoteColor?
+    public var order = Order.updated
+    /// How many at most, of the first in order; `nil` for all.
+    public var limit: Int?
+
+    public init() {}
+
+    /// All notes in which every word of `text` occurs.
+    public init(searching text: String) {
+        words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+    }
+
+    func fetch(_ db: Database) throws -> [Note] {
+        var conditions: [String] = []
+        var arguments: [any DatabaseValueConvertible] = []
+        if let tag {
+            conditions.append("json_valid(tags) AND EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)")
+            arguments.append(tag)
+        }
+        if let color {
+            conditions.append("color = ?")
+            arguments.append(color.rawValue)
+        }
+        for word in words {
+            conditions.append("instr(\(TextFolding.sqlName)(title || char(10) || body || char(10) || tags), ?) > 0")
+            arguments.append(TextFolding.fold(word))
+        }
+        arguments.append(limit.map { max(0, $0) } ?? -1)
+        let sql = """
+            SELECT \(Note.columns) FROM note \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
+            ORDER BY \(order.sql) LIMIT ?
+            """
+        return try Row.fetchAll(db, sql: sql, arguments: StatementArguments(arguments)).compactMap(Note.init(row:))
+    }
+}
+
+extension NoteQuery.Order {
+    fileprivate var sql: String {
+        switch self {
+        case .updated: "updated DESC, id DESC"
+        case .created: "created DESC, id DESC"
+        case .title: "\(TextFolding.sqlName)(title), id"
+        }
+    }
+}

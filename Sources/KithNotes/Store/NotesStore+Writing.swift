@@ -1,0 +1,108 @@
+import Foundation
+import GRDB
+import Kith
+
+extension NotesStore {
+    /// Adds a note.
+    ///
+    /// - Throws: ``NotesError`` with code `valueRejected` for what ``NoteLimits`` does not allow, `busy`, `diskFull`, `readOnly`.
+    @discardableResult
+    public func add(
+        title: String, body: String = "", color: NoteColor = .none, tags: NoteTags = []
+    ) throws(NotesError) -> Note {
+        let now = options.nowMilliseconds()
+        let note = Note(
+            id: options.makeID(now), title: title, body: body, color: color, tags: tags,
+            createdMilliseconds: now, updatedMilliseconds: now)
+        try NoteLimits.check(note)
+        try NotesError.mapping {
+            try database.write { db in
+                try db.execute(
+                    sql: "INSERT INTO note (\(Note.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    arguments: [Data(note.id.bytes), title, body, color.rawValue, try tags.json(), now, now])
+            }
+        }
+        return note
+    }
+
+    /// Changes a note as it is now, in one transaction. Only what `change` made different is written.
+    ///
+    /// - Throws: ``NotesError`` with code `notFound`, and as ``add(title:body:color:tags:)``.
+    @discardableResult
+    public func edit(_ id: UUID, _ change: (inout Note) throws -> Void) throws(NotesError) -> Note {
+        try NotesError.mapping {
+            try database.write { db in
+                let current = try Self.current(id, db)
+                var edited = current
+                try change(&edited)
+                return try write(edited, over: current, db)
+            }
+        }
+    }
+
+    /// Writes what is different in `edited` from `base`, the note as it was when the editing began.
+    ///
+    /// What others changed meanwhile in other fields stays.
+    /// - Throws: ``NotesError`` with code `changedMeanwhile` if one of the fields that differ was changed by others too,
+    ///   `notFound` if the note was deleted meanwhile, and as ``add(title:body:color:tags:)``.
+    @discardableResult
+    public func save(_ edited: Note, base: Note) throws(NotesError) -> Note {
+        let fields = edited.fieldsThatDiffer(from: base)
+        return try NotesError.mapping {
+            try database.write { db in
+                let current = try Self.current(base.id, db)
+                let changed = current.fieldsThatDiffer(from: base).filter(fields.contains)
+                // Others may have come to the same.
+                guard edited.fieldsThatDiffer(from: current).allSatisfy({ !changed.contains($0) }) else {
+                    let names = changed.map(\.rawValue).joined(separator: " and ")
+                    throw NotesError(
+                        .changedMeanwhile, "The \(names) of \u{201C}\(current.title.prefix(80))\u{201D} changed while you were editing.")
+                }
+                var merged = current
+                merged.take(fields, from: edited)
+                return try write(merged, over: current, db)
+            }
+        }
+    }
+
+    /// Deletes these notes in one transaction; those that are gone already are left out.
+    public func delete(_ ids: [UUID]) throws(NotesError) {
+        try NotesError.mapping {
+            try database.write { db in
+                for id in ids { try db.execute(sql: "DELETE FROM note WHERE id = ?", arguments: [Data(id.bytes)]) }
+            }
+        }
+    }
+
+    static func current(_ id: UUID, _ db: Database) throws -> Note {
+        guard let note = try fetch(id, db) else {
+            throw NotesError(.notFound, "The note \(id.uuidString.lowercased()) was deleted.")
+        }
+        return note
+    }
+
+    private func write(_ edited: Note, over current: Note, _ db: Database) throws -> Note {
+        let fields = edited.fieldsThatDiffer(from: current)
+        if fields.isEmpty { return current }
+        try NoteLimits.check(edited)
+        let assignments = fields.map { "\($0.rawValue) = ?, " }.joined()
+        let values = try fields.map(edited.databaseValue)
+        try db.execute(
+            sql: "UPDATE note SET \(assignments)updated = ? WHERE id = ?",
+            arguments: StatementArguments(values + [options.nowMilliseconds().databaseValue, Data(edited.id.bytes).databaseValue]))
+        return try Self.current(edited.id, db)
+    }
+}
+
+extension Note {
+    fileprivate mutating func take(_ fields: [NoteField], from other: Note) {
+        for field in fields {
+            switch field {
+            case .title: title = other.title
+            case .body: body = other.body
+            case .color: color = other.color
+            case .tags: tags = other.tags
+            }
+        }
+    }
+}

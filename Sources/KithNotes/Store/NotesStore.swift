@@ -1,0 +1,67 @@
+import Foundation
+import GRDB
+import Kith
+
+/// The notes of one person on this machine, in one SQLite file that synchronises.
+///
+///     let notes = try NotesStore.open(URL(filePath: "notes.sqlite"))
+///     let note = try notes.add(title: "Shopping", body: "Bread")
+///     try notes.edit(note.id) { $0.tags.insert("home") }
+///
+/// Several processes may have the file open and write; hand ``store`` to a `Node` in one of them to synchronise.
+public final class NotesStore: Sendable {
+    /// What synchronises the notes.
+    public let store: KithStore
+    let database: any DatabaseWriter
+    let options: Options
+
+    /// How a store reads the world and treats its file.
+    public struct Options: Sendable {
+        /// Reads the wall clock, in milliseconds since 1970.
+        public var nowMilliseconds: @Sendable () -> Int64 = {
+            Int64(Date().timeIntervalSince1970 * 1_000)
+        }
+        /// Makes the id of a note that is added at this time.
+        public var makeID: @Sendable (_ milliseconds: Int64) -> UUID = { milliseconds in
+            var generator = SystemRandomNumberGenerator()
+            return UUID.version7(milliseconds: milliseconds, using: &generator)
+        }
+        /// How long to wait for another process that is writing.
+        public var busyTimeoutSeconds = 5.0
+
+        public init() {}
+    }
+
+    /// Opens the notes in `file`, made with its folder (mode 0700) if there is none.
+    ///
+    /// - Throws: ``NotesError`` with code `notAStore`, `cannotCreate`, `readOnly`, `busy`, `corrupt` or `diskFull`.
+    public static func open(_ file: URL, options: Options = Options()) throws(NotesError) -> NotesStore {
+        try NotesFile.createIfMissing(file)
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(options.busyTimeoutSeconds)
+        configuration.prepareDatabase { $0.add(function: TextFolding.function) }
+        let pool = try NotesError.mapping { [configuration] in
+            try DatabasePool(path: file.path, configuration: configuration)
+        }
+        return try NotesStore(pool, options: options)
+    }
+
+    /// Takes over a database that is empty or holds notes, for instance one in memory.
+    ///
+    /// - Throws: ``NotesError`` with code `notAStore`, `readOnly`, `busy`, `corrupt` or `diskFull`.
+    public init(_ database: any DatabaseWriter, options: Options = Options()) throws(NotesError) {
+        self.database = database
+        self.options = options
+        store = try NotesError.mapping {
+            try database.barrierWriteWithoutTransaction { $0.add(function: TextFolding.function) }
+            try NotesSchema.prepare(database)
+            return try KithStore(database, tables: NotesSchema.tracked)
+        }
+    }
+
+    /// Closes the file. The store cannot be used afterwards.
+    public func close() throws(NotesError) {
+        store.close()
+        try NotesError.mapping { try database.close() }
+    }
+}
