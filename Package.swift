@@ -43,6 +43,9 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Kith", targets: ["Kith"]),
+        .library(name: "KithStore", targets: ["KithStore"]),
+        .library(name: "KithText", targets: ["KithText"]),
+        .library(name: "KithTesting", targets: ["KithTesting"]),
         .library(name: "KithNotes", targets: ["KithNotes"]),
         .executable(name: "kith", targets: ["KithCLI"]),
     ],
@@ -77,6 +80,7 @@ let package = Package(
                 logging,
             ]),
         module("KithNotes", ["Kith", grdb]),
+        module("KithTesting", ["KithCausality", "KithText", "KithSync", "KithStore", "KithTrust", grdb]),
         .executableTarget(
             name: "KithCLI",
             dependencies: [
@@ -89,12 +93,13 @@ let package = Package(
         tests("ProjectTests"),
         tests("KithCausalityTests", ["KithCausality"]),
         tests("KithSyncTests", ["KithCausality", "KithSync"], fixtures: true),
-        tests("KithStoreTests", ["KithCausality", "KithSync", "KithStore", grdb, sqlite], fixtures: true),
+        tests("KithStoreTests", ["KithCausality", "KithSync", "KithStore", "kith-conformance", grdb, sqlite], fixtures: true),
         tests("KithTextTests", ["KithCausality", "KithText", crypto], fixtures: true),
         tests("KithTrustTests", ["KithTrust", crypto] + certificates),
         tests("KithTransportTests", ["KithTransport", "KithTrust", crypto] + certificates + nio),
         tests("KithDiscoveryTests", ["KithDiscovery", logging]),
         tests("KithTests", ["Kith", "KithDiscovery", "KithTransport", "KithCausality", grdb, logging]),
+        tests("KithTestingTests", ["KithCausality", "KithSync", "KithStore", "KithTesting", grdb], fixtures: true),
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),
         tests("KithCLITests", ["KithCLI"]),
     ]

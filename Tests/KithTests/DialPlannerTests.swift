@@ -1,0 +1,114 @@
+import Foundation
+import KithDiscovery
+import KithSync
+import KithTrust
+import Testing
+
+@testable import Kith
+
+/// Whom to dial and when: what could flood the network, or keep a device from being dialled.
+@Suite struct DialPlannerTests {
+    private var random = Fixed()
+    private var planner = DialPlanner()
+
+    @Test mutating func aDeviceWithAnAddressIsDialledAtOnceAndOnlyOnce() throws {
+        planner.trust([try device(1)], now: at(0))
+        #expect(planner.start(now: at(0)).map(\.target) == [.device(id(1))])
+        #expect(planner.start(now: at(10)).isEmpty)
+        #expect(planner.isDialling)
+    }
+
+    @Test mutating func aDeviceWithoutAnAddressWaitsForAnAnnouncement() throws {
+        planner.trust([try TrustedDevice(id: id(1), added: Date(timeIntervalSince1970: 0))], now: at(0))
+        #expect(planner.start(now: at(0)).isEmpty)
+        #expect(planner.nextDue == nil)
+        planner.found(try name("one"), [try address(1)], now: at(5))
+        #expect(planner.start(now: at(5)).map(\.target) == [.announced(try name("one"))])
+    }
+
+    @Test mutating func failuresWaitLongerAndLongerUpToTheLimit() throws {
+        planner.trust([try device(1)], now: at(0))
+        var now: Int64 = 0
+        var waits: [Int64] = []
+        for _ in 0..<12 {
+            let target = try #require(planner.start(now: at(now)).first?.target)
+            planner.failed(target, .later, now: at(now), using: &random)
+            let due = try #require(planner.nextDue).milliseconds
+            waits.append(due - now)
+            now = due
+        }
+        #expect(zip(waits, waits.dropFirst()).allSatisfy { $0 <= $1 })
+        #expect(waits[0] <= 500 && waits.last! <= 60_000 && waits.last! >= 30_000)
+    }
+
+    @Test mutating func aDeviceThatIsConnectedIsNotDialledUnderAnyName() throws {
+        planner.trust([try device(1)], now: at(0))
+        planner.found(try name("one"), [try address(1)], now: at(0))
+        for start in planner.start(now: at(0)) { planner.connected(id(1), dialled: start.target) }
+        planner.disconnected(id(1), .afterChange, now: at(1), using: &random)
+        #expect(planner.start(now: at(1_000_000)).isEmpty)
+        planner.disconnected(id(1), .later, now: at(1_000_000), using: &random)
+        #expect(planner.start(now: at(1_000_600)).count == 2)
+    }
+
+    @Test mutating func aNewAddressIsTriedAtOnceWhateverThePause() throws {
+        planner.found(try name("one"), [try address(1)], now: at(0))
+        let target = try #require(planner.start(now: at(0)).first?.target)
+        planner.failed(target, .afterChange, now: at(0), using: &random)
+        #expect(planner.start(now: at(1_000)).isEmpty)
+        planner.found(try name("one"), [try address(2)], now: at(1_000))
+        #expect(planner.start(now: at(1_000)).count == 1)
+    }
+
+    @Test mutating func aChangedListOfDevicesEndsEveryPause() throws {
+        planner.found(try name("one"), [try address(1)], now: at(0))
+        let target = try #require(planner.start(now: at(0)).first?.target)
+        planner.failed(target, .afterChange, now: at(0), using: &random)
+        planner.trust([try device(1)], now: at(10))
+        #expect(planner.start(now: at(10)).count == 2)
+    }
+
+    @Test mutating func whatIsNoLongerAnnouncedOrTrustedIsForgotten() throws {
+        planner.trust([try device(1)], now: at(0))
+        planner.found(try name("one"), [try address(1)], now: at(0))
+        planner.lost(try name("one"))
+        planner.trust([], now: at(0))
+        #expect(planner.start(now: at(1_000_000)).isEmpty)
+    }
+
+    @Test mutating func aSessionThatCameAboutMakesTheNextPauseShortAgain() throws {
+        planner.trust([try device(1)], now: at(0))
+        var now: Int64 = 0
+        for _ in 0..<8 {
+            let target = try #require(planner.start(now: at(now)).first?.target)
+            planner.failed(target, .later, now: at(now), using: &random)
+            now = try #require(planner.nextDue).milliseconds
+        }
+        let target = try #require(planner.start(now: at(now)).first?.target)
+        planner.connected(id(1), dialled: target)
+        planner.succeeded(id(1))
+        planner.disconnected(id(1), .later, now: at(now), using: &random)
+        #expect(try #require(planner.nextDue).milliseconds <= now + 500)
+    }
+
+    // MARK: Names
+
+    private func at(_ milliseconds: Int64) -> Instant { Instant(milliseconds: milliseconds) }
+
+    private func id(_ number: UInt8) -> DeviceID {
+        DeviceID(bytes: [UInt8](repeating: number, count: DeviceID.byteCount))!
+    }
+
+    private func name(_ text: String) throws -> InstanceName { try #require(InstanceName(bytes: Array(text.utf8))) }
+
+    private func address(_ number: Int) throws -> PeerAddress { try PeerAddress(host: "10.0.0.\(number)", port: 4_747) }
+
+    private func device(_ number: UInt8) throws -> TrustedDevice {
+        try TrustedDevice(id: id(number), addresses: [address(Int(number))], added: Date(timeIntervalSince1970: 0))
+    }
+
+    /// Always draws the same.
+    private struct Fixed: RandomNumberGenerator {
+        mutating func next() -> UInt64 { 1 << 40 }
+    }
+}

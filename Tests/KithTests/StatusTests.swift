@@ -1,0 +1,65 @@
+import Testing
+
+@testable import Kith
+
+/// What a person reads when the node does not synchronise: always why, and what to do.
+@Suite struct StatusTests {
+    @Test func withoutDevicesItIsLocalOnlyAndSaysHowToChangeThat() {
+        let status = NodeStatus(NodeStatus.Facts())
+        #expect(status.state == .localOnly)
+        #expect(status.remedy?.contains("kith device add") == true)
+    }
+
+    @Test func withNobodyReachableItWaitsAndSaysWhatToCheck() {
+        let status = NodeStatus(facts([peer("desk")]))
+        #expect(status.state == .waiting)
+        #expect(status.sentence.contains("the other device"))
+        #expect(status.remedy != nil)
+    }
+
+    @Test func withoutMDNSTheRemedyIsAnAddress() {
+        var facts = facts([peer("desk")])
+        facts.mdns = "no mDNS daemon answers"
+        facts.mdnsFails = true
+        #expect(NodeStatus(facts).remedy?.contains("--address") == true)
+    }
+
+    @Test func rowsOnTheirWayAreCounted() {
+        var desk = peer("desk", connected: true)
+        desk.rowsToReceive = 7
+        let status = NodeStatus(facts([desk, peer("laptop")]))
+        #expect(status.state == .syncing)
+        #expect(status.sentence.contains("7"))
+    }
+
+    @Test func inSyncWithAllWhoAreConnectedItIsUpToDate() {
+        var desk = peer("desk", connected: true)
+        desk.isInSync = true
+        var laptop = peer("laptop", connected: true)
+        laptop.isInSync = true
+        #expect(NodeStatus(facts([desk, laptop])).sentence == "Up to date with desk and laptop.")
+        laptop.isInSync = false
+        #expect(NodeStatus(facts([desk, laptop])).state == .syncing)
+    }
+
+    @Test func anObstacleOutweighsEverythingElse() {
+        var facts = facts([peer("desk", connected: true)])
+        facts.obstacle = "The disk is full."
+        let status = NodeStatus(facts)
+        #expect(status.state == .stalled)
+        #expect(status.sentence.contains("The disk is full."))
+        #expect(status.remedy != nil)
+    }
+
+    private func facts(_ peers: [NodeStatus.Peer]) -> NodeStatus.Facts {
+        var facts = NodeStatus.Facts()
+        facts.peers = peers
+        return facts
+    }
+
+    private func peer(_ name: String, connected: Bool = false) -> NodeStatus.Peer {
+        var peer = NodeStatus.Peer(deviceID: "ABCDE", name: name)
+        peer.state = connected ? .connected : .notReachable
+        return peer
+    }
+}
