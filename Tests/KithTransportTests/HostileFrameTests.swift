@@ -124,21 +124,25 @@ import Testing
             let pair = try await Pair(raisesFrameLimits: false)
             let long = [UInt8](repeating: 2, count: 100_000)
             for frame in [[1], long, [3]] { try await pair.alice.send(frame) }
-            await pair.alice.close()
+            async let closed: Void = pair.alice.close()
             var frames = pair.bob.frames.makeAsyncIterator()
             #expect(try await frames.next() == [1])
             pair.bob.raiseFrameLimit(to: 100_000)
             #expect(try await frames.next() == long)
             #expect(try await frames.next() == [3])
             #expect(try await frames.next() == nil)
+            await closed
             await pair.close()
         }
     }
 
     @Test func aLongFrameBehindTheHelloIsRefusedIfTheLimitIsNotRaised() async throws {
+        var configuration = TransportConfiguration()
+        configuration.closeTimeoutMilliseconds = 50
         for closes in [true, false] {
-            let pair = try await Pair(raisesFrameLimits: false)
+            let pair = try await Pair(alice: configuration, raisesFrameLimits: false)
             for frame in [[1], [UInt8](repeating: 2, count: 100_000)] { try await pair.alice.send(frame) }
+            // In the first case the frame has come as a whole when it is judged.
             if closes { await pair.alice.close() }
             var frames = pair.bob.frames.makeAsyncIterator()
             #expect(try await frames.next() == [1])
