@@ -5,7 +5,7 @@ import KithNotes
 
 /// The options that every command has.
 struct StoreOptions: ParsableArguments {
-    @Option(help: "The database file of the notes.", completion: .file())
+    @Option(help: ArgumentHelp("The database file of the notes.", valueName: "path"), completion: .file())
     var store: String?
 
     @Flag(help: "Print JSON instead of text for people.")
@@ -17,7 +17,9 @@ struct StoreOptions: ParsableArguments {
 
     /// Runs `body` with the notes open.
     func withNotes<Result>(_ body: (NotesStore) throws -> Result) throws -> Result {
-        let notes = try NotesStore.open(folders().notes)
+        var options = NotesStore.Options()
+        options.checkpoints = false
+        let notes = try NotesStore.open(folders().notes, options: options)
         defer { try? notes.close() }
         return try body(notes)
     }

@@ -28,6 +28,11 @@ public final class NotesStore: Sendable {
         }
         /// How long to wait for another process that is writing.
         public var busyTimeoutSeconds = 5.0
+        /// Whether this process moves what is committed from the write-ahead log into the file now and then.
+        ///
+        /// At most one process should: in older versions of SQLite, two that write and do so at once can damage the file. Commands
+        /// that end soon leave it to the node, or, if they are the last to close the file, to that moment, which is safe.
+        public var checkpoints = true
 
         public init() {}
     }
@@ -39,11 +44,17 @@ public final class NotesStore: Sendable {
         try NotesFile.createIfMissing(file)
         var configuration = Configuration()
         configuration.busyMode = .timeout(options.busyTimeoutSeconds)
-        configuration.prepareDatabase { $0.add(function: TextFolding.function) }
-        let pool = try NotesError.mapping { [configuration] in
-            try DatabasePool(path: file.path, configuration: configuration)
+        configuration.journalMode = .wal
+        configuration.prepareDatabase { [options] db in
+            db.add(function: TextFolding.function)
+            if !options.checkpoints { try db.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
         }
-        return try NotesStore(pool, options: options)
+        let database: any DatabaseWriter = try NotesError.mapping { [configuration] in
+            // A pool reads while it writes, but its last connection cannot write, so that the log stays when it closes.
+            if options.checkpoints { return try DatabasePool(path: file.path, configuration: configuration) }
+            return try DatabaseQueue(path: file.path, configuration: configuration)
+        }
+        return try NotesStore(database, options: options)
     }
 
     /// Takes over a database that is empty or holds notes, for instance one in memory.
