@@ -3,14 +3,11 @@ extension TextBuffer {
         self.init(scalars: string.unicodeScalars)
     }
 
-    /// The text with these bytes.
+    /// The text with these bytes, of any length: ``TextLimits/textScalarsMax`` is checked where a text is edited.
     ///
-    /// - Throws: ``TextError/malformed(_:)`` for anything but valid UTF-8, and a limit error for a longer text than
-    ///   ``TextLimits/textScalarsMax``.
+    /// - Throws: ``TextError/malformed(_:)`` for anything but valid UTF-8; nothing is repaired.
     public init(utf8: some Collection<UInt8>) throws(TextError) {
-        let scalars = try Unicode.Scalar.decode(utf8: utf8)
-        try TextLimits.check(scalars.count, TextLimits.textScalarsMax, "The length of a text")
-        self.init(scalars: scalars)
+        self.init(scalars: try Unicode.Scalar.decode(utf8: utf8))
     }
 
     /// The text with these UTF-16 units; a lone surrogate, as JavaScript strings may hold, becomes U+FFFD.

@@ -2,6 +2,8 @@
 struct TextComparison {
     /// How far a common beginning or end is given back to reach the border of a line.
     private static let lineBorderMax = 1_024
+    /// How many scalars more a replacement takes so that it begins and ends with whole words.
+    private static let wordMax = 64
 
     private let old: ContiguousArray<Unicode.Scalar>
     private let new: ContiguousArray<Unicode.Scalar>
@@ -83,16 +85,28 @@ struct TextComparison {
     }
 
     /// The edit without what its two sides begin and end with, as far as no character is torn.
+    ///
+    /// A replacement takes the whole word, so that two people's replacements of one word both stay readable; what is
+    /// only inserted into a word, or only deleted from it, does not.
     private func trimmed(_ edit: Edit) -> Edit {
+        let tight = trimmed(edit) { $0.isTokenBoundary($1) }
+        guard !tight.old.isEmpty, !tight.new.isEmpty else { return tight }
+        let words = trimmed(edit) { $0.isWordBoundary($1) }
+        return words.size - tight.size <= Self.wordMax ? words : tight
+    }
+
+    private func trimmed(
+        _ edit: Edit, where isBoundary: (ContiguousArray<Unicode.Scalar>, Int) -> Bool
+    ) -> Edit {
         let shorter = min(edit.old.count, edit.new.count)
         let (old0, new0) = (edit.old.lowerBound, edit.new.lowerBound)
         let (old1, new1) = (edit.old.upperBound, edit.new.upperBound)
         var lead = 0
         while lead < shorter, old[old0 + lead] == new[new0 + lead] { lead += 1 }
-        while lead > 0, !old.isTokenBoundary(old0 + lead) || !new.isTokenBoundary(new0 + lead) { lead -= 1 }
+        while lead > 0, !isBoundary(old, old0 + lead) || !isBoundary(new, new0 + lead) { lead -= 1 }
         var tail = 0
         while tail < shorter - lead, old[old1 - 1 - tail] == new[new1 - 1 - tail] { tail += 1 }
-        while tail > 0, !old.isTokenBoundary(old1 - tail) || !new.isTokenBoundary(new1 - tail) { tail -= 1 }
+        while tail > 0, !isBoundary(old, old1 - tail) || !isBoundary(new, new1 - tail) { tail -= 1 }
         return Edit(old: old0 + lead..<old1 - tail, new: new0 + lead..<new1 - tail)
     }
 }

@@ -3,7 +3,7 @@ extension Unicode.Scalar {
     enum TokenClass {
         case word
         case space
-        /// A token of its own: punctuation, symbols, ideographs.
+        /// A token of its own: punctuation, symbols, ideographs, letters of scripts that write without spaces.
         case single
     }
 
@@ -14,6 +14,10 @@ extension Unicode.Scalar {
             case 0x20, 0x09...0x0D: return .space
             default: return .single
             }
+        }
+        switch value {
+        case 0x0E00...0x0EFF, 0x1000...0x109F, 0x1780...0x17FF, 0x3040...0x30FF: return .single  // no spaces there
+        default: break
         }
         if properties.isIdeographic { return .single }
         if properties.isWhitespace { return .space }
@@ -54,5 +58,12 @@ extension ContiguousArray<Unicode.Scalar> {
         var first = position
         while first > 0, position - first < 256, self[first - 1].isRegionalIndicator { first -= 1 }
         return (position - first).isMultiple(of: 2)
+    }
+
+    /// Whether no word goes on from the scalar before `position` to the one at it.
+    func isWordBoundary(_ position: Int) -> Bool {
+        guard isTokenBoundary(position) else { return false }
+        guard position > 0, position < count else { return true }
+        return self[position - 1].tokenClass != .word || self[position].tokenClass != .word
     }
 }

@@ -10,7 +10,7 @@ public enum TextError: Error, Hashable, Sendable {
     case positionInsideScalar(offset: Int, unit: TextUnit)
     /// A change without any operation, or an operation of length 0.
     case emptyChange
-    /// Sequences count from 1; a dot with sequence 0 names nothing.
+    /// The dot cannot name this change: its sequence is 0, or it names another one.
     case invalidDot(Dot)
     /// The author stated another length of the text, in scalars, than the one its parents give.
     case lengthMismatch(stated: Int, actual: Int)
@@ -40,7 +40,7 @@ extension TextError: CustomStringConvertible {
         case .emptyChange:
             "The change holds no operation, or one of length 0; nothing was stored."
         case .invalidDot(let dot):
-            "\(dot) is not the name of a commit: sequences count from 1."
+            "\(dot) cannot name this change: sequences count from 1, and none is used twice."
         case .lengthMismatch(let stated, let actual):
             "The author saw a text of \(stated) scalars, here it has \(actual): the histories differ. The change was not applied."
         case .parentsNotSorted:

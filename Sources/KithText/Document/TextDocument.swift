@@ -49,8 +49,8 @@ public struct TextDocument: Sendable {
     @discardableResult
     public mutating func edit(_ operations: TextOperations, as dot: Dot) throws(TextError) -> AppendedTextChange {
         let change = TextChange(dot: dot, parents: version, operations: operations, lengthBefore: text.count)
-        try change.validateShape()
         try checkNew(dot)
+        try change.validateShape()
         _ = try TextChange.lengthAfter(operations, operations.steps.indices, before: text.count, stated: nil)
         return appendVerbatim(change, log.graph.version)
     }
