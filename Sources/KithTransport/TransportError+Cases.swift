@@ -32,8 +32,7 @@ extension TransportError {
     init(duringConnection error: any Error) {
         switch error {
         case let error as TransportError: self = error
-        // The only alerts after a handshake are the server's verdict on this side's certificate and protocol errors.
-        case BoringSSLError.sslError(let stack) where "\(stack)".contains("ALERT"): self = .refusedByPeer
+        case BoringSSLError.sslError(let stack) where Self.isRefusal("\(stack)"): self = .refusedByPeer
         case NIOSSLError.uncleanShutdown: self = .connectionLost("no goodbye")
         case let error as IOError: self = .connectionLost(String(cString: strerror(error.errnoCode)))
         default: self = .connectionLost("\(error)")
@@ -68,9 +67,15 @@ extension TransportError {
     private static func handshakeFailed(_ error: BoringSSLError) -> TransportError {
         let detail = "\(error)"
         if detail.contains("NO_APPLICATION_PROTOCOL") { return .wrongProtocol }
-        if detail.contains("ALERT") && detail.contains("CERTIFICATE") { return .refusedByPeer }
+        if isRefusal(detail) { return .refusedByPeer }
         if detail.contains("eofDuringHandshake") || detail.contains("EOF during handshake") { return .handshakeEnded }
         return TransportError(.handshakeFailed, "The TLS handshake failed: \(detail). The other side may not be Kith.")
+    }
+
+    /// Whether an error of the TLS library is the peer's alert that it does not accept this side's certificate; it tells
+    /// so only in its text.
+    private static func isRefusal(_ detail: String) -> Bool {
+        detail.contains("ALERT") && detail.contains("CERTIFICATE")
     }
 
     /// For a limit in time that the peer broke.

@@ -178,7 +178,8 @@ final class FrameHandler: ChannelInboundHandler, ChannelOutboundHandler {
         end(error)
         // Past the TLS handler, which would wait for the peer's goodbye.
         let pipeline = context.pipeline.syncOperations
-        let tls = (try? pipeline.context(handlerType: NIOSSLClientHandler.self)) ?? (try? pipeline.context(handlerType: NIOSSLServerHandler.self))
+        let tls =
+            (try? pipeline.context(handlerType: NIOSSLClientHandler.self)) ?? (try? pipeline.context(handlerType: NIOSSLServerHandler.self))
         (tls ?? context).close(promise: nil)
     }
 
@@ -189,7 +190,9 @@ final class FrameHandler: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if !isClosing { drainUndecoded() }
+        // Who has said goodbye does not care how the other side goes.
+        if isClosing { return context.close(promise: nil) }
+        drainUndecoded()
         abort(TransportError(duringConnection: error), context)
     }
 

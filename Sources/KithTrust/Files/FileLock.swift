@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// One editor of a file at a time, among all processes of the machine (flock(2) on a file beside it, since the

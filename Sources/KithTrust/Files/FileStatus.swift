@@ -1,63 +1,46 @@
 import Foundation
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    // With Foundation in the module, the compiler may count the members of `stat` to any of these.
-    import CoreFoundation
-    import Dispatch
-    #if canImport(Musl)
-        import Musl
-    #else
-        import Glibc
-    #endif
-#endif
-
-/// What the operating system says of a file.
+/// What the file system says of a file, links followed.
 struct FileStatus: Sendable {
     /// What tells one version of a file from the next without reading it.
     struct Stamp: Hashable, Sendable {
-        fileprivate let inode: UInt64
+        fileprivate let number: Int64
         fileprivate let bytes: Int64
-        fileprivate let seconds: Int
-        fileprivate let nanoseconds: Int
+        fileprivate let modified: Date
     }
 
     let isRegular: Bool
     let isFolder: Bool
-    let owner: uid_t
+    /// The user to whom it belongs.
+    let owner: Int64
     /// The permission bits.
-    let mode: mode_t
+    let mode: Int64
     /// Size in bytes.
     let bytes: Int64
     let stamp: Stamp
 
-    /// Of the file at `path`; `nil` with `errno` set if there is none to look at.
+    /// Of the file at `path`; `nil` if there is none to look at.
     init?(path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        self.init(status)
+        let resolved = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: resolved),
+            let owner = Self.integer(attributes[.ownerAccountID]), let mode = Self.integer(attributes[.posixPermissions]),
+            let bytes = Self.integer(attributes[.size]), let number = Self.integer(attributes[.systemFileNumber]),
+            let modified = attributes[.modificationDate] as? Date
+        else { return nil }
+        let type = attributes[.type] as? FileAttributeType
+        isRegular = type == .typeRegular
+        isFolder = type == .typeDirectory
+        self.owner = owner
+        self.mode = mode
+        self.bytes = bytes
+        stamp = Stamp(number: number, bytes: bytes, modified: modified)
     }
 
-    /// Of an open file.
-    init?(descriptor: Int32) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return nil }
-        self.init(status)
-    }
-
-    private init(_ status: stat) {
-        isRegular = status.st_mode & S_IFMT == S_IFREG
-        isFolder = status.st_mode & S_IFMT == S_IFDIR
-        owner = status.st_uid
-        mode = status.st_mode & 0o7777
-        bytes = Int64(status.st_size)
-        #if canImport(Darwin)
-            let modified = status.st_mtimespec
-        #else
-            let modified = status.st_mtim
-        #endif
-        stamp = Stamp(
-            inode: UInt64(status.st_ino), bytes: bytes, seconds: Int(modified.tv_sec), nanoseconds: Int(modified.tv_nsec))
+    private static func integer(_ value: Any?) -> Int64? {
+        switch value {
+        case let value as any BinaryInteger: Int64(clamping: value)
+        case let value as NSNumber: value.int64Value
+        default: nil
+        }
     }
 }

@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// Small files that belong to one user: read with a limit and a look at who else could reach them, replaced whole.
@@ -11,7 +11,7 @@ enum PrivateFile {
     /// The content of the file at `path`; `nil` if it does not exist.
     /// - Parameter forbiddenMode: permission bits that no one but the owner may have.
     /// - Throws: `.exposedFile` or `.fileSystem`.
-    static func read(_ path: String, bytesMax: Int, forbiddenMode: mode_t) throws(TrustError) -> [UInt8]? {
+    static func read(_ path: String, bytesMax: Int, forbiddenMode: Int64) throws(TrustError) -> [UInt8]? {
         // O_NONBLOCK: opening a FIFO by mistake must not hang.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -19,7 +19,7 @@ enum PrivateFile {
             throw .failed("open", path)
         }
         defer { close(descriptor) }
-        try check(descriptor, path, bytesMax: bytesMax, forbiddenMode: forbiddenMode)
+        try check(path, bytesMax: bytesMax, forbiddenMode: forbiddenMode)
         var bytes = [UInt8](repeating: 0, count: bytesMax + 1)
         var count = 0
         while count <= bytesMax {
@@ -54,15 +54,13 @@ enum PrivateFile {
 
     // MARK: Steps
 
-    private static func check(
-        _ descriptor: Int32, _ path: String, bytesMax: Int, forbiddenMode: mode_t
-    ) throws(TrustError) {
-        guard let status = FileStatus(descriptor: descriptor) else { throw .failed("look at", path) }
+    private static func check(_ path: String, bytesMax: Int, forbiddenMode: Int64) throws(TrustError) {
+        guard let status = FileStatus(path: path) else { throw TrustError(.fileSystem, "Cannot look at \(path).") }
         guard status.isRegular else {
             throw TrustError(.fileSystem, "\(path) is not a regular file. Move it away.")
         }
-        guard status.bytes <= bytesMax else { throw tooLarge(path, bytesMax) }
-        let mine = status.owner == geteuid() || status.owner == 0 || geteuid() == 0
+        guard status.bytes <= Int64(bytesMax) else { throw tooLarge(path, bytesMax) }
+        let mine = status.owner == Int64(geteuid()) || status.owner == 0 || geteuid() == 0
         guard mine, status.mode & forbiddenMode == 0 else {
             throw TrustError(
                 .exposedFile,

@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// The folder of the identity files, in which only their owner may make, rename or remove files.
@@ -12,7 +12,7 @@ enum PrivateFolder {
     /// - Throws: `.exposedFolder` if others may write into it, or `.fileSystem`.
     static func create(_ path: String) throws(TrustError) {
         try makeMissing(path)
-        guard let status = FileStatus(path: path) else { throw .failed("look at", path) }
+        guard let status = FileStatus(path: path) else { throw TrustError(.fileSystem, "Cannot look at \(path).") }
         guard status.isFolder else {
             throw TrustError(.fileSystem, "\(path) is not a folder. Move it away.")
         }

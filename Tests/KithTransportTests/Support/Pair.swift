@@ -1,5 +1,5 @@
-import KithTrust
 import KithTransport
+import KithTrust
 import Testing
 
 /// Two devices that trust each other, connected over 127.0.0.1.

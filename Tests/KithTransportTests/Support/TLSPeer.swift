@@ -35,7 +35,9 @@ struct TLSPeer: Sendable {
                     // Accepts any server: it is the server that is tested.
                     let tls = try NIOSSLClientHandler(
                         context: context, serverHostname: nil, customVerificationCallback: { $1.succeed(.certificateVerified) })
-                    try channel.pipeline.syncOperations.addHandlers([tls, CollectingHandler(received, closesAfterGreeting: closesAfterGreeting)])
+                    try channel.pipeline.syncOperations.addHandlers([
+                        tls, CollectingHandler(received, closesAfterGreeting: closesAfterGreeting),
+                    ])
                 }
             }
             .connect(host: "127.0.0.1", port: port).get()
@@ -52,7 +54,9 @@ struct TLSPeer: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let tls = NIOSSLServerHandler(
                         context: context, customVerificationCallback: { $1.succeed(.certificateVerified) })
-                    try channel.pipeline.syncOperations.addHandlers([tls, CollectingHandler(received, closesAfterGreeting: closesAfterGreeting)])
+                    try channel.pipeline.syncOperations.addHandlers([
+                        tls, CollectingHandler(received, closesAfterGreeting: closesAfterGreeting),
+                    ])
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
