@@ -39,13 +39,18 @@ public struct CounterState: Hashable, Sendable {
     public var touched: VersionVector { VersionVector(totals.map(\.dot)) }
 
     mutating func merge(_ other: CounterState) {
+        var merged: [Total] = []
+        merged.reserveCapacity(totals.count + other.totals.count)
+        var mine = totals[...]
         for total in other.totals {
-            if let index = totals.firstIndex(where: { $0.dot.replica == total.dot.replica }) {
-                if totals[index].dot.sequence < total.dot.sequence { totals[index] = total }
+            while let next = mine.first, next.dot.replica < total.dot.replica { merged.append(mine.removeFirst()) }
+            if let same = mine.first, same.dot.replica == total.dot.replica {
+                merged.append(same.dot.sequence < total.dot.sequence ? total : same)
+                mine.removeFirst()
             } else {
-                let index = totals.firstIndex { $0.dot.replica > total.dot.replica } ?? totals.endIndex
-                totals.insert(total, at: index)
+                merged.append(total)
             }
         }
+        totals = merged + mine
     }
 }

@@ -10,7 +10,7 @@ struct SliceSender: Hashable, Sendable {
 
     private var resumption: Resumption?
     private var delta: Delta?
-    private var reading = Reading.none
+    private var isReading = false
     /// A slice that is read and waits for room in the window.
     private var waiting: [UInt8]?
     /// Slices sent in this session, and those the peer has dealt with.
@@ -32,13 +32,6 @@ struct SliceSender: Hashable, Sendable {
         var lastSlice: UInt64?
         /// Whether the last slice is read.
         var isRead = false
-    }
-
-    private enum Reading {
-        case none
-        case current
-        /// Of a delta that was given up meanwhile.
-        case stale
     }
 
     /// A peer that is refused this often in a row can never be served.
@@ -70,13 +63,13 @@ struct SliceSender: Hashable, Sendable {
     ///   - vector: what our store knows.
     ///   - mayStart: whether a new delta may begin.
     mutating func nextRead(storeKnows vector: VersionVector, mayStart: Bool) -> SliceRequest? {
-        guard reading == .none, waiting == nil, bytesInFlight.count < WireLimits.slicesInFlightMax else { return nil }
+        guard !isReading, waiting == nil, bytesInFlight.count < WireLimits.slicesInFlightMax else { return nil }
         if delta == nil {
             guard mayStart, !known.covers(vector), exhausted != vector else { return nil }
             delta = Delta(since: known)
         }
         guard let delta, !delta.isRead else { return nil }
-        reading = .current
+        isReading = true
         return SliceRequest(since: delta.since, resumption: resumption, after: delta.after, target: delta.target)
     }
 
@@ -84,8 +77,9 @@ struct SliceSender: Hashable, Sendable {
     mutating func read(
         _ slice: Slice?, storeKnows vector: VersionVector, alsoSentTo neighbours: [ReplicaID]
     ) throws(CloseReason) -> [UInt8]? {
-        defer { reading = .none }
-        guard reading == .current, var delta else { return nil }
+        defer { isReading = false }
+        // A delta that was given up meanwhile is gone, and the next one does not begin before this read has ended.
+        guard isReading, var delta else { return nil }
         guard let slice else {
             guard delta.target == nil else { throw CloseReason(.storeFailed, "The store lost the end of a delta.") }
             self.delta = nil
@@ -95,8 +89,11 @@ struct SliceSender: Hashable, Sendable {
         guard slice.isLast || (slice.position.map { next in delta.after.map { $0 < next } ?? true } ?? false) else {
             throw CloseReason(.storeFailed, "The store read a slice that does not advance.")
         }
+        for part in slice.rows {
+            if let limit = part.state.exceededLimit { throw .tooLarge(part, in: slice, limit) }
+        }
         let frame = FrameCodec.encode(.slice(slice, alsoSentTo: neighbours))
-        guard frame.count <= WireLimits.frameBytesMax else { throw .tooLarge(slice, bytes: frame.count) }
+        if frame.count > WireLimits.frameBytesMax, let largest = slice.rows.first { throw .tooLarge(largest, in: slice, "frameBytesMax") }
         delta.target = delta.target ?? slice.target
         delta.after = slice.position
         delta.rowsRemaining = slice.isLast ? 0 : slice.rowsRemaining
@@ -140,7 +137,6 @@ struct SliceSender: Hashable, Sendable {
     mutating func refused(_ want: Want) throws(CloseReason) {
         delta = nil
         waiting = nil
-        if reading == .current { reading = .stale }
         try acknowledged(want.slices)
         refusals += 1
         guard refusals <= Self.refusalsMax else {
@@ -153,13 +149,10 @@ struct SliceSender: Hashable, Sendable {
 }
 
 extension CloseReason {
-    fileprivate static func tooLarge(_ slice: Slice, bytes: Int) -> CloseReason {
-        let row = slice.rows.first.map { "\(String(decoding: slice.tables[$0.table].name, as: UTF8.self)) \($0.id)" }
+    fileprivate static func tooLarge(_ part: RowPart, in slice: Slice, _ limit: String) -> CloseReason {
+        let table = String(decoding: slice.tables[part.table].name, as: UTF8.self)
         return CloseReason(
             .tooLarge,
-            """
-            The row \(row ?? "?") takes \(bytes) bytes to send, more than the limit of \(WireLimits.frameBytesMax). \
-            Make its values smaller.
-            """)
+            "The row \(part.id) of \(table) is too large to be sent: it exceeds the limit \(limit). Make its values smaller or fewer.")
     }
 }

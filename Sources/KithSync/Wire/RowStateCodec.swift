@@ -15,9 +15,9 @@ public enum RowStateCodec {
     public static func encode(
         _ row: RowState, shown: ShownValues, to writer: inout ByteWriter, _ replicas: inout ReplicaTable
     ) {
-        let stamps = distinctStamps(of: row)
-        writer.count(stamps.count)
-        for stamp in stamps { writer.stamp(stamp, &replicas) }
+        let stamps = StampTable(row)
+        writer.count(stamps.stamps.count)
+        for stamp in stamps.stamps { writer.stamp(stamp, &replicas) }
         writer.count(row.cells.count)
         for entry in row.cells {
             writer.count(entry.column)
@@ -74,22 +74,13 @@ public enum RowStateCodec {
 // MARK: - Registers
 
 extension RowStateCodec {
-    private static func distinctStamps(of row: RowState) -> [Stamp] {
-        var stamps: [Stamp] = []
-        for entry in row.cells {
-            guard case .register(let state) = entry.cell else { continue }
-            for write in state.writes where !stamps.contains(write.stamp) { stamps.append(write.stamp) }
-        }
-        return stamps
-    }
-
     private static func encode(
-        _ state: RegisterState, stamps: [Stamp], shown: ShownValues, to writer: inout ByteWriter
+        _ state: RegisterState, stamps: StampTable, shown: ShownValues, to writer: inout ByteWriter
     ) {
         writer.count(state.writes.count)
         let elsewhere = shown == .inTable ? state.shown?.stamp.dot : nil
         for write in state.writes {
-            writer.count(stamps.firstIndex(of: write.stamp) ?? 0)
+            writer.count(stamps.number(of: write.stamp) ?? 0)
             if write.stamp.dot == elsewhere { writer.byte(ValueTag.elsewhere) } else { writer.value(write.value) }
         }
     }

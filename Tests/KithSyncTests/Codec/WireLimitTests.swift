@@ -209,29 +209,34 @@ import Testing
     }
 
     @Test func `the lists of one frame have at most entriesMax entries together`() {
-        // The frame's own: 2 replicas, 1 table, 11 columns, 1 row, 11 cells, 11 entries of vectors. An element counts twice, for
-        // itself and for its dot. The rest are neighbours.
-        let sets = 11
-        let others = 2 + 1 + sets + 1 + sets + sets
-        let elements = (WireLimits.entriesMax - others) / 2
-        let neighbours = WireLimits.entriesMax - others - 2 * elements
-        var row = RowState()
-        for index in 0..<sets {
-            let count = elements / sets + (index < elements % sets ? 1 : 0)
-            row[index] = .set(
-                SetState(
-                    elements: (0..<count).map { number in
-                        SetState.Element(json: (0..<3).map { UInt8(truncatingIfNeeded: number >> (16 - 8 * $0)) }, dots: dots(1))
-                    }, touched: VersionVector(dots(1))))
+        // One row whose cells all have as many writes as may be, of NULL, but for the last one, which fills up to the limit.
+        let stamps = WireLimits.concurrentMax
+        let columns = (WireLimits.entriesMax - stamps) / (stamps + 2) + 1
+        let others = 2 + 1 + columns + 1 + stamps + columns
+        let writes = WireLimits.entriesMax - others
+        var state = ByteWriter()
+        state.count(stamps)
+        for dot in dots(stamps) {
+            state.byte(0)
+            state.varint(dot.sequence)
+            state.fixed64(0)
         }
-        var replicas = ReplicaTable(FrameSamples.hello.heads.map(\.dot.replica))
-        var writer = ByteWriter()
-        RowStateCodec.encode(row, shown: .inline, to: &writer, &replicas)
+        state.count(columns)
+        for column in 0..<columns {
+            let count = min(stamps, writes - column * stamps)
+            state.count(column)
+            state.count(count)
+            for number in 0..<count {
+                state.count(number)
+                state.byte(0)
+            }
+        }
+        state.raw([0, 0])
         var frame = FrameBuilder(
-            tables: [TableSchema(name: [1], columns: (0..<sets).map { ColumnKey("s\($0)", .set) })],
-            rows: [FrameBuilder.Row(state: writer.bytes)], alsoSentTo: [UInt64](repeating: 0, count: neighbours))
+            tables: [TableSchema(name: [1], columns: (0..<columns).map { ColumnKey("c\($0)", .register) })],
+            rows: [FrameBuilder.Row(state: state.bytes)])
         #expect(frame.refusal == nil)
-        frame.alsoSentTo.append(0)
+        frame.alsoSentTo = [0]
         #expect(frame.refusal == .limitExceeded("entriesMax"))
     }
 

@@ -85,16 +85,34 @@ import Testing
         #expect(effects.reads.count == 1)
     }
 
-    @Test func `a row too large to send ends the session and names the row`() {
-        var (probe, effects) = sending()
-        guard let request = effects.reads.first, var slice = probe.store.read(request) else { return }
-        let value = Value.blob([UInt8](repeating: 0, count: WireLimits.frameBytesMax / 2))
-        for column in 0...1 {
-            slice.rows[0].state[column] = .register(RegisterState(writes: [Write(stamp: Stamp(dot: dot, timestamp: .zero), value: value)]))
+    @Test func `a row too large to send ends the session and names the row and the limit`() {
+        func send(_ change: (inout RowState) -> Void) -> CloseReason? {
+            var (probe, effects) = sending()
+            guard let request = effects.reads.first, var slice = probe.store.read(request) else { return nil }
+            change(&slice.rows[0].state)
+            effects = probe.handle(.sliceRead(slice))
+            return effects.closeReason
         }
-        effects = probe.handle(.sliceRead(slice))
-        #expect(effects.closeReason?.code == .tooLarge)
-        #expect(effects.closeReason?.message.contains("things 00000000000000000000000000000000") == true)
+        func values(_ count: Int, bytes: Int) -> CloseReason? {
+            let value = Value.blob([UInt8](repeating: 0, count: bytes))
+            let write = Write(stamp: Stamp(dot: dot, timestamp: .zero), value: value)
+            return send { for column in 0..<count { $0[column] = .register(RegisterState(writes: [write])) } }
+        }
+        func set(_ count: Int) -> CloseReason? {
+            let elements = (0..<count).map { SetState.Element(json: [UInt8(truncatingIfNeeded: $0)], dots: [dot]) }
+            return send { $0[ModelColumn.tags] = .set(SetState(elements: elements, touched: VersionVector([dot]))) }
+        }
+        #expect(values(2, bytes: WireLimits.frameBytesMax / 2 - 1_000) == nil)
+        #expect(set(WireLimits.setElementsMax) == nil)
+        for (reason, limit) in [
+            (values(2, bytes: WireLimits.frameBytesMax / 2), "frameBytesMax"),
+            (values(1, bytes: WireLimits.valueBytesMax + 1), "valueBytesMax"),
+            (set(WireLimits.setElementsMax + 1), "setElementsMax"),
+        ] {
+            #expect(reason?.code == .tooLarge)
+            #expect(reason?.message.contains("row 00000000000000000000000000000000 of things") == true)
+            #expect(reason?.message.contains(limit) == true)
+        }
     }
 
     @Test func `slices that do not follow each other are a protocol error`() {
@@ -138,6 +156,20 @@ import Testing
         effects = probe.handle(.sliceRead(probe.store.read(stale)))
         #expect(effects.frames.isEmpty)
         #expect(effects.reads == [SliceRequest(since: vector, resumption: resumption)])
+    }
+
+    @Test func `what was broken off counts until a delta is complete`() {
+        var probe = SessionProbe()
+        probe.store.commit(now: 1, [])
+        var hello = probe.hello()
+        hello.resumption = Resumption(position: FrameSamples.position, vector: FrameSamples.vector)
+        var effects = probe.open(with: hello)
+        #expect(effects.reads.map(\.resumption) == [hello.resumption])
+        #expect(answerReads(&probe, effects).count == 1)
+        probe.store.commit(now: 2, [])
+        _ = probe.handle(.committed(probe.store.summary, relay: nil))
+        effects = probe.receive(.acknowledge(Acknowledgement(slices: 1, durable: VersionVector())))
+        #expect(effects.reads == [SliceRequest(since: VersionVector([dot]))])
     }
 
     @Test func `a peer that refuses everything is given up`() {
@@ -216,6 +248,23 @@ import Testing
         }
         #expect(pulse.nonce == FrameSamples.pulse.nonce)
         #expect(pulse.vector == probe.store.vector)
+    }
+
+    @Test func `what a ping says is known is not sent, what it shows to be missing is`() {
+        var probe = SessionProbe()
+        _ = probe.open()
+        probe.store.commit(now: 1, [])
+        let relay = Relay(vector: probe.store.vector, replicas: [SessionProbe.peer])
+        let held = probe.handle(.committed(probe.store.summary, relay: relay))
+        #expect(held.reads.isEmpty)
+        func ping(_ vector: VersionVector) -> Frame {
+            .ping(Pulse(nonce: 1, wallClockMilliseconds: probe.wallClockMilliseconds, vector: vector, durable: VersionVector()))
+        }
+        var lacking = probe
+        #expect(lacking.receive(ping(VersionVector())).reads == [SliceRequest(since: VersionVector())])
+        let effects = probe.receive(ping(probe.store.vector))
+        #expect(effects.reads.isEmpty)
+        #expect(effects.contains { if case .peer(let status) = $0 { status.isInSync && status.vector == probe.store.vector } else { false } })
     }
 
     @Test func `45 seconds of the peer's silence end the session`() {

@@ -1,0 +1,69 @@
+import KithCausality
+
+extension RowState {
+    /// No fewer bytes than the row takes in a slice, its id included; for rows of ordinary size not many more.
+    public var sliceBytesBound: Int {
+        var bytes = Bound.row + context.count * Bound.dot
+        var last: Stamp?
+        for entry in cells {
+            bytes += Bound.cell
+            switch entry.cell {
+            case .register(let state):
+                for write in state.writes {
+                    bytes += Bound.write + write.value.byteCount + (write.stamp == last ? 0 : Bound.stamp)
+                    last = write.stamp
+                }
+            case .set(let state):
+                bytes += state.touched.count * Bound.dot
+                for element in state.elements { bytes += Bound.element + element.json.count + element.dots.count * Bound.dot }
+            case .counter(let state):
+                bytes += state.totals.count * Bound.total
+            }
+        }
+        for tombstone in tombstones { bytes += Bound.tombstone + tombstone.seen.count * Bound.dot }
+        return bytes
+    }
+
+    /// The limit of the wire format that the row breaks, if it breaks one: no peer would accept it.
+    public var exceededLimit: String? {
+        var entries = context.count
+        for entry in cells {
+            switch entry.cell {
+            case .register(let state):
+                if state.writes.count > WireLimits.concurrentMax { return "concurrentMax" }
+                if state.writes.contains(where: { $0.value.byteCount - 5 > WireLimits.valueBytesMax }) { return "valueBytesMax" }
+                entries += 2 * state.writes.count
+            case .set(let state):
+                if state.elements.count > WireLimits.setElementsMax { return "setElementsMax" }
+                if state.elements.contains(where: { $0.dots.count > WireLimits.concurrentMax }) { return "concurrentMax" }
+                if state.elements.contains(where: { $0.json.count > WireLimits.valueBytesMax }) { return "valueBytesMax" }
+                entries += state.touched.count + state.elements.reduce(0) { $0 + 1 + $1.dots.count }
+            case .counter(let state):
+                entries += state.totals.count
+            }
+        }
+        if cells.count > WireLimits.columnsMax { return "columnsMax" }
+        if tombstones.count > WireLimits.concurrentMax { return "concurrentMax" }
+        entries += cells.count + tombstones.reduce(0) { $0 + 1 + $1.seen.count }
+        return entries > WireLimits.entriesMax - Bound.otherEntries ? "entriesMax" : nil
+    }
+}
+
+/// The most bytes that parts of a row take.
+private enum Bound {
+    /// A number of a replica and a sequence.
+    static let dot = 2 + 9
+    static let stamp = dot + 8
+    /// Table, id, length, and the counts of stamps, cells, tombstones and the context.
+    static let row = 2 + 16 + 5 + 4 * 5
+    /// Column, and the counts of what it holds.
+    static let cell = 2 + 2 * 3
+    /// The number of its stamp, and what a value may take beyond its ``Value/byteCount``.
+    static let write = 4 + 2
+    /// The length of its JSON and the count of its dots.
+    static let element = 4 + 2
+    static let total = dot + 10
+    static let tombstone = dot + 2
+    /// Entries of a frame beside those of its only row: replicas, vectors, heads, neighbours, a table and its columns.
+    static let otherEntries = 4 * WireLimits.replicasMax + WireLimits.neighboursMax + WireLimits.columnsMax + 2
+}
