@@ -31,6 +31,14 @@ holder() { cat "$LAN/host$1.pid" 2>/dev/null || fail "there is no host $1 in $LA
 # Replaces this process. A new mount namespace begins in its root folder; commands expect the one they were given in.
 exec_on_host() { local pid; pid=$(holder "$1"); shift; exec nsenter -t "$pid" -n -m -- sh -c 'cd "$0" && exec "$@"' "$PWD" "$@"; }
 on_host() { (exec_on_host "$@"); }
+# Closes the files this script was started with, before a daemon starts: whoever waits for their end would wait for `down`.
+close_inherited() {
+    local fd
+    for fd in /proc/self/fd/*; do
+        fd=${fd##*/}
+        [ "$fd" -le 2 ] || eval "exec $fd>&-"
+    done
+}
 switch() { ip -n "$(prefix)sw" "$@"; }
 
 supported() {
@@ -72,12 +80,12 @@ add_host() {
     ip -n "$netns" addr add "10.77.0.$i/24" dev eth0
     ip -n "$netns" link set eth0 up
     # The host is held by a process that lives in its namespaces until `down`.
-    ip netns exec "$netns" unshare -m bash -c '
+    ( close_inherited; exec ip netns exec "$netns" unshare -m bash -c '
         mount --make-rprivate /
         mount -t tmpfs -o mode=755,size=16m tmpfs /run
         mkdir -p /run/dbus
         printf "%s\n" $$ >"$1.new" && mv "$1.new" "$1"
-        exec sleep infinity' _ "$LAN/host$i.pid" </dev/null >/dev/null 2>&1 &
+        exec sleep infinity' _ "$LAN/host$i.pid" ) </dev/null >/dev/null 2>&1 &
     wait_until "host $i to start" test -s "$LAN/host$i.pid"
     cat >"$LAN/avahi$i.conf" <<END
 [server]
@@ -99,11 +107,11 @@ mdns_start() {
     local i=$1
     if ! on_host "$i" pgrep --ns "$(holder "$i")" --nslist net -x dbus-daemon >/dev/null; then
         on_host "$i" rm -f /run/dbus/system_bus_socket
-        on_host "$i" dbus-daemon --system --fork --nopidfile
+        (close_inherited; exec_on_host "$i" dbus-daemon --system --fork --nopidfile)
     fi
     if ! on_host "$i" pgrep --ns "$(holder "$i")" --nslist net -x avahi-daemon >/dev/null; then
         on_host "$i" rm -f /run/avahi-daemon/pid
-        on_host "$i" avahi-daemon --daemonize --no-rlimits --no-chroot -f "$LAN/avahi$i.conf" >"$LAN/avahi$i.log" 2>&1 ||
+        (close_inherited; exec_on_host "$i" avahi-daemon --daemonize --no-rlimits --no-chroot -f "$LAN/avahi$i.conf") >"$LAN/avahi$i.log" 2>&1 ||
             { cat "$LAN/avahi$i.log" >&2; fail "avahi-daemon does not start on host $i"; }
     fi
 }

@@ -14,6 +14,8 @@ struct AnnouncementCache: Sendable {
     private var arrivals: UInt64 = 0
     /// Whether a name was refused or crowded out since the last browse began.
     private(set) var hasOverflowed = false
+    /// Whether no name may be crowded out at present, so that a flood is refused without looking for one.
+    private var isExhausted = false
 
     init(limits: DiscoveryLimits) { self.limits = limits }
 
@@ -60,7 +62,10 @@ struct AnnouncementCache: Sendable {
 
     mutating func remove(_ name: InstanceName) -> Outcome { removePresences(of: name) { _ in true } }
 
-    mutating func setKept(_ name: InstanceName, _ isKept: Bool) { services[name]?.isKept = isKept }
+    mutating func setKept(_ name: InstanceName, _ isKept: Bool) {
+        services[name]?.isKept = isKept
+        isExhausted = false
+    }
 
     // MARK: Browsing anew
 
@@ -95,7 +100,10 @@ struct AnnouncementCache: Sendable {
         }
     }
 
-    mutating func hadTurn(_ sighting: Sighting) { services[sighting.name]?.hadTurn = true }
+    mutating func hadTurn(_ sighting: Sighting) {
+        services[sighting.name]?.hadTurn = true
+        isExhausted = false
+    }
 
     mutating func resolved(_ sighting: Sighting, to endpoint: KnownService.Endpoint) -> Outcome {
         update(sighting) { presence in
@@ -159,13 +167,17 @@ struct AnnouncementCache: Sendable {
 
     private mutating func makeRoom(_ outcome: inout Outcome) -> Bool {
         hasOverflowed = true
+        guard !isExhausted else { return false }
         let candidates = services.values.lazy.filter { $0.hadTurn && !$0.isKept }
         let victim = candidates.min { left, right in
             let leftLedNowhere = left.published == nil
             let rightLedNowhere = right.published == nil
             return leftLedNowhere == rightLedNowhere ? left.arrival < right.arrival : leftLedNowhere
         }
-        guard let victim else { return false }
+        guard let victim else {
+            isExhausted = true
+            return false
+        }
         outcome = remove(victim.name)
         return true
     }
