@@ -91,8 +91,10 @@ struct DiscoveryMachineTests {
         let resolution = try #require(daemon.operations { $0 == .resolve(peer) }.first)
         daemon.send(.reply(resolution, .resolved(host: "a.local.", port: 1, text: [9, 1])))
         daemon.report(first, of: "a.local.", interface: 2)
-        #expect(daemon.takeEvents().last == .appeared(
-            Announcement(name: peer.name, host: "a.local.", port: 1, addresses: [first], attributes: TXTRecord())))
+        #expect(
+            daemon.takeEvents().last
+                == .appeared(
+                    Announcement(name: peer.name, host: "a.local.", port: 1, addresses: [first], attributes: TXTRecord())))
     }
 
     @Test("this node's own announcement is not news, under whatever name the daemon gave it")

@@ -40,6 +40,7 @@ struct DiscoveryProcess: Codable {
             Self.variable: String(decoding: try JSONEncoder().encode(self), as: UTF8.self),
         ]) { $1 }
         process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
         try process.run()
         return process
     }

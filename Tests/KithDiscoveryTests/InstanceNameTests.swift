@@ -11,7 +11,9 @@ struct InstanceNameTests {
         #expect(InstanceName(bytes: [UInt8](repeating: 0x61, count: InstanceName.bytesMax + 1)) == nil)
     }
 
-    @Test("broken UTF-8 and control characters are no name", arguments: [[0xFF], [0xC3], [0x61, 0x00], [0x0A], [0x61, 0x1B, 0x5B], [0xC2, 0x85]])
+    @Test(
+        "broken UTF-8 and control characters are no name",
+        arguments: [[0xFF], [0xC3], [0x61, 0x00], [0x0A], [0x61, 0x1B, 0x5B], [0xC2, 0x85]])
     func junk(bytes: [UInt8]) {
         #expect(InstanceName(bytes: bytes) == nil)
     }

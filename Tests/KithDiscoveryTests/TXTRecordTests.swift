@@ -27,7 +27,9 @@ struct TXTRecordTests {
 
     @Test("the first of equal keys counts; strings without a usable key are skipped (RFC 6763, 6.4)")
     func oddEntries() throws {
-        let strings: [[UInt8]] = [Array("v=1".utf8), Array("V=2".utf8), Array("=x".utf8), Array("k\u{E9}=1".utf8), Array("flag".utf8), Array("a=b=c".utf8)]
+        let strings: [[UInt8]] = [
+            Array("v=1".utf8), Array("V=2".utf8), Array("=x".utf8), Array("k\u{E9}=1".utf8), Array("flag".utf8), Array("a=b=c".utf8),
+        ]
         let record = try TXTRecord(wire: strings.flatMap { [UInt8($0.count)] + $0 })
         #expect(record.entries.map(\.key) == ["a", "flag", "v"])
         #expect(record["v"] == Array("1".utf8))

@@ -35,7 +35,8 @@ struct ImportTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let nested = folder.appendingPathComponent("KithSync/Session")
         try FileManager.default.createDirectory(at: nested, withIntermediateDirectories: true)
-        try "import KithCausality\nimport KithText\n".write(to: nested.appendingPathComponent("Good.swift"), atomically: true, encoding: .utf8)
+        try "import KithCausality\nimport KithText\n".write(
+            to: nested.appendingPathComponent("Good.swift"), atomically: true, encoding: .utf8)
         try "import KithCausality\n  @preconcurrency public import struct KithStore.Store\n"
             .write(to: nested.appendingPathComponent("Bad.swift"), atomically: true, encoding: .utf8)
 

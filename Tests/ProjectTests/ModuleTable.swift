@@ -24,6 +24,7 @@ enum ModuleTable {
         "KithTesting": system.union(core).union(grdb).union(["KithStore", "KithTrust"]),
         "KithNotes": system.union(grdb).union(["Kith"]),
         "KithCLI": system.union(["Kith", "KithNotes", "ArgumentParser", "Hummingbird", "Logging"]),
+        "kith-sim": system.union(core).union(grdb).union(["KithStore", "KithTesting"]),
         "kith-conformance": system.union(core).union(grdb).union(["KithStore"]),
     ]
 }
