@@ -53,14 +53,23 @@ actor Network {
 
     private func listen() async throws -> Int {
         do {
-            if let port = node.configuration.port { return try await transport.listen(host: "::", port: port) }
+            if let port = node.configuration.port { return try await bind(port) }
             do throws(TransportError) {
-                return try await transport.listen(host: "::", port: NodeConfiguration.preferredPort)
+                return try await bind(NodeConfiguration.preferredPort)
             } catch {
-                return try await transport.listen(host: "::", port: 0)
+                return try await bind(0)
             }
         } catch {
             throw NodeError(.portUnavailable, error.message)
+        }
+    }
+
+    /// Listens on all addresses, of IPv4 alone on a machine where IPv6 is switched off.
+    private func bind(_ port: Int) async throws(TransportError) -> Int {
+        do throws(TransportError) {
+            return try await transport.listen(host: "::", port: port)
+        } catch where error.code != .portInUse {
+            return try await transport.listen(host: "0.0.0.0", port: port)
         }
     }
 
