@@ -116,14 +116,18 @@ final class MergeReplica {
 
     // MARK: Answers
 
+    /// What the app sees.
+    func shownRows() throws -> [Row] {
+        try database.read { try Row.fetchAll($0, sql: "SELECT * FROM item") }
+    }
+
     /// What the replica shows, in the form of the vectors' `expect`.
     func answer(names: [String]) throws -> [String: Any] {
         let vector = try store.vector()
         var known: [String: Any] = [:]
         for name in names where vector[Self.replicaID(name)] > 0 { known[name] = vector[Self.replicaID(name)] }
         var rows: [String: Any] = [:]
-        let shown = try database.read { try Row.fetchAll($0, sql: "SELECT * FROM item") }
-        for row in shown {
+        for row in try shownRows() {
             let key: Data = row["id"]
             guard let id = RowID(bytes: key) else { continue }
             let tags = try JSONDecoder().decode([String].self, from: Data((row["tags"] as String).utf8)).sorted()

@@ -6,8 +6,8 @@ struct RowMerger {
     let ledger: RowLedger
     /// What the receiver knows, before the delta.
     let vector: VersionVector
-    /// Whether the vector will not cover what is merged when the transaction ends, so that rows keep their context.
-    let keepsContext: Bool
+    /// What it will know when the transaction ends. A row that knows more keeps that as its context.
+    let vectorAfter: VersionVector
     let wallClockMilliseconds: Int64
 
     /// What the store holds of a row.
@@ -29,8 +29,8 @@ struct RowMerger {
         var state = held.state
         state.context = try ledger.contextVector(held.context)
         state.merge(part, knowing: vector, theirs: theirs)
-        if keepsContext { state.context.join(theirs) }
-        if vector.covers(state.context) { state.context = VersionVector() }
+        state.context.join(theirs)
+        if vectorAfter.covers(state.context) { state.context = VersionVector() }
         try save(state, table, id, held)
     }
 

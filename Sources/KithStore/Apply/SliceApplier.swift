@@ -13,10 +13,9 @@ struct SliceApplier {
         guard vector.covers(slice.since) else { return nil }
         let tables = try slice.tables.map(number)
         let target = slice.targetVector
-        // A row may be passed on or merged again before the last slice is in; until then it says what it knows itself.
-        let keepsContext = !slice.isLast || !vector.joined(with: target).covers(slice.vector)
         let merger = RowMerger(
-            ledger: ledger, vector: vector, keepsContext: keepsContext, wallClockMilliseconds: wallClockMilliseconds)
+            ledger: ledger, vector: vector, vectorAfter: slice.isLast ? vector.joined(with: target) : vector,
+            wallClockMilliseconds: wallClockMilliseconds)
         for row in slice.rows {
             guard row.table < tables.count else { throw Self.unknownColumn }
             let table = tables[row.table]

@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+@testable import kith_conformance
+
+@Suite("The store merges otherwise than the model says")
+struct MergeModelTests {
+    @Test("every vector of the specification gets the model's answer")
+    func vectors() throws {
+        let url = try #require(Bundle.module.url(forResource: "random", withExtension: "json", subdirectory: "Fixtures"))
+        let data = try Data(contentsOf: url)
+        let scenarios = try JSONDecoder().decode([MergeScenario].self, from: data)
+        let expected = try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]])
+        #expect(scenarios.count == 120)
+        func canonical(_ object: Any) throws -> String {
+            String(decoding: try JSONSerialization.data(withJSONObject: object, options: .sortedKeys), as: UTF8.self)
+        }
+        for (scenario, expectation) in zip(scenarios, expected) {
+            let answer = try MergeConformance.play(scenario)
+            #expect(try canonical(answer) == canonical(try #require(expectation["expect"])), "\(scenario.name)")
+        }
+    }
+
+    /// Histories of a usual run; `KITH_SOAK` asks for ten times as many, `KITH_SEED` for others.
+    private static let historyCount = ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 500 : 5_000
+    private static let firstSeed = ProcessInfo.processInfo.environment["KITH_SEED"].flatMap(UInt64.init) ?? 1
+    private static let batchCount = 10
+
+    @Test("random histories with catch-ups cut at every row agree with the model at every step", arguments: 0..<batchCount)
+    func histories(batch: Int) throws {
+        let size = Self.historyCount / Self.batchCount
+        var alternatives = 0
+        for index in 0..<size {
+            let seed = Self.firstSeed &+ UInt64(batch * size + index)
+            let history = try History(seed: seed)
+            try history.run(steps: [15, 30, 45][Int(seed % 3)], cutChance: [0.3, 0.6, 0.9][Int(seed / 3 % 3)])
+            alternatives += history.alternativeCount
+        }
+        #expect(alternatives > 0)
+    }
+}
