@@ -64,8 +64,9 @@ import Testing
             _ = try document.merge(changes)
             var versions = document.log.graph.version
             versions.append(EventGraph.root)
-            var (walker, surplus) = try document.log.walkerAtHead(
-                below: versions, text: document.text, from: NoOlderHistory())
+            var walker = Walker()
+            let surplus = try document.log.walkToHead(
+                &walker, below: versions, text: document.text, from: NoOlderHistory())
             #expect(walker.spans.isConsistent)
             #expect(walker.spans.visibleLength - surplus == document.text.count)
             try walker.move(to: [], in: document.log.graph)

@@ -23,10 +23,9 @@ struct ArrivalOrder {
     /// Changes that wait for another one of the same arrival or for one that is missing.
     private var waiting: [Dot: [TextChange]] = [:]
 
-    init(_ changes: [TextChange], log: ChangeLog, history: some TextHistory) throws {
-        var arrived: Set<Dot> = []
-        entries.reserveCapacity(changes.count)
-        places.reserveCapacity(changes.count)
+    init(_ changes: some Sequence<TextChange>, log: ChangeLog, history: some TextHistory) throws {
+        entries.reserveCapacity(changes.underestimatedCount)
+        places.reserveCapacity(changes.underestimatedCount)
         for change in changes {
             do throws(TextError) {
                 try change.validateShape()
@@ -34,52 +33,54 @@ struct ArrivalOrder {
                 rejected.append(RejectedTextChange(change: change, reason: error))
                 continue
             }
-            if arrived.insert(change.dot).inserted { try place(change, log, history) }
+            try place(change, log, history)
         }
-        sortOutWaiting(changes, arrived)
+        if !waiting.isEmpty { sortOutWaiting(changes) }
     }
 
     /// Takes a change, and all that waited for it, if its parents are there.
     private mutating func place(_ change: TextChange, _ log: ChangeLog, _ history: some TextHistory) throws {
-        var ready = [change]
-        while let change = ready.popLast() {
-            if try log.lastEvent(of: change.dot, from: history) != nil {
-                known.append(change.dot)
-                continue
-            }
-            var parents: [Parent] = []
-            var missing: Dot?
-            for dot in change.parents {
-                if let place = places[dot] {
-                    parents.append(.arrival(place))
-                } else if let event = try log.lastEvent(of: dot, from: history) {
-                    parents.append(.event(event))
-                } else {
-                    missing = dot
-                    break
-                }
-            }
-            if let missing {
-                waiting[missing, default: []].append(change)
-            } else {
-                places[change.dot] = entries.count
-                entries.append(Entry(change: change, parents: parents))
-                ready.append(contentsOf: waiting.removeValue(forKey: change.dot)?.reversed() ?? [])
-            }
+        if try takes(change, log, history) == false { return }
+        guard var ready = waiting.removeValue(forKey: change.dot) else { return }
+        while let next = ready.popLast() {
+            if try takes(next, log, history) { ready += waiting.removeValue(forKey: next.dot) ?? [] }
         }
     }
 
+    /// Takes a change if it is new and its parents are there; otherwise notes what it waits for.
+    private mutating func takes(_ change: TextChange, _ log: ChangeLog, _ history: some TextHistory) throws -> Bool {
+        if places[change.dot] != nil { return false }
+        if try log.lastEvent(of: change.dot, from: history) != nil {
+            known.append(change.dot)
+            return false
+        }
+        var parents: [Parent] = []
+        parents.reserveCapacity(change.parents.count)
+        for dot in change.parents {
+            if let place = places[dot] {
+                parents.append(.arrival(place))
+            } else if let event = try log.lastEvent(of: dot, from: history) {
+                parents.append(.event(event))
+            } else {
+                waiting[dot, default: []].append(change)
+                return false
+            }
+        }
+        places[change.dot] = entries.count
+        entries.append(Entry(change: change, parents: parents))
+        return true
+    }
+
     /// What still waits: for a change that may come, or, in a circle, for itself.
-    private mutating func sortOutWaiting(_ changes: [TextChange], _ arrived: Set<Dot>) {
-        guard !waiting.isEmpty else { return }
+    private mutating func sortOutWaiting(_ changes: some Sequence<TextChange>) {
+        let unplaced = Set(waiting.values.joined().map(\.dot))
         // What hangs, directly or not, on a change that is not here can be completed; the rest cannot.
         var hopeful: Set<Dot> = []
-        var open = changes.flatMap(\.parents).filter { !arrived.contains($0) }
+        var open = waiting.keys.filter { !unplaced.contains($0) }
         while let dot = open.popLast() {
             for change in waiting[dot] ?? [] where hopeful.insert(change.dot).inserted { open.append(change.dot) }
         }
         var seen: Set<Dot> = []
-        let unplaced = Set(waiting.values.joined().map(\.dot))
         for change in changes where unplaced.contains(change.dot) && seen.insert(change.dot).inserted {
             if hopeful.contains(change.dot) {
                 pending.append(change)

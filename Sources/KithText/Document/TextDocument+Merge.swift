@@ -15,16 +15,47 @@ extension TextDocument {
     /// - Throws: what `history` throws, or ``TextError/damagedHistory(_:)``; then the document is not to be used
     ///   further.
     public mutating func merge(_ changes: [TextChange], history: some TextHistory) throws -> TextMerge {
-        let order = try ArrivalOrder(changes, log: log, history: history)
-        var merging = Merging(document: self, order: order)
-        self = TextDocument()
-        defer { self = merging.document }
-        try merging.run(history)
-        return merging.outcome
+        var outcome = TextMerge()
+        let sequential = appendSequential(changes, &outcome)
+        if sequential < changes.count {
+            let order = try ArrivalOrder(changes.dropFirst(sequential), log: log, history: history)
+            outcome.known = order.known
+            outcome.rejected = order.rejected
+            outcome.pending = order.pending
+            var merging = ConcurrentMerge(order)
+            try merging.run(&self, &outcome, history)
+        }
+        return outcome
     }
-}
 
-extension TextDocument {
+    /// Applies changes as long as each was made at the version that the previous one left; how many.
+    private mutating func appendSequential(_ changes: [TextChange], _ outcome: inout TextMerge) -> Int {
+        for (index, change) in changes.enumerated() {
+            guard isCurrent(change.parents), log.graph.lastEvent(of: change.dot) == nil else { return index }
+            do throws(TextError) {
+                try change.validateShape()
+                try check(change, length: text.count)
+            } catch {
+                return index
+            }
+            outcome.patch.append(change.operations)
+            outcome.appended.append(appendVerbatim(change, log.graph.version))
+        }
+        return changes.count
+    }
+
+    private func isCurrent(_ parents: [Dot]) -> Bool {
+        parents.count == heads.count && heads.allSatisfy { parents.contains($0.dot) }
+    }
+
+    /// Whether the operations of a change fit the text of `length` scalars that it was made on.
+    fileprivate func check(_ change: TextChange, length: Int) throws(TextError) {
+        try TextLimits.check(nextEvent, TextLimits.historyEventsMax, "The number of events of a text")
+        let operations = change.operations
+        _ = try TextChange.lengthAfter(
+            operations, operations.steps.indices, before: length, stated: change.lengthBefore)
+    }
+
     /// Applies what a walker said; a damaged history may have misled it.
     fileprivate mutating func applyPatch(_ patch: TextOperations, _ steps: Range<Int>) throws(TextError) {
         do throws(TextError) {
@@ -36,29 +67,26 @@ extension TextDocument {
     }
 }
 
-/// One merge in progress.
-private struct Merging {
-    var document: TextDocument
-    let order: ArrivalOrder
-    var outcome = TextMerge()
+/// A merge in progress of changes that do not all follow one another.
+private struct ConcurrentMerge {
+    private let order: ArrivalOrder
     private let closings: [Bool]
     /// For each change of the arrival its last event, once it is applied.
     private var placed: ContiguousArray<Int?>
-    private var walker: Walker?
+    private var walker = Walker()
+    private var isWalking = false
     /// Older text is one span of unknown length in the walker: by how much that is too long.
     private var surplus = 0
 
-    init(document: TextDocument, order: ArrivalOrder) {
-        self.document = document
+    init(_ order: ArrivalOrder) {
         self.order = order
         closings = order.closings
         placed = ContiguousArray(repeating: nil, count: order.entries.count)
-        outcome.known = order.known
-        outcome.rejected = order.rejected
-        outcome.pending = order.pending
     }
 
-    mutating func run(_ history: some TextHistory) throws {
+    mutating func run(
+        _ document: inout TextDocument, _ outcome: inout TextMerge, _ history: some TextHistory
+    ) throws {
         for index in order.entries.indices {
             let change = order.entries[index].change
             guard let parents = parents(ofEntry: index) else {
@@ -66,19 +94,20 @@ private struct Merging {
                 continue
             }
             do {
-                try apply(change, parents, index, history)
+                try apply(change, parents, index, &document, &outcome, history)
                 placed[index] = document.nextEvent - 1
             } catch let refusal as RejectedTextChange {
                 outcome.rejected.append(refusal)
             }
             // Nothing later refers to anything before this change: its version is all that matters.
-            if closings[index], document.heads.count == 1 { walker = nil }
+            if closings[index], document.heads.count == 1 { isWalking = false }
         }
     }
 
     /// The parents as events, ascending; `nil` when one of them was refused.
     private func parents(ofEntry index: Int) -> [Int]? {
         var events: [Int] = []
+        events.reserveCapacity(order.entries[index].parents.count)
         for parent in order.entries[index].parents {
             switch parent {
             case .event(let event): events.append(event)
@@ -92,10 +121,11 @@ private struct Merging {
     }
 
     private mutating func apply(
-        _ change: TextChange, _ parents: [Int], _ index: Int, _ history: some TextHistory
+        _ change: TextChange, _ parents: [Int], _ index: Int, _ document: inout TextDocument,
+        _ outcome: inout TextMerge, _ history: some TextHistory
     ) throws {
-        if walker == nil, parents == document.log.graph.version {
-            try check(change, length: document.text.count)
+        if !isWalking, parents == document.log.graph.version {
+            try refusing(change) { () throws(TextError) in try document.check(change, length: document.text.count) }
             outcome.patch.append(change.operations)
             outcome.appended.append(document.appendVerbatim(change, parents))
             return
@@ -106,46 +136,47 @@ private struct Merging {
                 throw RejectedTextChange(change: change, reason: .parentsNotReduced)
             }
         }
-        if walker == nil { try startWalker(parents, index, history) }
-        try walk(change, parents)
-    }
-
-    private func check(_ change: TextChange, length: Int) throws {
-        do throws(TextError) {
-            let operations = change.operations
-            try TextLimits.check(document.nextEvent, TextLimits.historyEventsMax, "The number of events of a text")
-            _ = try TextChange.lengthAfter(
-                operations, operations.steps.indices, before: length, stated: change.lengthBefore)
-        } catch {
-            throw RejectedTextChange(change: change, reason: error)
+        if !isWalking {
+            let versions = versions(from: index, document)
+            surplus = try document.log.walkToHead(&walker, below: versions, text: document.text, from: history)
+            isWalking = true
         }
+        try walker.move(to: parents, in: document.log.graph)
+        let length = walker.spans.preparedLength - surplus
+        try refusing(change) { () throws(TextError) in try document.check(change, length: length) }
+        try walk(change, parents, &document, &outcome)
     }
 
-    /// Replays what the change at `index`, and those after it up to the next closing one, are concurrent to.
-    private mutating func startWalker(_ parents: [Int], _ index: Int, _ history: some TextHistory) throws {
-        var versions = document.log.graph.version + parents
-        if document.heads.isEmpty || parents.isEmpty { versions.append(EventGraph.root) }
+    private mutating func walk(
+        _ change: TextChange, _ parents: [Int], _ document: inout TextDocument, _ outcome: inout TextMerge
+    ) throws(TextError) {
+        let author = Authorship(dot: change.dot, start: document.nextEvent)
+        outcome.appended.append(document.append(change, parents))
+        let from = outcome.patch.steps.count
+        try walker.apply(
+            change.operations, change.operations.steps.indices, by: author, in: document.log.graph, &outcome.patch)
+        walker.stand(at: document.nextEvent - 1)
+        try document.applyPatch(outcome.patch, from..<outcome.patch.steps.count)
+    }
+
+    private func refusing(_ change: TextChange, _ body: () throws(TextError) -> Void) throws {
+        do throws(TextError) { try body() } catch { throw RejectedTextChange(change: change, reason: error) }
+    }
+
+    /// The current version and all that the changes from `index` to the next closing one refer to.
+    private func versions(from index: Int, _ document: TextDocument) -> [Int] {
+        var versions = document.log.graph.version
+        if versions.isEmpty { versions.append(EventGraph.root) }
         for later in index..<order.entries.count {
             if order.entries[later].parents.isEmpty { versions.append(EventGraph.root) }
-            for case .event(let event) in order.entries[later].parents { versions.append(event) }
-            for case .arrival(let place) in order.entries[later].parents {
-                if let event = placed[place] { versions.append(event) }
+            for parent in order.entries[later].parents {
+                switch parent {
+                case .event(let event): versions.append(event)
+                case .arrival(let place): if let event = placed[place] { versions.append(event) }
+                }
             }
             if closings[later] { break }
         }
-        (walker, surplus) = try document.log.walkerAtHead(below: versions, text: document.text, from: history)
-    }
-
-    private mutating func walk(_ change: TextChange, _ parents: [Int]) throws {
-        try walker?.move(to: parents, in: document.log.graph)
-        try check(change, length: (walker?.spans.preparedLength ?? 0) - surplus)
-        let first = document.nextEvent
-        outcome.appended.append(document.append(change, parents))
-        let from = outcome.patch.steps.count
-        let author = Authorship(dot: change.dot, start: first)
-        try walker?.apply(
-            change.operations, change.operations.steps.indices, by: author, in: document.log.graph, &outcome.patch)
-        walker?.stand(at: document.nextEvent - 1)
-        try document.applyPatch(outcome.patch, from..<outcome.patch.steps.count)
+        return versions
     }
 }

@@ -40,7 +40,8 @@ extension TextDocument {
         }
         var versions = log.graph.version + parents
         if parents.isEmpty { versions.append(EventGraph.root) }
-        var (walker, surplus) = try log.walkerAtHead(below: versions, text: text, from: history)
+        var walker = Walker()
+        let surplus = try log.walkToHead(&walker, below: versions, text: text, from: history)
         try walker.move(to: parents, in: log.graph)
         _ = try TextChange.lengthAfter(
             operations, steps, before: walker.spans.preparedLength - surplus, stated: nil)

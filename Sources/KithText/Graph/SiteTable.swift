@@ -26,10 +26,12 @@ struct SiteTable: Sendable {
 
     /// Where the change `dot` begins.
     func start(of dot: Dot) -> Int? {
-        guard let site = numbers[dot.replica] else { return nil }
+        let isLatest = latest >= 0 && ids[Int(latest)] == dot.replica
+        guard let site = isLatest ? latest : numbers[dot.replica] else { return nil }
         let index = insertionIndex(of: dot.sequence, site)
-        let all = entries[Int(site)]
-        return index < all.count && all[index].sequence == dot.sequence ? all[index].start : nil
+        guard index < entries[Int(site)].count else { return nil }
+        let entry = entries[Int(site)][index]
+        return entry.sequence == dot.sequence ? entry.start : nil
     }
 
     private mutating func number(of replica: ReplicaID) -> Int32 {
@@ -47,13 +49,13 @@ struct SiteTable: Sendable {
 
     /// The index of the first entry of `site` with at least this sequence; changes mostly arrive in order.
     private func insertionIndex(of sequence: UInt64, _ site: Int32) -> Int {
-        let all = entries[Int(site)]
-        guard let last = all.last, last.sequence >= sequence else { return all.count }
+        let count = entries[Int(site)].count
+        guard count > 0, entries[Int(site)][count - 1].sequence >= sequence else { return count }
         var low = 0
-        var high = all.count - 1
+        var high = count - 1
         while low < high {
             let middle = (low + high) / 2
-            if all[middle].sequence < sequence { low = middle + 1 } else { high = middle }
+            if entries[Int(site)][middle].sequence < sequence { low = middle + 1 } else { high = middle }
         }
         return low
     }

@@ -39,20 +39,20 @@ extension Walker {
 }
 
 extension ChangeLog {
-    /// A walker that has walked every change above the newest version below `versions`, so that its effect text is
-    /// `text`; and by how much its idea of the older text's length is too long.
+    /// Lets a walker walk every change above the newest version below `versions`, so that its effect text is `text`.
     ///
     /// `versions` must contain the current version.
-    mutating func walkerAtHead(
-        below versions: [Int], text: TextBuffer, from history: some TextHistory
-    ) throws -> (Walker, surplus: Int) {
+    ///
+    /// - Returns: by how much the walker's idea of the older text's length is too long.
+    mutating func walkToHead(
+        _ walker: inout Walker, below versions: [Int], text: TextBuffer, from history: some TextHistory
+    ) throws -> Int {
         let base = try base(below: versions, from: history)
         try loadOperations(from: base + 1, from: history)
-        var walker = Walker(base: base == EventGraph.root ? [] : [base])
+        walker.reset(base: base == EventGraph.root ? [] : [base])
         if base + 1 < graph.nextEvent {
             for index in graph.changeIndex(of: base + 1)..<graph.changes.count {
-                let parents = graph.parents(ofChange: index)
-                try walker.move(to: parents, in: graph)
+                try walker.move(to: graph.parents(ofChange: index), in: graph)
                 let author = Authorship(dot: graph.dot(ofChange: index), start: graph.changes[index].start)
                 try walker.applySilently(pool, steps(ofChange: index), by: author, in: graph)
                 walker.stand(at: graph.end(ofChange: index) - 1)
@@ -62,6 +62,6 @@ extension ChangeLog {
         guard surplus <= Span.olderLength else {
             throw TextError.damagedHistory("the changes insert more than the text holds")
         }
-        return (walker, surplus)
+        return surplus
     }
 }

@@ -16,14 +16,12 @@ struct Walker {
     /// Which characters the events of deletions deleted.
     private var deletions = RunIndex(filler: DeletedRun(length: 0, target: 0))
     /// The version the walker stands at: the one that the next operation's positions refer to.
-    private(set) var version: [Int]
+    private(set) var version: [Int] = []
 
-    /// A walker at the version `base`, below everything it will walk.
-    init(base: [Int]) {
-        version = base
-    }
+    /// A walker that stands before the first change of a text.
+    init() {}
 
-    /// Forgets everything walked, to go on from `base`.
+    /// Forgets everything walked, to go on from the version `base`, below everything it will walk.
     mutating func reset(base: [Int]) {
         spans.reset()
         deletions.removeAll()
