@@ -61,7 +61,7 @@ up() {
     mkdir -p "$LAN"
     name=$(mktemp -u kXXXXXX)
     printf '%s\n' "$name" >"$LAN/prefix"
-    trap 'down' ERR
+    trap '[ $? -eq 0 ] || down' EXIT
     ip netns add "${name}sw"
     switch link set lo up
     switch link add br0 type bridge mcast_snooping 0
@@ -147,7 +147,7 @@ signal_all() { processes | while read -r _ pid; do kill "-$1" "$pid" 2>/dev/null
 
 down() {
     local netns tries
-    trap - ERR
+    trap - EXIT
     [ -e "$LAN/prefix" ] || return 0
     signal_all TERM
     for tries in $(seq 50); do
