@@ -1,0 +1,79 @@
+/// Decides when what goes wrong, and when it is over.
+struct FaultGenerator {
+    private let swarm: Swarm
+    private var random: SplitMix64
+    /// What is to be put right again, and after how many users' transactions.
+    private var repairs: [(after: Int, step: Step)] = []
+    private var commits = 0
+
+    init(seed: UInt64, swarm: Swarm) {
+        self.swarm = swarm
+        random = SplitMix64(seed: seed, .faults)
+    }
+
+    /// What happens before the next user's transaction.
+    mutating func next() -> [Step] {
+        commits += 1
+        var steps = repairs.filter { $0.after <= commits }.map(\.step)
+        repairs.removeAll { $0.after <= commits }
+        if random.chance(percent: swarm.faultPercent) {
+            let index = random.index(weighted: swarm.faultWeights.map(\.weight))
+            steps += occur(swarm.faultWeights[index].fault)
+        }
+        return steps
+    }
+
+    private mutating func occur(_ fault: Fault) -> [Step] {
+        let (a, b) = pair()
+        switch fault {
+        case .lostConnection:
+            return [.drop(a, b)]
+        case .partition:
+            return partition(a)
+        case .clog:
+            repair(.unclog(from: a, to: b))
+            return [.clog(from: a, to: b)]
+        case .crash:
+            repair(.start(a))
+            return [.crash(a)]
+        case .wrongClock:
+            let magnitude = random.pick([1_000, 60_000, 3_600_000, 86_400_000, 31_536_000_000]) ?? 1_000
+            return [.setClock(node: a, byMilliseconds: Int64(random.int(in: -magnitude...magnitude)))]
+        case .driftingClock:
+            repair(.runClock(node: a, percent: 100))
+            return [.runClock(node: a, percent: random.pick([0, 50, 99, 101, 1_000]) ?? 100)]
+        case .fullDisk:
+            repair(.freeDisk(node: a))
+            return [.fillDisk(node: a, pages: random.int(in: 0...3))]
+        case .absence:
+            return [.sleep(hours: Int64(random.pick([1, 24, 24 * 40, 24 * 100]) ?? 1))]
+        case .restore:
+            repair(.restore(a))
+            return [.backup(a)]
+        case .clone:
+            return [.clone(from: a, to: b)]
+        case .damage:
+            return [.damage(from: a, to: b)]
+        }
+    }
+
+    /// One node alone, or one pair; healed link by link in another order.
+    private mutating func partition(_ node: Int) -> [Step] {
+        var steps: [Step] = []
+        for other in 0..<swarm.nodeCount where other != node && random.chance(percent: 60) {
+            steps.append(.cut(node, other))
+            repair(.join(node, other))
+        }
+        return steps
+    }
+
+    private mutating func repair(_ step: Step) {
+        repairs.append((commits + random.int(in: 1...(random.pick([5, 20, 80]) ?? 5)), step))
+    }
+
+    private mutating func pair() -> (Int, Int) {
+        let a = random.int(in: 0...swarm.nodeCount - 1)
+        let b = random.int(in: 0...max(0, swarm.nodeCount - 2))
+        return (a, b >= a ? min(b + 1, swarm.nodeCount - 1) : b)
+    }
+}

@@ -1,0 +1,40 @@
+import KithSync
+
+/// One side of one connection. What belongs to an earlier connection of the link is told apart by the epoch.
+struct EndID: Hashable {
+    let link: Int
+    let side: Int
+    let epoch: Int
+
+    var other: EndID { EndID(link: link, side: 1 - side, epoch: epoch) }
+}
+
+/// A side of a connection that is up.
+struct LinkEnd {
+    var session: PeerSession
+    /// Frames on their way to this side, in order.
+    var inbound: [[UInt8]] = []
+    /// When the last of them arrives.
+    var lastArrival: Int64
+    var tickAt: Int64?
+    /// The peer has hung up, which is noticed when all frames are in.
+    var isHangingUp = false
+}
+
+/// The way between two nodes, with at most one connection at a time.
+struct Link {
+    let nodes: [Int]
+    /// Grows with every connection.
+    var epoch = 0
+    var ends: [LinkEnd?] = [nil, nil]
+    /// No connection can be made.
+    var isCut = false
+    /// Whether what this side sends stays under way.
+    var isClogged = [false, false]
+    /// How many frames of this side to damage.
+    var damages = [0, 0]
+    var isDialling = false
+    var attempts = 0
+
+    var isDown: Bool { ends[0] == nil && ends[1] == nil }
+}

@@ -1,0 +1,115 @@
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+
+/// Runs the statements of a script's transaction against a user's own tables, with plain SQL.
+struct UserTransaction {
+    let store: KithStore
+    let database: DatabaseQueue
+    let tables: [WorkloadTable]
+
+    private struct RolledBack: Error {}
+
+    /// What became of each write: `true` if it changed or kept a row, `false` if a constraint or a missing row stopped it.
+    /// `nil` if the transaction was rolled back as the script wants it.
+    func run(_ operations: [Operation]) throws -> [Bool]? {
+        var outcomes: [Bool] = []
+        do {
+            try database.write { db in
+                for operation in operations {
+                    switch operation {
+                    case .savepoint: try db.execute(sql: "SAVEPOINT script")
+                    case .undo: try db.execute(sql: "ROLLBACK TO script")
+                    case .rollback: throw RolledBack()
+                    case .write(let write): outcomes.append(try run(write, db))
+                    }
+                }
+            }
+        } catch is RolledBack {
+            return nil
+        }
+        return outcomes
+    }
+
+    private func run(_ write: RowWrite, _ db: Database) throws -> Bool {
+        guard let table = tables.first(where: { $0.name == write.table }) else { return false }
+        if write.verb == .resolve { return try resolve(write, db) }
+        let (sql, arguments) = statement(write, table)
+        do {
+            let statement = try db.cachedStatement(sql: sql)
+            try statement.execute(arguments: StatementArguments(arguments))
+            return db.changesCount > 0
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            return false
+        }
+    }
+
+    private func resolve(_ write: RowWrite, _ db: Database) throws -> Bool {
+        do {
+            for assignment in write.assignments {
+                try store.resolve(
+                    db, table: write.table, id: rowID(write.row), column: assignment.column, keeping: assignment.value.value)
+            }
+            return true
+        } catch let error as StoreError where error.code == .notFound {
+            return false
+        }
+    }
+
+    private func statement(_ write: RowWrite, _ table: WorkloadTable) -> (sql: String, arguments: [DatabaseValue]) {
+        let id = rowID(write.row).databaseValue
+        let columns = write.assignments.map { quoted($0.column) }
+        let values = write.assignments.map(\.value.value.databaseValue)
+        let name = quoted(table.name)
+        let key = quoted(table.key)
+        switch write.verb {
+        case .insert, .replace:
+            let verb = write.verb == .insert ? "INSERT" : "INSERT OR REPLACE"
+            let marks = Array(repeating: "?", count: columns.count + 1).joined(separator: ", ")
+            return ("\(verb) INTO \(name) (\(([key] + columns).joined(separator: ", "))) VALUES (\(marks))", [id] + values)
+        case .upsert:
+            let marks = Array(repeating: "?", count: columns.count + 1).joined(separator: ", ")
+            let updates = columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+            let action = updates.isEmpty ? "NOTHING" : "UPDATE SET \(updates)"
+            return (
+                """
+                INSERT INTO \(name) (\(([key] + columns).joined(separator: ", "))) VALUES (\(marks))
+                ON CONFLICT (\(key)) DO \(action)
+                """, [id] + values
+            )
+        case .delete:
+            return ("DELETE FROM \(name) WHERE \(key) = ?", [id])
+        case .update, .add, .remove, .count, .resolve:
+            let changes = columns.isEmpty ? ["\(key) = \(key)"] : columns.map { change(write.verb, $0) }
+            return ("UPDATE \(name) SET \(changes.joined(separator: ", ")) WHERE \(key) = ?", values + [id])
+        }
+    }
+
+    private func change(_ verb: RowWrite.Verb, _ column: String) -> String {
+        switch verb {
+        case .add:
+            """
+            \(column) = (SELECT json_group_array(value) FROM (SELECT value FROM json_each(\(column)) UNION SELECT ? ORDER BY 1))
+            """
+        case .remove: "\(column) = (SELECT json_group_array(value) FROM json_each(\(column)) WHERE value <> ?)"
+        case .count: "\(column) = coalesce(\(column), 0) + ?"
+        default: "\(column) = ?"
+        }
+    }
+}
+
+/// The id of a script's row.
+func rowID(_ row: Int) -> RowID {
+    RowID(high: 0, low: UInt64(row))
+}
+
+extension RowID {
+    /// The id as GRDB binds it.
+    var databaseValue: DatabaseValue { Value.blob(bytes).databaseValue }
+}
+
+/// `name` as an SQL identifier.
+func quoted(_ name: String) -> String {
+    "\"" + name.replacing("\"", with: "\"\"") + "\""
+}

@@ -1,0 +1,36 @@
+import KithCausality
+
+/// The name of a commit, with the replica as the oracle numbers it.
+struct EventID: Hashable {
+    let replica: Int
+    let sequence: UInt64
+}
+
+/// Which commits a node has seen: per replica, as the oracle numbers it, all up to this one.
+struct Knowledge: Hashable {
+    private(set) var sequences: [UInt64] = []
+
+    func covers(_ event: EventID) -> Bool {
+        event.replica < sequences.count && sequences[event.replica] >= event.sequence
+    }
+
+    func covers(_ other: Knowledge) -> Bool {
+        other.sequences.indices.allSatisfy { other.sequences[$0] <= self[$0] }
+    }
+
+    subscript(replica: Int) -> UInt64 {
+        get { replica < sequences.count ? sequences[replica] : 0 }
+        set {
+            while sequences.count <= replica { sequences.append(0) }
+            sequences[replica] = newValue
+        }
+    }
+
+    mutating func insert(_ event: EventID) {
+        if self[event.replica] < event.sequence { self[event.replica] = event.sequence }
+    }
+
+    mutating func join(_ other: Knowledge) {
+        for (replica, sequence) in other.sequences.enumerated() where self[replica] < sequence { self[replica] = sequence }
+    }
+}

@@ -1,0 +1,114 @@
+import KithCausality
+import KithSync
+
+/// A row of the workload.
+struct RowKey: Hashable {
+    let table: Int
+    let row: Int
+}
+
+/// What every user wrote, and what each had seen when writing: kept outside of the stores, and independent of how they
+/// merge.
+final class Ledger {
+    let tables: [WorkloadTable]
+    private var numbers: [ReplicaID: Int] = [:]
+    private var replicas: [ReplicaID] = []
+    /// By replica and sequence.
+    private var commits: [[Commit]] = []
+    private var histories: [RowKey: RowHistory] = [:]
+    /// In the order in which they were first written.
+    private(set) var rows: [RowKey] = []
+
+    /// A commit that was acknowledged to a user.
+    struct Commit {
+        let node: Int
+        let rows: [RowKey]
+        var isLost = false
+    }
+
+    init(_ tables: [WorkloadTable]) {
+        self.tables = tables
+    }
+
+    func number(of replica: ReplicaID) -> Int {
+        if let known = numbers[replica] { return known }
+        numbers[replica] = replicas.count
+        replicas.append(replica)
+        commits.append([])
+        return replicas.count - 1
+    }
+
+    func knowledge(_ vector: VersionVector) -> Knowledge {
+        var knowledge = Knowledge()
+        for dot in vector.entries { knowledge.insert(EventID(replica: number(of: dot.replica), sequence: dot.sequence)) }
+        return knowledge
+    }
+
+    func name(of event: EventID) -> String {
+        "\(replicas[event.replica].description.prefix(8)):\(event.sequence)"
+    }
+
+    /// How many commits of this replica were acknowledged.
+    func sequence(of replica: ReplicaID) -> UInt64 {
+        UInt64(commits[number(of: replica)].count)
+    }
+
+    // MARK: Writing
+
+    /// Notes a commit, by its name, its timestamp and what it did.
+    func record(_ head: Head, node: Int, _ effects: [(RowKey, RowEffect)]) throws(Violation) {
+        let replica = number(of: head.dot.replica)
+        guard head.dot.sequence == UInt64(commits[replica].count) + 1 else {
+            throw Violation(
+                .dotReused, "Commit \(head.dot) of \(nodeName(node)) follows \(commits[replica].count) commits of that replica.")
+        }
+        commits[replica].append(Commit(node: node, rows: effects.map(\.0)))
+        for (key, effect) in effects {
+            var effect = effect
+            effect.stamp = Stamp(dot: head.dot, timestamp: head.timestamp)
+            if histories[key] == nil { rows.append(key) }
+            histories[key, default: RowHistory()].effects.append(effect)
+        }
+    }
+
+    // MARK: Reading
+
+    func view(_ key: RowKey, seenBy knowledge: Knowledge) -> RowView {
+        (histories[key] ?? RowHistory()).view(tables[key.table], seenBy: knowledge)
+    }
+
+    /// The rows of the commits that `new` knows and `old` does not.
+    func rows(from old: Knowledge, to new: Knowledge) throws(Violation) -> [RowKey] {
+        var result: [RowKey] = []
+        for (replica, sequence) in new.sequences.enumerated() where old[replica] < sequence {
+            guard sequence <= UInt64(commits[replica].count) else {
+                throw Violation(
+                    .vectorClaimsUnknown,
+                    "A vector names \(name(of: EventID(replica: replica, sequence: sequence))), but only \(commits[replica].count) were made.")
+            }
+            for commit in commits[replica][Int(old[replica])..<Int(sequence)] {
+                for key in commit.rows where !result.contains(key) { result.append(key) }
+            }
+        }
+        return result
+    }
+
+    // MARK: Losses
+
+    /// The only disk that held what `survivors` lack is gone.
+    func lose(from replica: ReplicaID, after sequence: UInt64) {
+        let number = number(of: replica)
+        for index in commits[number].indices where UInt64(index) >= sequence { commits[number][index].isLost = true }
+    }
+
+    /// An acknowledged commit that `knowledge` lacks and that was not lost.
+    func missing(in knowledge: Knowledge) -> EventID? {
+        for replica in commits.indices {
+            for index in commits[replica].indices where !commits[replica][index].isLost {
+                let event = EventID(replica: replica, sequence: UInt64(index + 1))
+                if !knowledge.covers(event) { return event }
+            }
+        }
+        return nil
+    }
+}

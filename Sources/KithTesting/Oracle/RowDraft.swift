@@ -1,0 +1,188 @@
+import KithCausality
+import KithSync
+
+/// A row within a transaction that is not committed yet: what its user sees, statement by statement.
+struct RowDraft {
+    let table: WorkloadTable
+    /// The commit under way.
+    let event: EventID
+    /// What the author has seen of the row.
+    let seen: Knowledge
+    private let before: RowView
+    private(set) var view: RowView
+
+    init(_ table: WorkloadTable, _ view: RowView, event: EventID, seen: Knowledge) {
+        self.table = table
+        self.event = event
+        self.seen = seen
+        before = view
+        self.view = view
+    }
+
+    var isVisible: Bool { view.isVisible(table.deletePolicy) }
+
+    // MARK: Statements
+
+    /// What the statement must do: `false` if it fails or finds no row.
+    mutating func perform(_ write: RowWrite) -> Bool {
+        let given = write.assignments.compactMap { assignment in
+            table.column(named: assignment.column).map { (column: $0, value: assignment.value.value) }
+        }
+        switch write.verb {
+        case .insert:
+            if isVisible { return false }
+            begin(given)
+        case .upsert:
+            if isVisible { save(given) } else { begin(given) }
+        case .replace:
+            if isVisible {
+                save(wholeRow(given))
+                view.deletions = []
+            } else {
+                begin(given)
+            }
+        case .update:
+            if !isVisible { return false }
+            save(given)
+        case .resolve:
+            if !isVisible { return false }
+            for (column, value) in given { view.columns[column] = .register([written(value)]) }
+            view.deletions = []
+        case .delete:
+            if !isVisible { return false }
+            var known = seen
+            known.insert(event)
+            view.deletions = [RowView.Deletion(event: event, seen: known)]
+        case .add, .remove, .count:
+            if !isVisible { return false }
+            save(given.compactMap { column, value in changed(column, write.verb, value).map { (column, $0) } })
+        }
+        return true
+    }
+
+    private func wholeRow(_ given: [(column: Int, value: Value)]) -> [(column: Int, value: Value)] {
+        table.columns.indices.map { column in
+            (column, given.last { $0.column == column }?.value ?? table.columns[column].defaultValue)
+        }
+    }
+
+    /// A new life: nothing of what was known of the row remains.
+    private mutating func begin(_ given: [(column: Int, value: Value)]) {
+        for (column, value) in wholeRow(given) {
+            switch view.columns[column] {
+            case .register:
+                view.columns[column] = .register([written(value)])
+            case .set(_, let touched):
+                view.columns[column] = .set(elements(of: value).map { .init(json: $0, events: [event]) }, touched: touched + [event])
+            case .counter(_, let touched):
+                view.columns[column] = .counter(Self.number(value), touched: touched + [event])
+            }
+        }
+        view.deletions = []
+    }
+
+    /// A plain save: columns that change, and of their concurrent writes only the one that was shown.
+    private mutating func save(_ given: [(column: Int, value: Value)]) {
+        var hasChanged = false
+        let shown = view.shown(table)
+        for (column, value) in given {
+            switch view.columns[column] {
+            case .register(let writes):
+                if shown[column] == value { continue }
+                let winner = RowView.winner(writes)?.event
+                view.columns[column] = .register(writes.filter { $0.event != winner && $0.event != event } + [written(value)])
+            case .set(let old, let touched):
+                let wanted = elements(of: value)
+                if wanted == old.map(\.json) { continue }
+                let new = wanted.map { json in old.first { $0.json == json } ?? .init(json: json, events: [event]) }
+                view.columns[column] = .set(new, touched: touched + [event])
+            case .counter(let total, let touched):
+                if Self.number(value) == total { continue }
+                view.columns[column] = .counter(Self.number(value), touched: touched + [event])
+            }
+            hasChanged = true
+        }
+        if hasChanged { view.deletions = [] }
+    }
+
+    private func changed(_ column: Int, _ verb: RowWrite.Verb, _ value: Value) -> Value? {
+        switch (view.columns[column], verb) {
+        case (.set(let elements, _), .add):
+            let json = Self.json(value)
+            return .text(RowView.text(Self.sorted(elements.map(\.json) + [json])))
+        case (.set(let elements, _), .remove):
+            let json = Self.json(value)
+            return .text(RowView.text(elements.map(\.json).filter { $0 != json }))
+        case (.counter(let total, _), .count):
+            return .integer(total &+ Self.number(value))
+        default:
+            return nil
+        }
+    }
+
+    /// A write of this commit, later than everything its author has seen.
+    private func written(_ value: Value) -> RowView.RegisterWrite {
+        let stamp = Stamp(dot: Dot(replica: ReplicaID(high: .max, low: .max), sequence: .max), timestamp: HybridTimestamp(rawValue: .max))
+        return RowView.RegisterWrite(event: event, stamp: stamp, value: value)
+    }
+
+    // MARK: Values
+
+    private static func number(_ value: Value) -> Int64 {
+        if case .integer(let number) = value { number } else { 0 }
+    }
+
+    /// A text as JSON. Scripts only put strings into sets that need no escapes.
+    static func json(_ value: Value) -> [UInt8] {
+        guard case .text(let bytes) = value else { return Array("null".utf8) }
+        return Array("\"".utf8) + bytes + Array("\"".utf8)
+    }
+
+    private static func sorted(_ elements: [[UInt8]]) -> [[UInt8]] {
+        var result: [[UInt8]] = []
+        for json in elements.sorted(by: { $0.lexicographicallyPrecedes($1) }) where result.last != json { result.append(json) }
+        return result
+    }
+
+    /// The elements of a JSON array of plain strings, sorted.
+    static func elements(ofArray text: [UInt8]) -> [[UInt8]] {
+        let items = text.dropFirst().dropLast().split(separator: UInt8(ascii: ","))
+        return sorted(items.map { Array($0.drop { $0 == UInt8(ascii: " ") }) })
+    }
+
+    private func elements(of value: Value) -> [[UInt8]] {
+        if case .text(let bytes) = value { Self.elements(ofArray: bytes) } else { [] }
+    }
+
+    // MARK: The result
+
+    /// What the transaction did to the row as a whole.
+    func effect() -> RowEffect {
+        let changes = view.columns.indices.map { change(before.columns[$0], view.columns[$0]) }
+        let own = view.deletions.first { $0.event == event }
+        let revoked = before.deletions.map(\.event).filter { old in !view.deletions.contains { $0.event == old } }
+        return RowEffect(
+            event: event, stamp: written(.null).stamp, changes: changes, deletion: own?.seen, revoked: revoked)
+    }
+
+    private func change(_ before: RowView.Column, _ after: RowView.Column) -> RowEffect.Change? {
+        switch (before, after) {
+        case (.register(let old), .register(let new)):
+            let replaced = old.map(\.event).filter { event in !new.contains { $0.event == event } }
+            let own = new.first { $0.event == event }
+            return own == nil && replaced.isEmpty ? nil : .register(wrote: own?.value, replaced: replaced)
+        case (.set(let old, _), .set(let new, let touched)):
+            let added = new.filter { $0.events.contains(event) }.map(\.json)
+            let removed = old.flatMap { element in
+                let kept = new.first { $0.json == element.json }?.events ?? []
+                return element.events.filter { !kept.contains($0) }.map { (json: element.json, event: $0) }
+            }
+            let isTouched = touched.contains(event)
+            return isTouched ? .set(added: added, removed: removed, isTouched: true) : nil
+        case (.counter(let old, _), .counter(let new, let touched)):
+            return touched.contains(event) ? .counter(increment: new &- old, isTouched: true) : nil
+        default:
+            return nil
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import KithCausality
+import KithSync
+
+/// What one commit did to one row: what it added, and what of that which its author saw it took away.
+struct RowEffect {
+    enum Change {
+        case register(wrote: Value?, replaced: [EventID])
+        case set(added: [[UInt8]], removed: [(json: [UInt8], event: EventID)], isTouched: Bool)
+        case counter(increment: Int64, isTouched: Bool)
+    }
+
+    let event: EventID
+    var stamp: Stamp
+    /// By column; `nil` for those that the commit left alone.
+    var changes: [Change?]
+    /// What the author had seen, if it deleted the row.
+    var deletion: Knowledge?
+    /// Deletions that its author knew and overrode.
+    var revoked: [EventID]
+
+    var isEmpty: Bool { deletion == nil && revoked.isEmpty && changes.allSatisfy { $0 == nil } }
+}
+
+/// All that ever happened to one row.
+///
+/// What a node must show is a function of the commits that it has seen: what they added, without what they took away. No
+/// vector is compared with another, and the order of arrival does not come in. See Burckhardt et al., "Replicated Data
+/// Types: Specification, Verification, Optimality", 2014.
+struct RowHistory {
+    var effects: [RowEffect] = []
+
+    func view(_ table: WorkloadTable, seenBy knowledge: Knowledge) -> RowView {
+        let seen = effects.filter { knowledge.covers($0.event) }
+        var view = RowView(table)
+        for index in view.columns.indices {
+            switch view.columns[index] {
+            case .register: view.columns[index] = Self.register(seen, index)
+            case .set: view.columns[index] = Self.set(seen, index)
+            case .counter: view.columns[index] = Self.counter(seen, index)
+            }
+        }
+        let revoked = seen.flatMap(\.revoked)
+        for effect in seen {
+            if let deletion = effect.deletion, !revoked.contains(effect.event) {
+                view.deletions.append(RowView.Deletion(event: effect.event, seen: deletion))
+            }
+        }
+        return view
+    }
+
+    private static func register(_ seen: [RowEffect], _ column: Int) -> RowView.Column {
+        var writes: [RowView.RegisterWrite] = []
+        var replaced: [EventID] = []
+        for effect in seen {
+            guard case .register(let wrote, let gone)? = effect.changes[column] else { continue }
+            if let wrote { writes.append(RowView.RegisterWrite(event: effect.event, stamp: effect.stamp, value: wrote)) }
+            replaced += gone
+        }
+        return .register(writes.filter { !replaced.contains($0.event) })
+    }
+
+    private static func set(_ seen: [RowEffect], _ column: Int) -> RowView.Column {
+        var elements: [RowView.Element] = []
+        var touched: [EventID] = []
+        for effect in seen {
+            guard case .set(let added, _, let isTouched)? = effect.changes[column] else { continue }
+            if isTouched { touched.append(effect.event) }
+            for json in added {
+                if let index = elements.firstIndex(where: { $0.json == json }) {
+                    elements[index].events.append(effect.event)
+                } else {
+                    elements.append(RowView.Element(json: json, events: [effect.event]))
+                }
+            }
+        }
+        for effect in seen {
+            guard case .set(_, let removed, _)? = effect.changes[column] else { continue }
+            for removal in removed {
+                guard let index = elements.firstIndex(where: { $0.json == removal.json }) else { continue }
+                elements[index].events.removeAll { $0 == removal.event }
+            }
+        }
+        elements.removeAll { $0.events.isEmpty }
+        return .set(elements.sorted { $0.json.lexicographicallyPrecedes($1.json) }, touched: touched)
+    }
+
+    private static func counter(_ seen: [RowEffect], _ column: Int) -> RowView.Column {
+        var total: Int64 = 0
+        var touched: [EventID] = []
+        for effect in seen {
+            guard case .counter(let increment, let isTouched)? = effect.changes[column] else { continue }
+            total &+= increment
+            if isTouched { touched.append(effect.event) }
+        }
+        return .counter(total, touched: touched)
+    }
+}

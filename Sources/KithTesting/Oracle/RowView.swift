@@ -1,0 +1,85 @@
+import KithCausality
+import KithStore
+import KithSync
+
+/// What a row must be for somebody with a certain knowledge.
+struct RowView {
+    struct RegisterWrite {
+        let event: EventID
+        let stamp: Stamp
+        let value: Value
+    }
+
+    struct Element {
+        let json: [UInt8]
+        var events: [EventID]
+    }
+
+    enum Column {
+        /// The writes that nobody known has overwritten.
+        case register([RegisterWrite])
+        case set([Element], touched: [EventID])
+        case counter(Int64, touched: [EventID])
+    }
+
+    struct Deletion {
+        let event: EventID
+        /// What of the row its author had seen.
+        let seen: Knowledge
+    }
+
+    var columns: [Column]
+    var deletions: [Deletion] = []
+
+    init(_ table: WorkloadTable) {
+        columns = table.columns.map { column in
+            switch column.kind {
+            case .register, .text: .register([])
+            case .set: .set([], touched: [])
+            case .counter: .counter(0, touched: [])
+            }
+        }
+    }
+
+    /// The commits that the row's cells carry.
+    var liveEvents: [EventID] {
+        columns.flatMap { column in
+            switch column {
+            case .register(let writes): writes.map(\.event)
+            case .set(_, let touched), .counter(_, let touched): touched
+            }
+        }
+    }
+
+    /// Whether readers see the row: nobody known deleted it, or (`updateWins`) a write remains that no deletion had seen.
+    func isVisible(_ policy: DeletePolicy) -> Bool {
+        let events = liveEvents
+        if deletions.isEmpty { return !events.isEmpty }
+        if policy == .deleteWins { return false }
+        return events.contains { event in !deletions.contains { $0.seen.covers(event) } }
+    }
+
+    /// What the app's table shows, in the order of the workload's columns.
+    func shown(_ table: WorkloadTable) -> [Value] {
+        columns.indices.map { index in
+            switch columns[index] {
+            case .register(let writes): Self.winner(writes)?.value ?? table.columns[index].defaultValue
+            case .set(let elements, _): .text(Self.text(elements.map(\.json)))
+            case .counter(let total, _): .integer(total)
+            }
+        }
+    }
+
+    /// The write that is shown: the latest timestamp, then the highest replica id, then the highest sequence.
+    static func winner(_ writes: [RegisterWrite]) -> RegisterWrite? {
+        writes.max { left, right in
+            left.stamp.timestamp == right.stamp.timestamp
+                ? left.stamp.dot < right.stamp.dot : left.stamp.timestamp < right.stamp.timestamp
+        }
+    }
+
+    /// The array that shows these elements, which are sorted.
+    static func text(_ elements: [[UInt8]]) -> [UInt8] {
+        Array("[".utf8) + elements.joined(separator: Array(",".utf8)) + Array("]".utf8)
+    }
+}

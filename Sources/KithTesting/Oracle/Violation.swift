@@ -1,0 +1,45 @@
+/// A promise that was broken in a run.
+public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Which promise.
+    public enum Rule: String, Hashable, Sendable, CaseIterable {
+        /// A node shows exactly what follows from what its users wrote and what it knows.
+        case wrongState
+        /// The values that lost are kept, and no others.
+        case wrongAlternatives
+        /// What a statement did to a row follows from what its user saw.
+        case wrongEffect
+        /// A name of a commit stands for one content.
+        case dotReused
+        /// A vector only names commits that were made.
+        case vectorClaimsUnknown
+        /// A vector never goes back.
+        case vectorWentBack
+        /// The timestamp of a commit is later than everything its author had seen.
+        case clockWentBack
+        /// After the network is whole again all nodes know the same within a bound of time.
+        case noConvergence
+        /// What was acknowledged to a user is known to somebody, unless the only disk that had it was replaced.
+        case writeLost
+        /// A new node that takes everything from another one shows the same.
+        case wrongBootstrap
+        /// An apply is one observation, and tells of every table whose rows it changed.
+        case wrongObservation
+        /// Peers that keep the rules are never accused of breaking them.
+        case unjustAccusation
+        /// Queues are bounded.
+        case queueTooLong
+        /// A store does its work unless its disk is full.
+        case storeFailed
+    }
+
+    public let rule: Rule
+    /// What was seen and what should have been.
+    public let message: String
+
+    public init(_ rule: Rule, _ message: String) {
+        self.rule = rule
+        self.message = message
+    }
+
+    public var description: String { "\(rule.rawValue): \(message)" }
+}

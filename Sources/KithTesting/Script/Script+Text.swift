@@ -1,0 +1,65 @@
+extension Script: CustomStringConvertible {
+    /// The script as text, which ``init(parsing:)`` reads back.
+    public var description: String {
+        let header = """
+            seed \(seed)
+            nodes \(nodeCount)
+            topology \(conditions.topology.rawValue)
+            latency \(conditions.latencyMilliseconds.lowerBound) \(conditions.latencyMilliseconds.upperBound)
+            store \(conditions.storeMilliseconds.lowerBound) \(conditions.storeMilliseconds.upperBound)
+            bandwidth \(conditions.bytesPerSecond)
+            slice \(conditions.sliceRowsMax)
+
+            """
+        return header + steps.map { "\($0)\n" }.joined()
+    }
+}
+
+/// The name of a node: A, B, …, Z, then N26, N27, …
+func nodeName(_ index: Int) -> String {
+    index >= 0 && index < 26 ? String(UnicodeScalar(UInt8(65 + index))) : "N\(index)"
+}
+
+extension Step: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .wait(let milliseconds): "wait \(milliseconds)"
+        case .commit(let node, let operations):
+            "\(nodeName(node)): " + operations.map(\.description).joined(separator: "; ")
+        case .drop(let a, let b): "drop \(nodeName(a)) \(nodeName(b))"
+        case .cut(let a, let b): "cut \(nodeName(a)) \(nodeName(b))"
+        case .join(let a, let b): "join \(nodeName(a)) \(nodeName(b))"
+        case .clog(let a, let b): "clog \(nodeName(a)) \(nodeName(b))"
+        case .unclog(let a, let b): "unclog \(nodeName(a)) \(nodeName(b))"
+        case .sync(let a, let b): "sync \(nodeName(a)) \(nodeName(b))"
+        case .crash(let node): "crash \(nodeName(node))"
+        case .start(let node): "start \(nodeName(node))"
+        case .sleep(let hours): "sleep \(hours)"
+        case .setClock(let node, let milliseconds): "clock \(nodeName(node)) \(milliseconds)"
+        case .runClock(let node, let percent): "speed \(nodeName(node)) \(percent)"
+        case .fillDisk(let node, let pages): "fill \(nodeName(node)) \(pages)"
+        case .freeDisk(let node): "free \(nodeName(node))"
+        case .backup(let node): "backup \(nodeName(node))"
+        case .restore(let node): "restore \(nodeName(node))"
+        case .clone(let a, let b): "clone \(nodeName(a)) \(nodeName(b))"
+        case .damage(let a, let b): "damage \(nodeName(a)) \(nodeName(b))"
+        }
+    }
+}
+
+extension Operation: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .write(let write): write.description
+        case .savepoint: "savepoint"
+        case .undo: "undo"
+        case .rollback: "rollback"
+        }
+    }
+}
+
+extension RowWrite: CustomStringConvertible {
+    public var description: String {
+        (["\(verb.rawValue) \(table) \(row)"] + assignments.map { "\($0.column)=\($0.value)" }).joined(separator: " ")
+    }
+}

@@ -1,0 +1,61 @@
+/// All that happens in one run, written down: who writes what, and what befalls the network and the machines.
+///
+/// A script is plain text to people and a value to the simulator. The same script gives the same run in every process.
+///
+///     nodes 2
+///     A: insert note 1 title='milk'
+///     sync A B
+///     cut A B
+///     A: delete note 1
+///     B: update note 1 title='oat milk'
+public struct Script: Hashable, Sendable {
+    /// What decides everything that the script leaves open: latencies, replica ids, where a frame is torn.
+    public var seed: UInt64
+    public var nodeCount: Int
+    public var conditions: NetworkConditions
+    public var steps: [Step]
+
+    public init(seed: UInt64, nodeCount: Int, conditions: NetworkConditions = NetworkConditions(), steps: [Step]) {
+        self.seed = seed
+        self.nodeCount = nodeCount
+        self.conditions = conditions
+        self.steps = steps
+    }
+
+    /// The most nodes that a script may have.
+    public static let nodesMax = 64
+
+    /// How many commits of users the script asks for.
+    public var commitCount: Int {
+        steps.count { if case .commit = $0 { true } else { false } }
+    }
+}
+
+/// What the network and the disks are like for the length of a run.
+public struct NetworkConditions: Hashable, Sendable {
+    /// How long a frame is under way.
+    public var latencyMilliseconds: ClosedRange<Int64> = 1...20
+    /// How long a store takes to answer.
+    public var storeMilliseconds: ClosedRange<Int64> = 0...3
+    public var bytesPerSecond = 10_000_000
+    /// Rows of one slice: a small number cuts catch-ups into many.
+    public var sliceRowsMax = 2_000
+    public var topology = Topology.mesh
+
+    public init() {}
+}
+
+/// Who is connected to whom.
+public enum Topology: String, Hashable, Sendable, CaseIterable {
+    case mesh, star, chain, ring
+
+    /// The pairs of nodes that have a link; the lower number comes first.
+    func links(nodeCount: Int) -> [(Int, Int)] {
+        switch self {
+        case .mesh: (0..<nodeCount).flatMap { a in (a + 1..<max(nodeCount, a + 1)).map { (a, $0) } }
+        case .star: (1..<max(nodeCount, 1)).map { (0, $0) }
+        case .chain: (1..<max(nodeCount, 1)).map { ($0 - 1, $0) }
+        case .ring: (1..<max(nodeCount, 1)).map { ($0 - 1, $0) } + (nodeCount > 2 ? [(0, nodeCount - 1)] : [])
+        }
+    }
+}

@@ -1,0 +1,102 @@
+/// One thing that happens in a script. Nodes are numbered from 0 and written as A, B, C, …
+public enum Step: Hashable, Sendable {
+    /// Time passes.
+    case wait(milliseconds: Int64)
+    /// A user commits one transaction.
+    case commit(node: Int, [Operation])
+
+    /// The connection breaks in the middle of a frame and is dialled again later.
+    case drop(Int, Int)
+    /// The link breaks and stays broken.
+    case cut(Int, Int)
+    /// The link works again.
+    case join(Int, Int)
+    /// What is sent in this direction stays under way, as behind a wall that only lets acknowledgements of the kernel pass.
+    case clog(from: Int, to: Int)
+    case unclog(from: Int, to: Int)
+    /// Both bring each other up to date, whatever the state of their link.
+    case sync(Int, Int)
+
+    /// The process dies without a word.
+    case crash(Int)
+    /// It is started again.
+    case start(Int)
+    /// All machines sleep: connections die, time passes.
+    case sleep(hours: Int64)
+
+    /// The wall clock of a node is set forward or back.
+    case setClock(node: Int, byMilliseconds: Int64)
+    /// The wall clock of a node runs at this speed; 0 stands still.
+    case runClock(node: Int, percent: Int)
+
+    /// The disk of a node takes this many pages more.
+    case fillDisk(node: Int, pages: Int)
+    case freeDisk(node: Int)
+
+    /// A backup of the node's database is made.
+    case backup(Int)
+    /// The node's database is replaced by its last backup.
+    case restore(Int)
+    /// The database of the second node is replaced by a copy of the first one's.
+    case clone(from: Int, to: Int)
+
+    /// The next frame in this direction arrives damaged.
+    case damage(from: Int, to: Int)
+}
+
+/// One statement of a user's transaction.
+public enum Operation: Hashable, Sendable {
+    case write(RowWrite)
+    case savepoint
+    /// Undoes everything since the last savepoint.
+    case undo
+    /// Rolls the whole transaction back. Only as the last.
+    case rollback
+}
+
+/// A statement that concerns one row.
+public struct RowWrite: Hashable, Sendable {
+    public enum Verb: String, Hashable, Sendable, CaseIterable {
+        /// `INSERT`; fails if the row is there.
+        case insert
+        /// `UPDATE`; does nothing if the row is not there.
+        case update
+        /// `INSERT … ON CONFLICT DO UPDATE`.
+        case upsert
+        /// `INSERT OR REPLACE`: columns not named take their default.
+        case replace
+        case delete
+        /// Keeps the value and supersedes all alternatives known.
+        case resolve
+        /// Adds an element to a set.
+        case add
+        /// Removes an element from a set.
+        case remove
+        /// Adds a number to a counter.
+        case count
+    }
+
+    public var verb: Verb
+    public var table: String
+    /// The row's number, from which its id follows.
+    public var row: Int
+    public var assignments: [Assignment]
+
+    public init(_ verb: Verb, _ table: String, _ row: Int, _ assignments: [Assignment] = []) {
+        self.verb = verb
+        self.table = table
+        self.row = row
+        self.assignments = assignments
+    }
+}
+
+/// A column and the value that a statement gives it.
+public struct Assignment: Hashable, Sendable {
+    public var column: String
+    public var value: Literal
+
+    public init(_ column: String, _ value: Literal) {
+        self.column = column
+        self.value = value
+    }
+}

@@ -1,0 +1,193 @@
+import KithCausality
+import KithStore
+import KithSync
+
+/// What must hold at every moment.
+extension Simulation {
+    /// A user has committed: the store gave the commit the next number, and it did what its statements say.
+    func checkCommit(_ operations: [Operation], _ outcomes: [Bool], _ node: SimulatedNode) throws {
+        guard let store = node.store else { return }
+        let before = node.summary
+        let summary = try store.summary()
+        let event = EventID(
+            replica: ledger.number(of: before.replica), sequence: before.vector[before.replica] + 1)
+        let effects = try expectedEffects(operations, outcomes, event, node)
+        guard let head = summary.head(of: summary.replica), head.dot.sequence == event.sequence else {
+            guard effects.isEmpty else {
+                throw Violation(.wrongEffect, "\(node.name) committed \(operations), but its vector did not move.")
+            }
+            return
+        }
+        guard head.timestamp > before.clock || head.timestamp.rawValue >= HybridTimestamp.limit.rawValue - 1 else {
+            throw Violation(.clockWentBack, "\(node.name) commits at \(head.timestamp), though it has seen \(before.clock).")
+        }
+        try ledger.record(head, node: node.index, effects)
+        trace.mix(UInt64(head.dot.sequence))
+        trace.mix(head.timestamp.rawValue)
+        try moved(node, to: summary, besides: effects.map(\.0))
+    }
+
+    private func expectedEffects(
+        _ operations: [Operation], _ outcomes: [Bool], _ event: EventID, _ node: SimulatedNode
+    ) throws -> [(RowKey, RowEffect)] {
+        var drafts = TransactionDraft(ledger: ledger, event: event) { node.knowledge(of: $0) }
+        var outcomes = outcomes[...]
+        for operation in operations {
+            switch operation {
+            case .savepoint: drafts.savepoint()
+            case .undo: drafts.undo()
+            case .rollback: break
+            case .write(let write):
+                guard let outcome = outcomes.popFirst(), let expected = drafts.perform(write) else { continue }
+                guard outcome == expected else {
+                    throw Violation(
+                        .wrongEffect,
+                        "\(node.name): \(write) \(outcome ? "took effect" : "had no effect") on a row that its user \(drafts.describe(write)).")
+                }
+            }
+        }
+        return drafts.effects
+    }
+
+    /// A slice was applied: vector, clock and rows moved together, in one observation.
+    func checkApplied(_ slice: Slice, _ summary: StoreSummary, _ node: SimulatedNode) throws {
+        let theirs = ledger.knowledge(slice.vector)
+        var received: [RowKey] = []
+        for row in slice.rows {
+            guard let key = key(slice, row) else { continue }
+            received.append(key)
+            var context = node.contexts[key] ?? Knowledge()
+            context.join(theirs)
+            context.join(ledger.knowledge(row.state.context))
+            node.contexts[key] = context
+        }
+        guard summary.clock >= slice.clock, summary.clock >= node.summary.clock else {
+            throw Violation(.clockWentBack, "\(node.name) applied a slice of \(slice.clock), but stands at \(summary.clock).")
+        }
+        guard node.probe.commitCount <= 1 else {
+            throw Violation(.wrongObservation, "\(node.name) applied a slice in \(node.probe.commitCount) observable commits.")
+        }
+        if slice.isLast {
+            guard summary.vector.covers(slice.targetVector) else {
+                throw Violation(.wrongState, "\(node.name) applied a whole delta, but does not know all of it.")
+            }
+        } else if summary.vector != node.summary.vector {
+            throw Violation(.vectorClaimsUnknown, "\(node.name) applied a part of a delta, and its vector moved.")
+        }
+        try moved(node, to: summary, besides: received)
+    }
+
+    /// The node's vector is that of `summary`; compares the rows that this concerns.
+    private func moved(_ node: SimulatedNode, to summary: StoreSummary, besides keys: [RowKey]) throws {
+        guard summary.vector.covers(node.summary.vector) else {
+            throw Violation(.vectorWentBack, "\(node.name) goes from \(node.summary.vector) to \(summary.vector).")
+        }
+        let knowledge = ledger.knowledge(summary.vector)
+        var rows = keys
+        if knowledge != node.knowledge {
+            for key in try ledger.rows(from: node.knowledge, to: knowledge) where !rows.contains(key) { rows.append(key) }
+        }
+        node.knowledge = knowledge
+        node.summary = summary
+        if !node.contexts.isEmpty { node.contexts = node.contexts.filter { !knowledge.covers($0.value) } }
+        try checkRows(rows, node)
+    }
+
+    /// Compares what the node shows with what it must show.
+    func checkRows(_ keys: [RowKey], _ node: SimulatedNode) throws {
+        guard let store = node.store, !keys.isEmpty else { return }
+        let reader = NodeReader(store: store, database: node.database, tables: tables)
+        let values = try reader.values(of: keys)
+        for (key, actual) in zip(keys, values) {
+            statistics.rowsChecked += 1
+            let table = tables[key.table]
+            let view = ledger.view(key, seenBy: node.knowledge(of: key))
+            let expected = view.isVisible(table.deletePolicy) ? view.shown(table) : nil
+            guard actual == expected else {
+                throw Violation(
+                    .wrongState,
+                    """
+                    \(node.name) shows \(table.name) \(key.row) as \(describe(actual)), but what its users wrote and it has seen \
+                    makes \(describe(expected)).
+                    """)
+            }
+            if expected != nil { try checkAlternatives(key, view, reader, node) }
+        }
+    }
+
+    private func checkAlternatives(_ key: RowKey, _ view: RowView, _ reader: NodeReader, _ node: SimulatedNode) throws {
+        let table = tables[key.table]
+        var expected: [AlternativeValue] = []
+        for (index, column) in view.columns.enumerated() {
+            guard case .register(let writes) = column, writes.count > 1, let winner = RowView.winner(writes) else { continue }
+            expected += writes.filter { $0.event != winner.event }
+                .map { AlternativeValue(column: table.columns[index].name, dot: $0.stamp.dot, value: $0.value) }
+        }
+        let actual = try reader.alternatives(of: key)
+            .map { AlternativeValue(column: $0.column, dot: $0.stamp.dot, value: $0.value) }
+        guard expected.sorted() == actual.sorted() else {
+            throw Violation(
+                .wrongAlternatives,
+                "\(node.name) keeps \(actual.sorted()) of \(table.name) \(key.row); what nobody overwrote is \(expected.sorted()).")
+        }
+    }
+
+    // MARK: Reading and failing
+
+    /// A slice is made of what its sender knows, and says so.
+    func checkRead(_ slice: Slice, _ node: SimulatedNode) throws {
+        guard slice.vector == node.summary.vector else {
+            throw Violation(
+                .vectorClaimsUnknown, "\(node.name) is at \(node.summary.vector) and reads a slice of \(slice.vector).")
+        }
+        for row in slice.rows where !row.state.context.isEmpty {
+            guard let key = key(slice, row) else { continue }
+            guard node.knowledge(of: key).covers(ledger.knowledge(row.state.context)) else {
+                throw Violation(
+                    .vectorClaimsUnknown, "\(node.name) sends \(tables[key.table].name) \(key.row) with \(row.state.context).")
+            }
+        }
+    }
+
+    /// What failed or was rolled back left nothing behind.
+    func checkUnchanged(_ node: SimulatedNode) throws {
+        guard let store = node.store else { return }
+        let summary = try store.summary()
+        guard summary.vector == node.summary.vector else {
+            throw Violation(.wrongState, "\(node.name) rolled a transaction back, and yet its vector moved to \(summary.vector).")
+        }
+        try checkRows(Array(ledger.rows.prefix(8)), node)
+    }
+
+    /// The store was opened: it knows what it knew.
+    func checkOpened(_ node: SimulatedNode) throws {
+        node.knowledge = ledger.knowledge(node.summary.vector)
+        node.contexts = node.contexts.filter { !node.knowledge.covers($0.value) }
+        try checkRows(ledger.rows, node)
+    }
+
+    private func key(_ slice: Slice, _ row: RowPart) -> RowKey? {
+        guard row.table < slice.tables.count, row.id.high == 0,
+            let table = tables.firstIndex(where: { $0.name.utf8.elementsEqual(slice.tables[row.table].name) })
+        else { return nil }
+        return RowKey(table: table, row: Int(truncatingIfNeeded: row.id.low))
+    }
+
+    func describe(_ values: [Value]?) -> String {
+        guard let values else { return "no row" }
+        return "(" + values.map { Literal($0).description }.joined(separator: ", ") + ")"
+    }
+}
+
+/// An alternative as the oracle compares it.
+private struct AlternativeValue: Hashable, Comparable, CustomStringConvertible {
+    let column: String
+    let dot: Dot
+    let value: Value
+
+    static func < (left: AlternativeValue, right: AlternativeValue) -> Bool {
+        left.column == right.column ? left.dot < right.dot : left.column < right.column
+    }
+
+    var description: String { "\(column)=\(Literal(value)) of \(dot.replica.description.prefix(8)):\(dot.sequence)" }
+}

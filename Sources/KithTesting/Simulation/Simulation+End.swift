@@ -1,0 +1,94 @@
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+
+/// The second phase: everything works again, and all must come together.
+extension Simulation {
+    /// How long it may take, in virtual milliseconds: silence must be noticed, connections dialled, promises given up.
+    static let convergenceMillisecondsMax: Int64 = 600_000
+
+    func heal() throws {
+        for node in nodes {
+            if node.isDiskLimited { try node.limitDisk(pages: nil) }
+            node.course.run(atPercent: 100, at: now)
+            try start(node)
+        }
+        for link in links.indices {
+            links[link].isCut = false
+            links[link].damages = [0, 0]
+            links[link].attempts = 0
+            for side in 0...1 { try unclog(link, side: side) }
+            dialLater(link)
+        }
+    }
+
+    func converge() throws {
+        let end = now + Self.convergenceMillisecondsMax
+        while !hasConverged {
+            guard now < end else {
+                let states = nodes.map { "\($0.name) \($0.summary.vector)" }.joined(separator: ", ")
+                throw Violation(.noConvergence, "After \(Self.convergenceMillisecondsMax) ms without faults: \(states).")
+            }
+            try runEvents(until: now + 250)
+        }
+        statistics.virtualMilliseconds = now
+    }
+
+    private var hasConverged: Bool {
+        nodes.allSatisfy { $0.summary.vector == nodes[0].summary.vector && $0.summary.resumption == nil }
+    }
+
+    func checkEnd() throws {
+        for node in nodes {
+            guard let store = node.store else { continue }
+            guard try store.summary().vector == node.summary.vector else {
+                throw Violation(.wrongState, "\(node.name) does not know what it said it knows.")
+            }
+            if let lost = ledger.missing(in: node.knowledge) {
+                throw Violation(.writeLost, "\(node.name) lacks \(ledger.name(of: lost)), which was acknowledged to a user.")
+            }
+            guard node.contexts.isEmpty else {
+                throw Violation(.noConvergence, "\(node.name) still waits for the rest of a catch-up.")
+            }
+            try checkRows(ledger.rows, node)
+            try checkNothingElse(node)
+        }
+        try checkBootstrap(from: nodes[random.int(in: 0...nodes.count - 1)])
+    }
+
+    /// No table shows a row that nobody wrote.
+    private func checkNothingElse(_ node: SimulatedNode) throws {
+        guard let store = node.store else { return }
+        let reader = NodeReader(store: store, database: node.database, tables: tables)
+        for table in tables.indices {
+            let expected = ledger.rows.count { key in
+                key.table == table && ledger.view(key, seenBy: node.knowledge).isVisible(tables[table].deletePolicy)
+            }
+            let actual = try reader.rowCount(table)
+            guard actual == expected else {
+                throw Violation(.wrongState, "\(node.name) shows \(actual) rows of \(tables[table].name) instead of \(expected).")
+            }
+        }
+    }
+
+    /// A new node that takes everything from one of them shows the same.
+    private func checkBootstrap(from source: SimulatedNode) throws {
+        guard let store = source.store else { return }
+        let fresh = try SimulatedNode(index: nodes.count, schema: schema, seed: script.seed)
+        defer { fresh.stop() }
+        guard let freshStore = fresh.store else { return }
+        _ = wallClock(of: fresh)
+        guard case .applied(let summary) = try freshStore.apply(try store.delta(since: VersionVector())),
+            summary.vector == source.summary.vector
+        else { throw Violation(.wrongBootstrap, "A new node that takes everything from \(source.name) does not know the same.") }
+        fresh.summary = summary
+        fresh.knowledge = ledger.knowledge(summary.vector)
+        do {
+            try checkRows(ledger.rows, fresh)
+            try checkNothingElse(fresh)
+        } catch let violation as Violation {
+            throw Violation(.wrongBootstrap, "A new node that takes everything from \(source.name): \(violation.message)")
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import KithCausality
+import KithSync
+
+extension Simulation {
+    func isOpen(_ end: EndID) -> Bool {
+        links[end.link].epoch == end.epoch && links[end.link].ends[end.side] != nil
+    }
+
+    func node(of end: EndID) -> SimulatedNode { nodes[links[end.link].nodes[end.side]] }
+
+    /// The open ends of a node's connections.
+    func ends(of node: SimulatedNode) -> [EndID] {
+        links.indices.flatMap { link in
+            (0...1).filter { links[link].nodes[$0] == node.index && links[link].ends[$0] != nil }
+                .map { EndID(link: link, side: $0, epoch: links[link].epoch) }
+        }
+    }
+
+    private var configuration: PeerSession.Configuration {
+        PeerSession.Configuration(group: Array("simulation".utf8), software: "KithTesting")
+    }
+
+    private func latency() -> Int64 { random.int64(in: script.conditions.latencyMilliseconds) }
+
+    // MARK: Connections
+
+    /// Dials after a pause that grows while nothing comes of it.
+    func dialLater(_ link: Int) {
+        guard !links[link].isDialling, links[link].isDown else { return }
+        links[link].isDialling = true
+        links[link].epoch += 1
+        let pause = links[link].attempts == 0 ? 0 : min(5_000, 50 << min(links[link].attempts, 10))
+        plan(.dial(link: link, epoch: links[link].epoch), at: now + latency() + Int64(random.int(in: 0...max(1, pause))))
+    }
+
+    func dial(_ link: Int) throws {
+        let sides = links[link].nodes.map { nodes[$0] }
+        guard !links[link].isCut, links[link].isDown, sides.allSatisfy(\.isRunning) else { return }
+        links[link].epoch += 1
+        links[link].attempts += 1
+        statistics.connections += 1
+        trace.note(now, "connect \(sides[0].name)–\(sides[1].name)")
+        for side in 0...1 { links[link].ends[side] = LinkEnd(session: PeerSession(configuration), lastArrival: now) }
+        let epoch = links[link].epoch
+        for side in 0...1 {
+            let end = EndID(link: link, side: side, epoch: epoch)
+            guard isOpen(end) else { continue }
+            try handle(
+                .connected(sides[side].summary, durable: sides[side].durable, wallClockMilliseconds: wallClock(of: sides[side])),
+                end)
+        }
+    }
+
+    /// The connection is lost. Of the frames under way some arrive, whole; the rest, and the torn one, do not.
+    func breakConnection(_ link: Int) throws {
+        for side in 0...1 {
+            let end = EndID(link: link, side: side, epoch: links[link].epoch)
+            let count = links[link].ends[side]?.inbound.count ?? 0
+            for _ in 0..<random.int(in: 0...max(0, count)) {
+                if isOpen(end), !links[link].isClogged[1 - side] { try receiveFirst(end) }
+            }
+            links[link].ends[side]?.inbound = []
+        }
+        let first = random.int(in: 0...1)
+        let epoch = links[link].epoch
+        try hangUp(EndID(link: link, side: first, epoch: epoch))
+        plan(.hangUp(EndID(link: link, side: 1 - first, epoch: epoch)), at: now + latency())
+    }
+
+    /// A side learns that the connection is gone, or closes it.
+    func hangUp(_ end: EndID) throws {
+        guard isOpen(end) else { return }
+        if links[end.link].ends[end.side]?.inbound.isEmpty == false {
+            links[end.link].ends[end.side]?.isHangingUp = true
+            return
+        }
+        try close(end)
+    }
+
+    func close(_ end: EndID) throws {
+        links[end.link].ends[end.side] = nil
+        if isOpen(end.other) {
+            let arrival = links[end.link].ends[end.other.side]?.lastArrival ?? now
+            plan(.hangUp(end.other), at: max(now + latency(), arrival))
+        } else {
+            dialLater(end.link)
+        }
+        try updateNeighbours(of: node(of: end))
+    }
+
+    // MARK: Frames
+
+    func send(_ bytes: [UInt8], from end: EndID) throws {
+        statistics.frames += 1
+        statistics.bytes += bytes.count
+        guard isOpen(end.other) else { return }
+        var bytes = bytes
+        if links[end.link].damages[end.side] > 0 {
+            links[end.link].damages[end.side] -= 1
+            damage(&bytes)
+        }
+        let transmission = Int64(bytes.count) * 1_000 / Int64(script.conditions.bytesPerSecond)
+        let arrival = max(now + latency(), links[end.link].ends[end.other.side]?.lastArrival ?? now) + transmission
+        links[end.link].ends[end.other.side]?.lastArrival = arrival
+        links[end.link].ends[end.other.side]?.inbound.append(bytes)
+        try checkQueue(end.other)
+        plan(.arrive(end.other), at: arrival)
+    }
+
+    /// A frame is in, unless the way is clogged; then it waits until that ends.
+    func arrive(_ end: EndID) throws {
+        guard isOpen(end), !links[end.link].isClogged[end.other.side] else { return }
+        try receiveFirst(end)
+    }
+
+    private func receiveFirst(_ end: EndID) throws {
+        guard let bytes = links[end.link].ends[end.side]?.inbound.first else { return }
+        links[end.link].ends[end.side]?.inbound.removeFirst()
+        links[end.link].attempts = 0
+        trace.mix(UInt8(end.side))
+        trace.mix(end.link)
+        trace.mix(UInt64(bitPattern: now))
+        trace.mix(bytes)
+        trace.note(now, "\(node(of: end.other).name)→\(node(of: end).name)  \(describe(bytes))")
+        try handle(.received(bytes), end)
+        if let rest = links[end.link].ends[end.side], rest.isHangingUp, rest.inbound.isEmpty, isOpen(end) { try close(end) }
+    }
+
+    /// The way is free again: what waited arrives now, in order.
+    func unclog(_ link: Int, side: Int) throws {
+        links[link].isClogged[side] = false
+        let end = EndID(link: link, side: 1 - side, epoch: links[link].epoch)
+        for _ in 0..<(links[link].ends[end.side]?.inbound.count ?? 0) { plan(.arrive(end), at: now) }
+    }
+
+    private func damage(_ bytes: inout [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        for _ in 0..<hostility.int(in: 1...3) {
+            switch hostility.int(in: 0...3) {
+            case 0: bytes[hostility.int(in: 0...bytes.count - 1)] = UInt8(hostility.int(in: 0...255))
+            case 1: bytes[hostility.int(in: 0...bytes.count - 1)] ^= 1 << UInt8(hostility.int(in: 0...7))
+            case 2: bytes.removeLast(hostility.int(in: 0...bytes.count - 1))
+            default: bytes.insert(UInt8(hostility.int(in: 0...255)), at: hostility.int(in: 0...bytes.count - 1))
+            }
+        }
+    }
+
+    /// What a sender may have under way: the slices of its window, and little beside.
+    private func checkQueue(_ end: EndID) throws {
+        guard let inbound = links[end.link].ends[end.side]?.inbound, inbound.count > WireLimits.slicesInFlightMax else { return }
+        let slices = inbound.count { $0.first == 2 }
+        guard slices <= WireLimits.slicesInFlightMax, inbound.count <= Self.framesInFlightMax else {
+            throw Violation(.queueTooLong, "\(inbound.count) frames, \(slices) of them slices, are under way to \(node(of: end).name).")
+        }
+    }
+
+    /// More frames than this are never under way in one direction of a session.
+    static let framesInFlightMax = 256
+
+    func describe(_ bytes: [UInt8]) -> String {
+        switch try? FrameCodec.decode(bytes) {
+        case .hello(let hello): return "hello \(hello.vector)"
+        case .slice(let slice, _):
+            return "slice \(slice.since) → \(slice.vector), \(slice.rows.count) rows\(slice.isLast ? "" : ", more to come")"
+        case .acknowledge(let acknowledgement): return "acknowledge \(acknowledgement.slices)"
+        case .want(let want): return "want since \(want.since)"
+        case .ping: return "ping"
+        case .pong: return "pong"
+        case .goodbye(let code, let message): return "goodbye (\(code)): \(message)"
+        case nil: return "\(bytes.count) bytes that are no frame of a known kind"
+        }
+    }
+
+    // MARK: Neighbours
+
+    /// Tells a node's sessions who its other peers are.
+    func updateNeighbours(of node: SimulatedNode) throws {
+        let peers = ends(of: node).compactMap { links[$0.link].ends[$0.side]?.session.peer }
+        guard peers != node.openPeers else { return }
+        node.openPeers = peers
+        for end in ends(of: node) where isOpen(end) { try handle(.neighbours(peers), end) }
+    }
+}

@@ -1,0 +1,128 @@
+import KithCausality
+import KithStore
+import KithSync
+
+extension Simulation {
+    /// Lets a session hear of something and does what it asks.
+    func handle(_ input: PeerSession.Input, _ end: EndID) throws {
+        guard isOpen(end), let effects = links[end.link].ends[end.side]?.session.handle(input, now: Instant(milliseconds: now))
+        else { return }
+        for effect in effects {
+            switch effect {
+            case .send(let bytes): try send(bytes, from: end)
+            case .peer: break
+            case .close(let reason):
+                try justify(reason, end)
+                if isOpen(end) { try close(end) }
+            case .renewIdentity: try renewIdentity(of: node(of: end), end)
+            case .readSlice, .apply, .verifyIdentity:
+                plan(.perform(effect, end), at: now + storeRandom.int64(in: script.conditions.storeMilliseconds))
+            }
+        }
+        guard isOpen(end) else { return }
+        try updateNeighbours(of: node(of: end))
+        guard let deadline = links[end.link].ends[end.side]?.session.nextDeadline?.milliseconds else { return }
+        if let tickAt = links[end.link].ends[end.side]?.tickAt, tickAt <= deadline { return }
+        links[end.link].ends[end.side]?.tickAt = deadline
+        plan(.tick(end), at: deadline)
+    }
+
+    /// The store answers a session.
+    func perform(_ effect: PeerSession.Effect, _ end: EndID) throws {
+        let node = node(of: end)
+        guard let store = node.store else { return }
+        _ = wallClock(of: node)
+        do {
+            switch effect {
+            case .readSlice(let request):
+                let limits = SliceLimits(rowsMax: script.conditions.sliceRowsMax)
+                let slice = try store.slice(request, limits: limits)
+                try checkRead(slice, node)
+                try handle(.sliceRead(slice), end)
+            case .apply(let slice, let relay):
+                try apply(slice, relay, store, end)
+            case .verifyIdentity(let claim):
+                try verifyIdentity(of: node, claim)
+            case .renewIdentity, .send, .peer, .close:
+                break
+            }
+        } catch let error as StoreError {
+            try failed(error, node, end)
+        }
+    }
+
+    private func apply(_ slice: Slice, _ relay: Relay, _ store: KithStore, _ end: EndID) throws {
+        let node = node(of: end)
+        node.probe.reset()
+        let outcome = try store.apply(slice)
+        statistics.applies += 1
+        switch outcome {
+        case .applied(let summary):
+            try checkApplied(slice, summary, node)
+            try handle(.applied(outcome), end)
+            try storeMoved(node, relay: relay, except: end)
+        case .refused(let summary):
+            guard summary.vector == node.summary.vector else {
+                throw Violation(.wrongState, "\(node.name) refused a slice and yet its vector moved.")
+            }
+            try handle(.applied(outcome), end)
+        }
+    }
+
+    private func failed(_ error: StoreError, _ node: SimulatedNode, _ end: EndID) throws {
+        trace.note(now, "\(node.name) fails: \(error.message)")
+        switch error.code {
+        case .sliceRejected where damagedLinks.contains(end.link):
+            try handle(.close(CloseReason(.protocolError, error.message)), end)
+        case .diskFull where node.isDiskLimited:
+            try checkUnchanged(node)
+            try handle(.storeFailed(error.message), end)
+        default:
+            throw Violation(.storeFailed, "\(node.name) (\(error.code)): \(error.message)")
+        }
+    }
+
+    /// Tells the node's sessions that its vector moved, and makes what is new durable a little later.
+    func storeMoved(_ node: SimulatedNode, relay: Relay?, except author: EndID?) throws {
+        for end in ends(of: node) where end != author && isOpen(end) {
+            try handle(.committed(node.summary, relay: relay), end)
+        }
+        plan(.flush(node: node.index, generation: node.generation), at: now + Self.flushMilliseconds)
+    }
+
+    /// How long a commit waits for others before they are made durable together.
+    private static let flushMilliseconds: Int64 = 100
+
+    func flush(_ node: SimulatedNode, _ generation: Int) throws {
+        guard node.isRunning, node.generation == generation, node.durable != node.summary.vector else { return }
+        node.durable.join(node.summary.vector)
+        for end in ends(of: node) where isOpen(end) { try handle(.durable(node.durable), end) }
+    }
+
+    /// A session that accuses its peer, or gives up, must have a reason.
+    private func justify(_ reason: CloseReason, _ end: EndID) throws {
+        trace.note(now, "\(node(of: end).name) closes (\(reason.code)): \(reason.message)")
+        switch reason.code {
+        case .shutdown, .timeout, .identityChanged, .replaced: return
+        case .storeFailed where node(of: end).isDiskLimited || node(of: end.other).isDiskLimited: return
+        case _ where damagedLinks.contains(end.link): return
+        default: throw Violation(.unjustAccusation, "\(node(of: end).name) closes (\(reason.code)): \(reason.message)")
+        }
+    }
+
+    // MARK: Identity
+
+    private func verifyIdentity(of node: SimulatedNode, _ claim: Head) throws {
+        try identityChanged(node)
+    }
+
+    func renewIdentity(of node: SimulatedNode, _ end: EndID) throws {
+        try identityChanged(node)
+    }
+
+    private func identityChanged(_ node: SimulatedNode) throws {
+        guard let store = node.store else { return }
+        node.summary = try store.summary()
+        for end in ends(of: node) where isOpen(end) { try handle(.identity(node.summary), end) }
+    }
+}

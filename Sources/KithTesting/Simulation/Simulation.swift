@@ -1,0 +1,125 @@
+import KithCausality
+import KithStore
+import KithSync
+
+/// One run of a script: real stores and real sessions in one thread and virtual time.
+///
+/// There is no clock but ``now``, no randomness but the script's seed, and no order but that of the event queue, so that a
+/// script gives the same ``trace`` in every process.
+final class Simulation {
+    let script: Script
+    let tables: [WorkloadTable]
+    let schema: SimulatedSchema
+    let ledger: Ledger
+    var nodes: [SimulatedNode] = []
+    var links: [Link] = []
+    var now: Int64 = 0
+    var trace: Trace
+    /// Node whose peers must not be blamed for what it does.
+    var damagedLinks: Set<Int> = []
+    var statistics = RunStatistics()
+    var random: SplitMix64
+    var storeRandom: SplitMix64
+    var hostility: SplitMix64
+    private var events = EventQueue<SimulationEvent>()
+
+    init(_ script: Script, schema: SimulatedSchema, tables: [WorkloadTable], keepsTrace: Bool = false) throws {
+        self.script = script
+        self.schema = schema
+        self.tables = tables
+        ledger = Ledger(tables)
+        trace = Trace(keepsLines: keepsTrace)
+        random = SplitMix64(seed: script.seed, .network)
+        storeRandom = SplitMix64(seed: script.seed, .stores)
+        hostility = SplitMix64(seed: script.seed, .hostility)
+        for index in 0..<script.nodeCount { nodes.append(try SimulatedNode(index: index, schema: schema, seed: script.seed)) }
+        links = script.conditions.topology.links(nodeCount: script.nodeCount).map { Link(nodes: [$0.0, $0.1]) }
+    }
+
+    /// Runs the script, heals the network and asks for convergence.
+    ///
+    /// - Throws: ``Violation`` for a broken promise.
+    func run() throws {
+        for link in links.indices { dialLater(link) }
+        for step in script.steps {
+            try perform(step)
+            try runEvents(until: now)
+        }
+        try heal()
+        try converge()
+        try checkEnd()
+    }
+
+    /// Ends all processes.
+    func stop() {
+        for node in nodes { node.stop() }
+    }
+
+    // MARK: Events
+
+    func plan(_ event: SimulationEvent, at time: Int64) {
+        events.plan(event, at: max(time, now))
+    }
+
+    /// Lets everything happen that is due up to `end`.
+    func runEvents(until end: Int64) throws {
+        while let time = events.nextTime, time <= end, let (_, event) = events.popFirst() {
+            now = max(now, time)
+            statistics.events += 1
+            try run(event)
+        }
+        now = max(now, end)
+    }
+
+    private func run(_ event: SimulationEvent) throws {
+        switch event {
+        case .arrive(let end): try arrive(end)
+        case .hangUp(let end): try hangUp(end)
+        case .perform(let effect, let end):
+            if isOpen(end) { try perform(effect, end) }
+        case .tick(let end):
+            guard isOpen(end) else { return }
+            links[end.link].ends[end.side]?.tickAt = nil
+            try handle(.tick(wallClockMilliseconds: wallClock(of: node(of: end))), end)
+        case .dial(let link, let epoch):
+            guard links[link].epoch == epoch else { return }
+            links[link].isDialling = false
+            try dial(link)
+        case .flush(let index, let generation): try flush(nodes[index], generation)
+        }
+    }
+
+    // MARK: Clocks
+
+    func wallClock(of node: SimulatedNode) -> Int64 {
+        node.clock.milliseconds = node.course.reading(at: now)
+        return node.clock.milliseconds
+    }
+}
+
+/// What the simulation has planned.
+enum SimulationEvent {
+    /// The next frame of this side's inbound queue is in.
+    case arrive(EndID)
+    /// This side learns that the connection is gone.
+    case hangUp(EndID)
+    /// The store answers.
+    case perform(PeerSession.Effect, EndID)
+    case tick(EndID)
+    case dial(link: Int, epoch: Int)
+    /// What the node committed is on its disk.
+    case flush(node: Int, generation: Int)
+}
+
+/// What a run consisted of.
+public struct RunStatistics: Hashable, Sendable {
+    public var events = 0
+    public var commits = 0
+    public var applies = 0
+    public var frames = 0
+    public var bytes = 0
+    public var connections = 0
+    /// Rows whose contents were compared with what they should be.
+    public var rowsChecked = 0
+    public var virtualMilliseconds: Int64 = 0
+}

@@ -1,0 +1,93 @@
+import KithStore
+
+/// Runs many nodes of an app in one thread, breaks their network and their machines on purpose, and tells whether
+/// anything that a user wrote was lost.
+///
+///     let simulator = try KithSimulator(schema)
+///     let failures = simulator.failures(seeds: 0..<300)
+///     #expect(failures.isEmpty, "\(failures)")
+///
+/// Each seed is one run: five machines with real stores and real sessions, users who write SQL, and a network that loses
+/// connections, splits and heals, all in virtual time. The same seed gives the same run everywhere. A seed that fails is
+/// cut down to a short script.
+public struct KithSimulator: Sendable {
+    public let schema: SimulatedSchema
+    /// Machines of one run.
+    public var nodeCount = 5
+    /// Users' transactions of one run.
+    public var commitCount = 200
+    /// What may go wrong; each seed makes its own choice among them.
+    public var faults: [Fault] = [
+        .lostConnection, .partition, .clog, .crash, .wrongClock, .driftingClock, .fullDisk, .absence,
+    ]
+    private let tables: [WorkloadTable]
+
+    /// - Throws: what the app's migrations throw, or a `StoreError` if a table cannot synchronise.
+    public init(_ schema: SimulatedSchema) throws {
+        self.schema = schema
+        tables = try SchemaProbe(schema: schema).tables()
+    }
+
+    /// The script that a seed stands for.
+    public func script(seed: UInt64) -> Script {
+        var generator = ScriptGenerator(seed: seed, nodeCount: nodeCount, tables: tables, faults: faults)
+        return generator.script(commitCount: commitCount)
+    }
+
+    /// Runs a script once.
+    public func run(_ script: Script) -> RunReport {
+        report(script, keepsTrace: false)
+    }
+
+    /// Runs a script once and keeps, for people, a line for each thing that happened.
+    public func trace(_ script: Script) -> RunReport {
+        report(script, keepsTrace: true)
+    }
+
+    /// Runs `seeds` one after the other; each one that fails is shrunk.
+    ///
+    /// - Parameter failuresMax: after so many failures no more seeds are run.
+    public func failures(seeds: some Sequence<UInt64>, failuresMax: Int = 3) -> [Failure] {
+        var failures: [Failure] = []
+        for seed in seeds {
+            let script = script(seed: seed)
+            guard let violation = run(script).violation else { continue }
+            let shrunk = Shrinker(simulator: self, rule: violation.rule).shrink(script)
+            failures.append(Failure(seed: seed, violation: run(shrunk).violation ?? violation, script: shrunk))
+            if failures.count >= failuresMax { break }
+        }
+        return failures
+    }
+
+    private func report(_ script: Script, keepsTrace: Bool) -> RunReport {
+        do {
+            let simulation = try Simulation(script, schema: schema, tables: tables, keepsTrace: keepsTrace)
+            var violation: Violation?
+            do {
+                try simulation.run()
+            } catch let broken as Violation {
+                violation = broken
+            } catch {
+                violation = Violation(.storeFailed, String(describing: error))
+            }
+            simulation.stop()
+            return RunReport(
+                violation: violation, traceHash: simulation.trace.hash, trace: simulation.trace.lines,
+                statistics: simulation.statistics)
+        } catch {
+            return RunReport(
+                violation: Violation(.storeFailed, String(describing: error)), traceHash: 0, trace: [], statistics: RunStatistics())
+        }
+    }
+}
+
+/// What came of one run.
+public struct RunReport: Sendable {
+    /// The first promise that was broken, if one was.
+    public let violation: Violation?
+    /// Equal for equal scripts, in every process.
+    public let traceHash: UInt64
+    /// What happened, if it was asked for.
+    public let trace: [String]
+    public let statistics: RunStatistics
+}

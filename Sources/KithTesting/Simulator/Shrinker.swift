@@ -1,0 +1,133 @@
+/// Cuts a failing script down, as long as it breaks the same promise.
+///
+/// Drops ever smaller runs of steps (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002),
+/// then nodes, statements and values of the conditions.
+struct Shrinker {
+    let simulator: KithSimulator
+    let rule: Violation.Rule
+    /// Runs that may be spent.
+    var runsMax = 600
+
+    func shrink(_ script: Script) -> Script {
+        var search = Search(simulator: simulator, rule: rule, runsLeft: runsMax, best: script)
+        var last: Script?
+        while last != search.best, search.runsLeft > 0 {
+            last = search.best
+            search.dropSteps()
+            search.dropNodes()
+            search.dropOperations()
+            search.calm()
+        }
+        return search.best
+    }
+
+    private struct Search {
+        let simulator: KithSimulator
+        let rule: Violation.Rule
+        var runsLeft: Int
+        var best: Script
+
+        /// Takes `candidate` for the best if it still fails.
+        mutating func attempt(_ candidate: Script) -> Bool {
+            guard runsLeft > 0, candidate != best else { return false }
+            runsLeft -= 1
+            guard simulator.run(candidate).violation?.rule == rule else { return false }
+            best = candidate
+            return true
+        }
+
+        mutating func dropSteps() {
+            var size = max(1, best.steps.count / 2)
+            while true {
+                var start = 0
+                while start < best.steps.count {
+                    var candidate = best
+                    candidate.steps.removeSubrange(start..<min(start + size, candidate.steps.count))
+                    if !attempt(candidate) { start += size }
+                }
+                if size == 1 { return }
+                size /= 2
+            }
+        }
+
+        /// Without the last node, and what it did.
+        mutating func dropNodes() {
+            for node in stride(from: best.nodeCount - 1, through: 0, by: -1) where best.nodeCount > 1 {
+                var candidate = best
+                candidate.nodeCount -= 1
+                candidate.steps = candidate.steps.compactMap { $0.without(node: node) }
+                _ = attempt(candidate)
+            }
+        }
+
+        mutating func dropOperations() {
+            for (index, step) in best.steps.enumerated() {
+                guard case .commit(let node, let operations) = step else { continue }
+                var kept = operations
+                var position = 0
+                while position < kept.count, kept.count > 1 {
+                    var fewer = kept
+                    fewer.remove(at: position)
+                    var candidate = best
+                    candidate.steps[index] = .commit(node: node, fewer)
+                    if attempt(candidate) { kept = fewer } else { position += 1 }
+                }
+            }
+        }
+
+        mutating func calm() {
+            var candidate = best
+            candidate.conditions = NetworkConditions()
+            if attempt(candidate) { return }
+            for simplify in [
+                { $0.topology = .mesh }, { $0.sliceRowsMax = 2_000 }, { $0.bytesPerSecond = 10_000_000 },
+                { $0.latencyMilliseconds = 1...1 }, { $0.storeMilliseconds = 0...0 },
+            ] as [(inout NetworkConditions) -> Void] {
+                var candidate = best
+                simplify(&candidate.conditions)
+                _ = attempt(candidate)
+            }
+        }
+    }
+}
+
+extension Step {
+    /// The step in a world without `node`, where later nodes have moved up; `nil` if it was about that node.
+    fileprivate func without(node gone: Int) -> Step? {
+        func moved(_ node: Int) -> Int { node > gone ? node - 1 : node }
+        if nodes.contains(gone) { return nil }
+        return switch self {
+        case .wait, .sleep: self
+        case .commit(let node, let operations): .commit(node: moved(node), operations)
+        case .drop(let a, let b): .drop(moved(a), moved(b))
+        case .cut(let a, let b): .cut(moved(a), moved(b))
+        case .join(let a, let b): .join(moved(a), moved(b))
+        case .clog(let a, let b): .clog(from: moved(a), to: moved(b))
+        case .unclog(let a, let b): .unclog(from: moved(a), to: moved(b))
+        case .sync(let a, let b): .sync(moved(a), moved(b))
+        case .crash(let node): .crash(moved(node))
+        case .start(let node): .start(moved(node))
+        case .setClock(let node, let distance): .setClock(node: moved(node), byMilliseconds: distance)
+        case .runClock(let node, let percent): .runClock(node: moved(node), percent: percent)
+        case .fillDisk(let node, let pages): .fillDisk(node: moved(node), pages: pages)
+        case .freeDisk(let node): .freeDisk(node: moved(node))
+        case .backup(let node): .backup(moved(node))
+        case .restore(let node): .restore(moved(node))
+        case .clone(let a, let b): .clone(from: moved(a), to: moved(b))
+        case .damage(let a, let b): .damage(from: moved(a), to: moved(b))
+        }
+    }
+
+    /// The nodes that the step is about.
+    private var nodes: [Int] {
+        switch self {
+        case .wait, .sleep: []
+        case .commit(let node, _), .crash(let node), .start(let node), .setClock(let node, _), .runClock(let node, _),
+            .fillDisk(let node, _), .freeDisk(let node), .backup(let node), .restore(let node):
+            [node]
+        case .drop(let a, let b), .cut(let a, let b), .join(let a, let b), .clog(let a, let b), .unclog(let a, let b),
+            .sync(let a, let b), .clone(let a, let b), .damage(let a, let b):
+            [a, b]
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import KithSync
+
+/// Makes a script from a seed: what the users of a swarm do, and what befalls them.
+struct ScriptGenerator {
+    let tables: [WorkloadTable]
+    let swarm: Swarm
+    private let seed: UInt64
+    private var workload: SplitMix64
+    private var values: ValueGenerator
+    private var faults: FaultGenerator
+
+    init(seed: UInt64, nodeCount: Int, tables: [WorkloadTable], faults: [Fault]) {
+        self.seed = seed
+        self.tables = tables
+        swarm = Swarm(seed: seed, nodeCount: nodeCount, tables: tables, faults: faults)
+        workload = SplitMix64(seed: seed, .workload)
+        values = ValueGenerator(seed: seed, swarm: swarm)
+        self.faults = FaultGenerator(seed: seed, swarm: swarm)
+    }
+
+    /// A script of `commitCount` users' transactions.
+    mutating func script(commitCount: Int) -> Script {
+        var steps: [Step] = []
+        for _ in 0..<commitCount {
+            steps += faults.next()
+            if swarm.pauseMillisecondsMax > 0, workload.chance(percent: 50) {
+                steps.append(.wait(milliseconds: Int64(workload.int(in: 0...swarm.pauseMillisecondsMax))))
+            }
+            steps.append(.commit(node: workload.int(in: 0...swarm.nodeCount - 1), transaction()))
+        }
+        return Script(seed: seed, nodeCount: swarm.nodeCount, conditions: swarm.conditions, steps: steps)
+    }
+
+    private mutating func transaction() -> [Operation] {
+        var operations: [Operation] = []
+        let count = workload.int(in: 1...swarm.operationsMax)
+        for _ in 0..<count {
+            if let write = write() { operations.append(.write(write)) }
+        }
+        if workload.chance(percent: 4) {
+            operations.insert(.savepoint, at: workload.int(in: 0...operations.count))
+            operations.append(.undo)
+            if let write = write(), workload.chance(percent: 70) { operations.append(.write(write)) }
+        }
+        if workload.chance(percent: 2) { operations.append(.rollback) }
+        return operations
+    }
+
+    private mutating func write() -> RowWrite? {
+        let index = workload.index(weighted: swarm.tableWeights)
+        guard index < tables.count else { return nil }
+        let table = tables[index]
+        let verb = RowWrite.Verb.allCases[workload.index(weighted: swarm.verbWeights)]
+        let row = workload.int(in: 1...swarm.rowsPerTable)
+        let columns = candidates(table, verb)
+        if columns.isEmpty, verb != .delete, verb != .insert { return RowWrite(.delete, table.name, row) }
+        var write = RowWrite(verb, table.name, row)
+        for column in chosen(columns, verb) {
+            write.assignments.append(Assignment(column.name, Literal(values.value(for: column, verb))))
+        }
+        return write
+    }
+
+    /// The columns that a statement of this verb may name.
+    private func candidates(_ table: WorkloadTable, _ verb: RowWrite.Verb) -> [WorkloadTable.Column] {
+        switch verb {
+        case .insert, .replace, .upsert, .update: table.columns
+        case .resolve: table.columns.filter { $0.kind == .register }
+        case .add, .remove: table.columns.filter { $0.kind == .set }
+        case .count: table.columns.filter { $0.kind == .counter }
+        case .delete: []
+        }
+    }
+
+    private mutating func chosen(_ columns: [WorkloadTable.Column], _ verb: RowWrite.Verb) -> [WorkloadTable.Column] {
+        guard let one = workload.pick(columns) else { return [] }
+        switch verb {
+        case .add, .remove, .count, .resolve: return [one]
+        case .insert, .replace, .upsert, .update, .delete:
+            var chosen: [WorkloadTable.Column] = []
+            for column in columns where column.name == one.name || workload.chance(percent: 40) { chosen.append(column) }
+            return verb == .insert && workload.chance(percent: 50) ? columns : chosen
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/// What one seed is like: which faults it has and how often, and what its users mostly do.
+///
+/// Seeds that each leave most things out find more than seeds that all do everything. See Groce et al., "Swarm Testing",
+/// 2012.
+struct Swarm {
+    var nodeCount: Int
+    var conditions = NetworkConditions()
+    /// Of each verb of ``RowWrite/Verb``, in order.
+    var verbWeights: [Int]
+    var rowsPerTable: Int
+    var operationsMax: Int
+    var tableWeights: [Int]
+    /// Percent of steps that are faults of each kind.
+    var faultWeights: [(fault: Fault, weight: Int)]
+    /// Percent of steps at which a fault occurs.
+    var faultPercent: Int
+    /// Percent of values that are odd: empty, huge, not normalised, of another type.
+    var oddValuePercent: Int
+    /// How many different values users write; few of them make users write the same.
+    var valueVariety: Int
+    var pauseMillisecondsMax: Int
+
+    init(seed: UInt64, nodeCount: Int, tables: [WorkloadTable], faults: [Fault]) {
+        var random = SplitMix64(seed: seed, .swarm)
+        self.nodeCount = nodeCount
+        verbWeights = RowWrite.Verb.allCases.map { verb in
+            random.chance(percent: 25) ? 0 : Self.usualWeight(verb) * random.int(in: 1...4)
+        }
+        rowsPerTable = random.pick([1, 2, 4, 8, 20]) ?? 4
+        operationsMax = random.pick([1, 2, 4, 8]) ?? 2
+        tableWeights = tables.map { _ in random.int(in: 0...4) }
+        faultWeights = faults.compactMap { fault in
+            random.chance(percent: 50) ? (fault, random.int(in: 1...4)) : nil
+        }
+        faultPercent = faultWeights.isEmpty ? 0 : random.pick([0, 2, 5, 10, 20]) ?? 5
+        oddValuePercent = random.pick([0, 0, 5, 30]) ?? 0
+        valueVariety = random.pick([2, 1_000_000, 1_000_000]) ?? 1_000_000
+        pauseMillisecondsMax = random.pick([0, 10, 100, 1_000, 5_000]) ?? 100
+        conditions.latencyMilliseconds = 0...Int64(random.pick([1, 20, 200, 2_000]) ?? 20)
+        conditions.storeMilliseconds = 0...Int64(random.pick([0, 5, 50]) ?? 5)
+        conditions.bytesPerSecond = random.pick([20_000, 1_000_000, 100_000_000]) ?? 1_000_000
+        conditions.sliceRowsMax = random.pick([1, 2, 5, 2_000, 2_000]) ?? 2_000
+        conditions.topology = random.pick([.mesh, .mesh, .star, .chain, .ring]) ?? .mesh
+    }
+
+    private static func usualWeight(_ verb: RowWrite.Verb) -> Int {
+        switch verb {
+        case .insert: 6
+        case .update, .upsert: 8
+        case .replace: 2
+        case .delete: 4
+        case .resolve: 2
+        case .add, .remove, .count: 4
+        }
+    }
+}

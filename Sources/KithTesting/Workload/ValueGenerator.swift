@@ -1,0 +1,68 @@
+import KithSync
+
+/// Makes the values that users write.
+struct ValueGenerator {
+    private let swarm: Swarm
+    private var random: SplitMix64
+    private var count = 0
+
+    init(seed: UInt64, swarm: Swarm) {
+        self.swarm = swarm
+        random = SplitMix64(seed: seed, .values)
+    }
+
+    mutating func value(for column: WorkloadTable.Column, _ verb: RowWrite.Verb) -> Value {
+        count += 1
+        switch column.kind {
+        case .set where verb == .add || verb == .remove: return .text(element())
+        case .set: return set()
+        case .counter: return .integer(Int64(verb == .count ? random.int(in: -9...9) : random.int(in: 0...9)))
+        case .register, .text: return register(column)
+        }
+    }
+
+    private mutating func register(_ column: WorkloadTable.Column) -> Value {
+        if column.isNullable, random.chance(percent: 5) { return .null }
+        let isOdd = random.chance(percent: swarm.oddValuePercent)
+        switch column.affinity {
+        case .integer: return .integer(isOdd ? random.pick(Self.oddIntegers) ?? 0 : number())
+        case .text: return .text(isOdd ? random.pick(Self.oddTexts) ?? "" : "v\(number())")
+        case .real: return .real(isOdd ? random.pick(Self.oddReals) ?? 0.5 : Double(number()) + 0.25)
+        case .any: return any(isOdd)
+        }
+    }
+
+    private mutating func any(_ isOdd: Bool) -> Value {
+        switch random.int(in: 0...3) {
+        case 0: .integer(isOdd ? random.pick(Self.oddIntegers) ?? 0 : number())
+        case 1: .blob(isOdd ? [] : Array("b\(number())".utf8))
+        case 2: .real(isOdd ? random.pick(Self.oddReals) ?? 0.5 : Double(number()) + 0.25)
+        default: .text(isOdd ? random.pick(Self.oddTexts) ?? "" : "v\(number())")
+        }
+    }
+
+    /// A number that nobody else writes, or one of a few.
+    private mutating func number() -> Int64 {
+        swarm.valueVariety < 1_000 ? Int64(random.int(in: 1...swarm.valueVariety)) : Int64(count)
+    }
+
+    private mutating func set() -> Value {
+        var elements: [String] = []
+        for element in Self.elements where random.chance(percent: 30) { elements.append("\"\(element)\"") }
+        return .text("[" + elements.joined(separator: ",") + "]")
+    }
+
+    private mutating func element() -> String { random.pick(Self.elements) ?? "a" }
+
+    /// Sorted by their bytes.
+    private static let elements = ["a", "b", "c", "d", "e\u{301}", "\u{e9}"]
+
+    private static let oddIntegers: [Int64] = [.min, .max, -1, 0, 1 << 53, (1 << 53) + 1, 127, 128, 255, 256, 65_535, -32_769]
+    private static let oddReals: [Double] = [
+        0.1, -1e300, .leastNonzeroMagnitude, .infinity, -.infinity, 9_007_199_254_740_993.5, .greatestFiniteMagnitude, 1.0 / 3.0,
+    ]
+    private static let oddTexts = [
+        "", " ", "e\u{301}", "\u{e9}", "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}", "it's", "NULL", "\u{202e}abc", "ß", "\u{fb01}",
+        String(repeating: "x", count: 300),
+    ]
+}
