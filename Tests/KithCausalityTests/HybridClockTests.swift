@@ -44,7 +44,9 @@ import Testing
         for _ in 0..<3 { #expect(clock.tick(reading: HybridTimestamp(milliseconds: .max)) < .limit) }
     }
 
-    @Test(arguments: [(-1, 0), (.min, 0), (0, 0), (1 << 48 - 1, 1 << 48 - 1), (1 << 48, 1 << 48 - 1), (.max, 1 << 48 - 1)] as [(Int64, Int64)])
+    @Test(
+        arguments: [(-1, 0), (.min, 0), (0, 0), (1 << 48 - 1, 1 << 48 - 1), (1 << 48, 1 << 48 - 1), (.max, 1 << 48 - 1)] as [(Int64, Int64)]
+    )
     func `a reading is bounded to 48 bits`(reading: Int64, bounded: Int64) {
         #expect(HybridTimestamp(milliseconds: reading).milliseconds == bounded)
     }

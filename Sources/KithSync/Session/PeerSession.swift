@@ -100,7 +100,7 @@ public struct PeerSession: Sendable {
     /// Does what the state now allows, whatever brought it about.
     private mutating func proceed() throws(CloseReason) {
         guard case .open(let remote) = phase else { return }
-        if doubt == nil, let claim = local.contradiction(in: receiver.next?.target ?? []) { verify(claim) }
+        if doubt == nil, let slice = receiver.next, let claim = local.contradiction(in: slice.target) { verify(claim) }
         if doubt == nil {
             if let (slice, relay) = receiver.start() { perform(.apply(slice, relay: relay)) }
             if let frame = sender.nextFrame() { perform(.send(frame)) }
@@ -146,7 +146,7 @@ public struct PeerSession: Sendable {
     }
 
     private mutating func end(_ reason: CloseReason) {
-        if case .unconnected = phase {} else if !reason.isFromPeer { send(.goodbye(code: reason.code, message: reason.message)) }
+        if phase != .unconnected, !reason.isFromPeer { send(.goodbye(code: reason.code, message: reason.message)) }
         perform(.close(reason))
         phase = .closed
     }

@@ -6,7 +6,9 @@ import Testing
 ///
 /// The files in Fixtures/golden are the format. A change that alters one needs a new protocol version.
 @Suite struct GoldenVectorTests {
-    @Test(arguments: FrameSamples.golden.map(\.name)) func `a golden vector decodes to its frame and encodes back to its bytes`(name: String) throws {
+    @Test(arguments: FrameSamples.golden.map(\.name)) func `a golden vector decodes to its frame and encodes back to its bytes`(
+        name: String
+    ) throws {
         let frame = try #require(FrameSamples.golden.first { $0.name == name }?.frame)
         let bytes = try #require(Self.bytes(named: name))
         #expect(try FrameCodec.decode(bytes) == frame)

@@ -33,7 +33,9 @@ import Testing
         let vector = VersionVector(dots)
         var row = RowState(context: vector)
         for column in 0..<WireLimits.columnsMax {
-            let writes = dots.map { Write(stamp: Stamp(dot: $0, timestamp: HybridTimestamp(rawValue: UInt64(column))), value: .integer(.min)) }
+            let writes = dots.map {
+                Write(stamp: Stamp(dot: $0, timestamp: HybridTimestamp(rawValue: UInt64(column))), value: .integer(.min))
+            }
             row.cells.append(.init(column: column, cell: .register(RegisterState(writes: writes))))
         }
         row.cells[0].cell = .counter(CounterState(totals: dots.map { .init(dot: $0, amount: .min) }))
@@ -57,9 +59,12 @@ import Testing
     @Test func `each limit of a row is found at one past it`() {
         func state(_ cell: Cell) -> RowState { RowState(cells: [.init(column: 0, cell: cell)]) }
         func register(_ count: Int, bytes: Int = 0) -> RowState {
-            state(.register(RegisterState(writes: dots(count).map {
-                Write(stamp: Stamp(dot: $0, timestamp: .zero), value: .blob([UInt8](repeating: 0, count: bytes)))
-            })))
+            state(
+                .register(
+                    RegisterState(
+                        writes: dots(count).map {
+                            Write(stamp: Stamp(dot: $0, timestamp: .zero), value: .blob([UInt8](repeating: 0, count: bytes)))
+                        })))
         }
         func set(elements: Int, dots count: Int) -> RowState {
             state(.set(SetState(elements: (0..<elements).map { _ in .init(json: [], dots: dots(count)) }, touched: VersionVector())))

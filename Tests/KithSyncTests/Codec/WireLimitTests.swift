@@ -100,7 +100,9 @@ import Testing
     @Test func `a name has at most nameBytesMax bytes`() {
         func frame(table: Int, column: Int) -> FrameBuilder {
             let name = [UInt8](repeating: 1, count: column)
-            return FrameBuilder(tables: [TableSchema(name: [UInt8](repeating: 1, count: table), columns: [ColumnKey(name: name, kind: .set)])])
+            return FrameBuilder(tables: [
+                TableSchema(name: [UInt8](repeating: 1, count: table), columns: [ColumnKey(name: name, kind: .set)])
+            ])
         }
         let limit = WireLimits.nameBytesMax
         #expect(frame(table: limit, column: limit).refusal == nil)

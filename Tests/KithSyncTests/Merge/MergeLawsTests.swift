@@ -41,7 +41,8 @@ import Testing
         for _ in 0..<10_000 {
             let stamps = (0..<2).map { _ in
                 Stamp(
-                    dot: Dot(replica: ReplicaID(high: 0, low: .random(in: 0...2, using: &random)), sequence: .random(in: 1...3, using: &random)),
+                    dot: Dot(
+                        replica: ReplicaID(high: 0, low: .random(in: 0...2, using: &random)), sequence: .random(in: 1...3, using: &random)),
                     timestamp: HybridTimestamp(rawValue: .random(in: 0...1, using: &random)))
             }
             guard stamps[0] != stamps[1] else { continue }

@@ -129,7 +129,7 @@ import Testing
             let network = VirtualNetwork(nodes: 3, seed: 1)
             for row in 0..<300 as Range<UInt64> { network.insert(0, row: row) }
             let full = network.nodes[0].store
-        network.edit(1) { $0.store.pull(from: full) }
+            network.edit(1) { $0.store.pull(from: full) }
             for node in 0...1 { network.edit(node) { $0.store.sliceRowsMax = 10 } }
             let direct = network.connect(0, 2)
             while network.nodes[2].store.rows.count < 150 { network.run(forMilliseconds: 5) }

@@ -14,10 +14,12 @@ import Testing
         #expect(hello.versions == .current)
     }
 
-    @Test(arguments: [
-        (ours: (1, 1), theirs: (1, 1), spoken: 1), (ours: (1, 1), theirs: (5, 1), spoken: 1), (ours: (5, 1), theirs: (3, 2), spoken: 3),
-        (ours: (2, 1), theirs: (3, 2), spoken: 2), (ours: (2, 1), theirs: (4, 3), spoken: nil), (ours: (4, 3), theirs: (2, 1), spoken: nil),
-    ] as [(ours: (UInt64, UInt64), theirs: (UInt64, UInt64), spoken: UInt64?)])
+    @Test(
+        arguments: [
+            (ours: (1, 1), theirs: (1, 1), spoken: 1), (ours: (1, 1), theirs: (5, 1), spoken: 1), (ours: (5, 1), theirs: (3, 2), spoken: 3),
+            (ours: (2, 1), theirs: (3, 2), spoken: 2), (ours: (2, 1), theirs: (4, 3), spoken: nil),
+            (ours: (4, 3), theirs: (2, 1), spoken: nil),
+        ] as [(ours: (UInt64, UInt64), theirs: (UInt64, UInt64), spoken: UInt64?)])
     func `the newest version that both understand is spoken, or the session ends with both ranges named`(
         ours: (UInt64, UInt64), theirs: (UInt64, UInt64), spoken: UInt64?
     ) {
@@ -33,7 +35,9 @@ import Testing
             #expect(status.protocolVersion == spoken)
         } else {
             #expect(effects.goodbye == .unsupportedVersion)
-            #expect(effects.closeReason?.message.contains("versions 1 to 2") == true || effects.closeReason?.message.contains(" 1 to 2;") == true)
+            #expect(
+                effects.closeReason?.message.contains("versions 1 to 2") == true
+                    || effects.closeReason?.message.contains(" 1 to 2;") == true)
             #expect(effects.closeReason?.code.retry == .afterChange)
         }
     }

@@ -22,7 +22,9 @@ import Testing
     }
 
     @Test(arguments: [(3, 9), (2, 9), (1, 1)] as [(UInt64, UInt64)])
-    func `a later commit, another timestamp, or an earlier commit is for the store to verify, and nothing moves until it has`(sequence: UInt64, time: UInt64) {
+    func `a later commit, another timestamp, or an earlier commit is for the store to verify, and nothing moves until it has`(
+        sequence: UInt64, time: UInt64
+    ) {
         var (probe, effects) = open(claiming: claim(sequence, time))
         #expect(effects.contains(.verifyIdentity(claim(sequence, time))))
         #expect(effects.reads.isEmpty)
@@ -59,15 +61,17 @@ import Testing
         #expect(probe.handle(.identity(probe.store.summary)).goodbye == .protocolError)
     }
 
-    @Test func `a slice that brings a commit of ours that we never made is verified before it is applied`() {
-        var probe = SessionProbe()
-        _ = probe.open()
+    @Test(arguments: [(1, 1, false), (2, 2, false), (2, 9, true), (3, 9, true)] as [(UInt64, UInt64, Bool)])
+    func `a slice that brings a commit of ours that we never made is verified before it is applied`(
+        sequence: UInt64, time: UInt64, isDoubtful: Bool
+    ) {
+        var (probe, _) = open(claiming: claim(2, 2))
         var slice = SessionProbe.slice(1, of: 1)
-        slice.target.insert(claim(5, 5), at: 0)
-        slice.vector.insert(claim(5, 5).dot)
+        slice.target.insert(claim(sequence, time), at: 0)
+        slice.vector.insert(claim(sequence, time).dot)
         let effects = probe.receive(.slice(slice, alsoSentTo: []))
-        #expect(effects.contains(.verifyIdentity(claim(5, 5))))
-        #expect(effects.applies.isEmpty)
+        #expect(effects.contains(.verifyIdentity(claim(sequence, time))) == isDoubtful)
+        #expect(effects.applies.isEmpty == isDoubtful)
     }
 
     @Test func `a peer with our own replica id makes both take new ones`() {

@@ -8,7 +8,9 @@ enum FrameSamples {
     static let c = ReplicaID(high: 0xc0c0_c0c0_c0c0_c0c0, low: 0x0303_0303_0303_0303)
     static let time = HybridTimestamp(milliseconds: 1_700_000_000_000)
     static let vector = VersionVector([Dot(replica: a, sequence: 3), Dot(replica: b, sequence: 300)])
-    static let heads = [Head(dot: Dot(replica: a, sequence: 3), timestamp: time), Head(dot: Dot(replica: b, sequence: 300), timestamp: time.next)]
+    static let heads = [
+        Head(dot: Dot(replica: a, sequence: 3), timestamp: time), Head(dot: Dot(replica: b, sequence: 300), timestamp: time.next),
+    ]
     static let position = SlicePosition(table: Array("things".utf8), row: RowID(high: 1, low: 2))
 
     static let hello = Hello(
@@ -16,7 +18,8 @@ enum FrameSamples {
         wallClockMilliseconds: 1_700_000_000_123, clock: time, heads: heads,
         durable: VersionVector([Dot(replica: a, sequence: 2)]), resumption: Resumption(position: position, vector: vector))
 
-    static let pulse = Pulse(nonce: 7, wallClockMilliseconds: 1_700_000_000_456, vector: vector, durable: VersionVector([Dot(replica: b, sequence: 1)]))
+    static let pulse = Pulse(
+        nonce: 7, wallClockMilliseconds: 1_700_000_000_456, vector: vector, durable: VersionVector([Dot(replica: b, sequence: 1)]))
 
     /// Every kind of value, cell and tombstone.
     static let row: RowState = {
@@ -32,9 +35,10 @@ enum FrameSamples {
                 Write(stamp: Stamp(dot: second, timestamp: time.next), value: .text("two")),
             ]))
         row[6] = .set(
-            SetState(elements: [.init(json: Array("\"x\"".utf8), dots: [first, second]), .init(json: Array("1".utf8), dots: [second])].sorted {
-                $0.json.lexicographicallyPrecedes($1.json)
-            }, touched: vector))
+            SetState(
+                elements: [.init(json: Array("\"x\"".utf8), dots: [first, second]), .init(json: Array("1".utf8), dots: [second])].sorted {
+                    $0.json.lexicographicallyPrecedes($1.json)
+                }, touched: vector))
         row[7] = .counter(CounterState(totals: [.init(dot: first, amount: -7), .init(dot: second, amount: .max)]))
         row.tombstones = [Tombstone(dot: second, seen: VersionVector([first]))]
         row.context = VersionVector([Dot(replica: c, sequence: 9)])
@@ -81,17 +85,28 @@ enum FrameSamples {
         switch Int.random(in: 0..<10, using: &random) {
         case 0: .hello(hello)
         case 1: .acknowledge(Acknowledgement(slices: random.next(), durable: randomVector(&random)))
-        case 2: .want(Want(slices: random.next(), since: randomVector(&random), resumption: Resumption(position: position, vector: randomVector(&random))))
-        case 3: .ping(Pulse(nonce: random.next(), wallClockMilliseconds: .random(in: 0...Int64.max, using: &random), vector: randomVector(&random), durable: randomVector(&random)))
+        case 2:
+            .want(
+                Want(
+                    slices: random.next(), since: randomVector(&random),
+                    resumption: Resumption(position: position, vector: randomVector(&random))))
+        case 3:
+            .ping(
+                Pulse(
+                    nonce: random.next(), wallClockMilliseconds: .random(in: 0...Int64.max, using: &random), vector: randomVector(&random),
+                    durable: randomVector(&random)))
         case 4: .goodbye(code: .shutdown, message: "bye")
         default: .slice(randomSlice(&random), alsoSentTo: [b])
         }
     }
 
     private static func randomVector(_ random: inout SplitMix64) -> VersionVector {
-        VersionVector((0..<Int.random(in: 0...5, using: &random)).map { _ in
-            Dot(replica: ReplicaID(high: .random(in: 0...3, using: &random), low: 0), sequence: .random(in: 1...1 << 40, using: &random))
-        })
+        VersionVector(
+            (0..<Int.random(in: 0...5, using: &random)).map { _ in
+                Dot(
+                    replica: ReplicaID(high: .random(in: 0...3, using: &random), low: 0), sequence: .random(in: 1...1 << 40, using: &random)
+                )
+            })
     }
 
     /// A slice of a store with a random history.

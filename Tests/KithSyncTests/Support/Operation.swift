@@ -37,7 +37,8 @@ struct Operation: Hashable {
             let row = RowID(high: 0, low: number)
             let number = Int64.random(in: 0...1_000_000, using: &random)
             guard isVisible(row) else {
-                return Operation(row: row, change: .insert(x: number, tags: [["a", "b", "c"].randomElement(using: &random) ?? ""], count: 1))
+                return Operation(
+                    row: row, change: .insert(x: number, tags: [["a", "b", "c"].randomElement(using: &random) ?? ""], count: 1))
             }
             let column = Bool.random(using: &random) ? ModelColumn.x : ModelColumn.y
             let change: Change =

@@ -158,7 +158,9 @@ struct ReferenceModel {
                 state[column] = .set(SetState(elements: elements, touched: VersionVector(set.touched.map(Dot.init))))
             }
             for (column, totals) in row.counters {
-                let sorted = totals.map { CounterState.Total(dot: Dot(replica: $0.key, sequence: $0.value.sequence), amount: $0.value.total) }
+                let sorted = totals.map {
+                    CounterState.Total(dot: Dot(replica: $0.key, sequence: $0.value.sequence), amount: $0.value.total)
+                }
                 state[column] = .counter(CounterState(totals: sorted.sorted { $0.dot < $1.dot }))
             }
             state.tombstones = row.tombstones.map {
