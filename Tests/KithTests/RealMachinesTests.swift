@@ -29,7 +29,7 @@ struct RealMachinesTests {
         #expect(try lan.wait { try lan.titles(on: 2) == ["shared"] }, "\(lan.logs)")
         try lan.lan("part", "1")
         try lan.kith(on: 1, "note", "edit", id, "--title", "shared, renamed")
-        try lan.kith(on: 2, "note", "edit", id, "--color", "3")
+        try lan.kith(on: 2, "note", "edit", id, "--color", "green")
         _ = try lan.add("made on 2", on: 2)
         #expect(try lan.titles(on: 1) == ["shared, renamed"])
         try lan.lan("heal", "1")
@@ -38,7 +38,7 @@ struct RealMachinesTests {
             #expect(isMerged, "\(lan.logs)")
             let note = try lan.kith(on: host, "note", "show", id, "--json")
             let object = try JSONSerialization.jsonObject(with: Data(note.utf8)) as? [String: Any]
-            #expect(object?["color"] as? Int == 3)
+            #expect(object?["color"] as? String == "green")
         }
     }
 
