@@ -94,7 +94,7 @@ extension Transport {
             TransportError(.cannotListen, "This machine has no address \(host). Listen on ::, or on an address that it has.")
         case let error as IOError:
             TransportError(.cannotListen, "Cannot listen on \(host) port \(port): \(String(cString: strerror(error.errnoCode))).")
-        case SocketAddressError.unknown:
+        case is SocketAddressError.UnknownHost:
             TransportError(.unknownHost, "There is no host called \(host). Listen on ::, or on an address of this machine.")
         default:
             TransportError(.cannotListen, "Cannot listen on \(host) port \(port): \(error)")

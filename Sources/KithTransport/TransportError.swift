@@ -47,8 +47,6 @@ public struct TransportError: Error, Hashable, Sendable {
         case idle
         /// The peer sends a frame more slowly than the minimum.
         case tooSlow
-        /// There are too many connections; this one gave way.
-        case tooManyConnections
 
         // This side ended it.
         /// The connection or the transport was closed on this side.

@@ -73,7 +73,7 @@ import Testing
             sockets.append(socket)
         }
         #expect(transport.unauthenticatedCount <= TransportConfiguration().unauthenticatedPerAddressMax)
-        let connection = try await other.dial(host: "127.0.0.1", port: port, timeoutMilliseconds: 5000)
+        let connection = try await other.dial(host: "127.0.0.1", port: port, timeoutMilliseconds: 30_000)
         try await connection.send([1])
         var incoming = transport.incoming.makeAsyncIterator()
         let accepted = try #require(await incoming.next())

@@ -36,7 +36,7 @@ import Testing
             await pair.alice.close()
         }()
         // More is on the way than the reader's queue holds.
-        while pair.bob.traffic.bytesReceived < 500_000 { await Task.yield() }
+        try await waitWhile { pair.bob.traffic.bytesReceived < 500_000 }
         #expect(try await pair.bob.allFrames() == frames)
         try await sent
         await pair.close()
@@ -144,7 +144,7 @@ import Testing
                 return (sent, error.code)
             }
         }
-        while pair.alice.unsentBytes == 0 { await Task.yield() }
+        try await waitWhile { pair.alice.unsentBytes == 0 }
         sender.cancel()
         let (sent, code) = await sender.value
         #expect(code == .cancelled)

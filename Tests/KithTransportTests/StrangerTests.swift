@@ -4,6 +4,7 @@ import KithTrust
 import NIOCore
 import NIOPosix
 import NIOSSL
+import NIOTLS
 import Synchronization
 import Testing
 
@@ -156,6 +157,23 @@ import Testing
         await transport.close()
     }
 
+    @Test func aHandshakeInWhichNoCertificateWasShownIsRefused() async throws {
+        // What a resumed session looks like from here: TLS is content, and nobody was judged.
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "127.0.0.1", port: 0).get()
+        let socket = try await RawSocket(port: #require(server.localAddress?.port))
+        let done = socket.channel.eventLoop.makePromise(of: Connection.self)
+        let policy = PeerPolicy(ownID: own.id, expected: nil, admits: { _ in true })
+        try await socket.channel.eventLoop.submit {
+            let handshake = HandshakeHandler(policy: policy, configuration: .init(), isInitiator: false, done: done)
+            try socket.channel.pipeline.syncOperations.addHandler(handshake)
+        }.get()
+        socket.channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: "kith/1"))
+        let error = await #expect(throws: TransportError.self) { try await done.futureResult.get() }
+        #expect(error == .resumedSession)
+        await socket.waitUntilClosed()
+        try await server.close().get()
+    }
+
     @Test func junkInsteadOfAHandshakeIsDropped() async throws {
         var random = SplitMix64(seed: 11)
         let connections = try await withListener { port in
@@ -181,7 +199,7 @@ import Testing
         let transport = try Transport(key: own, admits: { _ in true })
         let port = try #require(server.localAddress?.port)
         let error = await #expect(throws: TransportError.self) {
-            try await transport.dial(host: "127.0.0.1", port: port, timeoutMilliseconds: 2000)
+            try await transport.dial(host: "127.0.0.1", port: port, timeoutMilliseconds: 30_000)
         }
         #expect(error?.code == .handshakeFailed)
         try await server.close().get()

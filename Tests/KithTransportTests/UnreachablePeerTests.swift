@@ -55,6 +55,8 @@ import Testing
     @Test func aNameThatDoesNotExistSaysSo() async throws {
         let transport = try transport()
         #expect(await dialError(transport, "no-such-host.invalid", 4747)?.code == .unknownHost)
+        let error = await #expect(throws: TransportError.self) { try await transport.listen(host: "no-such-host.invalid", port: 0) }
+        #expect(error?.code == .unknownHost)
         await transport.close()
     }
 

@@ -63,9 +63,8 @@ final class FrameHandler: ChannelInboundHandler, ChannelOutboundHandler {
         case Event.close: beginClose(context)
         case Event.abort(let error): abort(error, context)
         case TLSUserEvent.shutdownCompleted: isTLSFinished = true
-        default: break
+        default: context.fireUserInboundEventTriggered(event)
         }
-        context.fireUserInboundEventTriggered(event)
     }
 
     // MARK: Reading

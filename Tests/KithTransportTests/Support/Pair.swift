@@ -60,3 +60,8 @@ extension Connection {
         }
     }
 }
+
+/// Returns when `condition` has ceased to hold.
+func waitWhile(_ condition: () -> Bool) async throws {
+    while condition() { try await Task.sleep(for: .milliseconds(1)) }
+}
