@@ -16,9 +16,10 @@ struct KithCommand: ParsableCommand {
               kith up                              keep the notes in step, until Ctrl-C
 
             FILES
-              Notes are kept in $XDG_DATA_HOME/kith/notes.sqlite, the device key and the trusted devices in
-              $XDG_CONFIG_HOME/kith. With KITH_HOME set, all of it is in that folder. --store PATH names another file for
-              the notes.
+              $XDG_DATA_HOME/kith/notes.sqlite    the notes
+              $XDG_CONFIG_HOME/kith               the device key, the trusted devices
+            With KITH_HOME set, all of it is in that folder. --store PATH names another file \
+            for the notes. Exit statuses are listed in docs/cli.md.
             """,
         version: version,
         subcommands: [NoteCommand.self, DeviceCommand.self, UpCommand.self, StatusCommand.self, ConflictsCommand.self])

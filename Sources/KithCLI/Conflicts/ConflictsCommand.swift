@@ -5,7 +5,7 @@ struct ConflictsCommand: ParsableCommand {
         commandName: "conflicts",
         abstract: "Choose between versions that were written at the same time.",
         discussion: """
-            When two machines change the same field of a note before they have seen each other, one version is shown and
+            When two machines change the same field of a note before they have seen each other, one version is shown and \
             the other is kept until you choose. Nothing is lost meanwhile, and nothing waits for you.
 
             EXAMPLES

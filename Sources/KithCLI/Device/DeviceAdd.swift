@@ -11,7 +11,7 @@ struct DeviceAdd: ParsableCommand {
 
             EXAMPLES
               kith device add ID --name laptop
-              kith device add ID --name attic --address attic.example.org:4747 --address 10.0.0.7:4747
+              kith device add ID --name attic --address 10.0.0.7:4747
             """)
 
     @Argument(help: "What `kith device id` shows on the other machine.")

@@ -8,9 +8,8 @@ struct DeviceCommand: ParsableCommand {
             Each machine shows its id and is told the other's. Only machines that trust each other exchange anything.
 
             EXAMPLES
-              kith device id                                   on the laptop
-              kith device add ID --name laptop                 on the desk, with the id that the laptop shows
-              kith device add ID --address attic.local:4747    where mDNS does not reach
+              kith device id                       on the laptop
+              kith device add ID --name laptop     on the desk, with that id
               kith device list
             """,
         subcommands: [DeviceShowID.self, DeviceAdd.self, DeviceList.self, DeviceRemove.self, DeviceRename.self])

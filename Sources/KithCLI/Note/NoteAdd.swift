@@ -7,7 +7,7 @@ struct NoteAdd: ParsableCommand {
         commandName: "add",
         abstract: "Add a note and print its id.",
         discussion: """
-            Without a title, the first line of the text becomes the title. Without a title and a text, $VISUAL or $EDITOR
+            Without a title, the first line of the text becomes the title. Without a title and a text, $VISUAL or $EDITOR \
             opens.
 
             EXAMPLES
@@ -24,8 +24,8 @@ struct NoteAdd: ParsableCommand {
     @Option(help: "One word; may be given several times.")
     var tag: [String] = []
 
-    @Option(help: "none, yellow, green, blue or red.")
-    var color = NoteColor.none
+    @Option(help: "The color.")
+    var color: NoteColor?
 
     @OptionGroup var options: StoreOptions
 
@@ -46,6 +46,6 @@ struct NoteAdd: ParsableCommand {
 
     private func add(_ draft: NoteDraft) throws -> Note {
         let tags = NoteTags(tag.map(NoteTags.tag(typed:)))
-        return try options.withNotes { try $0.add(title: draft.title, body: draft.body, color: color, tags: tags) }
+        return try options.withNotes { try $0.add(title: draft.title, body: draft.body, color: color ?? .none, tags: tags) }
     }
 }

@@ -5,7 +5,7 @@ struct NoteCommand: ParsableCommand {
         commandName: "note",
         abstract: "Write, read and search notes.",
         discussion: """
-            A note is named by its title or its id. Of an id, the beginning or the end is enough, from four digits on;
+            A note is named by its title or its id. Of an id, the beginning or the end is enough, from four digits on; \
             lists show the end.
 
             EXAMPLES

@@ -6,13 +6,13 @@ struct NoteEdit: ParsableCommand {
         commandName: "edit",
         abstract: "Change a note.",
         discussion: """
-            With options, only what they name is written. Without any, $VISUAL or $EDITOR opens with the title in the first
-            line; what others change meanwhile in other fields stays, and if they change the same field, your text is kept
+            With options, only what they name is written. Without any, $VISUAL or $EDITOR opens with the title in the first \
+            line; what others change meanwhile in other fields stays, and if they change the same field, your text is kept \
             in a file and nothing is overwritten.
 
             EXAMPLES
               kith note edit Shopping
-              kith note edit Shopping --title "Shopping list" --add-tag home --remove-tag todo
+              kith note edit Shopping --title "Shopping list" --add-tag home
               kith note edit 8f3a91c2 --body-file list.md --color green
             """)
 
@@ -24,7 +24,7 @@ struct NoteEdit: ParsableCommand {
 
     @OptionGroup var text: BodyOptions
 
-    @Option(help: "none, yellow, green, blue or red.")
+    @Option(help: "The color.")
     var color: NoteColor?
 
     @Option(help: "A tag to add; may be given several times.")

@@ -8,10 +8,10 @@ struct ListOptions: ParsableArguments {
     @Option(help: "Only notes with this tag.")
     var tag: String?
 
-    @Option(help: "Only notes of this color: none, yellow, green, blue or red.")
+    @Option(help: "Only notes of this color.")
     var color: NoteColor?
 
-    @Option(help: "updated or created, newest first; or title.")
+    @Option(help: "The order; by time, the newest comes first.")
     var order = NoteQuery.Order.updated
 
     @Option(help: "How many at most.")

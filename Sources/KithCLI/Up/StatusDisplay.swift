@@ -18,7 +18,10 @@ final class StatusDisplay: Sendable {
             try? console.write(json: status, isCompact: true)
             return
         }
-        let line = PlainText.line([status.sentence, status.remedy].compactMap { $0 }.joined(separator: " "))
+        let sentence = PlainText.line(status.sentence)
+        let full = status.remedy.map { sentence + " " + PlainText.line($0) } ?? sentence
+        // Half a remedy helps nobody; `kith status` has all of it.
+        let line = full.displayWidth < console.width ?? .max ? full : sentence
         last.withLock { last in
             guard line != last else { return }
             last = line

@@ -9,12 +9,12 @@ struct UpCommand: AsyncParsableCommand {
         commandName: "up",
         abstract: "Keep the notes in step with the trusted machines, until Ctrl-C.",
         discussion: """
-            Works without any network, too: it waits and catches up when a machine appears. Other commands may be used
+            Works without any network, too: it waits and catches up when a machine appears. Other commands may be used \
             meanwhile; what they change is sent on at once. One such node runs for one file of notes.
 
             EXAMPLES
               kith up
-              kith up --port 4747 --no-discovery      machines are reached at their addresses only
+              kith up --port 4747 --no-discovery
               kith up --json | jq .sentence
             """)
 

@@ -1,0 +1,94 @@
+import Foundation
+import KithNotes
+import Testing
+
+@Suite("A version of a note gets lost")
+struct ConflictTests {
+    /// Two machines that changed the body of one note at the same time, and then met.
+    private static func disagreement() throws -> (NotesStore, NotesStore, Note) {
+        let a = try NotesStore.inMemory(seed: 1)
+        let b = try NotesStore.inMemory(seed: 2)
+        let note = try a.add(title: "Shopping", body: "Bread")
+        try b.pull(from: a)
+        try a.edit(note.id) { $0.body = "Bread, milk" }
+        try b.edit(note.id) { $0.body = "Bread, coffee" }
+        try a.pull(from: b)
+        try b.pull(from: a)
+        return (a, b, note)
+    }
+
+    @Test("both versions are kept, and both machines show the same one")
+    func kept() throws {
+        let (a, b, note) = try Self.disagreement()
+        let conflicts = try a.conflicts()
+        #expect(conflicts.map(\.field) == [.body])
+        #expect(conflicts.map(\.noteID) == [note.id])
+        #expect(Set(conflicts.flatMap { $0.versions.map(\.text) }) == ["Bread, milk", "Bread, coffee"])
+        #expect(conflicts.first?.versions.first?.text == (try a.note(note.id)?.body))
+        #expect(try b.conflicts() == conflicts)
+    }
+
+    @Test("the version that is chosen stays everywhere, and nothing is left to choose", arguments: [0, 1])
+    func chosen(version: Int) throws {
+        let (a, b, note) = try Self.disagreement()
+        let conflict = try #require(try a.conflicts().first)
+        let kept = try a.keep(version, of: conflict)
+        #expect(kept.body == conflict.versions[version].text)
+        try b.pull(from: a)
+        for store in [a, b] {
+            #expect(try store.conflicts().isEmpty)
+            #expect(try store.note(note.id)?.body == kept.body)
+        }
+    }
+
+    @Test("a choice between versions that are no longer these is refused")
+    func outdated() throws {
+        let (a, _, note) = try Self.disagreement()
+        let conflict = try #require(try a.conflicts().first)
+        try a.edit(note.id) { $0.body = "Nothing" }
+        #expect(code { try a.keep(0, of: conflict) } == .changedMeanwhile)
+        #expect(code { try a.keep(2, of: conflict) } == .notFound)
+        #expect(code { try a.keep(-1, of: conflict) } == .notFound)
+        #expect(try a.note(note.id)?.body == "Nothing")
+    }
+
+    @Test("two machines that wrote the same have nothing to choose")
+    func same() throws {
+        let a = try NotesStore.inMemory(seed: 1)
+        let b = try NotesStore.inMemory(seed: 2)
+        let note = try a.add(title: "Shopping")
+        try b.pull(from: a)
+        try a.edit(note.id) { $0.body = "Bread" }
+        try b.edit(note.id) { $0.body = "Bread" }
+        try a.pull(from: b)
+        #expect(try a.conflicts(of: try #require(try a.note(note.id))).isEmpty)
+    }
+
+    @Test("versions of a color are shown by name")
+    func colors() throws {
+        let a = try NotesStore.inMemory(seed: 1)
+        let b = try NotesStore.inMemory(seed: 2)
+        let note = try a.add(title: "Shopping")
+        try b.pull(from: a)
+        try a.edit(note.id) { $0.color = .red }
+        try b.overwrite(note.id, "color", 77)
+        try a.pull(from: b)
+        let conflict = try #require(try a.conflicts().first)
+        #expect(conflict.field == .color)
+        #expect(Set(conflict.versions.map(\.text)) == ["red", "77"])
+    }
+
+    @Test("a note that was deleted there and edited here stays")
+    func deletedAndEdited() throws {
+        let a = try NotesStore.inMemory(seed: 1)
+        let b = try NotesStore.inMemory(seed: 2)
+        let note = try a.add(title: "Shopping")
+        try b.pull(from: a)
+        try a.delete([note.id])
+        try b.edit(note.id) { $0.body = "Bread" }
+        try a.pull(from: b)
+        try b.pull(from: a)
+        #expect(try a.note(note.id)?.body == "Bread")
+        #expect(try b.note(note.id)?.body == "Bread")
+    }
+}

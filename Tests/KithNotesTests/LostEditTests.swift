@@ -1,0 +1,143 @@
+import Foundation
+import GRDB
+import KithNotes
+import KithStore
+import Testing
+
+@Suite("Edits get lost")
+struct LostEditTests {
+    @Test("an edit writes only what it changes, so that edits of different fields on two machines both stay")
+    func differentFields() throws {
+        let a = try NotesStore.inMemory(seed: 1)
+        let b = try NotesStore.inMemory(seed: 2)
+        let note = try a.add(title: "Shopping", body: "Bread")
+        try b.pull(from: a)
+
+        try a.edit(note.id) { $0.title = "Groceries" }
+        try b.edit(note.id) { $0.body = "Bread, coffee" }
+        try b.edit(note.id) { $0.tags.insert("home") }
+        try a.pull(from: b)
+        try b.pull(from: a)
+
+        for store in [a, b] {
+            let merged = try #require(try store.note(note.id))
+            #expect(merged.title == "Groceries")
+            #expect(merged.body == "Bread, coffee")
+            #expect(merged.tags == ["home"])
+            #expect(try store.conflicts().isEmpty)
+        }
+    }
+
+    @Test("tags that two machines add and remove merge one by one")
+    func tags() throws {
+        let a = try NotesStore.inMemory(seed: 1)
+        let b = try NotesStore.inMemory(seed: 2)
+        let note = try a.add(title: "Shopping", tags: ["food", "todo"])
+        try b.pull(from: a)
+
+        try a.edit(note.id) { $0.tags.remove("todo") }
+        try b.edit(note.id) { $0.tags.insert("home") }
+        try a.pull(from: b)
+        try b.pull(from: a)
+
+        #expect(try a.note(note.id)?.tags == ["food", "home"])
+        #expect(try b.note(note.id)?.tags == ["food", "home"])
+    }
+
+    @Test("an edit that changes nothing writes nothing")
+    func nothing() throws {
+        let store = try NotesStore.inMemory()
+        let note = try store.add(title: "Shopping")
+        let vector = try store.store.vector()
+        let same = try store.edit(note.id) { $0.title = "Shopping" }
+        #expect(same == note)
+        #expect(try store.store.vector() == vector)
+    }
+
+    @Test("an edit sets the time of change, and leaves that of the addition")
+    func times() throws {
+        let store = try NotesStore.inMemory()
+        let note = try store.add(title: "Shopping")
+        let edited = try store.edit(note.id) { $0.color = .green }
+        #expect(edited.createdMilliseconds == note.createdMilliseconds)
+        #expect(edited.updatedMilliseconds > note.updatedMilliseconds)
+    }
+
+    @Test("two connections to one file write in turns and both see everything")
+    func twoConnections() async throws {
+        let folder = try TemporaryFolder()
+        let first = try NotesStore.open(folder.file("notes.sqlite"))
+        let second = try NotesStore.open(folder.file("notes.sqlite"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (store, name) in [(first, "first"), (second, "second")] {
+                group.addTask {
+                    for number in 1...50 { try store.add(title: "\(name) \(number)") }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let titles = Set(try first.list().map(\.title))
+        #expect(titles.count == 100)
+        #expect(Set(try second.list().map(\.title)) == titles)
+        #expect(try first.store.verify().isSound)
+        try first.close()
+        try second.close()
+    }
+
+    // MARK: Editing for a while
+
+    @Test("what others change in other fields during an edit stays")
+    func saveBesideOthers() throws {
+        let store = try NotesStore.inMemory()
+        let base = try store.add(title: "Shopping", body: "Bread")
+        try store.edit(base.id) { $0.tags.insert("home") }
+        var edited = base
+        edited.body = "Bread, coffee"
+        let saved = try store.save(edited, base: base)
+        #expect(saved.body == "Bread, coffee")
+        #expect(saved.tags == ["home"])
+    }
+
+    @Test("what others change in the same field during an edit is not overwritten")
+    func saveOverOthers() throws {
+        let store = try NotesStore.inMemory()
+        let base = try store.add(title: "Shopping", body: "Bread")
+        try store.edit(base.id) { $0.body = "Bread, milk" }
+        var edited = base
+        edited.body = "Bread, coffee"
+        edited.title = "Groceries"
+        #expect(code { try store.save(edited, base: base) } == .changedMeanwhile)
+        #expect(try store.note(base.id)?.body == "Bread, milk")
+        #expect(try store.note(base.id)?.title == "Shopping")
+    }
+
+    @Test("an edit that came to the same as that of others is fine")
+    func saveTheSame() throws {
+        let store = try NotesStore.inMemory()
+        let base = try store.add(title: "Shopping", body: "Bread")
+        try store.edit(base.id) { $0.body = "Coffee" }
+        var edited = base
+        edited.body = "Coffee"
+        #expect(try store.save(edited, base: base).body == "Coffee")
+    }
+
+    @Test("an edit of a note that was deleted meanwhile says so")
+    func saveDeleted() throws {
+        let store = try NotesStore.inMemory()
+        let base = try store.add(title: "Shopping")
+        try store.delete([base.id])
+        var edited = base
+        edited.title = "Groceries"
+        #expect(code { try store.save(edited, base: base) } == .notFound)
+        #expect(code { try store.edit(base.id) { $0.title = "x" } } == .notFound)
+    }
+
+    @Test("two spellings of one accent are two texts, and the change from one to the other is written")
+    func spellings() throws {
+        let store = try NotesStore.inMemory()
+        let note = try store.add(title: "caf\u{E9}", tags: ["caf\u{E9}", "cafe\u{301}"])
+        #expect(note.tags.count == 2)
+        let edited = try store.edit(note.id) { $0.title = "cafe\u{301}" }
+        #expect(Array(edited.title.utf8) == Array("cafe\u{301}".utf8))
+    }
+}

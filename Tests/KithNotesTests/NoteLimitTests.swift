@@ -1,0 +1,58 @@
+import KithNotes
+import Testing
+
+@Suite("A note that cannot be kept is taken")
+struct NoteLimitTests {
+    private static func text(_ bytes: Int) -> String { String(repeating: "x", count: bytes) }
+
+    @Test("titles, bodies and tags of the largest size are kept whole")
+    func atTheLimit() throws {
+        let store = try NotesStore.inMemory()
+        let tags = NoteTags((0..<NoteLimits.tagsMax).map { "\($0)-" + Self.text(NoteLimits.tagBytesMax - 3) })
+        let note = try store.add(
+            title: Self.text(NoteLimits.titleBytesMax), body: Self.text(NoteLimits.bodyBytesMax), tags: tags)
+        #expect(try store.note(note.id) == note)
+        #expect(note.tags.count == NoteLimits.tagsMax)
+    }
+
+    @Test("one byte, one tag or one character past that is refused, and nothing is written")
+    func pastTheLimit() throws {
+        let store = try NotesStore.inMemory()
+        let note = try store.add(title: "Shopping")
+        let attempts: [(inout Note) -> Void] = [
+            { $0.title = Self.text(NoteLimits.titleBytesMax + 1) },
+            { $0.body = Self.text(NoteLimits.bodyBytesMax + 1) },
+            { $0.tags = [Self.text(NoteLimits.tagBytesMax + 1)] },
+            { $0.tags = NoteTags((0...NoteLimits.tagsMax).map(String.init)) },
+            { $0.title = "two\nlines" },
+            { $0.title = "escape\u{1B}[2J" },
+            { $0.title = "nul\u{0}" },
+            { $0.body = "nul\u{0}" },
+            { $0.tags = [""] },
+            { $0.tags = ["two words"] },
+            { $0.tags = ["a,b"] },
+            { $0.title = "" },
+        ]
+        for (index, attempt) in attempts.enumerated() {
+            #expect(code { try store.edit(note.id, attempt) } == .valueRejected, "attempt \(index)")
+        }
+        #expect(code { try store.add(title: "", body: "") } == .valueRejected)
+        #expect(try store.list() == [note])
+    }
+
+    @Test("a note of a body alone, or of a title alone, is a note")
+    func halves() throws {
+        let store = try NotesStore.inMemory()
+        #expect(try store.add(title: "", body: "x").title.isEmpty)
+        #expect(try store.add(title: "x").body.isEmpty)
+    }
+
+    @Test("colors have names, in any case, and numbers")
+    func colors() {
+        #expect(NoteColor(named: "Yellow") == .yellow)
+        #expect(NoteColor(named: "4") == .red)
+        #expect(NoteColor(named: "5") == nil)
+        #expect(NoteColor(named: "purple") == nil)
+        #expect(NoteColor(named: "") == nil)
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import KithNotes
+import Testing
+
+@Suite("A note cannot be found again")
+struct UnfoundNoteTests {
+    private static func library() throws -> NotesStore {
+        let store = try NotesStore.inMemory()
+        try store.add(title: "Einkauf", body: "Brötchen und KAFFEE", color: .yellow, tags: ["zuhause"])
+        try store.add(title: "Résumé", body: "100% done_now", color: .green, tags: ["work", "zuhause"])
+        try store.add(title: "日本", body: "東京へ行く")
+        return store
+    }
+
+    @Test(
+        "searching sees neither case nor accents, and looks at titles, bodies and tags",
+        arguments: [
+            ("kaffee", ["Einkauf"]), ("BROTCHEN", ["Einkauf"]), ("resume", ["Résumé"]), ("RÉSUMÉ", ["Résumé"]),
+            ("ZUHAUSE", ["Einkauf", "Résumé"]), ("東京", ["日本"]), ("tee", []), ("100%", ["Résumé"]), ("e_n", ["Résumé"]), ("%", ["Résumé"]),
+            ("brötchen kaffee", ["Einkauf"]), ("brötchen tee", []), ("", ["Einkauf", "Résumé", "日本"]),
+        ])
+    func search(text: String, titles: [String]) throws {
+        let found = try Self.library().list(NoteQuery(searching: text))
+        #expect(found.map(\.title).sorted() == titles.sorted())
+    }
+
+    @Test("a tag is matched as a whole")
+    func tag() throws {
+        let store = try Self.library()
+        var query = NoteQuery()
+        query.tag = "zuhause"
+        #expect(try store.list(query).count == 2)
+        query.tag = "zuh"
+        #expect(try store.list(query).isEmpty)
+        query.tag = "work"
+        query.color = .green
+        #expect(try store.list(query).map(\.title) == ["Résumé"])
+        query.color = .red
+        #expect(try store.list(query).isEmpty)
+    }
+
+    @Test("notes come in the order that was asked for")
+    func order() throws {
+        let store = try NotesStore.inMemory()
+        let first = try store.add(title: "banana")
+        try store.add(title: "Ähre")
+        try store.add(title: "Cherry")
+        try store.edit(first.id) { $0.body = "ripe" }
+        var query = NoteQuery()
+        #expect(try store.list(query).map(\.title) == ["banana", "Cherry", "Ähre"])
+        query.order = .created
+        #expect(try store.list(query).map(\.title) == ["Cherry", "Ähre", "banana"])
+        query.order = .title
+        #expect(try store.list(query).map(\.title) == ["Ähre", "banana", "Cherry"])
+        query.limit = 1
+        #expect(try store.list(query).map(\.title) == ["Ähre"])
+        query.limit = -1
+        #expect(try store.list(query).isEmpty)
+    }
+
+    @Test("a note that arrives from another device is found")
+    func arrived() throws {
+        let other = try Self.library()
+        let store = try NotesStore.inMemory(seed: 2)
+        try store.pull(from: other)
+        #expect(try store.list(NoteQuery(searching: "kaffee")).map(\.title) == ["Einkauf"])
+    }
+}
