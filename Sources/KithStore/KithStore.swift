@@ -20,12 +20,16 @@ import Synchronization
 public final class KithStore: Sendable {
     /// The app's database.
     public let database: any DatabaseWriter
-    private let writer: WriterBox
+    let writer: WriterBox
     private let catalogCache = Mutex<(version: Int, catalog: Catalog)?>(nil)
-    private let options: Options
+    let options: Options
     let signal: CommitSignal
     private let observer: TransactionWatch
     private let watch: StoreWatch?
+    let presence: StorePresence?
+    let checkpoints: CheckpointRight?
+    /// What is known to be on the disk.
+    let durability = Mutex(VersionVector())
     private let isClosed = Mutex(false)
 
     /// How a store reads the world.
@@ -34,13 +38,16 @@ public final class KithStore: Sendable {
         public var clock: @Sendable () -> HybridTimestamp
         /// Makes the id of a new replica.
         public var makeReplicaID: @Sendable () -> ReplicaID
+        /// The machine, by which a store that was moved is told.
+        public var host: HostIdentity
 
         public init(
             clock: @escaping @Sendable () -> HybridTimestamp = Options.systemClock,
-            makeReplicaID: @escaping @Sendable () -> ReplicaID = Options.randomReplicaID
+            makeReplicaID: @escaping @Sendable () -> ReplicaID = Options.randomReplicaID, host: HostIdentity = .current
         ) {
             self.clock = clock
             self.makeReplicaID = makeReplicaID
+            self.host = host
         }
 
         public static let systemClock: @Sendable () -> HybridTimestamp = {
@@ -59,18 +66,25 @@ public final class KithStore: Sendable {
     ///   `notAStore` if the file is not a database or of a newer format; `readOnly`, `busy`, `diskFull`.
     public init(_ database: any DatabaseWriter, tables: [TrackedTable], options: Options = Options()) throws {
         let signal = CommitSignal()
+        let file = DatabaseFile(database.path)
+        let presence = try file.map { try StorePresence($0, options.host) }
+        self.presence = presence
+        let checkpoints = file.map { CheckpointRight(databasePath: $0.path) }
+        self.checkpoints = checkpoints
         self.database = database
         self.options = options
         self.signal = signal
         writer = try StoreError.mapping {
             try database.writeWithoutTransaction { db in
-                WriterBox(try StoreOpening(db, options, signal).open(tables))
+                let writer = WriterBox(try StoreOpening(db, options, signal, presence).open(tables))
+                checkpoints?.install(on: writer.state.ledger.connection.handle)
+                return writer
             }
         }
         observer = TransactionWatch(writer, signal)
         database.add(transactionObserver: observer, extent: .databaseLifetime)
         let names = tables.map(\.name)
-        watch = DatabaseFile(database.path).map { file in
+        watch = file.map { file in
             StoreWatch(file) { [weak database] in
                 // A database that is busy is read again at the next occasion.
                 guard let database, let vector = try? database.read(VectorRecords.vector), signal.didRead(vector) else { return }
@@ -85,9 +99,13 @@ public final class KithStore: Sendable {
         if isClosed.withLock({ let wasClosed = $0; $0 = true; return wasClosed }) { return }
         watch?.stop()
         database.remove(transactionObserver: observer)
-        database.writeWithoutTransaction { [writer] db in
+        database.writeWithoutTransaction { [writer, presence, checkpoints] _ in
+            checkpoints?.remove(from: writer.state.ledger.connection.handle)
+            let claim = try? writer.state.claim()
             Functions.remove(from: writer.state.ledger.connection.handle)
+            let isSafe = (try? writer.state.ledger.connection.isSynchronizing()) == true
             writer.state.ledger.connection.finalizeStatements()
+            presence?.leave(isSafe ? claim : nil)
         }
     }
 

@@ -57,6 +57,19 @@ struct VectorRecords {
             replica: try replica(catalog), heads: try heads(catalog), clock: try clock(), resumption: try resumption(catalog))
     }
 
+    /// Makes the store the replica `id`.
+    func adopt(_ id: ReplicaID, _ ledger: RowLedger) throws {
+        try setMeta("self", .integer(Int64(try ledger.number(of: id))))
+    }
+
+    /// What the database says of itself to whoever doubts it.
+    func claim(_ catalog: Catalog) throws -> Sentinel.Claim {
+        let replica = try replica(catalog)
+        var opening = ""
+        if case .text(let bytes)? = try meta("opening") { opening = String(decoding: bytes, as: UTF8.self) }
+        return Sentinel.Claim(replica: replica, opening: opening, sequence: try vector(catalog)[replica])
+    }
+
     // MARK: Moving on
 
     /// Joins `target` into the vector.

@@ -32,6 +32,16 @@ struct RowCandidates {
         return try found.compactMap(candidate).sorted { $0.position < $1.position }
     }
 
+    /// The rows that one commit lives in.
+    func carrying(_ dot: Dot, replica number: Int) throws -> [Candidate] {
+        let select = try ledger.connection.statement("SELECT tbl, row FROM kith_dot WHERE replica = ? AND sequence = ?")
+        select.bind(1, number)
+        select.bind(2, Int64(bitPattern: dot.sequence))
+        var found: [Reference] = []
+        while try select.step() { found.append(Reference(table: select.int(0), row: select.integer(1))) }
+        return try found.compactMap(candidate)
+    }
+
     /// Everything known of a candidate's row.
     func load(_ candidate: Candidate) throws -> ReadRow? {
         guard let table = ledger.catalog[candidate.table] else { return nil }

@@ -46,6 +46,13 @@ final class Connection {
         statements.removeAll()
     }
 
+    /// Whether SQLite brings anything to the disk at all (`PRAGMA synchronous` is not `OFF`).
+    func isSynchronizing() throws(SQLiteError) -> Bool {
+        let pragma = try statement("PRAGMA synchronous")
+        defer { pragma.reset() }
+        return try pragma.step() && pragma.int(0) > 0
+    }
+
     /// Changes whenever a transaction, of this connection or another, has committed.
     var dataVersion: UInt32 {
         var version: UInt32 = 0

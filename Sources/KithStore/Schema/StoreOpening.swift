@@ -8,15 +8,17 @@ struct StoreOpening {
     private let connection: Connection
     private let options: KithStore.Options
     private let signal: CommitSignal
+    private let presence: StorePresence?
 
     /// On the connection that writes; `db` is held for the time of the call.
-    init(_ db: Database, _ options: KithStore.Options, _ signal: CommitSignal) throws {
+    init(_ db: Database, _ options: KithStore.Options, _ signal: CommitSignal, _ presence: StorePresence?) throws {
         guard let handle = db.sqliteConnection else {
             throw StoreError(.notAStore, "The database is closed.")
         }
         connection = Connection(handle)
         self.options = options
         self.signal = signal
+        self.presence = presence
     }
 
     func open(_ tables: [TrackedTable]) throws -> WriterState {
@@ -27,6 +29,7 @@ struct StoreOpening {
         do {
             let state = try prepare(tables)
             try connection.execute("COMMIT")
+            try presence?.enter(try state.claim())
             return state
         } catch {
             connection.finalizeStatements()
@@ -52,7 +55,7 @@ struct StoreOpening {
         let records = VectorRecords(connection: connection)
         try records.setMeta("format", .integer(Int64(Sidecar.formatVersion)))
         let ledger = RowLedger(connection, try store.load())
-        if try records.meta("self") == nil { try adopt(options.makeReplicaID(), ledger, records) }
+        let doubt = try settleIdentity(ledger, records)
 
         var declarations = Declarations()
         for table in tables {
@@ -78,7 +81,7 @@ struct StoreOpening {
             if let tracked = table.tracked { try track(table, tracked, ledger, clock) }
         }
         signal.begin(at: try records.vector(ledger.catalog))
-        return WriterState(ledger: ledger, capture: capture, clock: clock, declarations: declarations, entry: entry)
+        return WriterState(ledger: ledger, capture: capture, clock: clock, declarations: declarations, entry: entry, doubt: doubt)
     }
 
     /// Refuses files of a newer format before anything is touched.
@@ -95,9 +98,21 @@ struct StoreOpening {
         }
     }
 
-    /// Makes the store the replica `id`.
-    private func adopt(_ id: ReplicaID, _ ledger: RowLedger, _ records: VectorRecords) throws {
-        try records.setMeta("self", .integer(Int64(try ledger.number(of: id))))
+    /// Makes a new database, or one that may not be what it says it is, a new replica.
+    private func settleIdentity(_ ledger: RowLedger, _ records: VectorRecords) throws -> IdentityDoubt? {
+        var doubt: IdentityDoubt?
+        if try records.meta("self") == nil {
+            try records.adopt(options.makeReplicaID(), ledger)
+        } else {
+            doubt = presence?.doubt(try records.claim(ledger.catalog))
+            if doubt != nil { try records.adopt(options.makeReplicaID(), ledger) }
+        }
+        if let presence, presence.isFirst {
+            var generator = SystemRandomNumberGenerator()
+            let opening = ReplicaID.random(using: &generator).description
+            try records.setMeta("opening", .text(opening))
+        }
+        return doubt
     }
 
     /// Brings a table's triggers up to date, and takes up rows that were there before them.

@@ -8,15 +8,26 @@ final class WriterState {
     let clock: CommitClock
     let declarations: Declarations
     let entry: TransactionEntry
+    /// Why the store took a new replica id when it was opened.
+    let doubt: IdentityDoubt?
     /// What the open transaction has added to the vector.
     private var learned = VersionVector()
 
-    init(ledger: RowLedger, capture: Capture, clock: CommitClock, declarations: Declarations, entry: TransactionEntry) {
+    init(
+        ledger: RowLedger, capture: Capture, clock: CommitClock, declarations: Declarations, entry: TransactionEntry,
+        doubt: IdentityDoubt?
+    ) {
         self.ledger = ledger
         self.capture = capture
         self.clock = clock
         self.declarations = declarations
         self.entry = entry
+        self.doubt = doubt
+    }
+
+    /// What the database says of itself.
+    func claim() throws -> Sentinel.Claim {
+        try VectorRecords(connection: ledger.connection).claim(ledger.catalog)
     }
 
     /// Notes that the open transaction moves the vector.
@@ -42,14 +53,16 @@ final class WriterState {
 /// Lets the state of the writing connection be kept by a store.
 ///
 /// Sound because `state` is only touched within an access to the database's one writing connection, which GRDB grants to
-/// one thread at a time; `declarations` never changes.
+/// one thread at a time; `declarations` and `doubt` never change.
 struct WriterBox: @unchecked Sendable {
     let state: WriterState
     let declarations: Declarations
+    let doubt: IdentityDoubt?
 
     init(_ state: WriterState) {
         self.state = state
         declarations = state.declarations
+        doubt = state.doubt
     }
 }
 

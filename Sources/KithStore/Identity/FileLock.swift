@@ -1,0 +1,71 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A lock on a file of its own that the system releases when the process ends, however it ends. See flock(2).
+///
+/// Two of one process keep each other out as two processes would.
+final class FileLock: Sendable {
+    enum Kind {
+        case shared
+        case exclusive
+    }
+
+    private let descriptor: Int32
+    let path: String
+
+    init(path: String) throws {
+        self.path = path
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure(path) }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Takes the lock if nobody's is in the way. A lock of the other kind that this object holds is given up for it, and is
+    /// gone if that fails.
+    func tryToTake(_ kind: Kind) throws -> Bool {
+        try take(kind, flags: LOCK_NB)
+    }
+
+    /// Waits for the lock.
+    func take(_ kind: Kind) throws {
+        while try !take(kind, flags: 0) {}
+    }
+
+    func release() {
+        _ = flock(descriptor, LOCK_UN)
+    }
+
+    private func take(_ kind: Kind, flags: Int32) throws -> Bool {
+        if flock(descriptor, (kind == .shared ? LOCK_SH : LOCK_EX) | flags) == 0 { return true }
+        if errno == EWOULDBLOCK || errno == EINTR { return false }
+        throw Self.failure(path)
+    }
+
+    // MARK: Content
+
+    /// What the holder wrote about itself.
+    var text: String? {
+        SmallFile.read(path).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        // For people only; a failure changes nothing.
+        _ = ftruncate(descriptor, 0)
+        _ = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    }
+
+    private static func failure(_ path: String) -> StoreError {
+        StoreError(
+            .readOnly,
+            "\(path) cannot be locked: \(String(cString: strerror(errno))). A store needs a folder that can be written, on a file system of this machine.")
+    }
+}

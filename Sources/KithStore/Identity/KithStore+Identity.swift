@@ -1,0 +1,83 @@
+import GRDB
+import KithCausality
+import KithSync
+import Synchronization
+
+extension KithStore {
+    /// Why this store took a new replica id when it was opened; `nil` if it is the replica it was, or new.
+    ///
+    /// What the old id wrote is still there, and what it wrote and lost comes back from peers.
+    public var identityDoubt: IdentityDoubt? { writer.doubt }
+
+    /// A peer claims to hold this commit of this replica: does the store know it, too?
+    ///
+    /// If the peer holds more than this store has ever written, or something else under the same number, then this store
+    /// was set back to an earlier state, perhaps with its whole machine, and takes a new replica id at once. Claims about
+    /// another replica change nothing.
+    /// - Returns: who the store is now, and what it knows.
+    public func verifyIdentity(_ head: Head) throws -> StoreSummary {
+        let summary = try summary()
+        guard try contradicts(head, summary) else { return summary }
+        return try write { _, state in
+            let records = VectorRecords(connection: state.ledger.connection)
+            // Another process may have been faster.
+            if try records.replica(state.ledger.catalog) == head.dot.replica {
+                try records.adopt(options.makeReplicaID(), state.ledger)
+                try presence?.note(try state.claim())
+            }
+            return try records.summary(state.ledger.catalog)
+        }
+    }
+
+    private func contradicts(_ head: Head, _ summary: StoreSummary) throws -> Bool {
+        guard head.dot.replica == summary.replica else { return false }
+        let mine = summary.head(of: summary.replica)
+        let sequence = mine?.dot.sequence ?? 0
+        if head.dot.sequence > sequence { return true }
+        if head.dot.sequence == sequence { return mine.map { $0.timestamp != head.timestamp } ?? false }
+        guard let timestamp = try timestamp(of: head.dot) else { return false }
+        return timestamp != head.timestamp
+    }
+
+    /// When a commit was made, as far as a row that still carries it can tell.
+    private func timestamp(of dot: Dot) throws -> HybridTimestamp? {
+        try read { ledger in
+            guard let number = ledger.catalog.replicas.ids.firstIndex(of: dot.replica) else { return nil }
+            for candidate in try RowCandidates(ledger: ledger).carrying(dot, replica: number) {
+                guard let row = try RowCandidates(ledger: ledger).load(candidate) else { continue }
+                for entry in row.state.cells {
+                    guard case .register(let register) = entry.cell else { continue }
+                    if let write = register.writes.first(where: { $0.stamp.dot == dot }) { return write.stamp.timestamp }
+                }
+            }
+            return nil
+        }
+    }
+
+    /// Brings everything that is committed to the disk, so that no stop of the machine can lose it.
+    ///
+    /// Takes one `fsync` if something was committed since the last time, else nothing. A database in memory, or one with
+    /// `PRAGMA synchronous = OFF`, can promise nothing.
+    /// - Returns: what cannot be lost: the vector before the `fsync`.
+    public func makeDurable() throws -> VersionVector {
+        guard let presence else { return VersionVector() }
+        return try durability.withLock { durable in
+            let (vector, claim) = try read { ledger in
+                let records = VectorRecords(connection: ledger.connection)
+                return (try records.vector(ledger.catalog), try records.claim(ledger.catalog))
+            }
+            if vector == durable { return vector }
+            guard try isSynchronizing() else { return VersionVector() }
+            try SmallFile.synchronize(path: presence.file.path + "-wal")
+            try presence.note(claim)
+            durable = vector
+            return vector
+        }
+    }
+
+    private func isSynchronizing() throws -> Bool {
+        try StoreError.mapping {
+            try database.writeWithoutTransaction { [writer] _ in try writer.state.ledger.connection.isSynchronizing() }
+        }
+    }
+}

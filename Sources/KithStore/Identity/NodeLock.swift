@@ -1,0 +1,47 @@
+import Foundation
+
+/// The right to be the one process of this machine that synchronises a store: it talks to the network, applies what peers
+/// send, and alone moves the write-ahead log into the database.
+///
+/// Held until it is released or the process ends, however it ends.
+public final class NodeLock: Sendable {
+    private let lock: FileLock
+    private let checkpoints: CheckpointRight?
+
+    /// - Throws: ``StoreError`` with code `busy`, naming the process that holds the lock.
+    init(databasePath: String, checkpoints: CheckpointRight?) throws {
+        lock = try Self.takenLock(path: databasePath + "-kith-node")
+        self.checkpoints = checkpoints
+        lock.write("process \(ProcessInfo.processInfo.processIdentifier)")
+        checkpoints?.nodeLockIsHeld(true)
+    }
+
+    private static func takenLock(path: String) throws -> FileLock {
+        let lock = try FileLock(path: path)
+        if try lock.tryToTake(.exclusive) { return lock }
+        let holder = lock.text.map { " (\($0))" } ?? ""
+        throw StoreError(.busy, "Another process already synchronises this store\(holder). Stop it, or let it do the work.")
+    }
+
+    deinit {
+        release()
+    }
+
+    /// Lets another process take over.
+    public func release() {
+        checkpoints?.nodeLockIsHeld(false)
+        lock.write("")
+        lock.release()
+    }
+}
+
+extension KithStore {
+    /// Takes the right to synchronise this store, if no other process has it. The store must outlive the lock.
+    ///
+    /// - Throws: ``StoreError`` with code `busy`, naming the process that holds the lock; `failed` for a database in
+    ///   memory, which nobody else could synchronise.
+    public func takeNodeLock() throws -> NodeLock {
+        guard let presence else { throw StoreError(.failed, "A database in memory has no lock, and needs none.") }
+        return try NodeLock(databasePath: presence.file.path, checkpoints: checkpoints)
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import KithCausality
+
+/// The small file beside a database by which a copy, a restored file and an unclean stop are told.
+///
+/// It says which replica the database was when it was last open here, and that this was *this* file on *this* machine.
+struct Sentinel: Codable, Hashable {
+    static let formatVersion = 1
+
+    var format = formatVersion
+    /// The replica, 32 hexadecimal digits.
+    var replica: String
+    var machine: String
+    var boot: String
+    var inode: UInt64
+    /// Drawn anew at each opening, and kept in the database as well: an older file put in place has another one.
+    var opening: String
+    /// A commit of the replica that the database must have.
+    var sequence: UInt64
+    /// Whether everything was on the disk when the last process closed the store.
+    var isClean: Bool
+
+    /// The sentinel of a database; `nil` if there is none that can be read.
+    init?(path: String) {
+        guard let bytes = SmallFile.read(path), let read = try? JSONDecoder().decode(Sentinel.self, from: Data(bytes)),
+            read.format == Self.formatVersion
+        else { return nil }
+        self = read
+    }
+
+    init(replica: ReplicaID, host: HostIdentity, file: DatabaseFile, opening: String, sequence: UInt64) {
+        self.replica = replica.description
+        machine = host.machine
+        boot = host.boot
+        inode = file.inode
+        self.opening = opening
+        self.sequence = sequence
+        isClean = false
+    }
+
+    func write(to path: String, isDurable: Bool) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        try SmallFile.replace(path, with: Array(try encoder.encode(self)) + [UInt8(ascii: "\n")], isDurable: isDurable)
+    }
+
+    /// Why the database beside this file cannot go on as the replica it says it is; `nil` if it can.
+    func doubt(_ claim: Claim, host: HostIdentity, file: DatabaseFile) -> IdentityDoubt? {
+        if replica != claim.replica.description || opening != claim.opening { return .otherDatabase }
+        if machine != host.machine { return .otherMachine }
+        if inode != file.inode { return .otherFile }
+        if sequence > claim.sequence { return .olderDatabase }
+        if !isClean, boot != host.boot { return .uncleanStop }
+        return nil
+    }
+
+    /// What a database says of itself.
+    struct Claim {
+        var replica: ReplicaID
+        var opening: String
+        /// The replica's newest commit.
+        var sequence: UInt64
+    }
+}
+
+/// Why a store took a new replica id when it was opened.
+public enum IdentityDoubt: String, Hashable, Sendable {
+    /// There was no file beside the database that knows it: it is a copy or a backup.
+    case unknown
+    /// The file beside it knows another database, or an earlier state of this one.
+    case otherDatabase
+    case otherMachine
+    /// The database was copied within the machine.
+    case otherFile
+    /// Commits that were there are missing.
+    case olderDatabase
+    /// The machine stopped before the last commits were surely on the disk.
+    case uncleanStop
+    /// A peer holds a commit of this replica that this store does not have, or has otherwise.
+    case peerKnowsBetter
+}

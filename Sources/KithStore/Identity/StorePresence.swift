@@ -1,0 +1,77 @@
+import Foundation
+import KithCausality
+import Synchronization
+
+/// That this process has a database file open, known to all processes of the machine.
+///
+/// Every process holds a shared lock. Who gets the exclusive one is alone: the first to open judges whether the database is
+/// still the replica it was, the last to close notes that all is on the disk.
+final class StorePresence: Sendable {
+    let file: DatabaseFile
+    private let host: HostIdentity
+    private let lock: FileLock
+    private let sentinelPath: String
+    /// Whether no other process had the store open, so that its identity is to be judged.
+    let isFirst: Bool
+
+    init(_ file: DatabaseFile, _ host: HostIdentity) throws {
+        self.file = file
+        self.host = host
+        sentinelPath = file.path + "-kith"
+        lock = try FileLock(path: file.path + "-kith-lock")
+        while true {
+            if try lock.tryToTake(.exclusive) {
+                isFirst = true
+                return
+            }
+            try lock.take(.shared)
+            // The last process may have left meanwhile; then this one is the first after all.
+            if Sentinel(path: sentinelPath)?.isClean == false {
+                isFirst = false
+                return
+            }
+            lock.release()
+        }
+    }
+
+    /// Why a database that claims to be a replica must become a new one.
+    func doubt(_ claim: Sentinel.Claim) -> IdentityDoubt? {
+        guard isFirst else { return nil }
+        guard let sentinel = Sentinel(path: sentinelPath) else { return .unknown }
+        return sentinel.doubt(claim, host: host, file: file)
+    }
+
+    /// The database is open as this replica; others may open it now. On the disk before anything is committed, so that no
+    /// stop of the machine can make it look as if nothing had been.
+    func enter(_ claim: Sentinel.Claim) throws {
+        guard isFirst else { return }
+        try sentinel(claim).write(to: sentinelPath, isDurable: true)
+        try lock.take(.shared)
+    }
+
+    /// The database goes on as another replica, or its newest commit moved.
+    func note(_ claim: Sentinel.Claim) throws {
+        try sentinel(claim).write(to: sentinelPath, isDurable: false)
+    }
+
+    /// This process has closed the store. The last one notes that nothing is missing on the disk.
+    /// - Parameter claim: what the database says of itself; `nil` if it may not be all on the disk.
+    func leave(_ claim: Sentinel.Claim?) {
+        defer { lock.release() }
+        guard let claim, let isLast = try? lock.tryToTake(.exclusive), isLast else { return }
+        do {
+            try SmallFile.synchronize(path: file.path + "-wal")
+            try SmallFile.synchronizeFolder(of: file.path)
+        } catch {
+            return
+        }
+        var sentinel = sentinel(claim)
+        sentinel.isClean = true
+        // Without the mark the next opening takes a new replica id, which costs little.
+        try? sentinel.write(to: sentinelPath, isDurable: false)
+    }
+
+    private func sentinel(_ claim: Sentinel.Claim) -> Sentinel {
+        Sentinel(replica: claim.replica, host: host, file: file, opening: claim.opening, sequence: claim.sequence)
+    }
+}
