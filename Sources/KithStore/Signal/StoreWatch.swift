@@ -14,7 +14,8 @@ final class StoreWatch: @unchecked Sendable {
     private var files: FileWatch?
     private var timer: (any DispatchSourceTimer)?
     private var nextCheck: Int?
-    private let check: @Sendable () -> Void
+    /// `nil` once the watch has stopped.
+    private var check: (@Sendable () -> Void)?
 
     /// - Parameter check: called on a queue of its own when somebody may have committed.
     init(_ file: DatabaseFile, check: @escaping @Sendable () -> Void) {
@@ -23,18 +24,19 @@ final class StoreWatch: @unchecked Sendable {
         let timer = DispatchSource.makeTimerSource(queue: queue)
         let interval = DispatchTimeInterval.milliseconds(Self.pollMilliseconds)
         timer.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(Self.pollMilliseconds / 5))
-        timer.setEventHandler { [weak self] in self?.check() }
+        timer.setEventHandler { [weak self] in self?.check?() }
         timer.resume()
         self.timer = timer
     }
 
-    /// Lets go of the file. Waits for a check that is under way.
+    /// Lets go of the file. Waits for a check that is under way; none comes after.
     func stop() {
         queue.sync {
             timer?.cancel()
             timer = nil
             files?.stop()
             files = nil
+            check = nil
         }
     }
 
@@ -45,10 +47,10 @@ final class StoreWatch: @unchecked Sendable {
     }
 
     private func scheduleCheck() {
-        guard let index = nextCheck, index < Self.checkDelaysMilliseconds.count else { return nextCheck = nil }
+        guard check != nil, let index = nextCheck, index < Self.checkDelaysMilliseconds.count else { return nextCheck = nil }
         nextCheck = index + 1
         queue.asyncAfter(deadline: .now() + .milliseconds(Self.checkDelaysMilliseconds[index])) { [weak self] in
-            self?.check()
+            self?.check?()
             self?.scheduleCheck()
         }
     }
