@@ -1,3 +1,5 @@
+import Foundation
+import GRDB
 import KithStore
 import KithSync
 import KithTrust
@@ -47,7 +49,9 @@ public final class Node: Sendable {
 
     /// Runs until the task is cancelled; then closes every connection in order.
     ///
-    /// - Throws: ``NodeError`` if a port that was asked for is taken, or the node has run before.
+    /// One node at a time runs for one database file; the others' writes are sent on by it.
+    /// - Throws: ``NodeError`` if a port that was asked for is taken, or the node has run before; ``StoreError`` with code
+    ///   `busy`, naming the process, if another node runs for the same file.
     public func run() async throws {
         let isFirst = hasRun.withLock { hasRun in
             defer { hasRun = true }
@@ -55,6 +59,10 @@ public final class Node: Sendable {
         }
         guard isFirst else { throw NodeError(.alreadyRun, "A node runs once. Make a new one.") }
         defer { board.finish() }
+        let file = URL(fileURLWithPath: store.database.path)
+        let isFile = FileManager.default.fileExists(atPath: file.path)
+        let lock = isFile ? try store.takeNodeLock() : nil
+        defer { lock?.release() }
         let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let observation = store.observeCommits { [hub] in
             hub.storeChanged()
@@ -65,6 +73,9 @@ public final class Node: Sendable {
         try await withThrowingTaskGroup { group in
             group.addTask { await DurabilityLoop(store: self.store, hub: self.hub, board: self.board, changes: changes).run() }
             group.addTask { try await self.keepNetworking() }
+            if isFile {
+                group.addTask { await StatusFile(forStore: file).follow(self.board.fileStatuses, logger: self.logger) }
+            }
             defer { group.cancelAll() }
             try await group.next()
         }

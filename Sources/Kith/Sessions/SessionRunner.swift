@@ -145,9 +145,12 @@ final class SessionRunner: @unchecked Sendable {
                 return .applied(outcome)
             }
         case .verifyIdentity(let head):
-            return answer { .identity(try self.store.verifyIdentity(head)) }
+            return answer { .identity(self.tellIdentity(try self.store.verifyIdentity(head))) }
         case .renewIdentity:
-            return answer { .identity(try self.store.renewIdentity()) }
+            return answer {
+                let replica = try self.store.summary().replica
+                return .identity(self.tellIdentity(try self.store.renewIdentity(from: replica)))
+            }
         case .peer(let status):
             onStatus(self, status)
             return nil
@@ -166,6 +169,12 @@ final class SessionRunner: @unchecked Sendable {
         } catch {
             return .storeFailed(String(describing: error))
         }
+    }
+
+    /// Lets the other sessions know who the store is now.
+    private func tellIdentity(_ summary: StoreSummary) -> StoreSummary {
+        hub.post(.identity(summary), except: self)
+        return summary
     }
 
     private func notePeer() {

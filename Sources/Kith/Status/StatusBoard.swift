@@ -12,21 +12,26 @@ final class StatusBoard: Sendable {
         var published: NodeStatus?
     }
 
-    /// Every change.
+    /// Every change, for the app.
     let statuses: AsyncStream<NodeStatus>
-    private let continuation: AsyncStream<NodeStatus>.Continuation
+    /// Every change, for other processes.
+    let fileStatuses: AsyncStream<NodeStatus>
+    private let continuations: [AsyncStream<NodeStatus>.Continuation]
     private let state = Mutex(State())
 
     init() {
         // A reader that is slow needs only what is true now.
-        (statuses, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let app = AsyncStream.makeStream(of: NodeStatus.self, bufferingPolicy: .bufferingNewest(1))
+        let file = AsyncStream.makeStream(of: NodeStatus.self, bufferingPolicy: .bufferingNewest(1))
+        (statuses, fileStatuses) = (app.stream, file.stream)
+        continuations = [app.continuation, file.continuation]
         update { _ in }
     }
 
     var current: NodeStatus { state.withLock { Self.status(of: $0) } }
 
     func finish() {
-        continuation.finish()
+        for continuation in continuations { continuation.finish() }
     }
 
     // MARK: What is known
@@ -109,7 +114,7 @@ final class StatusBoard: Sendable {
             let status = Self.status(of: state)
             guard status != state.published else { return }
             state.published = status
-            continuation.yield(status)
+            for continuation in continuations { continuation.yield(status) }
         }
     }
 

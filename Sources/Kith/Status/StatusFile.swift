@@ -1,7 +1,11 @@
 import Foundation
+import Logging
 
 /// Where a running node leaves its status, so that another process can show it.
 public struct StatusFile: Sendable {
+    /// The least time between two writes.
+    static let pauseMilliseconds = 200
+
     public let url: URL
 
     /// The status of the node that works on the store in this database file.
@@ -20,6 +24,20 @@ public struct StatusFile: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         try encoder.encode(status).write(to: url, options: .atomic)
+    }
+
+    /// Writes every change of `statuses`, the newest of several that come at once, and removes the file at the end.
+    func follow(_ statuses: AsyncStream<NodeStatus>, logger: Logger) async {
+        for await status in statuses {
+            do {
+                try write(status)
+            } catch {
+                // Without the file the node works all the same; only `kith status` elsewhere does not see it.
+                logger.warning("the status cannot be written", metadata: ["file": "\(url.path)", "reason": "\(error)"])
+            }
+            try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds))
+        }
+        remove()
     }
 
     func remove() {

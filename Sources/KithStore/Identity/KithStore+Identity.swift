@@ -18,10 +18,17 @@ extension KithStore {
     public func verifyIdentity(_ head: Head) throws -> StoreSummary {
         let summary = try summary()
         guard try contradicts(head, summary) else { return summary }
-        return try write { _, state in
+        return try renewIdentity(from: head.dot.replica)
+    }
+
+    /// Another live store bears the replica id `replica`: if it is this store's, this store takes a new one.
+    ///
+    /// - Returns: who the store is now, and what it knows.
+    public func renewIdentity(from replica: ReplicaID) throws -> StoreSummary {
+        try write { _, state in
             let records = VectorRecords(connection: state.ledger.connection)
             // Another process may have been faster.
-            if try records.replica(state.ledger.catalog) == head.dot.replica {
+            if try records.replica(state.ledger.catalog) == replica {
                 try records.adopt(options.makeReplicaID(), state.ledger)
                 try presence?.note(try state.claim())
             }
