@@ -84,6 +84,14 @@ import Testing
         #expect(try !isWithinLimits { _ = try TextChunk.decodeBody(bytes, headers: []) })
     }
 
+    @Test func aSaveWithMoreEditsThanAChangeHoldsReplacesTheText() throws {
+        let places = TextLimits.operationsMax / 2 + 1
+        let old = TextBuffer(String(repeating: "a b\n", count: places))
+        let new = TextBuffer(String(repeating: "c b\n", count: places))
+        #expect(
+            Array(TextOperations(from: old, to: new).map { if case .delete = $0 { true } else { false } }) == [true, false])
+    }
+
     @Test func theFastPathReadsNoHistory() throws {
         var store = PagedStore(changesPerPage: 10)
         var parents: [Dot] = []

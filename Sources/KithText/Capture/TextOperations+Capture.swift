@@ -3,7 +3,7 @@ extension TextOperations {
     ///
     /// Compares scalars, so a change of normalisation alone is an edit. The result is a function of the two texts: no
     /// clock, no randomness; work is bounded. Empty for equal texts. Applied to `base` it gives `new`, always: that is
-    /// checked, and otherwise the whole text is replaced.
+    /// checked, and otherwise, or for more edits than ``TextLimits/operationsMax``, the whole text is replaced.
     ///
     /// `base` must be the text that the editor loaded, never a newer one: else what others wrote meanwhile would be
     /// taken for deleted.
@@ -13,11 +13,13 @@ extension TextOperations {
         guard old != target else { return }
         var comparison = TextComparison(old: old, new: target)
         self.init(comparison.edits(), target)
-        var check = base
-        do throws(TextError) {
-            try check.apply(self)
-            if check == new { return }
-        } catch {}
+        if count <= TextLimits.operationsMax {
+            var check = base
+            do throws(TextError) {
+                try check.apply(self)
+                if check == new { return }
+            } catch {}
+        }
         self.init([Edit(old: old.indices, new: target.indices)], target)
     }
 

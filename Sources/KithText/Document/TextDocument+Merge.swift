@@ -45,7 +45,8 @@ extension TextDocument {
     }
 
     private func isCurrent(_ parents: [Dot]) -> Bool {
-        parents.count == heads.count && heads.allSatisfy { parents.contains($0.dot) }
+        guard parents.count == heads.count else { return false }
+        return parents.count == 1 ? parents[0] == heads[0].dot : parents == version
     }
 
     /// Whether the operations of a change fit the text of `length` scalars that it was made on.

@@ -31,6 +31,8 @@ struct EventGraph: Sendable {
     private var sites = SiteTable()
     /// The current version, as changes without children: ascending by event, with their dots.
     private(set) var heads: [TextHead]
+    /// The heads that were given without their changes.
+    private let givenHeads: [Dot: Int]
 
     init() {
         self.init(heads: [], nextEvent: 0)
@@ -39,6 +41,7 @@ struct EventGraph: Sendable {
     /// A graph of which only the end is known.
     init(heads: [TextHead], nextEvent: Int) {
         self.heads = heads.sorted { $0.lastEvent < $1.lastEvent }
+        givenHeads = Dictionary(heads.map { ($0.dot, $0.lastEvent) }, uniquingKeysWith: max)
         self.nextEvent = nextEvent
         firstEvent = nextEvent
     }
@@ -72,7 +75,6 @@ struct EventGraph: Sendable {
         ArraySlice(parentPool[runs[index].parents])
     }
 
-    /// Calls `body` with the parents of the change.
     func parents(ofChange index: Int) -> [Int] {
         let start = changes[index].start
         let run = runs[runIndex(of: start)]
@@ -86,10 +88,10 @@ struct EventGraph: Sendable {
             parents: parents(ofChange: index))
     }
 
-    /// The last event of the loaded change `dot`.
+    /// The last event of the change `dot`, if it is loaded or was given as a head.
     func lastEvent(of dot: Dot) -> Int? {
-        if let head = heads.first(where: { $0.dot == dot }) { return head.lastEvent }
-        return sites.start(of: dot).map { end(ofChange: changeIndex(of: $0)) - 1 }
+        if let start = sites.start(of: dot) { return end(ofChange: changeIndex(of: start)) - 1 }
+        return givenHeads.isEmpty ? nil : givenHeads[dot]
     }
 
     // MARK: Growing
@@ -104,7 +106,11 @@ struct EventGraph: Sendable {
         if heads.count == 1, parents.count == 1, parents[0] == heads[0].lastEvent {
             heads[0] = TextHead(dot: dot, lastEvent: nextEvent - 1)
         } else {
-            heads.removeAll { parents.contains($0.lastEvent) }
+            var rest = parents[...]
+            heads.removeAll { head in
+                rest = rest.drop { $0 < head.lastEvent }
+                return rest.first == head.lastEvent
+            }
             heads.append(TextHead(dot: dot, lastEvent: nextEvent - 1))
         }
     }

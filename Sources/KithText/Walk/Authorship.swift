@@ -16,7 +16,7 @@ struct Authorship {
         }
     }
 
-    func index(_ event: Int) -> EventName {
+    func name(of event: Int) -> EventName {
         EventName(dot: dot, index: event - start)
     }
 }

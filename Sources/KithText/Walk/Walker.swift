@@ -179,19 +179,18 @@ struct Walker {
         var reached = effect
         var hold = false
         let left = try rank(new.leftOrigin)
-        let right = try rank(new.rightOrigin)
         var place = spans.normalised(start)
         while place != end {
             let other = spans[place]
-            let otherLeft = try rank(other.leftOrigin)
-            if otherLeft < left { break }
-            if otherLeft == left {
+            if other.leftOrigin == new.leftOrigin {
                 if other.rightOrigin == new.rightOrigin {
-                    if author.index(new.id) < graph.authorship(of: other.id).index(other.id) { break }
+                    if author.name(of: new.id) < graph.authorship(of: other.id).name(of: other.id) { break }
                     hold = false
                 } else {
-                    hold = try rank(other.rightOrigin) < right
+                    hold = try isRightOrigin(of: other, at: place, before: end)
                 }
+            } else if try rank(other.leftOrigin) < left {
+                break
             }
             if other.isVisible { reached += other.length }
             place.index += 1
@@ -199,6 +198,13 @@ struct Walker {
             place = spans.normalised(place)
         }
         return best
+    }
+
+    /// Whether the right origin of the span at `place` comes before `end`; it is often the very next span.
+    private func isRightOrigin(of span: Span, at place: SpanList.Place, before end: SpanList.Place) throws(TextError) -> Bool {
+        let next = spans.normalised(SpanList.Place(block: place.block, index: place.index + 1))
+        if spans[next].id == span.rightOrigin { return next != end }
+        return try rank(span.rightOrigin).place < end
     }
 
     /// Where a character stands in the document: comparable.
