@@ -35,6 +35,23 @@ import Testing
         #expect(frame.refusal == .malformed("value of unknown type"))
     }
 
+    @Test func `what a row lists is sorted and named once`() {
+        let columns = [ColumnKey("r", .register), ColumnKey("s", .set), ColumnKey("c", .counter)]
+        let stamp: [UInt8] = [1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]
+        for (state, refusal) in [
+            (stamp + [1, 0, 2, 0, 0, 0, 0] + [0, 0], "writes out of order"),
+            ([0, 1, 1] + [1, 0, 1] + [2, 1, 7, 1, 0, 1, 1, 7, 1, 0, 1] + [0, 0], "set elements out of order"),
+            ([0, 1, 1] + [1, 0, 1] + [1, 1, 7, 2, 0, 1, 0, 1] + [0, 0], "dots out of order"),
+            ([0, 1, 1] + [1, 0, 1] + [1, 1, 7, 1, 0, 2] + [0, 0], "set element without its commit"),
+            ([0, 1, 2] + [2, 0, 1, 0, 0, 2, 0] + [0, 0], "totals out of order"),
+            ([0, 2, 0, 0, 0, 0] + [0, 0], "columns out of order"),
+            ([0, 0] + [2, 0, 1, 0, 0, 1, 0] + [0], "tombstones out of order"),
+        ] as [([UInt8], String)] {
+            let frame = FrameBuilder(tables: [TableSchema(name: [1], columns: columns)], rows: [FrameBuilder.Row(state: state)])
+            #expect(frame.refusal == .malformed(refusal))
+        }
+    }
+
     @Test func `a table is named once, and a column once in its table`() {
         let table = TableSchema(name: [1], columns: [])
         #expect(FrameBuilder(tables: [table, table]).refusal == .malformed("table named twice"))
