@@ -33,6 +33,8 @@ extension Transport {
         ClientBootstrap(group: eventLoop)
             .connectTimeout(timeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            // Nothing is read before there is somebody to read it.
+            .channelOption(.autoRead, value: false)
             .connect(host: host, port: port)
             .flatMapThrowing { channel in
                 // Whatever ends the attempt first, nothing is left open.
@@ -40,6 +42,7 @@ extension Transport {
                 let handshake = HandshakeHandler(
                     policy: policy, configuration: self.configuration, isInitiator: true, done: done)
                 try handshake.install(on: channel, identity: self.identity)
+                try channel.syncOptions?.setOption(.autoRead, value: true)
             }
             .whenFailure { done.fail(Self.dialFailure($0, host: host, port: port)) }
         do {
