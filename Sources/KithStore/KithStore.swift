@@ -101,6 +101,7 @@ public final class KithStore: Sendable {
         database.remove(transactionObserver: observer)
         database.writeWithoutTransaction { [writer, presence, checkpoints] _ in
             checkpoints?.remove(from: writer.state.ledger.connection.handle)
+            writer.state.ledger.connection.limitLength(to: .max)
             let claim = try? writer.state.claim()
             Functions.remove(from: writer.state.ledger.connection.handle)
             let isSafe = (try? writer.state.ledger.connection.isSynchronizing()) == true
@@ -152,7 +153,11 @@ public final class KithStore: Sendable {
     public func apply(_ slice: Slice) throws -> ApplyOutcome {
         try write { db, state in
             state.capture.isSuspended = true
-            defer { state.capture.isSuspended = false }
+            let limit = state.ledger.connection.limitLength(to: .max)
+            defer {
+                state.capture.isSuspended = false
+                state.ledger.connection.limitLength(to: limit)
+            }
             let records = VectorRecords(connection: state.ledger.connection)
             let before = try records.vector(state.ledger.catalog)
             signal.willMove(from: before)

@@ -26,6 +26,10 @@ extension StoreError {
             self.init(.readOnly, "The store cannot be written: check the permissions of its file and folder. (\(detail))")
         case SQLITE_BUSY, SQLITE_LOCKED:
             self.init(.busy, "Another process keeps the store busy; nothing was changed. Try again. (\(detail))")
+        case SQLITE_TOOBIG:
+            self.init(
+                .valueRejected,
+                "A row of a tracked table holds at most \(TrackedTable.rowBytesMax >> 20) MiB; nothing was changed. Keep large content in files. (\(detail))")
         case SQLITE_NOTADB:
             self.init(.notAStore, "The file is not an SQLite database. (\(detail))")
         case SQLITE_CORRUPT:

@@ -57,8 +57,12 @@ enum Functions {
         _ body: (Capture, Arguments) throws -> Void
     ) {
         guard let pointer = sqlite3_user_data(context) else { return }
+        let capture = Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue()
+        // A deleted row with its clocks is longer than the row was.
+        let limit = capture.ledger.connection.limitLength(to: .max)
+        defer { capture.ledger.connection.limitLength(to: limit) }
         do {
-            try body(Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue(), Arguments(count: Int(count), values: values))
+            try body(capture, Arguments(count: Int(count), values: values))
             sqlite3_result_null(context)
         } catch let error as StoreError {
             sqlite3_result_error(context, error.message, -1)

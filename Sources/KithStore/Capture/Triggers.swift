@@ -62,6 +62,8 @@ struct Triggers {
                       SELECT RAISE(ABORT, '\(column) is a set: it holds a JSON array such as ["a","b"]')
                         WHERE new.\(name) IS NOT NULL AND (typeof(new.\(name)) <> 'text' OR NOT json_valid(new.\(name))
                           OR json_type(new.\(name)) <> 'array');
+                      SELECT RAISE(ABORT, '\(column) has more than \(WireLimits.setElementsMax) elements')
+                        WHERE length(new.\(name)) >= \(2 * WireLimits.setElementsMax) AND json_array_length(new.\(name)) > \(WireLimits.setElementsMax);
 
                     """
             case .counter:

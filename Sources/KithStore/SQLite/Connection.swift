@@ -46,6 +46,12 @@ final class Connection {
         statements.removeAll()
     }
 
+    /// Bytes that a value, or all values of a row together, may have. Returns what it was before.
+    @discardableResult
+    func limitLength(to bytes: Int32) -> Int32 {
+        sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, bytes)
+    }
+
     /// Whether SQLite brings anything to the disk at all (`PRAGMA synchronous` is not `OFF`).
     func isSynchronizing() throws(SQLiteError) -> Bool {
         let pragma = try statement("PRAGMA synchronous")

@@ -30,6 +30,7 @@ struct StoreOpening {
             let state = try prepare(tables)
             try connection.execute("COMMIT")
             try presence?.enter(try state.claim())
+            connection.limitLength(to: Int32(TrackedTable.rowBytesMax))
             return state
         } catch {
             connection.finalizeStatements()

@@ -12,10 +12,13 @@ import KithSync
 ///     TrackedTable("note", sets: ["tags"])
 ///
 /// Its primary key is one column that holds 16 bytes. Every other column is nullable or has a default, and none is
-/// `UNIQUE`: two machines could each insert a row that is fine alone. At most ``columnsMax`` columns.
+/// `UNIQUE`: two machines could each insert a row that is fine alone. At most ``columnsMax`` columns and ``rowBytesMax``
+/// bytes a row.
 public struct TrackedTable: Hashable, Sendable {
     /// Columns of one tracked table, the key aside.
     public static let columnsMax = 60
+    /// Bytes of one row, all its values together. SQLite answers a longer one with "string or blob too big".
+    public static let rowBytesMax = WireLimits.valueBytesMax
 
     public let name: String
     /// Columns that merge otherwise than as registers.
