@@ -29,7 +29,7 @@ struct SliceBuilder {
         var known = request.since
         if let resumed, let resumption = request.resumption, row.position <= resumption.position { known = resumed }
         guard let part = row.state.uncovered(by: known) else { return true }
-        let size = part.byteCount
+        let size = part.sliceBytesBound
         if !rows.isEmpty, rows.count >= limits.rowsMax || byteCount + size > limits.bytesMax {
             isFull = true
             return false
@@ -67,20 +67,5 @@ struct SliceBuilder {
         part.cells.sort { $0.column < $1.column }
         places[row.table] = place
         rows.append(RowPart(table: place.table, id: row.position.row, state: part))
-    }
-}
-
-extension RowState {
-    /// About how many bytes the state takes on the wire.
-    var byteCount: Int {
-        var count = 24 + tombstones.count * 24
-        for entry in cells {
-            switch entry.cell {
-            case .register(let state): for write in state.writes { count += 2 + write.value.byteCount }
-            case .set(let state): for element in state.elements { count += element.json.count + 4 * element.dots.count }
-            case .counter(let state): count += 12 * state.totals.count
-            }
-        }
-        return count
     }
 }
