@@ -9,7 +9,7 @@ struct Folders {
 
     /// - Parameters:
     ///   - store: what was given with `--store`.
-    ///   - environment: of which `KITH_HOME`, `XDG_CONFIG_HOME`, `XDG_DATA_HOME` are read.
+    ///   - environment: of which `KITH_HOME`, `XDG_CONFIG_HOME`, `XDG_DATA_HOME` and `HOME` are read.
     init(store: String?, environment: [String: String] = ProcessInfo.processInfo.environment) throws(CommandFailure) {
         let own = environment["KITH_HOME"].flatMap { $0.isEmpty ? nil : URL(filePath: $0, directoryHint: .isDirectory) }
         identity = own?.appending(path: "keys") ?? Self.folder("XDG_CONFIG_HOME", ".config", environment)
@@ -29,7 +29,10 @@ struct Folders {
 
     /// The folder `kith` in one of the folders of the XDG Base Directory Specification; relative ones do not count there.
     private static func folder(_ variable: String, _ standard: String, _ environment: [String: String]) -> URL {
-        let base = environment[variable].flatMap { $0.hasPrefix("/") ? URL(filePath: $0, directoryHint: .isDirectory) : nil }
-        return (base ?? FileManager.default.homeDirectoryForCurrentUser.appending(path: standard)).appending(path: "kith")
+        func absolute(_ name: String) -> URL? {
+            environment[name].flatMap { $0.hasPrefix("/") ? URL(filePath: $0, directoryHint: .isDirectory) : nil }
+        }
+        let home = absolute("HOME") ?? FileManager.default.homeDirectoryForCurrentUser
+        return (absolute(variable) ?? home.appending(path: standard)).appending(path: "kith")
     }
 }

@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+@Suite("Bad input crashes a command or loses something")
+struct BadInputTests {
+    private let home: KithHome
+
+    init() throws {
+        home = try KithHome()
+    }
+
+    @Test("a note that nobody has is reported")
+    func unknownNote() throws {
+        for arguments in [["show", "nope"], ["edit", "nope", "--title", "x"], ["rm", "nope"], ["show", ""], ["show", "ffffffff"]] {
+            let result = try home.shell("\"$KITH\" note " + arguments.map { "'\($0)'" }.joined(separator: " "))
+            expectFailure(result, 66, "There is no note")
+        }
+    }
+
+    @Test("a name that fits several notes is reported with all of them, and nothing is deleted")
+    func ambiguous() throws {
+        let first = try home.kith("note", "add", "Same").lastLine
+        let second = try home.kith("note", "add", "Same").lastLine
+        expectFailure(try home.kith("note", "rm", "Same"), 65, String(first.suffix(8)), String(second.suffix(8)))
+        expectFailure(try home.kith("note", "show", String(first.prefix(6))), 65, "could be any of")
+        expectFailure(try home.kith("note", "rm", first, "nope"), 66)
+        #expect(try home.kith("note", "list").output.split(separator: "\n").count == 2)
+    }
+
+    @Test("arguments that make no sense are reported with the usage", arguments: [
+        "note list --limit 0", "note list --limit x", "note list --color purple", "note add t --color 9", "note frobnicate",
+        "note add t --body a --body-file b", "up --port 70000", "up --port -1", "conflicts keep a b c", "--nope", "note add one two",
+    ])
+    func usage(line: String) throws {
+        let result = try home.shell("\"$KITH\" \(line)")
+        #expect(result.status == 64)
+        #expect(result.output.isEmpty)
+        #expect(result.error.contains("Usage:"))
+    }
+
+    @Test("an argument that is not UTF-8 is refused, not changed")
+    func argumentBytes() throws {
+        let result = try home.shell(#""$KITH" note add "$(printf 'a\377b')""#)
+        expectFailure(result, 64, "not UTF-8")
+        #expect(try home.kith("note", "list").output.isEmpty)
+    }
+
+    @Test("a body that is no text, too long, or not there is refused")
+    func badBodies() throws {
+        let limit = 4 << 20
+        let exact = try home.write("exact", Data(repeating: UInt8(ascii: "x"), count: limit))
+        #expect(try home.kith("note", "add", "Huge", "--body-file", exact).status == 0)
+        let over = try home.write("over", Data(repeating: UInt8(ascii: "x"), count: limit + 1))
+        expectFailure(try home.kith("note", "add", "t", "--body-file", over), 65, "\(limit)")
+        expectFailure(try home.kith("note", "add", "t", "--body-file", home.write("bytes", Data([0x61, 0xFF, 0x62]))), 65, "UTF-8")
+        expectFailure(try home.kith("note", "add", "t", "--body-file", home.write("nul", Data([0x61, 0, 0x62]))), 65, "NUL")
+        expectFailure(try home.kith("note", "add", "t", "--body-file", home.path("missing")), 66, "missing")
+        expectFailure(try home.kith("note", "add", "t", "--body-file", home.folder.path), 66)
+        expectFailure(try home.kith("note", "add", "two\nlines"), 65, "one line")
+        expectFailure(try home.kith("note", "add", ""), 65, "title or a body")
+        #expect(try home.kith("note", "list").output.split(separator: "\n").count == 1)
+    }
+
+    @Test("input without an end is not read for ever")
+    func endlessInput() throws {
+        expectFailure(try home.shell(#"yes | "$KITH" note add t --body -"#), 65, "more than")
+    }
+
+    // MARK: Files
+
+    @Test("a file that is not a store of notes is refused and left as it is")
+    func notAStore() throws {
+        let content = Data(String(repeating: "not a database. ", count: 512).utf8)
+        let file = try home.write("letter.txt", content)
+        expectFailure(try home.kith("note", "list", "--store", file), 65, "not an SQLite database")
+        #expect(FileManager.default.contents(atPath: file) == content)
+        expectFailure(try home.kith("note", "list", "--store", home.folder.path), 73, "is a folder")
+        expectFailure(try home.kith("note", "list", "--store", ""), 64, "--store")
+    }
+
+    @Test("a folder that cannot be made is reported")
+    func noFolder() throws {
+        let file = try home.write("file", Data())
+        expectFailure(try home.kith("note", "list", "--store", file + "/notes.sqlite"), 73, "cannot be made")
+        expectFailure(try home.kith("note", "add", "x", environment: ["KITH_HOME": file]), 73, "cannot be made")
+    }
+
+    @Test("a folder that cannot be written is reported, and the notes in it are left as they are")
+    func readOnlyFolder() throws {
+        try home.kith("note", "add", "One")
+        // Nobody stops the superuser; as somebody else the same commands must fail.
+        let become = getuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
+        try home.shell("mkdir open && chmod 777 open && chmod -R a+rX . && chmod a-w store store/*")
+        let probe = try home.shell("\(become) \"$KITH\" --version")
+        try #require(probe.status == 0, "the program cannot be run by another user here: \(probe.error)")
+        let list = try home.shell("\(become) \"$KITH\" note list")
+        expectFailure(list, 73, "Check the permissions")
+        let new = try home.shell("\(become) \"$KITH\" note add x --store \"$KITH_HOME/store/other.sqlite\"")
+        expectFailure(new, 73, "Check the permissions")
+        try home.shell("chmod u+w store store/*")
+        #expect(try home.kith("note", "list").output.contains("One"))
+    }
+
+    // MARK: Output
+
+    @Test("a reader that goes away ends the command without a word")
+    func brokenPipe() throws {
+        let body = String(repeating: "x", count: 200_000)
+        try home.kith("note", "add", "Long", "--body", "-", input: body)
+        let result = try home.shell(#"{ "$KITH" note show Long; echo "status $?" >&2; } | head -c 1"#)
+        #expect(result.error == "status 141\n")
+    }
+
+    @Test("an output that is closed or full loses nothing of what was asked for")
+    func closedOutput() throws {
+        let closed = try home.shell(#""$KITH" note add One >&-"#)
+        #expect(closed.status == 0)
+        #expect(closed.error.isEmpty)
+        if FileManager.default.fileExists(atPath: "/dev/full") {
+            let full = try home.shell(#""$KITH" note add Two >/dev/full"#)
+            expectFailure(full, 74, "could not be written")
+        }
+        let all = try home.shell(#""$KITH" note add Three <&- >&- 2>&-"#)
+        #expect(all.status == 0)
+        let titles = try home.kith("note", "list").output
+        #expect(titles.contains("One") && titles.contains("Three"))
+    }
+}

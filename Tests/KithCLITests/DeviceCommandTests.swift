@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+@Suite("The wrong machine is trusted")
+struct DeviceCommandTests {
+    private let home: KithHome
+    private let other: String
+
+    init() throws {
+        home = try KithHome()
+        other = try KithHome().kith("device", "id").lastLine
+    }
+
+    @Test("a machine keeps its id")
+    func identity() throws {
+        let id = try home.kith("device", "id")
+        #expect(id.status == 0)
+        #expect(id.output.split(separator: "-").count == 13)
+        #expect(try home.kith("device", "id").output == id.output)
+        #expect(id.lastLine != other)
+    }
+
+    @Test("a machine is added, listed, renamed and removed")
+    func life() throws {
+        let added = try home.kith("device", "add", other, "--name", "laptop", "--address", "laptop.local:4747", "--address", "[fe80::1%eth0]:4747")
+        #expect(added.status == 0, "\(added.error)")
+        #expect(added.output.contains("kith device add \(try home.kith("device", "id").lastLine)"))
+        let listed = try home.kith("device", "list").output
+        #expect(listed.hasPrefix("laptop  \(other.prefix(11))  "))
+        #expect(listed.contains("laptop.local:4747, [fe80::1%eth0]:4747"))
+        #expect(try home.kith("device", "rename", "laptop", "attic").status == 0)
+        #expect(try home.kith("device", "rename", String(other.prefix(8)).lowercased(), "cellar").status == 0)
+        #expect(try home.kith("device", "list").output.hasPrefix("cellar"))
+        #expect(try home.kith("device", "remove", "cellar").status == 0)
+        #expect(try home.kith("device", "list").output.isEmpty)
+    }
+
+    @Test("an id that is mistyped, incomplete or one's own is refused")
+    func badIDs() throws {
+        var swapped = Array(other)
+        swapped.swapAt(0, 1)
+        if swapped[0] == swapped[1] { swapped[0] = swapped[0] == "A" ? "B" : "A" }
+        expectFailure(try home.kith("device", "add", String(swapped)), 65, "Group 1")
+        expectFailure(try home.kith("device", "add", String(other.prefix(20))), 65, "whole id")
+        expectFailure(try home.kith("device", "add", ""), 65, "empty")
+        expectFailure(try home.kith("device", "add", "日本"), 65)
+        expectFailure(try home.kith("device", "add", home.kith("device", "id").lastLine), 65, "this device")
+        #expect(try home.kith("device", "list").output.isEmpty)
+    }
+
+    @Test("a name or an address that is none is refused")
+    func badDetails() throws {
+        expectFailure(try home.kith("device", "add", other, "--name", "two\nlines"), 65, "name")
+        expectFailure(try home.kith("device", "add", other, "--name", String(repeating: "x", count: 65)), 65, "64")
+        for address in ["laptop", "laptop:0", "laptop:70000", "::1:4747", ":4747", "a b:1"] {
+            expectFailure(try home.kith("device", "add", other, "--address", address), 65, "host:port")
+        }
+        #expect(try home.kith("device", "list").output.isEmpty)
+    }
+
+    @Test("what names no machine, or several, changes none")
+    func references() throws {
+        let third = try KithHome().kith("device", "id").lastLine
+        try home.kith("device", "add", other, "--name", "twin")
+        try home.kith("device", "add", third, "--name", "twin")
+        expectFailure(try home.kith("device", "remove", "twin"), 65, "could be any of")
+        expectFailure(try home.kith("device", "remove", "nobody"), 66, "nobody")
+        expectFailure(try home.kith("device", "rename", try KithHome().kith("device", "id").lastLine, "x"), 66, "not trusted")
+        #expect(try home.kith("device", "list").output.split(separator: "\n").count == 2)
+        #expect(try home.kith("device", "remove", other).status == 0)
+        #expect(try home.kith("device", "list").output.contains(third.prefix(11)))
+    }
+
+    @Test("a key that others can read, or that is damaged, is refused and left as it is")
+    func exposedKey() throws {
+        try home.kith("device", "id")
+        try home.shell("chmod 644 keys/device.key")
+        expectFailure(try home.shell("\"$KITH\" device id"), 65, "device.key")
+        try home.shell("chmod 600 keys/device.key; echo damaged > keys/device.key")
+        expectFailure(try home.shell("\"$KITH\" device id"), 65, "device.key")
+        #expect(try String(contentsOfFile: home.path("keys/device.key"), encoding: .utf8) == "damaged\n")
+        #expect(try home.kith("note", "add", "Notes need no key").status == 0)
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+@Suite("Text typed in an editor gets lost")
+struct EditorTests {
+    private let home: KithHome
+
+    init() throws {
+        home = try KithHome()
+        try home.kith("note", "add", "Shopping", "--body", "Bread", "--tag", "home", "--color", "green")
+    }
+
+    private func edit(_ editor: String, _ arguments: String = "Shopping") throws -> KithHome.Result {
+        try home.shell("\"$KITH\" note edit \(arguments)", environment: ["EDITOR": editor])
+    }
+
+    private var body: String {
+        get throws { try home.kith("note", "show", "Shopping", "--body-only").output }
+    }
+
+    /// Files of the editor that were left.
+    private var leftovers: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: home.folder.path).filter { $0.hasPrefix("kith-note.") } }
+    }
+
+    @Test("what the editor saves becomes the note, and the rest of it stays")
+    func edited() throws {
+        let editor = try home.script("editor", #"printf 'Shopping\n\nBread\nCoffee\n' > "$1""#)
+        let result = try edit(editor)
+        #expect(result.status == 0, "\(result.error)")
+        #expect(result.output.hasPrefix("Changed body of"))
+        #expect(try body == "Bread\nCoffee")
+        #expect(try home.kith("note", "show", "Shopping").output.contains("green  #home"))
+        #expect(try leftovers.isEmpty)
+    }
+
+    @Test("an editor may have options, and VISUAL comes before EDITOR")
+    func options() throws {
+        let editor = try home.script("my editor", #"[ "$1" = --wait ] && printf 'Groceries\n\nBread\n' > "$2""#)
+        let result = try home.shell(
+            "\"$KITH\" note edit Shopping", environment: ["VISUAL": "'\(editor)' --wait", "EDITOR": "false"])
+        #expect(result.output.hasPrefix("Changed title of"), "\(result.error)")
+    }
+
+    @Test("only the owner can read the file while it is edited")
+    func mode() throws {
+        let editor = try home.script("editor", #"ls -ld "$1" "$(dirname "$1")" | cut -c1-10 > "$KITH_HOME/modes""#)
+        #expect(try edit(editor).output.hasPrefix("Nothing changed"))
+        #expect(try String(contentsOfFile: home.path("modes"), encoding: .utf8) == "drwx------\n-rw-------\n")
+    }
+
+    @Test("a note that was not touched in the editor stays exactly as it is", arguments: ["Bread", "Bread\n", "", "\n", "\n\nBread\n\n", "a\r\nb"])
+    func untouched(text: String) throws {
+        try home.kith("note", "edit", "Shopping", "--body", "-", input: text)
+        #expect(try edit("true").output.hasPrefix("Nothing changed"))
+        #expect(try body.utf8.elementsEqual(text.utf8))
+    }
+
+    @Test("an editor that is missing, fails or is killed changes nothing and says so")
+    func failing() throws {
+        let editors = [("/nonexistent/editor", "Set EDITOR"), ("false", "status 1"), (try home.script("killed", "kill -9 $$"), "status 137")]
+        for (editor, words) in editors {
+            let result = try edit(editor)
+            #expect(result.status == 69)
+            // The shell may have said something before.
+            let last = try #require(result.error.split(separator: "\n").last)
+            #expect(last.hasPrefix("kith: The editor \u{201C}\(editor)\u{201D}") && last.contains(words), "\(result.error)")
+        }
+        expectFailure(try home.shell("PATH=/nonexistent \"$KITH\" note edit Shopping"), 69, "No editor")
+        #expect(try body == "Bread")
+        #expect(try leftovers.isEmpty)
+    }
+
+    @Test("what others change meanwhile in other fields stays")
+    func otherFields() throws {
+        let editor = try home.script(
+            "editor", #""$KITH" note edit Shopping --add-tag urgent >/dev/null; printf 'Shopping\n\nCoffee\n' > "$1""#)
+        #expect(try edit(editor).status == 0)
+        #expect(try body == "Coffee")
+        #expect(try home.kith("note", "show", "Shopping").output.contains("#home  #urgent"))
+    }
+
+    @Test("text that cannot be saved is kept in a file that the error names")
+    func kept() throws {
+        let meanwhile = try home.script(
+            "meanwhile", #""$KITH" note edit Shopping --body Milk >/dev/null; printf 'Shopping\n\nCoffee\n' > "$1""#)
+        let removed = try home.script("removed", #""$KITH" note rm Shopping >/dev/null; printf 'Shopping\n\nCoffee\n' > "$1""#)
+        let failed = try home.script("failed", #"printf 'Shopping\n\nCoffee\n' > "$1"; exit 3"#)
+        let long = try home.script("long", #"head -c 2000 /dev/zero | tr '\0' x > "$1"; printf '\n\nCoffee\n' >> "$1""#)
+        for (editor, status) in [(failed, 69), (long, 65), (meanwhile, 75), (removed, 66)] as [(String, Int32)] {
+            let result = try edit(editor)
+            expectFailure(result, status, "Your text is in ")
+            let path = try #require(result.error.components(separatedBy: "Your text is in ").last?.dropLast())
+            #expect(try String(contentsOfFile: String(path), encoding: .utf8).hasSuffix("\n\nCoffee\n"))
+            if status == 75 { #expect(try body == "Milk") }
+        }
+    }
+
+    @Test("a note can be written in the editor from the start, and an empty text adds none")
+    func add() throws {
+        let editor = try home.script("editor", #"printf 'From the editor\n\nText\n' > "$1""#)
+        let added = try home.shell("\"$KITH\" note add --tag new", environment: ["EDITOR": editor])
+        #expect(added.status == 0, "\(added.error)")
+        #expect(try home.kith("note", "show", "From the editor", "--body-only").output == "Text")
+        expectFailure(try home.shell("\"$KITH\" note add", environment: ["EDITOR": "true"]), 65, "title or a body")
+        #expect(try leftovers.isEmpty)
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+
+@Suite("A program cannot read what a command prints")
+struct JSONOutputTests {
+    @Test("every command prints JSON when asked to, and nothing else")
+    func everywhere() throws {
+        let home = try KithHome()
+        let other = try KithHome().kith("device", "id").lastLine
+        let quotes = #"say "hi" \ / é 日本"#
+        let commands: [[String]] = [
+            ["note", "list"], ["device", "list"], ["conflicts", "list"], ["status"],
+            ["note", "add", quotes, "--body", "a\n\tb\u{1B}", "--tag", "x", "--color", "red"], ["note", "list"], ["note", "show", quotes],
+            ["note", "search", "HI"], ["note", "edit", quotes, "--color", "blue"], ["conflicts", "show", quotes], ["note", "rm", quotes],
+            ["device", "id"], ["device", "add", other, "--name", "laptop", "--address", "host:1"], ["device", "list"],
+            ["device", "rename", "laptop", "attic"], ["status"], ["device", "remove", "attic"],
+        ]
+        for command in commands {
+            let result = try home.shell("\"$KITH\" " + command.map { "'\($0)'" }.joined(separator: " ") + " --json")
+            #expect(result.status == 0, "\(command): \(result.error)")
+            #expect(throws: Never.self, "\(command): \(result.output)") { try result.json() }
+            #expect(result.error.isEmpty)
+        }
+    }
+
+    @Test("a note in JSON carries everything, exactly")
+    func note() throws {
+        let home = try KithHome()
+        let added = try home.kith("note", "add", "Shopping", "--body", "Bread\n", "--tag", "b", "--tag", "a", "--json").json() as? [String: Any]
+        let shown = try home.kith("note", "show", "Shopping", "--json").json() as? [String: Any]
+        #expect(shown?["title"] as? String == "Shopping")
+        #expect(shown?["body"] as? String == "Bread\n")
+        #expect(shown?["color"] as? String == "none")
+        #expect(shown?["tags"] as? [String] == ["a", "b"])
+        #expect(UUID(uuidString: shown?["id"] as? String ?? "") != nil)
+        let created = try #require(shown?["created"] as? String)
+        #expect(created.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)
+        #expect(added?["id"] as? String == shown?["id"] as? String)
+    }
+
+    @Test("every command says with --help what it does, with an example")
+    func help() throws {
+        let home = try KithHome()
+        let commands = [
+            "", "note", "note add", "note list", "note show", "note edit", "note rm", "note search", "device", "device id", "device add",
+            "device list", "device remove", "device rename", "up", "status", "conflicts", "conflicts list", "conflicts show", "conflicts keep",
+        ]
+        for command in commands {
+            let result = try home.shell("\"$KITH\" \(command) --help")
+            #expect(result.status == 0)
+            #expect(result.output.contains("EXAMPLES\n  kith \(command)"), "\(command)")
+            #expect(result.output.split(separator: "\n").allSatisfy { $0.count <= 80 || $0.hasPrefix("USAGE") }, "\(command)")
+        }
+        #expect(try home.kith("--version").output == "0.1.0\n")
+    }
+
+    @Test("a shell can complete the commands", arguments: ["bash", "zsh", "fish"])
+    func completion(shell: String) throws {
+        let result = try KithHome().kith("--generate-completion-script", shell)
+        #expect(result.status == 0)
+        #expect(result.output.contains("conflicts"))
+    }
+}

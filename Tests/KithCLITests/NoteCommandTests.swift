@@ -1,0 +1,116 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("A note cannot be written, read or found from the command line")
+struct NoteCommandTests {
+    private let home: KithHome
+
+    init() throws {
+        home = try KithHome()
+    }
+
+    @Test("a note that is added is shown, listed, found, edited and deleted")
+    func life() throws {
+        let added = try home.kith("note", "add", "Shopping", "--body", "- Bread\n- coffee", "--tag", "home", "--tag", "#food", "--color", "yellow")
+        #expect(added.status == 0)
+        let id = added.lastLine
+        #expect(UUID(uuidString: id) != nil)
+        #expect(added.output == id + "\n")
+
+        let shown = try home.kith("note", "show", id)
+        #expect(shown.output.hasPrefix("Shopping\n"))
+        #expect(shown.output.contains("yellow  #food  #home"))
+        #expect(shown.output.hasSuffix("\n\n- Bread\n- coffee\n"))
+
+        #expect(try home.kith("note", "list", "--tag", "food").output.contains(id.suffix(8)))
+        #expect(try home.kith("note", "search", "COFFEE").output.contains("Shopping"))
+        #expect(try home.kith("note", "search", "tea").output.isEmpty)
+
+        let edited = try home.kith("note", "edit", "Shopping", "--title", "Groceries", "--add-tag", "todo", "--remove-tag", "food")
+        #expect(edited.output.hasPrefix("Changed title, tags of"))
+        #expect(try home.kith("note", "edit", "Groceries", "--add-tag", "todo").output.hasPrefix("Nothing changed"))
+
+        #expect(try home.kith("note", "rm", id).output.hasPrefix("Deleted"))
+        #expect(try home.kith("note", "list").output.isEmpty)
+    }
+
+    @Test("a body comes from an option, a file or standard input, byte for byte")
+    func bodies() throws {
+        let text = "línea 1\r\n\tlínea 2\n\n日本 🇩🇪\n"
+        let file = try home.write("body.txt", Data(text.utf8))
+        let added = [
+            try home.kith("note", "add", "One", "--body", text), try home.kith("note", "add", "Two", "--body-file", file),
+            try home.kith("note", "add", "Three", "--body", "-", input: text),
+            try home.kith("note", "add", "Four", "--body-file", "-", input: text),
+        ]
+        for result in added {
+            #expect(result.status == 0, "\(result.error)")
+            #expect(try home.kith("note", "show", result.lastLine, "--body-only").output.utf8.elementsEqual(text.utf8))
+        }
+    }
+
+    @Test("without a title the first line of the text becomes it")
+    func titleFromText() throws {
+        let id = try home.kith("note", "add", "--body", "-", input: "Shopping\n\nBread\n").lastLine
+        #expect(try home.kith("note", "show", id, "--body-only").output == "Bread\n")
+        #expect(try home.kith("note", "show", "Shopping").status == 0)
+    }
+
+    @Test("a list is aligned, whatever the letters, and carries no escape sequences")
+    func alignment() throws {
+        for title in ["Short", "日本語のノート", "Grüße", "e\u{301}", "👩‍👩‍👧 family", "evil \u{202E}txt"] {
+            try home.kith("note", "add", title, "--tag", "x")
+        }
+        let lines = try home.kith("note", "list", "--order", "title").output.split(separator: "\n")
+        #expect(lines.count == 6)
+        #expect(lines.allSatisfy { $0.hasSuffix("#x") && !$0.contains("\u{1B}") && !$0.contains("\u{202E}") })
+        // Wide characters take two columns.
+        let widths = lines.map { line in line.unicodeScalars.prefix { $0 != "#" }.reduce(0) { $0 + (("\u{3000}"..."\u{9FFF}").contains($1) ? 2 : 1) } }
+        let plain = zip(lines, widths).filter { line, _ in ["Short", "日本語", "Grüße"].contains { line.contains($0) } }.map(\.1)
+        #expect(Set(plain).count == 1, "\(lines.joined(separator: "\n"))")
+    }
+
+    @Test("what another program put into a note cannot take over the terminal")
+    func escapes() throws {
+        let id = try home.kith("note", "add", "Title", "--body", "\u{1B}]0;owned\u{7}\u{9B}2J line\nnext\u{202E}").lastLine
+        let shown = try home.kith("note", "show", id).output
+        #expect(shown.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control })
+        #expect(!shown.contains("\u{202E}"))
+        #expect(shown.contains("line\nnext"))
+    }
+
+    @Test("several processes that add at once all succeed, even when they make the store")
+    func together() throws {
+        let failures = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 8) { number in
+            let error = Result { try home.kith("note", "add", "note \(number)").error }
+            if case .success("") = error { return }
+            failures.withLock { $0.append("\(error)") }
+        }
+        #expect(failures.withLock { $0 }.isEmpty)
+        #expect(try home.kith("note", "list").output.split(separator: "\n").count == 8)
+    }
+
+    @Test("a key is never kept beside the notes")
+    func keyFolder() throws {
+        expectFailure(try home.kith("device", "id", "--store", home.path("keys/notes.sqlite")), 64, "secret key")
+        try home.kith("device", "id")
+        try home.kith("note", "add", "One")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: home.path("store")).allSatisfy { $0.hasPrefix("notes.sqlite") })
+        #expect(FileManager.default.fileExists(atPath: home.path("keys/device.key")))
+    }
+
+    @Test("without KITH_HOME the XDG folders are used, and relative ones are not")
+    func xdg() throws {
+        let folders = ["KITH_HOME": "", "XDG_CONFIG_HOME": home.path("config"), "XDG_DATA_HOME": home.path("data")]
+        try home.kith("note", "add", "One", environment: folders)
+        try home.kith("device", "id", environment: folders)
+        #expect(FileManager.default.fileExists(atPath: home.path("data/kith/notes.sqlite")))
+        #expect(FileManager.default.fileExists(atPath: home.path("config/kith/device.key")))
+        let relative = ["KITH_HOME": "", "XDG_DATA_HOME": "data", "HOME": home.path("me")]
+        #expect(try home.kith("note", "list", environment: relative).status == 0)
+        #expect(FileManager.default.fileExists(atPath: home.path("me/.local/share/kith/notes.sqlite")))
+    }
+}

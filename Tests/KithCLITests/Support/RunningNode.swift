@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+/// A `kith up` that runs while a test looks at it.
+final class RunningNode: @unchecked Sendable {  // Used by one test at a time.
+    private let process = Process()
+    private let log: URL
+
+    init(_ home: KithHome, _ arguments: String...) throws {
+        log = home.folder.appending(path: "log-\(UUID().uuidString)")
+        try Data().write(to: log)
+        process.executableURL = try KithHome.program
+        process.arguments = ["up"] + arguments
+        process.environment = try home.environment([:])
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = try FileHandle(forWritingTo: log)
+        process.standardError = process.standardOutput
+        try process.run()
+    }
+
+    deinit {
+        if process.isRunning { process.terminate() }
+    }
+
+    var output: String { String(decoding: (try? Data(contentsOf: log)) ?? Data(), as: UTF8.self) }
+
+    /// Waits until `isTrue`, which the suite's time limit ends if it never is.
+    func wait(until isTrue: (String) throws -> Bool) async throws {
+        while try !isTrue(output) {
+            try #require(process.isRunning, "the node has ended: \(output)")
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Sends a signal and waits for the end. As the shell counts it.
+    func stop(_ signal: Int32) async throws -> Int32 {
+        kill(process.processIdentifier, signal)
+        return try await end()
+    }
+
+    func end() async throws -> Int32 {
+        while process.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+        return process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+@Suite("A node does not start, stop or share", .timeLimit(.minutes(2)))
+struct UpCommandTests {
+    @Test("a node that is alone says so and ends cleanly on each stop signal", arguments: [SIGINT, SIGTERM, SIGHUP])
+    func alone(signal: Int32) async throws {
+        let home = try KithHome()
+        let node = try RunningNode(home, "--no-discovery")
+        try await node.wait { $0.contains("Local only") }
+        #expect(try home.kith("note", "add", "Written meanwhile").status == 0)
+        #expect(try await node.stop(signal) == 0)
+        #expect(try home.kith("note", "list").output.contains("Written meanwhile"))
+    }
+
+    @Test("two nodes that trust each other share what other commands write, both ways")
+    func shared() async throws {
+        let (desk, laptop) = (try KithHome(), try KithHome())
+        try desk.kith("device", "add", laptop.kith("device", "id").lastLine, "--name", "laptop")
+        let first = try RunningNode(desk, "--no-discovery", "--port", "0", "--json")
+        var port: Int?
+        try await first.wait { output in
+            port = Self.statuses(output).compactMap { $0["port"] as? Int }.last
+            return port != nil
+        }
+        try laptop.kith("device", "add", desk.kith("device", "id").lastLine, "--address", "127.0.0.1:\(try #require(port))")
+        let second = try RunningNode(laptop, "--no-discovery", "--port", "0")
+        try await second.wait { $0.contains("Up to date") }
+
+        let note = try desk.kith("note", "add", "Shopping", "--body", "Bread").lastLine
+        try await second.wait { _ in try laptop.kith("note", "show", note).status == 0 }
+        try laptop.kith("note", "edit", note, "--body", "Bread, coffee")
+        try await first.wait { _ in try desk.kith("note", "show", note, "--body-only").output == "Bread, coffee" }
+
+        #expect(try await first.stop(SIGTERM) == 0)
+        #expect(try await second.stop(SIGINT) == 0)
+        #expect(Self.statuses(first.output).contains { $0["state"] as? String == "upToDate" })
+    }
+
+    @Test("a port that is taken is reported")
+    func portTaken() async throws {
+        let (desk, laptop) = (try KithHome(), try KithHome())
+        let other = try KithHome().kith("device", "id").lastLine
+        try desk.kith("device", "add", other)
+        try laptop.kith("device", "add", other)
+        let first = try RunningNode(desk, "--no-discovery", "--port", "0", "--json")
+        var port: Int?
+        try await first.wait { output in
+            port = Self.statuses(output).compactMap { $0["port"] as? Int }.last
+            return port != nil
+        }
+        let second = try RunningNode(laptop, "--no-discovery", "--port", "\(try #require(port))")
+        #expect(try await second.end() == 69)
+        #expect(second.output.contains("kith: "))
+        #expect(try await first.stop(SIGTERM) == 0)
+    }
+
+    /// Every line is a status.
+    private static func statuses(_ output: String) -> [[String: Any]] {
+        output.split(separator: "\n").compactMap { line in
+            (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? [String: Any]
+        }
+    }
+}
