@@ -1,0 +1,130 @@
+import Testing
+
+@testable import KithSync
+
+/// The risk: two devices trust each other without both people having said so, or a pairing hangs without a word.
+@Suite struct PairingJourneyTests {
+    private let token = [UInt8](repeating: 7, count: 16)
+
+    @Test func twoPeopleWhoSayYesPairTheirDevices() {
+        var table = PairingTable()
+        table.run()
+        #expect(table.codes[0] != nil && table.codes[0] == table.codes[1])
+        #expect(table.ends == [.paired, .paired])
+        #expect(table.trusts[0].map { String(decoding: $0.name, as: UTF8.self) } == "device 1")
+        #expect(table.trusts[0]?.port == 4748)
+        #expect(table.trusts[1].map { String(decoding: $0.name, as: UTF8.self) } == "device 0")
+    }
+
+    @Test func aTokenPairsWithoutAnybody() {
+        var table = PairingTable([.token(token), .token(token)])
+        table.answers = [nil, nil]
+        table.run()
+        #expect(table.ends == [.paired, .paired])
+        #expect(table.codes == [nil, nil])
+        #expect(table.trusts.allSatisfy { $0 != nil })
+    }
+
+    @Test(arguments: [[true, false], [false, true], [false, false]])
+    func oneNoIsEnough(answers: [Bool]) {
+        var table = PairingTable()
+        table.answers = answers
+        table.run()
+        #expect(table.trusts.allSatisfy { $0 == nil })
+        for side in 0...1 {
+            guard case .failed(let failure)? = table.ends[side] else { Issue.record("side \(side) has no end"); continue }
+            #expect(failure.code == .refused)
+        }
+        #expect(table.sessions.allSatisfy { $0.isGuess })
+    }
+
+    @Test(arguments: [[nil, true], [true, nil], [nil, nil]])
+    func nobodyIsTrustedWhileOnePersonIsSilent(answers: [Bool?]) {
+        var table = PairingTable()
+        table.answers = answers
+        table.run()
+        #expect(table.trusts.allSatisfy { $0 == nil })
+        #expect(table.ends.contains(.failed(PairingFailure(.timedOut))))
+        #expect(table.ends.allSatisfy { $0 != nil && $0 != .paired })
+        #expect(table.sessions.allSatisfy { $0.nextDeadline == nil })
+    }
+
+    @Test func aYesBeforeThereAreNumbersDoesNothing() {
+        var table = PairingTable()
+        table.answers = [nil, nil]
+        for side in 0...1 { table.feed(side, .answered(isSame: true)) }
+        for side in 0...1 { table.feed(side, .connected) }
+        for side in 0...1 { table.feed(side, .answered(isSame: true)) }
+        table.settle()
+        #expect(table.codes.allSatisfy { $0 != nil })
+        #expect(table.trusts.allSatisfy { $0 == nil })
+        #expect(table.sent.count == 3)
+    }
+
+    @Test func aSecondAnswerDoesNotCount() {
+        var table = PairingTable()
+        table.answers = [true, nil]
+        for side in 0...1 { table.feed(side, .connected) }
+        table.settle()
+        table.feed(0, .answered(isSame: false))
+        table.feed(1, .answered(isSame: true))
+        table.settle()
+        #expect(table.ends == [.paired, .paired])
+    }
+
+    @Test(arguments: [0, 1])
+    func aPeerThatSaysYesBeforeTheNumbersIsRefused(side: Int) {
+        var table = PairingTable()
+        table.feed(side, .connected)
+        table.feed(side, .received(PairingMessage.accept(name: [], port: 0).encoded))
+        #expect(table.ends[side] == .failed(PairingFailure(.protocolError)))
+    }
+
+    @Test func anotherVersionEndsWithItsReasonOnBothSides() {
+        var table = PairingTable()
+        table.feed(0, .connected)
+        table.feed(0, .received([1, 2, 99, 1, 2, 3]))
+        #expect(table.ends[0] == .failed(PairingFailure(.unsupportedVersion)))
+        #expect(table.sent == [PairingMessage.end(.unsupportedVersion).encoded])
+        table.feed(1, .connected)
+        table.feed(1, .received(table.sent[0]))
+        #expect(table.ends[1] == .failed(PairingFailure(.unsupportedVersion, isFromPeer: true)))
+    }
+
+    @Test func numbersAndATokenDoNotMix() {
+        for methods in [[PairingMethod.token(token), .numbers], [.numbers, .token(token)]] {
+            var table = PairingTable(methods)
+            table.run()
+            #expect(table.ends == [.failed(PairingFailure(.otherMethod)), .failed(PairingFailure(.otherMethod, isFromPeer: true))])
+            #expect(table.sessions.allSatisfy { !$0.isGuess })
+        }
+    }
+
+    @Test func aListThatCannotBeWrittenIsSaidOnBothSides() {
+        for side in 0...1 {
+            var table = PairingTable()
+            table.canTrust[side] = false
+            table.run()
+            #expect(table.trusts[side] == nil)
+            #expect(table.ends[side] == .failed(PairingFailure(.storeFailed)))
+            #expect(table.ends[1 - side] == .trustedAlone(PairingFailure(.storeFailed, isFromPeer: true)))
+        }
+    }
+
+    @Test func aNonceShownThatWasNotCommittedToIsFoundOut() {
+        var table = PairingTable()
+        for side in 0...1 { table.feed(side, .connected) }
+        table.feed(0, .received(table.sent[0]))
+        table.feed(0, .received(PairingMessage.reveal([UInt8](repeating: 3, count: 32)).encoded))
+        #expect(table.ends[0] == .failed(PairingFailure(.commitmentBroken)))
+        #expect(table.sessions[0].isGuess)
+    }
+
+    @Test func everyReasonHasItsSentence() {
+        for code in PairingFailure.Code.allCases {
+            for isFromPeer in [true, false] {
+                #expect(PairingFailure(code, isFromPeer: isFromPeer).description.hasSuffix("."))
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Testing
+
+@testable import KithSync
+
+/// The risk: an attacker may try until it is lucky, or a person finds the window shut by harmless accidents.
+@Suite struct RepeatedGuessTests {
+    private let start = Instant(milliseconds: 1_000)
+
+    @Test func theThirdFailureShutsTheWindow() {
+        var window = PairingWindow(now: start, milliseconds: 120_000)
+        for failure in 1...PairingWindow.failuresMax {
+            #expect(window.isOpen(start))
+            window.begin()
+            window.fail(isGuess: true)
+            #expect(window.failures == failure)
+        }
+        #expect(!window.isOpen(start))
+        #expect(window.isExhausted)
+    }
+
+    @Test func accidentsDoNotCountAsGuesses() {
+        var window = PairingWindow(now: start, milliseconds: 120_000)
+        for _ in 0..<(PairingWindow.attemptsMax - 1) {
+            window.begin()
+            window.fail(isGuess: false)
+        }
+        #expect(window.isOpen(start) && window.failures == 0)
+        window.begin()
+        #expect(!window.isOpen(start))
+    }
+
+    @Test func theWindowIsOpenToItsLastMillisecond() {
+        let window = PairingWindow(now: start, milliseconds: 120_000)
+        #expect(window.isOpen(start.advanced(byMilliseconds: 119_999)))
+        #expect(!window.isOpen(start.advanced(byMilliseconds: 120_000)))
+        #expect(!window.isExhausted)
+    }
+}
