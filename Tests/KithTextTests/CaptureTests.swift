@@ -176,6 +176,7 @@ extension CaptureTests {
         Pair(testDescription: "same letter repeated", old: "aaaaaaaa", new: "aaaaa"),
         Pair(testDescription: "lines swapped", old: "one\ntwo\nthree\n", new: "three\ntwo\none\n"),
         Pair(testDescription: "equal", old: "same", new: "same"),
-        Pair(testDescription: "many flags in a row", old: String(repeating: "🇫🇷", count: 400), new: String(repeating: "🇫🇷", count: 399) + "🇫"),
+        Pair(
+            testDescription: "many flags in a row", old: String(repeating: "🇫🇷", count: 400), new: String(repeating: "🇫🇷", count: 399) + "🇫"),
     ]
 }

@@ -77,15 +77,19 @@ import Testing
         let corpus = try (0..<100).map { _ in try Self.packed(using: &random) }
         for _ in 0..<Soak.count(10_000) {
             let (graph, body, firstEvent) = Self.mutated(random.pick(corpus), using: &random)
-            guard let headers = try decoded({ () throws(TextError) in
-                try TextChunk.decodeGraph(graph, firstEvent: firstEvent)
-            }) else { continue }
+            guard
+                let headers = try decoded({ () throws(TextError) in
+                    try TextChunk.decodeGraph(graph, firstEvent: firstEvent)
+                })
+            else { continue }
             readable += 1
             let again = try TextChunk.encodeGraph(headers)
             try #require(try TextChunk.decodeGraph(again, firstEvent: firstEvent) == headers)
-            guard let operations = try decoded({ () throws(TextError) in
-                try TextChunk.decodeBody(body, headers: headers)
-            }) else { continue }
+            guard
+                let operations = try decoded({ () throws(TextError) in
+                    try TextChunk.decodeBody(body, headers: headers)
+                })
+            else { continue }
             try #require(TextChunk.encodeBody(operations) == body)
         }
         #expect(readable > 0)

@@ -72,7 +72,8 @@ import Testing
         try text.unicodeScalars.enumerated().map { offset, scalar in
             let place = backward ? position : position + offset
             return try document.edit(
-                [.insert(String(scalar), at: place)], as: dot(replica, UInt64(offset) + 1)).change
+                [.insert(String(scalar), at: place)], as: dot(replica, UInt64(offset) + 1)
+            ).change
         }
     }
 

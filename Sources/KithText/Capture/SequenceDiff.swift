@@ -104,7 +104,9 @@ struct SequenceDiff {
                 }
             }
             for k in stride(from: -distance, through: distance, by: 2) {
-                let (start, end) = advance(backward, middle + k, k, n, m) { old[part.old.upperBound - 1 - $0] == new[part.new.upperBound - 1 - $1] }
+                let (start, end) = advance(backward, middle + k, k, n, m) {
+                    old[part.old.upperBound - 1 - $0] == new[part.new.upperBound - 1 - $1]
+                }
                 backward[middle + k] = end
                 let other = delta - k
                 if !isOdd, abs(other) <= distance, end + forward[middle + other] >= n {

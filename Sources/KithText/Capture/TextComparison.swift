@@ -61,10 +61,10 @@ struct TextComparison {
         }
         return diff.hunks.map { hunk in
             Edit(
-                old: border(oldStarts, hunk.old.lowerBound, part.old.upperBound)
-                    ..< border(oldStarts, hunk.old.upperBound, part.old.upperBound),
-                new: border(newStarts, hunk.new.lowerBound, part.new.upperBound)
-                    ..< border(newStarts, hunk.new.upperBound, part.new.upperBound))
+                old: border(
+                    oldStarts, hunk.old.lowerBound, part.old.upperBound)..<border(oldStarts, hunk.old.upperBound, part.old.upperBound),
+                new: border(
+                    newStarts, hunk.new.lowerBound, part.new.upperBound)..<border(newStarts, hunk.new.upperBound, part.new.upperBound))
         }
     }
 

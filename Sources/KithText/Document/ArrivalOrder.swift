@@ -20,6 +20,7 @@ struct ArrivalOrder {
     private(set) var pending: [TextChange] = []
     /// For the changes here: their place in ``entries``.
     private var places: [Dot: Int] = [:]
+    private var alreadyKnown: Set<Dot> = []
     /// Changes that wait for another one of the same arrival or for one that is missing.
     private var waiting: [Dot: [TextChange]] = [:]
 
@@ -51,7 +52,7 @@ struct ArrivalOrder {
     private mutating func takes(_ change: TextChange, _ log: ChangeLog, _ history: some TextHistory) throws -> Bool {
         if places[change.dot] != nil { return false }
         if try log.lastEvent(of: change.dot, from: history) != nil {
-            known.append(change.dot)
+            if alreadyKnown.insert(change.dot).inserted { known.append(change.dot) }
             return false
         }
         var parents: [Parent] = []
