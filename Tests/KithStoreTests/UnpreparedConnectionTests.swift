@@ -51,6 +51,29 @@ struct UnpreparedConnectionTests {
         more.close()
     }
 
+    @Test(
+        "a write that cannot be noted is taken back whole, though its transaction goes on",
+        arguments: [
+            "DELETE FROM t", "UPDATE t SET a = 2", "REPLACE INTO t VALUES (x'\(rowID(1))', 2)", "INSERT OR IGNORE INTO t VALUES (x'\(rowID(3))', 2)",
+            "INSERT INTO t VALUES (x'\(rowID(3))', 2)",
+        ])
+    func failedNote(sql: String) throws {
+        let notes = try TestStore(
+            .pool, sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a); CREATE TABLE u (id BLOB PRIMARY KEY NOT NULL)",
+            tables: [TrackedTable("t")])
+        try notes.execute("INSERT INTO t VALUES (?, 1), (?, 1)", [key(1), key(2)])
+        notes.store.close()
+        let undeclared = try KithStore(notes.database, tables: [TrackedTable("u")])
+        try notes.database.write { db in
+            #expect(throws: DatabaseError.self) { try db.execute(sql: sql) }
+            let kept = try Int.fetchAll(db, sql: "SELECT a FROM t")
+            #expect(kept == [1, 1])
+        }
+        undeclared.close()
+        let again = try KithStore(notes.database, tables: [TrackedTable("t"), TrackedTable("u")])
+        #expect(try again.verify().problems == [])
+    }
+
     @Test("two stores on one file number their commits together")
     func twoStores() throws {
         let first = try TestStore(.pool)

@@ -39,25 +39,14 @@ final class Capture {
         if table.columns.count > tracked.columns.count {
             // A column that only other schemas know is not written by this insertion.
             var state = RowState()
-            let values = try values(of: tracked, table, row: row)
+            let values = try values(of: tracked, row: row)
             try write(values, into: &state, tracked, stamp, restarting: true)
             let stored = StoredRow(state, table, tracked, context: nil)
             try ledger.save(stored, tableNumber, row: row, id: id)
         } else {
-            let insert = try connection.statement(
-                """
-                INSERT INTO \(Sidecar.clockTable(tableNumber)) (row, id, replica, sequence, timestamp, columns)
-                VALUES (?, ?, ?, ?, ?, ?)
-                """)
-            insert.bind(1, row)
-            insert.bind(2, blob: id.bytes)
-            insert.bind(3, replica)
-            insert.bind(4, Int64(bitPattern: stamp.dot.sequence))
-            insert.bind(5, Int64(bitPattern: stamp.timestamp.rawValue))
-            insert.bind(6, table.columns.count)
-            try insert.run()
+            try ledger.insertClocks(tableNumber, row: row, id: id, stamp, replica: replica, columns: table.columns.count)
         }
-        try ledger.index(stamp.dot, tableNumber, row)
+        try ledger.index(stamp.dot, replica: replica, tableNumber, row)
     }
 
     /// - Parameters:
@@ -105,7 +94,7 @@ final class Capture {
         var state = hidden.state
         let isReplace = replaced?.table == table.number && replaced?.id == id
         replaced = nil
-        let values = try values(of: tracked, table, row: row)
+        let values = try values(of: tracked, row: row)
         try write(values, into: &state, tracked, stamp, restarting: !isReplace)
         state.tombstones = []
         let stored = StoredRow(state, table, tracked, context: hidden.context)
@@ -176,10 +165,8 @@ final class Capture {
     }
 
     /// What the app's table shows of a row, in the order of the tracked columns.
-    func values(of tracked: CatalogTable.Tracked, _ table: CatalogTable, row: Int64) throws -> [Value] {
-        let names = tracked.columns.map { quoted(table.columns[$0].sqlName ?? "") } + ["1"]
-        let select = try connection.statement(
-            "SELECT \(names.joined(separator: ", ")) FROM \(quoted(tracked.sqlName)) WHERE rowid = ?")
+    private func values(of tracked: CatalogTable.Tracked, row: Int64) throws -> [Value] {
+        let select = try connection.statement(tracked.valuesSQL)
         select.bind(1, row)
         guard try select.step() else { throw Self.missingClocks(tracked) }
         defer { select.reset() }

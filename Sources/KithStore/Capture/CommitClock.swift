@@ -7,6 +7,7 @@ final class CommitClock {
     /// Reads the wall clock.
     private let reading: @Sendable () -> HybridTimestamp
     private let signal: CommitSignal
+    private var knownStoreStatement: Statement?
     private var current: (dataVersion: UInt32, replicaNumber: Int, stamp: Stamp)?
 
     init(_ connection: Connection, _ signal: CommitSignal, reading: @escaping @Sendable () -> HybridTimestamp) {
@@ -23,13 +24,19 @@ final class CommitClock {
         let version = connection.dataVersion
         if current?.dataVersion != version { current = try begin(catalog, dataVersion: version) }
         guard let current else { throw StoreError(.corrupt, "The store has no replica id. Open it with Kith first.") }
-        let store = try connection.statement(
-            "UPDATE kith_replica SET sequence = ?1, timestamp = ?2 WHERE number = ?3 AND sequence < ?1")
+        let store = try storeStatement()
         store.bind(1, Int64(bitPattern: current.stamp.dot.sequence))
         store.bind(2, Int64(bitPattern: current.stamp.timestamp.rawValue))
         store.bind(3, current.replicaNumber)
         try store.run()
         return (current.stamp, current.replicaNumber)
+    }
+
+    private func storeStatement() throws -> Statement {
+        if let known = knownStoreStatement { return known }
+        let new = try connection.statement("UPDATE kith_replica SET sequence = ?1, timestamp = ?2 WHERE number = ?3 AND sequence < ?1")
+        knownStoreStatement = new
+        return new
     }
 
     /// Forgets the transaction, which was rolled back or has ended. Returns the dot it was given.

@@ -92,12 +92,11 @@ private struct Arguments {
 
     func id(_ index: Int) throws -> RowID {
         guard index < count, let values, sqlite3_value_type(values[index]) == SQLITE_BLOB,
-            sqlite3_value_bytes(values[index]) == 16, let pointer = sqlite3_value_blob(values[index]),
-            let id = RowID(bytes: UnsafeRawBufferPointer(start: pointer, count: 16))
+            sqlite3_value_bytes(values[index]) == RowID.byteCount, let pointer = sqlite3_value_blob(values[index])
         else {
             throw StoreError(.valueRejected, "The primary key of a tracked row is a UUID: a BLOB of 16 bytes.")
         }
-        return id
+        return RowID(reading: pointer)
     }
 
     func values(from first: Int) -> [Value] {

@@ -18,17 +18,15 @@ struct Triggers {
 
     private typealias Trigger = (suffix: String, event: String, body: String)
 
-    private var columnNames: [String] {
-        tracked.columns.map { quoted(table.columns[$0].sqlName ?? "") }
-    }
+    private var columnNames: [String] { tracked.names }
 
     /// Tells REPLACE, which deletes within the insertion, from a deletion that came before.
     private var beforeInsert: Trigger {
-        ("before_insert", "BEFORE INSERT", "  SELECT kith_before_insert(\(table.number));")
+        ("before_insert", "BEFORE INSERT", Self.call("kith_before_insert(\(table.number))"))
     }
 
     private var insert: Trigger {
-        ("insert", "AFTER INSERT", "\(checks)  SELECT kith_insert(\(table.number), new.rowid, new.\(quoted(tracked.key)));")
+        ("insert", "AFTER INSERT", checks + Self.call("kith_insert(\(table.number), new.rowid, new.\(quoted(tracked.key)))"))
     }
 
     /// Passes which columns changed as a bit mask, then old and new value of each set and counter.
@@ -42,13 +40,21 @@ struct Triggers {
         let arguments =
             ["\(table.number)", "old.rowid", "new.rowid", "old.\(key)", "new.\(key)"]
             + [mask.isEmpty ? "0" : mask.joined(separator: " | ")] + pairs
-        return ("update", "AFTER UPDATE", "\(checks)  SELECT kith_update(\(arguments.joined(separator: ", ")));")
+        return ("update", "AFTER UPDATE", checks + Self.call("kith_update(\(arguments.joined(separator: ", ")))"))
     }
 
     private var delete: Trigger {
         let values = columnNames.map { "old.\($0)" }
         let arguments = ["\(table.number)", "old.rowid", "old.\(quoted(tracked.key))"] + values
-        return ("delete", "AFTER DELETE", "  SELECT kith_delete(\(arguments.joined(separator: ", ")));")
+        return ("delete", "AFTER DELETE", Self.call("kith_delete(\(arguments.joined(separator: ", ")))"))
+    }
+
+    /// Calls a function, which answers NULL or fails.
+    ///
+    /// SQLite takes back what a failed statement has done only if it saw beforehand that the statement may abort, which a
+    /// function alone does not tell it.
+    private static func call(_ function: String) -> String {
+        "  SELECT CASE WHEN \(function) IS NOT NULL THEN RAISE(ABORT, 'kith') END;"
     }
 
     /// Refuses what a set or counter column cannot hold.

@@ -27,6 +27,11 @@ struct HiddenRow {
 final class RowLedger {
     let connection: Connection
     var catalog: Catalog
+    /// By number of the table.
+    private var clockStatements: [ClockStatements?] = []
+    private var knownDotStatements: DotStatements?
+    /// Tables of which rows may be hidden, as far as asked in this transaction.
+    private var hidesRows: [Int: Bool] = [:]
 
     init(_ connection: Connection, _ catalog: Catalog) {
         self.connection = connection
@@ -37,8 +42,7 @@ final class RowLedger {
     // MARK: Visible rows
 
     func storedRow(_ table: Int, row: Int64) throws -> StoredRow? {
-        let select = try connection.statement(
-            "SELECT replica, sequence, timestamp, columns, exceptions, context FROM \(Sidecar.clockTable(table)) WHERE row = ?")
+        let select = try statements(table).read
         select.bind(1, row)
         guard try select.step() else { return nil }
         defer { select.reset() }
@@ -64,13 +68,9 @@ final class RowLedger {
         let exceptions = stored.exceptions.isEmpty ? nil : try encode(stored.exceptions, shown: .inTable)
         let usesBase = stored.baseColumns > 0
         let replica = usesBase ? try number(of: stored.base.dot.replica) : 0
-        let insert = try connection.statement(
-            """
-            INSERT OR REPLACE INTO \(Sidecar.clockTable(table))
-            (row, id, replica, sequence, timestamp, columns, exceptions, context) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """)
+        let insert = try statements(table).save
         insert.bind(1, row)
-        insert.bind(2, blob: id.bytes)
+        insert.bind(2, id)
         insert.bind(3, replica)
         insert.bind(4, usesBase ? Int64(bitPattern: stored.base.dot.sequence) : 0)
         insert.bind(5, usesBase ? Int64(bitPattern: stored.base.timestamp.rawValue) : 0)
@@ -80,19 +80,48 @@ final class RowLedger {
         try insert.run()
     }
 
+    /// Stores the clocks of a row that one commit has just written whole.
+    func insertClocks(_ table: Int, row: Int64, id: RowID, _ stamp: Stamp, replica: Int, columns: Int) throws {
+        let insert = try statements(table).insert
+        insert.bind(1, row)
+        insert.bind(2, id)
+        insert.bind(3, replica)
+        insert.bind(4, Int64(bitPattern: stamp.dot.sequence))
+        insert.bind(5, Int64(bitPattern: stamp.timestamp.rawValue))
+        insert.bind(6, columns)
+        try insert.run()
+    }
+
     func removeClocks(_ table: Int, row: Int64) throws {
-        let delete = try connection.statement("DELETE FROM \(Sidecar.clockTable(table)) WHERE row = ?")
+        let delete = try statements(table).remove
         delete.bind(1, row)
         try delete.run()
     }
 
     // MARK: Hidden rows
 
+    /// To be called when a transaction begins: others may have hidden rows meanwhile.
+    func beginTransaction() {
+        hidesRows.removeAll(keepingCapacity: true)
+    }
+
+    /// Whether a row of the table may be hidden. Spares a table without deletions a search for every insertion.
+    private func mayHideRows(_ table: Int) throws -> Bool {
+        if let known = hidesRows[table] { return known }
+        let select = try connection.statement("SELECT 1 FROM kith_hidden WHERE tbl = ? LIMIT 1")
+        select.bind(1, table)
+        let found = try select.step()
+        select.reset()
+        hidesRows[table] = found
+        return found
+    }
+
     func hiddenRow(_ table: Int, _ id: RowID) throws -> HiddenRow? {
+        guard try mayHideRows(table) else { return nil }
         let select = try connection.statement(
             "SELECT number, state, context, reason FROM kith_hidden WHERE tbl = ? AND id = ?")
         select.bind(1, table)
-        select.bind(2, blob: id.bytes)
+        select.bind(2, id)
         guard try select.step() else { return nil }
         defer { select.reset() }
         return try hiddenRow(select, at: 0, table: table)
@@ -108,6 +137,7 @@ final class RowLedger {
 
     /// Stores `row`, whose number is 0 if it is new, and returns its number.
     func save(_ row: HiddenRow, _ table: Int, id: RowID, sinceMilliseconds: Int64) throws -> Int64 {
+        hidesRows[table] = true
         let state = try encode(row.state, shown: .inline)
         let insert = try connection.statement(
             """
@@ -115,7 +145,7 @@ final class RowLedger {
             ON CONFLICT (tbl, id) DO UPDATE SET state = ?3, context = ?4, reason = ?5 RETURNING number
             """)
         insert.bind(1, table)
-        insert.bind(2, blob: id.bytes)
+        insert.bind(2, id)
         insert.bind(3, blob: state)
         if let context = row.context { insert.bind(4, context) } else { insert.bindNull(4) }
         insert.bind(5, row.reason.rawValue)
@@ -138,25 +168,41 @@ final class RowLedger {
     func reindex(_ table: Int, from old: [Dot], at oldRow: RowReference, to new: [Dot], at newRow: RowReference) throws {
         if old == new, oldRow == newRow { return }
         for dot in old where oldRow != newRow || !new.contains(dot) {
-            let delete = try connection.statement(
-                "DELETE FROM kith_dot WHERE replica = ? AND sequence = ? AND tbl = ? AND row = ?")
-            try run(delete, dot, table, oldRow)
+            try run(try dotStatements().remove, dot, replica: try number(of: dot.replica), table, oldRow)
         }
-        for dot in new where oldRow != newRow || !old.contains(dot) { try index(dot, table, newRow) }
+        for dot in new where oldRow != newRow || !old.contains(dot) {
+            try index(dot, replica: try number(of: dot.replica), table, newRow)
+        }
     }
 
-    /// Notes that `dot` lives in a row.
-    func index(_ dot: Dot, _ table: Int, _ row: RowReference) throws {
-        let insert = try connection.statement("INSERT OR IGNORE INTO kith_dot (replica, sequence, tbl, row) VALUES (?, ?, ?, ?)")
-        try run(insert, dot, table, row)
+    /// Notes that `dot`, whose replica has the number `replica`, lives in a row.
+    func index(_ dot: Dot, replica: Int, _ table: Int, _ row: RowReference) throws {
+        try run(try dotStatements().insert, dot, replica: replica, table, row)
     }
 
-    private func run(_ statement: Statement, _ dot: Dot, _ table: Int, _ row: RowReference) throws {
-        statement.bind(1, try number(of: dot.replica))
+    private func run(_ statement: Statement, _ dot: Dot, replica: Int, _ table: Int, _ row: RowReference) throws {
+        statement.bind(1, replica)
         statement.bind(2, Int64(bitPattern: dot.sequence))
         statement.bind(3, table)
         statement.bind(4, row)
         try statement.run()
+    }
+
+    // MARK: Statements at hand
+
+    private func statements(_ table: Int) throws -> ClockStatements {
+        if table < clockStatements.count, let known = clockStatements[table] { return known }
+        let new = try ClockStatements(connection, Sidecar.clockTable(table))
+        while clockStatements.count <= table { clockStatements.append(nil) }
+        clockStatements[table] = new
+        return new
+    }
+
+    private func dotStatements() throws -> DotStatements {
+        if let known = knownDotStatements { return known }
+        let new = try DotStatements(connection)
+        knownDotStatements = new
+        return new
     }
 
     // MARK: Contexts

@@ -9,10 +9,8 @@ struct UserTable {
 
     /// The rowid and the shown values of the row `id`; `nil` if the table does not have it.
     func find(_ id: RowID) throws -> (row: Int64, values: [Value])? {
-        let names = ["rowid"] + tracked.columns.map(name)
-        let select = try connection.statement(
-            "SELECT \(names.joined(separator: ", ")) FROM \(sqlName) WHERE \(quoted(tracked.key)) = ?")
-        select.bind(1, blob: id.bytes)
+        let select = try connection.statement(tracked.findSQL)
+        select.bind(1, id)
         guard try select.step() else { return nil }
         defer { select.reset() }
         return (select.integer(0), tracked.columns.indices.map { select.value(Int32($0 + 1)) })
@@ -21,10 +19,10 @@ struct UserTable {
     /// Inserts a row that shows `values`; a column without one takes its default. Returns the rowid.
     func insert(_ id: RowID, _ values: [Value?]) throws -> Int64 {
         let present = values.indices.filter { values[$0] != nil }
-        let names = [quoted(tracked.key)] + present.map { name(tracked.columns[$0]) }
+        let names = [quoted(tracked.key)] + present.map { tracked.names[$0] }
         let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
         let insert = try connection.statement("INSERT INTO \(sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks)) RETURNING rowid")
-        insert.bind(1, blob: id.bytes)
+        insert.bind(1, id)
         for (position, index) in present.enumerated() { insert.bind(Int32(position + 2), values[index] ?? .null) }
         guard try insert.step() else { throw StoreError(.failed, "SQLite did not insert a row.") }
         let row = insert.integer(0)
@@ -36,7 +34,7 @@ struct UserTable {
     func update(_ row: Int64, from shown: [Value], to values: [Value?]) throws {
         let changed = values.indices.filter { index in values[index].map { $0 != shown[index] } ?? false }
         if changed.isEmpty { return }
-        let assignments = changed.map { "\(name(tracked.columns[$0])) = ?" }.joined(separator: ", ")
+        let assignments = changed.map { "\(tracked.names[$0]) = ?" }.joined(separator: ", ")
         let update = try connection.statement("UPDATE \(sqlName) SET \(assignments) WHERE rowid = ?")
         for (position, index) in changed.enumerated() { update.bind(Int32(position + 1), values[index] ?? .null) }
         update.bind(Int32(changed.count + 1), row)
@@ -50,8 +48,6 @@ struct UserTable {
     }
 
     private var sqlName: String { quoted(tracked.sqlName) }
-
-    private func name(_ column: Int) -> String { quoted(table.columns[column].sqlName ?? "") }
 }
 
 extension RowState {

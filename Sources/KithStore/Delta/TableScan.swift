@@ -51,7 +51,7 @@ struct TableScan {
     private func visibleRows(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, after: RowID?) throws -> Rows {
         let key = "n.\(quoted(tracked.key))"
         let clocks = ["row", "replica", "sequence", "timestamp", "columns", "exceptions", "context"].map { "c.\($0)" }
-        let names = tracked.columns.map { "n.\(quoted(table.columns[$0].sqlName ?? ""))" }
+        let names = tracked.names.map { "n.\($0)" }
         let statement = try ledger.connection.statement(
             """
             SELECT \(([key] + clocks + names).joined(separator: ", ")) FROM \(quoted(tracked.sqlName)) n

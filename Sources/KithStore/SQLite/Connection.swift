@@ -24,7 +24,8 @@ final class Connection {
         self.database = database
     }
 
-    /// The statement for `sql`, at rest. Nothing that still runs may use the same text.
+    /// The statement for `sql`, at rest. Nothing that still runs may use the same text. A caller may keep it for as long as
+    /// it keeps the connection.
     func statement(_ sql: String) throws(SQLiteError) -> Statement {
         if let known = statements[sql] {
             known.reset()
@@ -43,6 +44,7 @@ final class Connection {
 
     /// Lets go of all statements, as must happen before the connection is closed.
     func finalizeStatements() {
+        for statement in statements.values { statement.finalize() }
         statements.removeAll()
     }
 

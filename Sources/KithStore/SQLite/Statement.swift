@@ -7,7 +7,8 @@ import KithSync
 /// GRDB's own conversions go through Swift strings, which repair invalid UTF-8 and stop at NUL; a sync engine must not.
 /// Used only on the thread that owns its connection.
 final class Statement {
-    private let handle: OpaquePointer
+    /// `nil` once it is finalized; SQLite then answers every use with "misuse".
+    private var handle: OpaquePointer?
     /// Who finalizes the statement; `nil` if it is this object.
     private let owner: AnyObject?
 
@@ -27,7 +28,13 @@ final class Statement {
     }
 
     deinit {
+        finalize()
+    }
+
+    /// Lets go of the statement, as must happen before its connection is closed.
+    func finalize() {
         if owner == nil { sqlite3_finalize(handle) }
+        handle = nil
     }
 
     // MARK: Running
@@ -42,7 +49,8 @@ final class Statement {
             sqlite3_reset(handle)
             return false
         default:
-            let error = SQLiteError(sqlite3_db_handle(handle), code: code, sql: String(cString: sqlite3_sql(handle)))
+            let sql = sqlite3_sql(handle).map { String(cString: $0) }
+            let error = SQLiteError(sqlite3_db_handle(handle), code: code, sql: sql)
             sqlite3_reset(handle)
             throw error
         }
@@ -70,6 +78,13 @@ final class Statement {
 
     func bindNull(_ index: Int32) {
         sqlite3_bind_null(handle, index)
+    }
+
+    func bind(_ index: Int32, _ id: RowID) {
+        var bytes = (id.high.bigEndian, id.low.bigEndian)
+        _ = withUnsafeBytes(of: &bytes) {
+            sqlite3_bind_blob(handle, index, $0.baseAddress, Int32($0.count), transientDestructor)
+        }
     }
 
     func bind(_ index: Int32, blob bytes: [UInt8]) {
@@ -129,14 +144,22 @@ final class Statement {
     }
 
     func rowID(_ column: Int32) throws(SQLiteError) -> RowID {
-        guard let pointer = sqlite3_column_blob(handle, column), sqlite3_column_bytes(handle, column) == 16,
-            let id = RowID(bytes: UnsafeRawBufferPointer(start: pointer, count: 16))
+        guard let pointer = sqlite3_column_blob(handle, column), sqlite3_column_bytes(handle, column) == RowID.byteCount
         else { throw SQLiteError(code: SQLITE_CORRUPT, message: "a row id is not 16 bytes long") }
-        return id
+        return RowID(reading: pointer)
     }
 
     func value(_ column: Int32) -> Value {
         Value(sqlite3_column_value(handle, column))
+    }
+}
+
+extension RowID {
+    /// The id whose bytes stand at `pointer`.
+    init(reading pointer: UnsafeRawPointer) {
+        self.init(
+            high: UInt64(bigEndian: pointer.loadUnaligned(as: UInt64.self)),
+            low: UInt64(bigEndian: pointer.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
     }
 }
 

@@ -26,6 +26,23 @@ struct CatalogTable {
         let columns: [Int]
         /// For each of `columns`, its kind.
         let kinds: [ColumnKind]
+        /// For each of `columns`, its name as an SQL identifier.
+        let names: [String]
+        /// Reads the tracked columns of the row with a rowid.
+        let valuesSQL: String
+        /// Finds rowid and tracked columns by the key.
+        let findSQL: String
+
+        init(sqlName: String, key: String, deletePolicy: DeletePolicy, columns: [Int], kinds: [ColumnKind], names: [String]) {
+            self.sqlName = sqlName
+            self.key = key
+            self.deletePolicy = deletePolicy
+            self.columns = columns
+            self.kinds = kinds
+            self.names = names
+            valuesSQL = "SELECT \((names + ["1"]).joined(separator: ", ")) FROM \(quoted(sqlName)) WHERE rowid = ?"
+            findSQL = "SELECT \((["rowid"] + names).joined(separator: ", ")) FROM \(quoted(sqlName)) WHERE \(quoted(key)) = ?"
+        }
     }
 
     func kind(of column: Int) -> ColumnKind? {

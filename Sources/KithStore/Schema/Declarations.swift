@@ -23,7 +23,8 @@ struct Declarations: Sendable {
             }
             catalog.tables[index].tracked = CatalogTable.Tracked(
                 sqlName: declared.name, key: declared.key, deletePolicy: declared.deletePolicy, columns: numbers,
-                kinds: numbers.map { catalog.tables[index].columns[$0].key.kind })
+                kinds: numbers.map { catalog.tables[index].columns[$0].key.kind },
+                names: numbers.map { quoted(catalog.tables[index].columns[$0].sqlName ?? "") })
         }
     }
 }

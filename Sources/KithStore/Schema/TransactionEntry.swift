@@ -32,6 +32,7 @@ final class TransactionEntry {
         let numbering = RowNumbering(connection: ledger.connection)
         let hasMoved = try !numbering.isIntact()
         if hasMoved { try numbering.repair(ledger.catalog, deleted: deleted) }
+        ledger.beginTransaction()
         dataVersion = seen
         return hasMoved
     }
@@ -40,5 +41,6 @@ final class TransactionEntry {
     func rollback() {
         dataVersion = nil
         catalogVersion = -1
+        ledger.beginTransaction()
     }
 }
