@@ -41,7 +41,7 @@ extension CommandFailure {
         case let error as TrustError: self.init(Self.status(of: error.code), error.message)
         case let error as DeviceIDError: self.init(.data, error.description)
         case let error as NodeError: self.init(error.code == .portUnavailable ? .unavailable : .software, error.message)
-        case let error as StoreError: self.init(.inputOutput, error.message)
+        case let error as StoreError: self.init(error.code == .busy ? .temporary : .inputOutput, error.message)
         default: return nil
         }
     }

@@ -55,6 +55,34 @@ struct UpCommandTests {
         #expect(try await first.stop(SIGTERM) == 0)
     }
 
+    @Test("a second node for the same notes is refused, and names the first one")
+    func second() async throws {
+        let home = try KithHome()
+        let first = try RunningNode(home, "--no-discovery")
+        try await first.wait { $0.contains("Local only") }
+        let second = try home.kith("up", "--no-discovery")
+        #expect(second.status == 75)
+        #expect(second.error.contains("\(first.processID)"), "\(second.error)")
+        #expect(try await first.stop(SIGTERM) == 0)
+    }
+
+    @Test("the status of a running node can be read by another process, and that of a killed one is not shown")
+    func status() async throws {
+        let home = try KithHome()
+        try home.kith("device", "add", KithHome().kith("device", "id").lastLine, "--name", "laptop")
+        #expect(try home.kith("status").output.hasPrefix("Not running"))
+        let first = try RunningNode(home, "--no-discovery", "--port", "0")
+        try await first.wait { _ in try home.kith("status").output.contains("laptop") }
+        let shown = try home.kith("status", "--json").json() as? [String: Any]
+        #expect(shown?["isRunning"] as? Bool == true)
+        #expect(try await first.stop(SIGKILL) == 128 + SIGKILL)
+        #expect(try home.kith("status").output.hasPrefix("Not running"))
+        let next = try RunningNode(home, "--no-discovery")
+        try await next.wait { $0.contains("Waiting") || $0.contains("Connecting") }
+        #expect(try await next.stop(SIGTERM) == 0)
+        #expect(try home.kith("status").output.hasPrefix("Not running"))
+    }
+
     /// Every line is a status.
     private static func statuses(_ output: String) -> [[String: Any]] {
         output.split(separator: "\n").compactMap { line in

@@ -53,7 +53,7 @@ struct ForeignFileTests {
         let file = folder.file("notes.sqlite")
         do {
             var options = NotesStore.Options()
-            options.checkpoints = false
+            options.readsWhileWriting = false
             let store = try NotesStore.open(file, options: options)
             for number in 1...200 { try store.add(title: "Note \(number)", body: String(repeating: "x", count: 500)) }
             try store.close()
@@ -94,7 +94,7 @@ struct ForeignFileTests {
     func oneFile() throws {
         let file = folder.file("data/notes.sqlite")
         var options = NotesStore.Options()
-        options.checkpoints = false
+        options.readsWhileWriting = false
         let store = try NotesStore.open(file, options: options)
         try store.add(title: "Shopping")
         try store.close()

@@ -18,7 +18,7 @@ struct StoreOptions: ParsableArguments {
     /// Runs `body` with the notes open.
     func withNotes<Result>(_ body: (NotesStore) throws -> Result) throws -> Result {
         var options = NotesStore.Options()
-        options.checkpoints = false
+        options.readsWhileWriting = false
         let notes = try NotesStore.open(folders().notes, options: options)
         defer { try? notes.close() }
         return try body(notes)

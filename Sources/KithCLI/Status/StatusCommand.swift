@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Kith
+import KithNotes
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,8 +21,21 @@ struct StatusCommand: ParsableCommand {
         let folders = try options.folders()
         let trust = try options.trust()
         let status = StatusFile(forStore: folders.notes).read()
-        let report = StatusReport(device: trust.ownID, notes: folders.notes, node: status, devices: trust.devices)
+        let report = StatusReport(
+            device: trust.ownID, notes: folders.notes, node: try status != nil && isNodeRunning() ? status : nil, devices: trust.devices)
         if options.json { return try Console.output.write(json: report) }
         try report.write(to: .output)
+    }
+
+    /// Whether a node still runs that has left its status; one that was killed could not remove it.
+    private func isNodeRunning() throws -> Bool {
+        try options.withNotes { notes in
+            do {
+                try notes.store.takeNodeLock().release()
+                return false
+            } catch let error as StoreError where error.code == .busy {
+                return true
+            }
+        }
     }
 }

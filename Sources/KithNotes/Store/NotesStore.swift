@@ -28,11 +28,10 @@ public final class NotesStore: Sendable {
         }
         /// How long to wait for another process that is writing.
         public var busyTimeoutSeconds = 5.0
-        /// Whether this process moves what is committed from the write-ahead log into the file now and then.
+        /// Whether notes can be read while others are written, over connections of their own.
         ///
-        /// At most one process should: in older versions of SQLite, two that write and do so at once can damage the file. Commands
-        /// that end soon leave it to the node, or, if they are the last to close the file, to that moment, which is safe.
-        public var checkpoints = true
+        /// A process that does one thing and ends needs none, and leaves the notes in one file if it is the last to use them.
+        public var readsWhileWriting = true
 
         public init() {}
     }
@@ -45,13 +44,10 @@ public final class NotesStore: Sendable {
         var configuration = Configuration()
         configuration.busyMode = .timeout(options.busyTimeoutSeconds)
         configuration.journalMode = .wal
-        configuration.prepareDatabase { [options] db in
-            db.add(function: TextFolding.function)
-            if !options.checkpoints { try db.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
-        }
+        configuration.prepareDatabase { $0.add(function: TextFolding.function) }
         let database: any DatabaseWriter = try NotesError.mapping { [configuration] in
-            // A pool reads while it writes, but its last connection cannot write, so that the log stays when it closes.
-            if options.checkpoints { return try DatabasePool(path: file.path, configuration: configuration) }
+            // The last connection that a pool closes cannot write, so that the write-ahead log stays.
+            if options.readsWhileWriting { return try DatabasePool(path: file.path, configuration: configuration) }
             return try DatabaseQueue(path: file.path, configuration: configuration)
         }
         return try NotesStore(database, options: options)

@@ -24,6 +24,8 @@ final class RunningNode: @unchecked Sendable {  // Used by one test at a time.
 
     var output: String { String(decoding: (try? Data(contentsOf: log)) ?? Data(), as: UTF8.self) }
 
+    var processID: Int32 { process.processIdentifier }
+
     /// Waits until `isTrue`, which the suite's time limit ends if it never is.
     func wait(until isTrue: (String) throws -> Bool) async throws {
         while try !isTrue(output) {

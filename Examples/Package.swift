@@ -1,0 +1,22 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// A package of its own, to copy from: in your package, name the repository's URL instead of the path.
+let package = Package(
+    name: "kith-examples",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    dependencies: [
+        .package(name: "kith", path: ".."),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "smallest-synced-app",
+            dependencies: [.product(name: "Kith", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
+            path: "SmallestSyncedApp"),
+        .executableTarget(
+            name: "live-queries",
+            dependencies: [.product(name: "Kith", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
+            path: "LiveQueries"),
+    ]
+)
