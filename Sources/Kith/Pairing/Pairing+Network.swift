@@ -1,0 +1,82 @@
+import KithDiscovery
+import KithTransport
+import KithTrust
+
+extension Pairing {
+    /// Listens on all addresses, of IPv4 alone on a machine where IPv6 is switched off.
+    func listen() async throws(NodeError) -> Int {
+        do throws(TransportError) {
+            if let port = configuration.port { return try await bind(port) }
+            do throws(TransportError) {
+                return try await bind(PairingConfiguration.preferredPort)
+            } catch {
+                return try await bind(0)
+            }
+        } catch {
+            throw NodeError(.portUnavailable, error.message)
+        }
+    }
+
+    private func bind(_ port: Int) async throws(TransportError) -> Int {
+        do throws(TransportError) {
+            return try await transport.listen(host: "::", port: port)
+        } catch where error.code != .portInUse {
+            return try await transport.listen(host: "0.0.0.0", port: port)
+        }
+    }
+
+    func accept() async {
+        await withDiscardingTaskGroup { group in
+            for await connection in transport.incoming {
+                group.addTask { await self.take(connection) }
+            }
+        }
+    }
+
+    /// Dials whatever is due, until the task is cancelled.
+    func dial() async {
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                if mayDial {
+                    for (target, addresses) in targets.start(now: MonotonicClock.now) {
+                        group.addTask { await self.dial(target, at: addresses) }
+                    }
+                }
+                try? await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+
+    private func dial(_ target: PairingTargets.Key, at addresses: [PeerAddress]) async {
+        var failure: TransportError?
+        for address in addresses where mayDial {
+            do throws(TransportError) {
+                let connection = try await transport.dial(host: address.host, port: address.port, timeoutMilliseconds: 3_000)
+                failure = nil
+                await take(connection)
+                break
+            } catch {
+                failure = error
+            }
+        }
+        if target == .address, let failure, failure.code != .cancelled { report(.notReachable(failure.message)) }
+        targets.ended(target, now: MonotonicClock.now)
+    }
+
+    /// Notes who announces that it waits to be paired in the same way.
+    func follow(_ discovery: Discovery) async {
+        for await event in discovery.events {
+            switch event {
+            case .appeared(let announcement), .changed(let announcement):
+                guard announcement.attributes[Self.attribute] == configuration.method.attribute else { continue }
+                let addresses = announcement.addresses.compactMap {
+                    try? PeerAddress(host: $0.description, port: Int(announcement.port))
+                }
+                targets.found(announcement.name, addresses, now: MonotonicClock.now)
+            case .disappeared(let name): targets.lost(name)
+            case .status(.unavailable(let error)): report(.noDiscovery("\(error)"))
+            case .status(.running): break
+            }
+        }
+    }
+}

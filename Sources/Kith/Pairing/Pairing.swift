@@ -1,0 +1,185 @@
+import KithDiscovery
+import KithSync
+import KithTransport
+import KithTrust
+import Logging
+
+/// A window in which this device can be paired with another one, once.
+///
+///     let pairing = try Pairing(key: key, trust: trust, configuration: PairingConfiguration(name: "attic"))
+///     async let outcome = pairing.run()
+///     for await event in pairing.events {
+///         if case .compare(let code) = event { await pairing.answer(isSame: askWhether(code), to: code) }
+///     }
+///
+/// It works beside a running ``Node`` of the same device, which notices the new device by itself. Only one attempt goes on
+/// at a time; whoever comes meanwhile is told to wait. See docs/pairing.md.
+public actor Pairing {
+    /// What happens, for one reader; ends with `run()`.
+    public nonisolated let events: AsyncStream<PairingEvent>
+
+    let configuration: PairingConfiguration
+    let transport: Transport
+    let discovery: Discovery?
+    var targets: PairingTargets
+    private let key: DeviceKey
+    private let trust: TrustStore
+    private let logger: Logger
+    private let ownName: InstanceName
+    private let happened: AsyncStream<PairingEvent>.Continuation
+    private let outcomes: AsyncStream<PairingOutcome>
+    private let decided: AsyncStream<PairingOutcome>.Continuation
+    private var window: PairingWindow
+    private var current: PairingAttempt?
+    /// Devices that a person said no to, or that do not know the token.
+    private var refused: Set<DeviceID> = []
+
+    /// Opens the window; its time begins now.
+    /// - Throws: ``NodeError`` if the key cannot be used.
+    public init(
+        key: DeviceKey, trust: TrustStore, configuration: PairingConfiguration, logger: Logger = Logger(label: "kith.pairing")
+    ) throws(NodeError) {
+        var limits = TransportConfiguration()
+        limits.applicationProtocol = PairingLimits.applicationProtocol
+        limits.initialFrameBytesMax = PairingLimits.messageBytesMax
+        limits.frameBytesMax = PairingLimits.messageBytesMax
+        do throws(TransportError) {
+            // Anybody may come as far as the exchange of numbers; that is what it is for.
+            transport = try Transport(key: key, configuration: limits, admits: { _ in true }, logger: logger)
+        } catch {
+            throw NodeError(.invalidIdentity, error.message)
+        }
+        self.key = key
+        self.trust = trust
+        self.configuration = configuration
+        self.logger = logger
+        var random = SystemRandomNumberGenerator()
+        ownName = .random(using: &random)
+        discovery = configuration.usesDiscovery ? Discovery(logger: logger) : nil
+        targets = PairingTargets(own: ownName, address: configuration.address, now: MonotonicClock.now)
+        window = PairingWindow(now: MonotonicClock.now, milliseconds: configuration.windowMilliseconds)
+        (events, happened) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
+        (outcomes, decided) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+    }
+
+    /// Runs until a device is paired or the window is closed. To be called once.
+    /// - Throws: ``NodeError`` if a port that was asked for is taken.
+    public func run() async throws -> PairingOutcome {
+        defer { happened.finish() }
+        let port = configuration.method.isListening ? try await listen() : nil
+        report(.open(port: port))
+        return await withDiscardingTaskGroup { group in
+            if let discovery {
+                if let port { await announce(port, by: discovery) }
+                group.addTask { await discovery.run() }
+                if configuration.method.isDialling { group.addTask { await self.follow(discovery) } }
+            }
+            group.addTask { await self.accept() }
+            if configuration.method.isDialling { group.addTask { await self.dial() } }
+            group.addTask { await self.closeInTime() }
+            let outcome = await outcomes.first { _ in true }
+            group.cancelAll()
+            await transport.close()
+            return outcome ?? .cancelled
+        }
+    }
+
+    /// A person has compared `code` with the other screen. Without effect if other digits are shown by now.
+    public func answer(isSame: Bool, to code: PairingCode) async {
+        await current?.answer(isSame: isSame, to: code)
+    }
+
+    // MARK: Announcing
+
+    /// The attribute of an announcement that says how a device waits to be paired.
+    static let attribute = "pair"
+
+    private func announce(_ port: Int, by discovery: Discovery) async {
+        var attributes = TXTRecord()
+        // A short ASCII key with a short value always fits.
+        try? attributes.set(Self.attribute, to: configuration.method.attribute)
+        await discovery.announce(Advertisement(name: ownName, port: UInt16(clamping: port), attributes: attributes))
+    }
+
+    // MARK: Attempts
+
+    var mayDial: Bool { current == nil && window.isOpen(MonotonicClock.now) }
+
+    func report(_ event: PairingEvent) {
+        happened.yield(event)
+    }
+
+    /// Lets the device at the other end of `connection` try, unless another one is trying or has been refused.
+    func take(_ connection: Connection) async {
+        let attempt = makeAttempt(connection)
+        if let code = objection(to: connection) { return await attempt.turnAway(code) }
+        let old = current
+        current = attempt
+        window.begin()
+        await old?.stop(.replaced)
+        let result = await attempt.run()
+        if current === attempt { current = nil }
+        conclude(result, with: connection.peer)
+    }
+
+    private func objection(to connection: Connection) -> PairingFailure.Code? {
+        if !window.isOpen(MonotonicClock.now) { return .cancelled }
+        if refused.contains(connection.peer) { return .busy }
+        guard let current else { return nil }
+        guard current.connection.peer == connection.peer else { return .busy }
+        let choice = ConnectionChoice(
+            own: key.id, peer: connection.peer, oldIsInitiator: current.connection.isInitiator, newIsInitiator: connection.isInitiator)
+        return choice == .keepOld ? .replaced : nil
+    }
+
+    private func makeAttempt(_ connection: Connection) -> PairingAttempt {
+        var session = PairingSession.Configuration(
+            own: key.id.bytes, peer: connection.peer.bytes, role: connection.isInitiator ? .initiator : .acceptor,
+            method: configuration.method.method)
+        session.name = Array(ProposedName.sanitized(Array(configuration.name.utf8)).utf8)
+        session.port = UInt16(clamping: configuration.nodePort)
+        let address = connection.isInitiator ? configuration.address : nil
+        return PairingAttempt(connection, session, trust: trust, address: address) { [happened] in happened.yield(.compare($0)) }
+    }
+
+    private func conclude(_ result: PairingAttempt.Result, with peer: DeviceID) {
+        logger.debug("an attempt to pair ended", metadata: ["device": "\(peer.shortDescription)", "end": "\(result.end)"])
+        switch (result.end, result.device) {
+        case (.paired, let device?): decided.yield(.paired(device))
+        case (.trustedAlone(let failure), let device?): decided.yield(.trustedAlone(device, failure))
+        case (.failed(let failure), _), (.trustedAlone(let failure), nil): failed(failure, isGuess: result.isGuess, peer)
+        case (.paired, nil): failed(PairingFailure(.unspecified), isGuess: result.isGuess, peer)
+        }
+    }
+
+    private func failed(_ failure: PairingFailure, isGuess: Bool, _ peer: DeviceID) {
+        window.fail(isGuess: isGuess)
+        if failure.code != .replaced {
+            report(.failed(failure, failures: window.failures, failuresMax: PairingWindow.failuresMax))
+        }
+        if isFinal(failure) {
+            decided.yield(.failed(failure))
+        } else if window.isExhausted {
+            decided.yield(.tooManyFailures(window.failures))
+        } else if isRefusal(failure) {
+            refused.insert(peer)
+        }
+    }
+
+    /// Whether `failure` says that the other device is not the right one: a person here said so, or it does not know the token.
+    private func isRefusal(_ failure: PairingFailure) -> Bool {
+        failure.code == .refused && !failure.isFromPeer || failure.code == .wrongToken && !configuration.method.isListening
+    }
+
+    /// Whether the device at the address that a person gave has said the last word.
+    private func isFinal(_ failure: PairingFailure) -> Bool {
+        configuration.address != nil && [.refused, .wrongToken, .otherMethod, .unsupportedVersion, .commitmentBroken].contains(failure.code)
+    }
+
+    private func closeInTime() async {
+        try? await Task.sleep(for: .milliseconds(configuration.windowMilliseconds))
+        // Who has begun to compare may finish.
+        while !Task.isCancelled, current != nil { try? await Task.sleep(for: .milliseconds(100)) }
+        if !Task.isCancelled { decided.yield(.windowOver(failures: window.failures)) }
+    }
+}
