@@ -151,7 +151,7 @@ public final class KithStore: Sendable {
 
     /// Merges a slice in one transaction. Observations of the app's tables fire as for any other commit.
     public func apply(_ slice: Slice) throws -> ApplyOutcome {
-        try write { db, state in
+        try write(obeyingForeignKeys: false) { db, state in
             state.capture.isSuspended = true
             let limit = state.ledger.connection.limitLength(to: .max)
             defer {
@@ -197,12 +197,27 @@ public final class KithStore: Sendable {
     }
 
     /// Writes in one transaction.
-    func write<Result>(_ body: (Database, WriterState) throws -> Result) throws -> Result {
+    ///
+    /// - Parameter obeyingForeignKeys: whether SQLite's own actions on foreign keys take place. A merge brings their effects as
+    ///   data, in any order.
+    func write<Result>(
+        obeyingForeignKeys: Bool = true, _ body: (Database, WriterState) throws -> Result
+    ) throws -> Result {
         try checkIsOpen()
         return try StoreError.mapping {
-            try database.write { [writer] db in
-                try writer.state.entry.enter()
-                return try body(db, writer.state)
+            try database.writeWithoutTransaction { [writer] db in
+                let suspendsForeignKeys = !obeyingForeignKeys && writer.declarations.hasForeignKeys
+                let obeyed = suspendsForeignKeys ? try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") ?? false : false
+                if obeyed { try db.execute(sql: "PRAGMA foreign_keys = OFF") }
+                defer { if obeyed { try? db.execute(sql: "PRAGMA foreign_keys = ON") } }
+                var result: Result?
+                try db.inTransaction(.immediate) {
+                    try writer.state.entry.enter()
+                    result = try body(db, writer.state)
+                    return .commit
+                }
+                guard let result else { throw StoreError(.failed, "The transaction was not made.") }
+                return result
             }
         }
     }

@@ -22,6 +22,11 @@ final class Capture {
 
     // MARK: What the triggers call
 
+    /// Whether the write that is about to happen follows from one that is being applied, and was noted elsewhere.
+    func isEcho() -> Bool {
+        isSuspended && !connection.takesOwnWrite()
+    }
+
     func beforeInsert() throws {
         replaced = nil
         try entry.enter()

@@ -9,6 +9,14 @@ enum Functions {
         try register("kith_before_insert", capture, connection) { context, _, _ in
             Functions.guarded(context) { capture, _ in try capture.beforeInsert() }
         }
+        try register("kith_is_echo", capture, connection) { context, _, _ in
+            guard let pointer = sqlite3_user_data(context) else { return }
+            sqlite3_result_int(context, Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().isEcho() ? 1 : 0)
+        }
+        try register("kith_is_applying", capture, connection) { context, _, _ in
+            guard let pointer = sqlite3_user_data(context) else { return }
+            sqlite3_result_int(context, Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().isSuspended ? 1 : 0)
+        }
         try register("kith_insert", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
                 try capture.insert(try arguments.table(), row: try arguments.row(1), id: try arguments.id(2))
@@ -35,7 +43,7 @@ enum Functions {
 
     /// Takes them away again, so that a write that nobody notes fails.
     static func remove(from connection: OpaquePointer) {
-        for name in ["kith_before_insert", "kith_insert", "kith_update", "kith_delete"] {
+        for name in ["kith_before_insert", "kith_is_echo", "kith_is_applying", "kith_insert", "kith_update", "kith_delete"] {
             sqlite3_create_function_v2(connection, name, -1, SQLITE_UTF8, nil, nil, nil, nil, nil)
         }
     }

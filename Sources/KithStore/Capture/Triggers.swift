@@ -10,7 +10,7 @@ struct Triggers {
 
     /// Name and text of each trigger.
     var all: [(name: String, sql: String)] {
-        [beforeInsert, insert, update, delete].map { trigger in
+        [beforeInsert, beforeUpdate, beforeDelete, insert, update, delete].map { trigger in
             let name = "kith_\(table.number)_\(trigger.suffix)"
             return (name, "CREATE TRIGGER \(name) \(trigger.event) ON \(quoted(tracked.sqlName)) BEGIN\n\(trigger.body)\nEND")
         }
@@ -22,8 +22,15 @@ struct Triggers {
 
     /// Tells REPLACE, which deletes within the insertion, from a deletion that came before.
     private var beforeInsert: Trigger {
-        ("before_insert", "BEFORE INSERT", Self.call("kith_before_insert(\(table.number))"))
+        ("before_insert", "BEFORE INSERT", "\(Self.ignoresEcho)  SELECT kith_before_insert();")
     }
+
+    private var beforeUpdate: Trigger { ("before_update", "BEFORE UPDATE", Self.ignoresEcho) }
+    private var beforeDelete: Trigger { ("before_delete", "BEFORE DELETE", Self.ignoresEcho) }
+
+    /// While a delta is applied, the app's own triggers run, for instance to keep a search index. What they write to
+    /// tracked tables was noted where the change was made, and arrives as data; done again here, it would count twice.
+    private static let ignoresEcho = "  SELECT RAISE(IGNORE) WHERE kith_is_echo();\n"
 
     private var insert: Trigger {
         ("insert", "AFTER INSERT", checks + Self.call("kith_insert(\(table.number), new.rowid, new.\(quoted(tracked.key)))"))

@@ -24,6 +24,7 @@ struct UserTable {
         let insert = try connection.statement("INSERT INTO \(sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks)) RETURNING rowid")
         insert.bind(1, id)
         for (position, index) in present.enumerated() { insert.bind(Int32(position + 2), values[index] ?? .null) }
+        connection.willWrite()
         guard try insert.step() else { throw StoreError(.failed, "SQLite did not insert a row.") }
         let row = insert.integer(0)
         try insert.run()
@@ -38,12 +39,14 @@ struct UserTable {
         let update = try connection.statement("UPDATE \(sqlName) SET \(assignments) WHERE rowid = ?")
         for (position, index) in changed.enumerated() { update.bind(Int32(position + 1), values[index] ?? .null) }
         update.bind(Int32(changed.count + 1), row)
+        connection.willWrite()
         try update.run()
     }
 
     func delete(_ row: Int64) throws {
         let delete = try connection.statement("DELETE FROM \(sqlName) WHERE rowid = ?")
         delete.bind(1, row)
+        connection.willWrite()
         try delete.run()
     }
 

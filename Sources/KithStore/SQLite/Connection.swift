@@ -8,6 +8,7 @@ final class Connection {
     let handle: OpaquePointer
     private let database: Database?
     private var statements: [String: Statement] = [:]
+    private var expectsOwnWrite = false
 
     /// A connection that keeps its own statements until ``finalizeStatements()``.
     init(_ handle: OpaquePointer) {
@@ -46,6 +47,17 @@ final class Connection {
     func finalizeStatements() {
         for statement in statements.values { statement.finalize() }
         statements.removeAll()
+    }
+
+    /// The next write of a tracked table is Kith's own.
+    func willWrite() {
+        expectsOwnWrite = true
+    }
+
+    /// Whether the write that is about to happen was announced.
+    func takesOwnWrite() -> Bool {
+        defer { expectsOwnWrite = false }
+        return expectsOwnWrite
     }
 
     /// Bytes that a value, or all values of a row together, may have. Returns what it was before.

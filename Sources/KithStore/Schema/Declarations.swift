@@ -10,6 +10,8 @@ struct Declarations: Sendable {
     }
 
     var tables: [Table] = []
+    /// Whether a tracked table refers to another.
+    var hasForeignKeys = false
 
     /// Marks in `catalog` which tables and columns the app's schema has.
     func annotate(_ catalog: inout Catalog) {

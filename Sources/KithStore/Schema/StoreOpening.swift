@@ -68,6 +68,7 @@ struct StoreOpening {
             let keys = columns.map { ColumnKey($0.name, $0.kind) }
             for column in keys { _ = try store.addColumn(column, table: number, to: &ledger.catalog) }
             try connection.execute(Sidecar.clockTableSQL(number))
+            if try TableInspector(connection: connection).hasForeignKeys(table) { declarations.hasForeignKeys = true }
             declarations.tables.append(
                 Declarations.Table(name: table.name, key: key, deletePolicy: table.deletePolicy, columns: keys))
         }
