@@ -167,7 +167,6 @@ private struct ConcurrentMerge {
     /// The current version and all that the changes from `index` to the next closing one refer to.
     private func versions(from index: Int, _ document: TextDocument) -> [Int] {
         var versions = document.log.graph.version
-        if versions.isEmpty { versions.append(EventGraph.root) }
         for later in index..<order.entries.count {
             if order.entries[later].parents.isEmpty { versions.append(EventGraph.root) }
             for parent in order.entries[later].parents {

@@ -200,10 +200,11 @@ struct Walker {
         return best
     }
 
-    /// Whether the right origin of the span at `place` comes before `end`; it is often the very next span.
+    /// Whether the right origin of the span at `place`, which is not `end`, comes before `end`.
     private func isRightOrigin(of span: Span, at place: SpanList.Place, before end: SpanList.Place) throws(TextError) -> Bool {
+        // Mostly it is the very next span: people who write newest on top.
         let next = spans.normalised(SpanList.Place(block: place.block, index: place.index + 1))
-        if spans[next].id == span.rightOrigin { return next != end }
+        if spans[next].id == span.rightOrigin { return true }
         return try rank(span.rightOrigin).place < end
     }
 
