@@ -10,10 +10,11 @@ import GRDB
 import Kith
 
 let folder = URL(filePath: CommandLine.arguments.dropFirst().first ?? "synced-app", directoryHint: .isDirectory)
-try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+let data = folder.appending(path: "data")
+try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
 
 // Your own database, your own table. The id is a UUID; everything else is nullable or has a default.
-let database = try DatabasePool(path: folder.appending(path: "app.sqlite").path)
+let database = try DatabasePool(path: data.appending(path: "app.sqlite").path)
 try database.write { db in
     try db.execute(
         sql: """
@@ -27,7 +28,7 @@ try database.write { db in
 // The table takes part. From here on every INSERT, UPDATE and DELETE is noted, by whatever SQL.
 let store = try KithStore(database, tables: [TrackedTable("visit")])
 
-// Who this device is, and whom it trusts. Beside the database's folder, not in it: people copy that one.
+// Who this device is, and whom it trusts. Not in the database's folder: people copy that one.
 let keys = folder.appending(path: "keys")
 let key = try DeviceKey.loadOrCreate(in: keys)
 let trust = try TrustStore(in: keys, ownID: key.id)

@@ -18,6 +18,8 @@ final class StatusDisplay: Sendable {
             try? console.write(json: status, isCompact: true)
             return
         }
+        // A log would gather a line for every attempt.
+        if status.state == .connecting, !console.isTerminal { return }
         let sentence = PlainText.line(status.sentence)
         let full = status.remedy.map { sentence + " " + PlainText.line($0) } ?? sentence
         // Half a remedy helps nobody; `kith status` has all of it.

@@ -39,6 +39,8 @@ struct UpCommand: AsyncParsableCommand {
         let key = try DeviceKey.loadOrCreate(in: folders.identity)
         let trust = try TrustStore(in: folders.identity, ownID: key.id)
         let notes = try NotesStore.open(folders.notes)
+        // Before anything is shown that would not be true.
+        try notes.store.takeNodeLock().release()
         let display = StatusDisplay(.output, asJSON: options.json)
         let node = Node(
             store: notes.store, key: key, trust: trust, configuration: nodeConfiguration,
