@@ -25,6 +25,7 @@ public final class Node: Sendable {
     let hub: SessionHub
     let board: StatusBoard
     private let hasRun = Mutex(false)
+    private let knownDevices: Mutex<[TrustedDevice]>
 
     /// How often the list of devices is looked at for changes by other processes.
     static let trustPollMilliseconds = 500
@@ -41,6 +42,7 @@ public final class Node: Sendable {
         let board = StatusBoard()
         self.board = board
         hub = SessionHub(store) { board.obstacle($0) }
+        knownDevices = Mutex(trust.devices)
         board.trust(trust.devices)
     }
 
@@ -93,16 +95,20 @@ public final class Node: Sendable {
         }
     }
 
-    /// Reads the list of devices again if another process has changed it. Returns whether it has.
+    /// Takes in the list of devices if it has changed, by this process or another. Returns whether it has.
     @discardableResult
     func reloadTrust() -> Bool {
         do {
-            guard try trust.reloadIfChanged() else { return false }
-            board.trust(trust.devices)
-            return true
+            _ = try trust.reloadIfChanged()
         } catch {
             logger.error("the list of devices cannot be read", metadata: ["reason": "\(error.message)"])
-            return false
         }
+        let devices = trust.devices
+        let isChanged = knownDevices.withLock { known in
+            defer { known = devices }
+            return known != devices
+        }
+        if isChanged { board.trust(devices) }
+        return isChanged
     }
 }

@@ -73,6 +73,19 @@ import Testing
         await a.stop()
     }
 
+    @Test func aDeviceThatIsAddedWhileTheNodeRunsIsMetAndShown() async throws {
+        let (a, b) = (try TestNode(), try TestNode())
+        a.start()
+        b.start()
+        try a.add("early")
+        try a.trust(b)
+        try b.trust(a, port: try await a.port())
+        try await b.until { try b.titles() == ["early"] }
+        try await b.until { b.node.status.state == .upToDate }
+        await a.stop()
+        await b.stop()
+    }
+
     @Test func aDeviceThatIsNotTrustedGetsNothing() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         try a.trust(TestNode())

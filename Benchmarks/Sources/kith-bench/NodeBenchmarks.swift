@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import GRDB
 import Kith
@@ -20,7 +21,8 @@ enum NodeBenchmarks {
             while b.node.status.state != .upToDate { try await Task.sleep(for: .milliseconds(2)) }
             _ = try b.store.makeDurable()
             ours.append(start.duration(to: .now) / .seconds(1))
-            precondition(try b.count() == notes.count)
+            let arrived = try b.count()
+            precondition(arrived == notes.count)
             await b.stop()
             await a.stop()
         }
@@ -38,7 +40,8 @@ enum NodeBenchmarks {
         while try b.count() == 0 { try await Task.sleep(for: .milliseconds(5)) }
         let seen = Mutex<(title: String, waiter: CheckedContinuation<Void, Never>?)>(("", nil))
         let observation = ValueObservation.tracking { try String.fetchOne($0, sql: "SELECT title FROM note") ?? "" }
-        let cancellable = observation.start(in: b.notes.pool, scheduling: .immediate, onError: { _ in }) { title in
+        let cancellable = observation.start(
+            in: b.notes.pool, scheduling: .async(onQueue: DispatchQueue(label: "bench.observer")), onError: { _ in }) { title in
             seen.withLock { state in
                 state.title = title
                 state.waiter?.resume()

@@ -1,0 +1,65 @@
+import Foundation
+
+/// kith-bench [--quick] [--json] [P1 P2 …]: measures ours against the limit in one run and prints a table.
+@main
+struct KithBench {
+    private let arguments = CommandLine.arguments.dropFirst()
+    private var lines: [Line] = []
+
+    static func main() async throws {
+        var bench = KithBench()
+        try await bench.run()
+        try bench.printTable()
+    }
+
+    private var isQuick: Bool { arguments.contains("--quick") }
+
+    private func wants(_ name: String) -> Bool {
+        let chosen = arguments.filter { $0.hasPrefix("P") }
+        return chosen.isEmpty || chosen.contains(name)
+    }
+
+    private mutating func run() async throws {
+        let rounds = isQuick ? 1 : 5
+        let count = isQuick ? 10_000 : 100_000
+        if wants("P1") { report([try StoreBenchmarks.batchInsert(rounds: rounds, count: count)]) }
+        if wants("P2") { report(try StoreBenchmarks.singleCommits(rounds: rounds, count: count / 5)) }
+        if wants("P3") { report([try StoreBenchmarks.reads(rounds: rounds, count: count)]) }
+        if wants("P4") {
+            report([try await NodeBenchmarks.firstSync(rounds: rounds, notes: Corpus.notes(count), name: "P4", goal: "≤ 2.0")])
+        }
+        if wants("P5") {
+            let notes = Corpus.smallNotes(count * 10)
+            report([try await NodeBenchmarks.firstSync(rounds: 1, notes: notes, name: "P5", goal: "rate of P4 ± 15 %")])
+        }
+        if wants("P6") {
+            report(try await NodeBenchmarks.latency(commits: isQuick ? 50 : 500, perSecond: 100))
+            if !isQuick { report(try await NodeBenchmarks.latency(commits: 30, perSecond: 1)) }
+        }
+        if wants("P8") { report([try StoreBenchmarks.applyUpdates(rounds: rounds, count: count)]) }
+        if wants("P10") { report([try StoreBenchmarks.metadata(count: count)]) }
+    }
+
+    /// Keeps the lines and shows them while the rest runs.
+    private mutating func report(_ new: [Line]) {
+        lines += new
+        for line in new {
+            let ratio = line.ratio.map { String(format: "ratio %.2f", $0) } ?? ""
+            FileHandle.standardError.write(Data("\(line.name)  \(line.work): \(line.ours)  \(line.limit)  \(ratio)  goal \(line.goal)\n".utf8))
+        }
+    }
+
+    private func printTable() throws {
+        if arguments.contains("--json") {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+            print(String(decoding: try encoder.encode(lines), as: UTF8.self))
+            return
+        }
+        print("| # | work | ours | limit | ratio | goal |\n|---|---|---|---|---|---|")
+        for line in lines {
+            let ratio = line.ratio.map { String(format: "%.2f", $0) } ?? "–"
+            print("| \(line.name) | \(line.work) | \(line.ours) | \(line.limit.isEmpty ? "–" : line.limit) | \(ratio) | \(line.goal) |")
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Kith
+import KithTransport
+import Testing
+
+/// The risk: what holds in the protocol does not hold over real TLS connections, with real keys and files.
+@Suite struct PairingOnTheLoopbackTests {
+    let attic: PairingDevice
+    let desk: PairingDevice
+    let token: PairingToken
+
+    init() throws {
+        attic = try PairingDevice()
+        desk = try PairingDevice()
+        var random = SystemRandomNumberGenerator()
+        token = .random(using: &random)
+    }
+
+    private func pair(
+        _ waiting: PairingConfiguration.Method, answering first: Bool?, _ dialling: PairingConfiguration.Method, answering second: Bool?,
+        milliseconds: Int64 = 30_000
+    ) async throws -> (PairingDevice.Record, PairingDevice.Record) {
+        let (port, record) = try await wait(attic.open(waiting, name: "attic", milliseconds: milliseconds), answering: first)
+        let other = try await run(desk.open(dialling, dialling: port, name: "desk\u{7}\n", milliseconds: milliseconds), answering: second)
+        return (try await record.value, other)
+    }
+
+    @Test func twoPeopleWhoSayYesPairTheirDevices() async throws {
+        let (first, second) = try await pair(.numbers, answering: true, .numbers, answering: true)
+        #expect(first.codes == second.codes && first.codes.count == 1)
+        #expect(attic.trust.isTrusted(desk.key.id) && desk.trust.isTrusted(attic.key.id))
+        let atAttic = try #require(attic.trust.device(desk.key.id))
+        #expect(first.outcome == .paired(atAttic))
+        #expect(atAttic.name == "desk" && atAttic.addresses.isEmpty)
+        // Who was given an address remembers where the node of the other one is.
+        let atDesk = try #require(desk.trust.device(attic.key.id))
+        #expect(second.outcome == .paired(atDesk))
+        #expect(atDesk.addresses.map(\.description) == ["127.0.0.1:\(NodeConfiguration.preferredPort)"])
+    }
+
+    @Test(arguments: [(true, false), (false, true)])
+    func oneNoIsEnough(answers: (Bool, Bool)) async throws {
+        let (port, record) = try await wait(attic.open(), answering: answers.0)
+        let other = try await run(desk.open(dialling: port), answering: answers.1)
+        guard case .failed(let failure) = other.outcome else { Issue.record("\(other.outcome)"); return }
+        #expect(failure.code == .refused && failure.isFromPeer == answers.1)
+        record.cancel()
+        let first = try await record.value
+        #expect(first.failures.contains { $0.code == .refused && $0.isFromPeer == answers.0 })
+        #expect(attic.trust.devices.isEmpty && desk.trust.devices.isEmpty)
+    }
+
+    @Test func devicesThatDialEachOtherPairOnce() async throws {
+        // The port of the second must be known before it is open.
+        let probe = try Transport(key: DeviceKey(), admits: { _ in false })
+        let free = try await probe.listen(host: "127.0.0.1", port: 0)
+        await probe.close()
+        let first = try attic.open(dialling: free)
+        let (port, record) = try await wait(first, answering: true)
+        var configuration = PairingConfiguration(name: "desk", address: try PeerAddress(host: "127.0.0.1", port: port))
+        configuration.port = free
+        configuration.usesDiscovery = false
+        let second = try await run(Pairing(key: desk.key, trust: desk.trust, configuration: configuration), answering: true)
+        let other = try await record.value
+        guard case .paired = second.outcome, case .paired = other.outcome else { Issue.record("\(second) \(other)"); return }
+        #expect(attic.trust.devices.count == 1 && desk.trust.devices.count == 1)
+    }
+
+    @Test func aTokenPairsWithoutAnybodyAndOnlyOnce() async throws {
+        let (first, second) = try await pair(.showToken(token), answering: nil, .enterToken(token), answering: nil)
+        guard case .paired = first.outcome, case .paired = second.outcome else { Issue.record("\(first) \(second)"); return }
+        #expect(first.codes.isEmpty && second.codes.isEmpty)
+        let third = try PairingDevice()
+        let again = try await run(third.open(.enterToken(token), dialling: 1, milliseconds: 300), answering: nil)
+        #expect(again.outcome == .windowOver(failures: 0))
+        #expect(third.trust.devices.isEmpty)
+    }
+
+    @Test func threeWrongTokensAreTheLast() async throws {
+        let (port, record) = try await wait(attic.open(.showToken(token)), answering: nil)
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<3 {
+            let stranger = try PairingDevice()
+            let wrong = try await run(stranger.open(.enterToken(.random(using: &random)), dialling: port), answering: nil)
+            #expect(wrong.outcome == .failed(PairingFailure(.wrongToken, isFromPeer: true)))
+        }
+        let first = try await record.value
+        #expect(first.outcome == .tooManyFailures(3))
+        #expect(attic.trust.devices.isEmpty)
+        let late = try await run(desk.open(.enterToken(token), dialling: port, milliseconds: 300), answering: nil)
+        #expect(late.outcome == .windowOver(failures: 0))
+    }
+
+    @Test func aWindowThatNobodyComesToCloses() async throws {
+        let record = try await run(attic.open(milliseconds: 100), answering: true)
+        #expect(record.outcome == .windowOver(failures: 0))
+        let expired = try await run(attic.open(.showToken(token), milliseconds: 100), answering: nil)
+        #expect(expired.outcome == .windowOver(failures: 0))
+    }
+
+    @Test func whoStopsTellsTheOtherSide() async throws {
+        let (port, record) = try await wait(attic.open(), answering: nil)
+        let pairing = try desk.open(dialling: port)
+        let (seen, sawCode) = AsyncStream.makeStream(of: Void.self)
+        let other = Task {
+            async let outcome = pairing.run()
+            for await event in pairing.events { if case .compare = event { sawCode.yield() } }
+            return try await outcome
+        }
+        _ = await seen.first { true }
+        other.cancel()
+        #expect(try await other.value == .cancelled)
+        record.cancel()
+        #expect(try await record.value.failures == [PairingFailure(.cancelled, isFromPeer: true)])
+        #expect(attic.trust.devices.isEmpty && desk.trust.devices.isEmpty)
+    }
+
+    @Test func aPairingIsNotHeardByANodeNorANodeByAPairing() async throws {
+        let (port, record) = try await wait(attic.open(), answering: true)
+        let node = try Transport(key: desk.key, admits: { _ in true })
+        await #expect(throws: TransportError.self) {
+            let connection = try await node.dial(host: "127.0.0.1", port: port)
+            // With TLS 1.3 the refusal may come with the first frame.
+            for try await _ in connection.frames {}
+            throw CancellationError()
+        }
+        record.cancel()
+        #expect(try await record.value.failures.isEmpty)
+    }
+}
