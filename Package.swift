@@ -89,6 +89,8 @@ let package = Package(
         .executableTarget(
             name: "kith-conformance",
             dependencies: ["KithCausality", "KithText", "KithSync", "KithStore", grdb], swiftSettings: settings),
+        .executableTarget(
+            name: "kith-sim", dependencies: ["KithTesting", "KithSync", "KithStore", grdb], swiftSettings: settings),
 
         tests("ProjectTests"),
         tests("KithCausalityTests", ["KithCausality"]),
@@ -99,7 +101,7 @@ let package = Package(
         tests("KithTransportTests", ["KithTransport", "KithTrust", crypto] + certificates + nio),
         tests("KithDiscoveryTests", ["KithDiscovery", logging]),
         tests("KithTests", ["Kith", "KithDiscovery", "KithTransport", "KithCausality", grdb, logging]),
-        tests("KithTestingTests", ["KithCausality", "KithSync", "KithStore", "KithTesting", grdb], fixtures: true),
+        tests("KithTestingTests", ["KithCausality", "KithSync", "KithStore", "KithTesting", "kith-sim", grdb], fixtures: true),
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),
         tests("KithCLITests", ["KithCLI"]),
     ]
