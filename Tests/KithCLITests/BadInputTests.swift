@@ -27,10 +27,12 @@ struct BadInputTests {
         #expect(try home.kith("note", "list").output.split(separator: "\n").count == 2)
     }
 
-    @Test("arguments that make no sense are reported with the usage", arguments: [
-        "note list --limit 0", "note list --limit x", "note list --color purple", "note add t --color 9", "note frobnicate",
-        "note add t --body a --body-file b", "up --port 70000", "up --port -1", "conflicts keep a b c", "--nope", "note add one two",
-    ])
+    @Test(
+        "arguments that make no sense are reported with the usage",
+        arguments: [
+            "note list --limit 0", "note list --limit x", "note list --color purple", "note add t --color 9", "note frobnicate",
+            "note add t --body a --body-file b", "up --port 70000", "up --port -1", "conflicts keep a b c", "--nope", "note add one two",
+        ])
     func usage(line: String) throws {
         let result = try home.shell("\"$KITH\" \(line)")
         #expect(result.status == 64)

@@ -22,7 +22,8 @@ struct DeviceCommandTests {
 
     @Test("a machine is added, listed, renamed and removed")
     func life() throws {
-        let added = try home.kith("device", "add", other, "--name", "laptop", "--address", "laptop.local:4747", "--address", "[fe80::1%eth0]:4747")
+        let added = try home.kith(
+            "device", "add", other, "--name", "laptop", "--address", "laptop.local:4747", "--address", "[fe80::1%eth0]:4747")
         #expect(added.status == 0, "\(added.error)")
         #expect(added.output.contains("kith device add \(try home.kith("device", "id").lastLine)"))
         let listed = try home.kith("device", "list").output

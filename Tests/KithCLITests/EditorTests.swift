@@ -49,7 +49,9 @@ struct EditorTests {
         #expect(try String(contentsOfFile: home.path("modes"), encoding: .utf8) == "drwx------\n-rw-------\n")
     }
 
-    @Test("a note that was not touched in the editor stays exactly as it is", arguments: ["Bread", "Bread\n", "", "\n", "\n\nBread\n\n", "a\r\nb"])
+    @Test(
+        "a note that was not touched in the editor stays exactly as it is",
+        arguments: ["Bread", "Bread\n", "", "\n", "\n\nBread\n\n", "a\r\nb"])
     func untouched(text: String) throws {
         try home.kith("note", "edit", "Shopping", "--body", "-", input: text)
         #expect(try edit("true").output.hasPrefix("Nothing changed"))
@@ -58,7 +60,9 @@ struct EditorTests {
 
     @Test("an editor that is missing, fails or is killed changes nothing and says so")
     func failing() throws {
-        let editors = [("/nonexistent/editor", "Set EDITOR"), ("false", "status 1"), (try home.script("killed", "kill -9 $$"), "status 137")]
+        let editors = [
+            ("/nonexistent/editor", "Set EDITOR"), ("false", "status 1"), (try home.script("killed", "kill -9 $$"), "status 137"),
+        ]
         for (editor, words) in editors {
             let result = try edit(editor)
             #expect(result.status == 69)

@@ -26,7 +26,8 @@ struct JSONOutputTests {
     @Test("a note in JSON carries everything, exactly")
     func note() throws {
         let home = try KithHome()
-        let added = try home.kith("note", "add", "Shopping", "--body", "Bread\n", "--tag", "b", "--tag", "a", "--json").json() as? [String: Any]
+        let added =
+            try home.kith("note", "add", "Shopping", "--body", "Bread\n", "--tag", "b", "--tag", "a", "--json").json() as? [String: Any]
         let shown = try home.kith("note", "show", "Shopping", "--json").json() as? [String: Any]
         #expect(shown?["title"] as? String == "Shopping")
         #expect(shown?["body"] as? String == "Bread\n")
@@ -43,7 +44,8 @@ struct JSONOutputTests {
         let home = try KithHome()
         let commands = [
             "", "note", "note add", "note list", "note show", "note edit", "note rm", "note search", "device", "device id", "device add",
-            "device list", "device remove", "device rename", "up", "status", "conflicts", "conflicts list", "conflicts show", "conflicts keep",
+            "device list", "device remove", "device rename", "up", "status", "conflicts", "conflicts list", "conflicts show",
+            "conflicts keep",
         ]
         for command in commands {
             let result = try home.shell("\"$KITH\" \(command) --help")

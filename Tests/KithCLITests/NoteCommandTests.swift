@@ -13,7 +13,8 @@ struct NoteCommandTests {
 
     @Test("a note that is added is shown, listed, found, edited and deleted")
     func life() throws {
-        let added = try home.kith("note", "add", "Shopping", "--body", "- Bread\n- coffee", "--tag", "home", "--tag", "#food", "--color", "yellow")
+        let added = try home.kith(
+            "note", "add", "Shopping", "--body", "- Bread\n- coffee", "--tag", "home", "--tag", "#food", "--color", "yellow")
         #expect(added.status == 0)
         let id = added.lastLine
         #expect(UUID(uuidString: id) != nil)
@@ -67,7 +68,9 @@ struct NoteCommandTests {
         #expect(lines.count == 6)
         #expect(lines.allSatisfy { $0.hasSuffix("#x") && !$0.contains("\u{1B}") && !$0.contains("\u{202E}") })
         // Wide characters take two columns.
-        let widths = lines.map { line in line.unicodeScalars.prefix { $0 != "#" }.reduce(0) { $0 + (("\u{3000}"..."\u{9FFF}").contains($1) ? 2 : 1) } }
+        let widths = lines.map { line in
+            line.unicodeScalars.prefix { $0 != "#" }.reduce(0) { $0 + (("\u{3000}"..."\u{9FFF}").contains($1) ? 2 : 1) }
+        }
         let plain = zip(lines, widths).filter { line, _ in ["Short", "日本語", "Grüße"].contains { line.contains($0) } }.map(\.1)
         #expect(Set(plain).count == 1, "\(lines.joined(separator: "\n"))")
     }

@@ -26,7 +26,10 @@ struct HostileRowTests {
             query.order = order
             _ = try store.list(query)
         }
-        #expect(try store.edit(note.id) { $0.title = "Mended"; $0.body = "" }.title == "Mended")
+        #expect(
+            try store.edit(note.id) {
+                $0.title = "Mended"; $0.body = ""
+            }.title == "Mended")
         try store.delete([note.id])
         #expect(try store.list().isEmpty)
     }

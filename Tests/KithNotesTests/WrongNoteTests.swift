@@ -10,7 +10,9 @@ struct WrongNoteTests {
         let note = try store.add(title: "Shopping")
         for number in 1...20 { try store.add(title: "Other \(number)") }
         let id = note.id.uuidString
-        for reference in [id, id.lowercased(), id.filter { $0 != "-" }, note.shortID, String(id.suffix(4)), String(id.prefix(20)), "Shopping"] {
+        for reference in [
+            id, id.lowercased(), id.filter { $0 != "-" }, note.shortID, String(id.suffix(4)), String(id.prefix(20)), "Shopping",
+        ] {
             #expect(try store.find(reference) == note, "\(reference)")
         }
     }
@@ -44,7 +46,9 @@ struct WrongNoteTests {
         #expect(try store.find(note.id.uuidString) == note)
     }
 
-    @Test("what names no note is not found", arguments: ["", "shopping", "Shop", "abc", "%", "_", "--", "0000", "\u{0}", String(repeating: "f", count: 100_000)])
+    @Test(
+        "what names no note is not found",
+        arguments: ["", "shopping", "Shop", "abc", "%", "_", "--", "0000", "\u{0}", String(repeating: "f", count: 100_000)])
     func unknown(reference: String) throws {
         let store = try NotesStore.inMemory()
         try store.add(title: "Shopping")

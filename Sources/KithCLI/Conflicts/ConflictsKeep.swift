@@ -32,7 +32,9 @@ struct ConflictsKeep: ParsableCommand {
                 throw CommandFailure(.noInput, "The \(field.rawValue) of \(found.label) has one version, so there is nothing to choose.")
             }
             guard conflict.versions.indices.contains(version - 1) else {
-                throw CommandFailure(.noInput, "There is no version \(version); the \(field.rawValue) has \(conflict.versions.count). See kith conflicts show.")
+                throw CommandFailure(
+                    .noInput,
+                    "There is no version \(version); the \(field.rawValue) has \(conflict.versions.count). See kith conflicts show.")
             }
             return (try notes.keep(version - 1, of: conflict), conflict)
         }

@@ -42,7 +42,8 @@ struct EditedFile {
         let base = ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         var template = Array("\(base)/kith-note.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw CommandFailure(.cannotCreate, "No file for the editor can be made in \(base) (\(StandardStreams.systemMessage())). Set TMPDIR.")
+            throw CommandFailure(
+                .cannotCreate, "No file for the editor can be made in \(base) (\(StandardStreams.systemMessage())). Set TMPDIR.")
         }
         folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         path = folder + "/note.md"

@@ -37,7 +37,8 @@ struct Editor {
         defer { for pointer in pointers { free(pointer) } }
         var child: pid_t = 0
         guard posix_spawn(&child, "/bin/sh", nil, nil, &pointers, environ) == 0 else {
-            throw CommandFailure(.unavailable, "The shell that starts the editor cannot be started. Give the text with --body or --body-file.")
+            throw CommandFailure(
+                .unavailable, "The shell that starts the editor cannot be started. Give the text with --body or --body-file.")
         }
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0, errno == EINTR {}
@@ -46,7 +47,9 @@ struct Editor {
             throw CommandFailure(.unavailable, "The editor \u{201C}\(command)\u{201D} was stopped by signal \(status & 0x7f).")
         case 0: return
         case 126, 127:
-            throw CommandFailure(.unavailable, "The editor \u{201C}\(command)\u{201D} cannot be started. Set EDITOR, or give the text with --body or --body-file.")
+            throw CommandFailure(
+                .unavailable,
+                "The editor \u{201C}\(command)\u{201D} cannot be started. Set EDITOR, or give the text with --body or --body-file.")
         case let code:
             throw CommandFailure(.unavailable, "The editor \u{201C}\(command)\u{201D} ended with status \(code), so nothing was saved.")
         }

@@ -23,7 +23,9 @@ struct Folders {
         let folder = notes.deletingLastPathComponent().resolvingSymlinksInPath().standardizedFileURL.path
         if folder == identity.resolvingSymlinksInPath().standardizedFileURL.path {
             throw CommandFailure(
-                .usage, "The notes cannot be kept in \(folder): this device's secret key is there, and a copy of the notes would take it along. Choose another folder.")
+                .usage,
+                "The notes cannot be kept in \(folder): this device's secret key is there, and a copy of the notes would take it along. Choose another folder."
+            )
         }
     }
 

@@ -39,7 +39,8 @@ struct Console: Sendable {
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno != EINTR {
-                throw CommandFailure(.inputOutput, "The output could not be written (\(StandardStreams.systemMessage())); what was asked for is done.")
+                throw CommandFailure(
+                    .inputOutput, "The output could not be written (\(StandardStreams.systemMessage())); what was asked for is done.")
             }
         }
     }
@@ -51,7 +52,8 @@ struct Console: Sendable {
     /// Writes `value` as JSON, over several lines unless `isCompact`.
     func write(json value: some Encodable, isCompact: Bool = false) throws {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = isCompact ? [.sortedKeys, .withoutEscapingSlashes] : [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.outputFormatting =
+            isCompact ? [.sortedKeys, .withoutEscapingSlashes] : [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try writeLine(String(decoding: encoder.encode(value), as: UTF8.self))
     }
 }

@@ -45,7 +45,9 @@ struct UpCommand: AsyncParsableCommand {
         let node = Node(
             store: notes.store, key: key, trust: trust, configuration: nodeConfiguration,
             logger: ConsoleLog.logger(isVerbose: verbose, display))
-        if !options.json { display.show(line: "kith \(KithCommand.version), device \(key.id.shortDescription), notes in \(folders.notes.path)") }
+        if !options.json {
+            display.show(line: "kith \(KithCommand.version), device \(key.id.shortDescription), notes in \(folders.notes.path)")
+        }
         try await Self.run(node, until: signals.stream, showing: display)
         try? notes.close()
     }

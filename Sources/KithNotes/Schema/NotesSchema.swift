@@ -36,11 +36,13 @@ public enum NotesSchema {
         let migrator = migrator
         let isComplete = try database.read { db in
             if try migrator.hasBeenSuperseded(db) {
-                throw NotesError(.notAStore, "These notes were written by a newer version of Kith and were left as they are. Update this program.")
+                throw NotesError(
+                    .notAStore, "These notes were written by a newer version of Kith and were left as they are. Update this program.")
             }
             if try migrator.hasCompletedMigrations(db) { return true }
             if try migrator.appliedIdentifiers(db).isEmpty, try hasTables(db) {
-                throw NotesError(.notAStore, "This is a database of another program and was left as it is. Choose another file for the notes.")
+                throw NotesError(
+                    .notAStore, "This is a database of another program and was left as it is. Choose another file for the notes.")
             }
             return false
         }

@@ -18,7 +18,8 @@ enum NotesFile {
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw NotesError(
-                .cannotCreate, "The folder \(folder.path) for the notes cannot be made. Check the path, and the permissions of the folder above it.")
+                .cannotCreate,
+                "The folder \(folder.path) for the notes cannot be made. Check the path, and the permissions of the folder above it.")
         }
         // An existing file must not be opened here: closing it would drop the locks that SQLite may hold on it.
         let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -35,7 +36,8 @@ enum NotesFile {
         if !exists {
             throw NotesError(
                 .cannotCreate,
-                "The file \(file.path) for the notes cannot be made (\(String(cString: strerror(error)))). Check the permissions of its folder.")
+                "The file \(file.path) for the notes cannot be made (\(String(cString: strerror(error)))). Check the permissions of its folder."
+            )
         }
     }
 }
