@@ -19,7 +19,7 @@ struct PairCommand: AsyncParsableCommand {
               kith pair ABCD-EFGH-IJKL-MNOP-QRST-UVWX-YZ23    on the other
             """)
 
-    @Argument(help: "The token that the other machine shows.")
+    @Argument(help: "The token that the other machine shows; - reads it from standard input, where no list of processes shows it.")
     var token: String?
 
     @Flag(name: .customLong("token"), help: "Show a token for the other machine instead of digits to compare. It is good for ten minutes, once.")
@@ -63,7 +63,7 @@ struct PairCommand: AsyncParsableCommand {
         let method: PairingConfiguration.Method
         if let token {
             do throws(PairingTokenError) {
-                method = .enterToken(try PairingToken(parsing: token))
+                method = .enterToken(try PairingToken(parsing: token == "-" ? readLine() ?? "" : token))
             } catch {
                 throw CommandFailure(.data, error.description)
             }

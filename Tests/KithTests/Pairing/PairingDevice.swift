@@ -37,9 +37,13 @@ final class PairingDevice {
 }
 
 /// Lets a window run while a person gives the same answer to whatever is shown; nobody answers with `nil`.
-/// - Parameter opened: is told the port.
-func run(_ pairing: Pairing, answering answer: Bool?, opened: @escaping @Sendable (Int) -> Void = { _ in }) async throws -> PairingDevice.Record {
-    async let outcome = pairing.run()
+/// - Parameters:
+///   - endsWithFailure: whether the first attempt that fails is the last.
+///   - opened: is told the port.
+func run(
+    _ pairing: Pairing, answering answer: Bool?, endsWithFailure: Bool = false, opened: @escaping @Sendable (Int) -> Void = { _ in }
+) async throws -> PairingDevice.Record {
+    let outcome = Task { try await pairing.run() }
     var codes: [PairingCode] = []
     var failures: [PairingFailure] = []
     for await event in pairing.events {
@@ -48,19 +52,23 @@ func run(_ pairing: Pairing, answering answer: Bool?, opened: @escaping @Sendabl
         case .compare(let code):
             codes.append(code)
             if let answer { await pairing.answer(isSame: answer, to: code) }
-        case .failed(let failure, _, _): failures.append(failure)
+        case .failed(let failure, _, _):
+            failures.append(failure)
+            if endsWithFailure { outcome.cancel() }
         case .noDiscovery, .notReachable: break
         }
     }
-    return PairingDevice.Record(outcome: try await outcome, codes: codes, failures: failures)
+    return PairingDevice.Record(outcome: try await outcome.value, codes: codes, failures: failures)
 }
 
 /// Opens a window that waits, and returns its port and what will have happened in it.
-func wait(_ pairing: Pairing, answering answer: Bool?) async throws -> (port: Int, record: Task<PairingDevice.Record, any Error>) {
+func wait(
+    _ pairing: Pairing, answering answer: Bool?, endsWithFailure: Bool = false
+) async throws -> (port: Int, record: Task<PairingDevice.Record, any Error>) {
     let (ports, opened) = AsyncStream.makeStream(of: Int.self)
     let record = Task {
         defer { opened.finish() }
-        return try await run(pairing, answering: answer) { opened.yield($0) }
+        return try await run(pairing, answering: answer, endsWithFailure: endsWithFailure) { opened.yield($0) }
     }
     guard let port = await ports.first(where: { _ in true }) else { throw CancellationError() }
     return (port, record)

@@ -40,11 +40,10 @@ import Testing
 
     @Test(arguments: [(true, false), (false, true)])
     func oneNoIsEnough(answers: (Bool, Bool)) async throws {
-        let (port, record) = try await wait(attic.open(), answering: answers.0)
+        let (port, record) = try await wait(attic.open(), answering: answers.0, endsWithFailure: true)
         let other = try await run(desk.open(dialling: port), answering: answers.1)
         guard case .failed(let failure) = other.outcome else { Issue.record("\(other.outcome)"); return }
         #expect(failure.code == .refused && failure.isFromPeer == answers.1)
-        record.cancel()
         let first = try await record.value
         #expect(first.failures.contains { $0.code == .refused && $0.isFromPeer == answers.0 })
         #expect(attic.trust.devices.isEmpty && desk.trust.devices.isEmpty)
@@ -99,7 +98,7 @@ import Testing
     }
 
     @Test func whoStopsTellsTheOtherSide() async throws {
-        let (port, record) = try await wait(attic.open(), answering: nil)
+        let (port, record) = try await wait(attic.open(), answering: nil, endsWithFailure: true)
         let pairing = try desk.open(dialling: port)
         let (seen, sawCode) = AsyncStream.makeStream(of: Void.self)
         let other = Task {
@@ -110,13 +109,12 @@ import Testing
         _ = await seen.first { true }
         other.cancel()
         #expect(try await other.value == .cancelled)
-        record.cancel()
         #expect(try await record.value.failures == [PairingFailure(.cancelled, isFromPeer: true)])
         #expect(attic.trust.devices.isEmpty && desk.trust.devices.isEmpty)
     }
 
     @Test func aPairingIsNotHeardByANodeNorANodeByAPairing() async throws {
-        let (port, record) = try await wait(attic.open(), answering: true)
+        let (port, record) = try await wait(attic.open(milliseconds: 1_000), answering: true)
         let node = try Transport(key: desk.key, admits: { _ in true })
         await #expect(throws: TransportError.self) {
             let connection = try await node.dial(host: "127.0.0.1", port: port)
@@ -124,7 +122,6 @@ import Testing
             for try await _ in connection.frames {}
             throw CancellationError()
         }
-        record.cancel()
         #expect(try await record.value.failures.isEmpty)
     }
 }

@@ -15,7 +15,7 @@ final class PrivateLAN {
 
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
-    private static let lanScript = root.appending(path: "scripts/lan.sh").path
+    static let lanScript = root.appending(path: "scripts/lan.sh").path
     /// Beside the tests, where the build has put it.
     private static let kith = Bundle.main.executableURL.map { url in
         var folder = url.deletingLastPathComponent()
@@ -25,7 +25,7 @@ final class PrivateLAN {
         return folder.appending(path: "kith").path
     }
 
-    private let folder: URL
+    let folder: URL
     private var nodes: [Process] = []
 
     init(hosts: Int) throws {
@@ -59,12 +59,12 @@ final class PrivateLAN {
     }
 
     /// Starts the node of a host.
-    func start(_ host: Int) throws {
+    func start(_ host: Int, port: Int = 0) throws {
         let log = folder.appending(path: "node\(host).log")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: Self.lanScript)
-        process.arguments = try command(host, ["up", "--port", "0"])
+        process.arguments = try command(host, ["up", "--port", "\(port)"])
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let handle = try FileHandle(forWritingTo: log)
         process.standardOutput = handle
@@ -112,9 +112,9 @@ final class PrivateLAN {
         }.joined(separator: "\n")
     }
 
-    private var environment: [String: String] { ["LAN": folder.appending(path: "lan").path] }
+    var environment: [String: String] { ["LAN": folder.appending(path: "lan").path] }
 
-    private func command(_ host: Int, _ arguments: [String]) throws -> [String] {
+    func command(_ host: Int, _ arguments: [String]) throws -> [String] {
         guard let kith = Self.kith, FileManager.default.isExecutableFile(atPath: kith) else {
             throw Failure("the product kith is not built")
         }

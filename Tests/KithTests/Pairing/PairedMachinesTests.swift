@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+/// The risk: the parts pair, and two people with two machines do not.
+@Suite(
+    .serialized,
+    .enabled(if: PrivateLAN.obstacle == nil, "no private LAN on this machine; scripts/lan.sh says why"))
+struct PairedMachinesTests {
+    /// Waits until both machines show the same digits.
+    private func digits(_ lan: PrivateLAN, _ first: PairingProcess, _ second: PairingProcess) throws -> String {
+        let isShown = try lan.wait(seconds: 60) {
+            let code = first.value("code", of: "compare")
+            return code != nil && code == second.value("code", of: "compare")
+        }
+        try #require(isShown, "\(first.text)\n\(second.text)")
+        return first.value("code", of: "compare") ?? ""
+    }
+
+    @Test func machinesThatFindEachOtherArePairedByDigitsAndSynchronise() throws {
+        let lan = try PrivateLAN(hosts: 2)
+        _ = try lan.add("alone until now", on: 1)
+        try lan.start(1)
+        try lan.start(2)
+        let first = try PairingProcess(lan, host: 1)
+        let second = try PairingProcess(lan, host: 2)
+        let code = try digits(lan, first, second)
+        #expect(code.utf8.count == 6)
+        try first.type("yes")
+        // The other person types what the first screen shows.
+        try second.type("\(code.prefix(3)) \(code.suffix(3))")
+        #expect(first.status() == 0 && second.status() == 0, "\(first.text)\n\(second.text)")
+        #expect(try lan.kith(on: 1, "device", "list").contains("host2"))
+        #expect(try lan.wait { try lan.titles(on: 2) == ["alone until now"] }, "\(lan.logs)")
+    }
+
+    @Test func otherDigitsPairNobody() throws {
+        let lan = try PrivateLAN(hosts: 2)
+        let first = try PairingProcess(lan, host: 1)
+        let second = try PairingProcess(lan, host: 2, "--address", "10.77.0.1:4748")
+        let code = try digits(lan, first, second)
+        try first.type("yes")
+        try second.type(code == "000000" ? "000001" : "000000")
+        #expect(second.status() == 65)
+        #expect(try lan.wait { first.value("reason", of: "failed") == "refused" }, "\(first.text)")
+        for host in 1...2 { #expect(try lan.kith(on: host, "device", "list", "--json").filter { !$0.isWhitespace } == "[]") }
+    }
+
+    @Test func aTokenPairsMachinesWithoutMDNSAndWithoutAnybody() throws {
+        let lan = try PrivateLAN(hosts: 2)
+        for host in 1...2 { try lan.lan("mdns-stop", "\(host)") }
+        let first = try PairingProcess(lan, host: 1, "--token")
+        #expect(try lan.wait { first.value("token", of: "open") != nil }, "\(first.text)")
+        let token = first.value("token", of: "open") ?? ""
+        try lan.kith(on: 2, "pair", token, "--address", "10.77.0.1:4748", "--name", "host2")
+        #expect(first.status() == 0, "\(first.text)")
+        _ = try lan.add("over the given address", on: 1)
+        try lan.start(1, port: 4747)
+        try lan.start(2)
+        #expect(try lan.wait { try lan.titles(on: 2) == ["over the given address"] }, "\(lan.logs)")
+    }
+
+    @Test func machinesThatFindEachOtherArePairedByAToken() throws {
+        let lan = try PrivateLAN(hosts: 3)
+        let first = try PairingProcess(lan, host: 1, "--token")
+        #expect(try lan.wait { first.value("token", of: "open") != nil }, "\(first.text)")
+        // A bystander with another token does not get in, nor in the way.
+        let bystander = try PairingProcess(lan, host: 3)
+        try lan.kith(on: 2, "pair", first.value("token", of: "open") ?? "", "--name", "host2")
+        #expect(first.status() == 0, "\(first.text)")
+        #expect(bystander.value("code", of: "compare") == nil)
+        #expect(try lan.kith(on: 1, "device", "list").contains("host2"))
+    }
+}
