@@ -64,15 +64,17 @@ extension Capture {
         }
         let before = stored.liveDots
         let (stamp, _) = try clock.stamp(ledger.catalog)
-        isSuspended = true
-        defer { isSuspended = false }
-        var values: [Value?] = visible.values
-        values[index] = value
-        try user.update(visible.row, from: visible.values, to: values)
         stored.exceptions[tracked.columns[index]] = .register(RegisterState(writes: [Write(stamp: stamp, value: .null)]))
         stored.exceptions.tombstones = []
         dropUnusedBase(&stored)
         try ledger.save(stored, number, row: visible.row, id: id)
         try ledger.reindex(number, from: before, at: visible.row, to: stored.liveDots, at: visible.row)
+        if visible.values[index] == value { return }
+        var values: [Value?] = visible.values
+        values[index] = value
+        // Only this update is noted already; what triggers of the app make of it is not.
+        skipsUpdate = true
+        defer { skipsUpdate = false }
+        try user.update(visible.row, from: visible.values, to: values)
     }
 }

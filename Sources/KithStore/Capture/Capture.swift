@@ -9,6 +9,9 @@ final class Capture {
     private let entry: TransactionEntry
     /// While a delta is applied, writes are not the user's.
     var isSuspended = false
+    /// The next update, or insertion, is noted by whoever makes it.
+    var skipsUpdate = false
+    var skipsInsert = false
     /// The row that the last deletion removed, until another row is inserted: together they are a REPLACE.
     private var replaced: (table: Int, id: RowID)?
 
@@ -33,6 +36,10 @@ final class Capture {
     }
 
     func insert(_ tableNumber: Int, row: Int64, id: RowID) throws {
+        if skipsInsert {
+            skipsInsert = false
+            return
+        }
         if isSuspended { return }
         guard row > 0 else { throw Self.rowidNotPositive }
         let (table, tracked) = try trackedTable(tableNumber)
@@ -58,6 +65,10 @@ final class Capture {
     ///   - changed: a bit for each tracked column, in order.
     ///   - pairs: old and new value of each set and counter column, in order.
     func update(_ tableNumber: Int, oldRow: Int64, newRow: Int64, id: RowID, changed: UInt64, pairs: [Value]) throws {
+        if skipsUpdate {
+            skipsUpdate = false
+            return
+        }
         if isSuspended || (changed == 0 && oldRow == newRow) { return }
         guard newRow > 0 else { throw Self.rowidNotPositive }
         let oldRow = try entry.enter() ? newRow : oldRow

@@ -14,6 +14,7 @@ import Darwin
 /// Where the system grants no watch, nothing is told; the caller polls as well.
 final class FileWatch {
     private let source: (any DispatchSourceRead)?
+    private var isPaused = false
 
     init(paths: [String], queue: DispatchQueue, changed: @escaping () -> Void) {
         let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
@@ -32,7 +33,23 @@ final class FileWatch {
         self.source = source
     }
 
+    /// Tells nothing until ``resume()``, which tells at once if something was written meanwhile. A file that is written all
+    /// the time would otherwise wake this process for every page.
+    func pause() {
+        if isPaused { return }
+        isPaused = true
+        source?.suspend()
+    }
+
+    func resume() {
+        if !isPaused { return }
+        isPaused = false
+        source?.resume()
+    }
+
     func stop() {
+        // A source that sleeps must not be let go.
+        resume()
         source?.cancel()
     }
 
@@ -69,6 +86,7 @@ final class FileWatch {
 /// caller polls as well.
 final class FileWatch {
     private let sources: [any DispatchSourceFileSystemObject]
+    private var isPaused = false
 
     init(paths: [String], queue: DispatchQueue, changed: @escaping () -> Void) {
         sources = paths.compactMap { path in
@@ -83,7 +101,22 @@ final class FileWatch {
         }
     }
 
+    /// Tells nothing until ``resume()``, which tells at once if something was written meanwhile.
+    func pause() {
+        if isPaused { return }
+        isPaused = true
+        for source in sources { source.suspend() }
+    }
+
+    func resume() {
+        if !isPaused { return }
+        isPaused = false
+        for source in sources { source.resume() }
+    }
+
     func stop() {
+        // A source that sleeps must not be let go.
+        resume()
         for source in sources { source.cancel() }
     }
 }

@@ -13,7 +13,6 @@ final class StoreWatch: @unchecked Sendable {
     private let queue = DispatchQueue(label: "kith.store.watch", qos: .utility)
     private var files: FileWatch?
     private var timer: (any DispatchSourceTimer)?
-    private var nextCheck: Int?
     /// `nil` once the watch has stopped.
     private var check: (@Sendable () -> Void)?
 
@@ -41,17 +40,18 @@ final class StoreWatch: @unchecked Sendable {
     }
 
     private func filesDidChange() {
-        let isScheduled = nextCheck != nil
-        nextCheck = 0
-        if !isScheduled { scheduleCheck() }
+        files?.pause()
+        scheduleCheck(0)
     }
 
-    private func scheduleCheck() {
-        guard check != nil, let index = nextCheck, index < Self.checkDelaysMilliseconds.count else { return nextCheck = nil }
-        nextCheck = index + 1
+    private func scheduleCheck(_ index: Int) {
+        guard check != nil, index < Self.checkDelaysMilliseconds.count else {
+            files?.resume()
+            return
+        }
         queue.asyncAfter(deadline: .now() + .milliseconds(Self.checkDelaysMilliseconds[index])) { [weak self] in
             self?.check?()
-            self?.scheduleCheck()
+            self?.scheduleCheck(index + 1)
         }
     }
 }

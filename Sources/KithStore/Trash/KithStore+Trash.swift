@@ -1,0 +1,58 @@
+import GRDB
+import KithCausality
+import KithSync
+
+/// A row that was deleted and can still be restored.
+public struct TrashedRow: Hashable, Sendable {
+    public let table: String
+    public let id: RowID
+    /// When this store learned of the deletion, in milliseconds since 1970 by its own clock.
+    public let deletedMilliseconds: Int64
+    /// What the row showed, by column; a column that nobody wrote is missing.
+    public let values: [String: Value]
+}
+
+extension KithStore {
+    /// How long a deleted row stays in the trash.
+    public static let trashMilliseconds: Int64 = 30 * 24 * 60 * 60 * 1_000
+
+    /// The rows in the trash, most recently deleted first.
+    ///
+    /// - Parameters:
+    ///   - table: only of this table; `nil` for all that this process has declared.
+    ///   - max: at most so many.
+    public func trash(table: String? = nil, max limit: Int = 1_000) throws -> [TrashedRow] {
+        try read { ledger in try Trash(ledger: ledger).rows(table: table, max: limit, after: trashEnd) }
+    }
+
+    /// Brings a row back from the trash, with all its cells and alternatives, as a change of this store.
+    ///
+    /// - Throws: ``StoreError`` with code `notFound` if the row is not in the trash; `valueRejected` if a rule of the
+    ///   table does not let it in.
+    public func restore(table: String, id: RowID) throws {
+        try write { _, state in try state.capture.restore(table: table, id: id) }
+    }
+
+    /// Empties the trash of `table`, or of all tables: what is there cannot be restored any more. Its bytes go when
+    /// ``collectGarbage(acknowledged:)`` may take them.
+    /// - Returns: how many rows that were.
+    @discardableResult
+    public func emptyTrash(table: String? = nil) throws -> Int {
+        try write { _, state in try Trash(ledger: state.ledger).empty(table: table, after: trashEnd) }
+    }
+
+    /// Removes for good what was deleted, is no longer in the trash, and is known to be deleted by everybody.
+    ///
+    /// - Parameter acknowledged: for every other member of the group what it is known to hold durably. A member that is
+    ///   missing here may bring back rows it had not heard were deleted.
+    /// - Returns: how many rows were removed.
+    @discardableResult
+    public func collectGarbage(acknowledged: [VersionVector]) throws -> Int {
+        try write { _, state in
+            try Trash(ledger: state.ledger).collect(acknowledged: acknowledged, until: trashEnd)
+        }
+    }
+
+    /// What was deleted before this is no longer in the trash.
+    private var trashEnd: Int64 { options.clock().milliseconds - Self.trashMilliseconds }
+}

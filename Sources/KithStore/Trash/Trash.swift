@@ -1,0 +1,114 @@
+import KithCausality
+import KithSync
+
+/// Deleted rows, which `kith_hidden` keeps with their contents. Its `since` says when; 0 once the trash was emptied.
+struct Trash {
+    let ledger: RowLedger
+
+    private var connection: Connection { ledger.connection }
+
+    func rows(table name: String?, max limit: Int, after end: Int64) throws -> [TrashedRow] {
+        var rows: [TrashedRow] = []
+        let select = try connection.statement(
+            """
+            SELECT id, number, state, context, reason, tbl, since FROM kith_hidden
+            WHERE reason = \(HiddenReason.deleted.rawValue) AND since > ? ORDER BY since DESC, id
+            """)
+        select.bind(1, max(0, end))
+        defer { select.reset() }
+        while rows.count < limit, try select.step() {
+            guard let table = ledger.catalog[select.int(5)], let tracked = table.tracked, name == nil || name == tracked.sqlName
+            else { continue }
+            let hidden = try ledger.hiddenRow(select, at: 1, table: table.number)
+            if hidden.state.cells.isEmpty { continue }
+            var values: [String: Value] = [:]
+            for (column, value) in zip(tracked.columns, hidden.state.shownValues(tracked)) {
+                if let value, let name = table.columns[column].sqlName { values[name] = value }
+            }
+            rows.append(
+                TrashedRow(
+                    table: tracked.sqlName, id: try select.rowID(0), deletedMilliseconds: select.integer(6), values: values))
+        }
+        return rows
+    }
+
+    func empty(table name: String?, after end: Int64) throws -> Int {
+        let rows = try rows(table: name, max: .max, after: end)
+        let update = try connection.statement("UPDATE kith_hidden SET since = 0 WHERE tbl = ? AND id = ?")
+        for row in rows {
+            guard let (number, _) = ledger.tracked(row.table) else { continue }
+            update.bind(1, number)
+            update.bind(2, row.id)
+            try update.run()
+        }
+        return rows.count
+    }
+
+    /// Removes rows whose deletion everybody holds.
+    ///
+    /// Whoever has acknowledged a row's whole clock knows the deletion, so a later edit of its is a new life. An earlier one is
+    /// here already, for what others have acknowledged must be known here, too.
+    func collect(acknowledged: [VersionVector], until end: Int64) throws -> Int {
+        let vector = try VectorRecords(connection: connection).vector(ledger.catalog)
+        guard acknowledged.allSatisfy({ vector.covers($0) }) else { return 0 }
+        let select = try connection.statement(
+            """
+            SELECT number, state, context, reason, tbl FROM kith_hidden
+            WHERE reason = \(HiddenReason.deleted.rawValue) AND context IS NULL AND since <= ?
+            """)
+        select.bind(1, max(0, end))
+        var garbage: [(table: Int, row: HiddenRow)] = []
+        while try select.step() {
+            let table = select.int(4)
+            let hidden = try ledger.hiddenRow(select, at: 0, table: table)
+            let clock = hidden.state.clock
+            if acknowledged.allSatisfy({ $0.covers(clock) }) { garbage.append((table, hidden)) }
+        }
+        for (table, row) in garbage {
+            try ledger.removeHidden(row.number)
+            try ledger.reindex(table, from: row.state.liveDots, at: -row.number, to: [], at: 0)
+        }
+        return garbage.count
+    }
+}
+
+extension Capture {
+    /// Shows a deleted row again, by a commit of this store.
+    func restore(table name: String, id: RowID) throws {
+        guard let (number, tracked) = ledger.tracked(name), var hidden = try ledger.hiddenRow(number, id),
+            hidden.reason == .deleted, !hidden.state.cells.isEmpty
+        else { throw StoreError(.notFound, "Row \(id) of \(name) is not in the trash.") }
+        let table = ledger.catalog.tables[number]
+        let before = hidden.state.liveDots
+        let (stamp, _) = try clock.stamp(ledger.catalog)
+        hidden.state.touch(stamp)
+        hidden.state.tombstones = []
+        let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
+        // Only this insertion is noted here; what triggers of the app make of it is not.
+        skipsInsert = true
+        defer { skipsInsert = false }
+        let row = try user.insert(id, hidden.state.shownValues(tracked))
+        let stored = StoredRow(hidden.state, table, tracked, context: hidden.context)
+        try ledger.removeHidden(hidden.number)
+        try ledger.save(stored, number, row: row, id: id)
+        try ledger.reindex(number, from: before, at: -hidden.number, to: stored.liveDots, at: row)
+    }
+}
+
+extension RowState {
+    /// Lets the commit of `stamp` live in the row without changing what it shows, so that others hear of the row.
+    mutating func touch(_ stamp: Stamp) {
+        guard let index = cells.indices.first else { return }
+        switch cells[index].cell {
+        case .register(var register):
+            register.set(register.shown?.value ?? .null, stamp: stamp)
+            cells[index].cell = .register(register)
+        case .set(var set):
+            set.touched.insert(stamp.dot)
+            cells[index].cell = .set(set)
+        case .counter(var counter):
+            counter.add(0, dot: stamp.dot)
+            cells[index].cell = .counter(counter)
+        }
+    }
+}

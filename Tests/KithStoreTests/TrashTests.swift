@@ -1,0 +1,138 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import Synchronization
+import Testing
+
+@Suite("A deleted row is lost too early, or never goes")
+struct TrashTests {
+    private final class Clock: Sendable {
+        let milliseconds = Mutex<Int64>(1_700_000_000_000)
+        func pass(days: Int64) { milliseconds.withLock { $0 += days * 86_400_000 } }
+    }
+
+    private struct Bin {
+        let database: DatabaseQueue
+        let store: KithStore
+        let clock: Clock
+
+        init(_ clock: Clock = Clock()) throws {
+            self.clock = clock
+            database = try DatabaseQueue()
+            try database.write { try $0.execute(sql: TestStore.noteSQL) }
+            store = try KithStore(
+                database, tables: [TestStore.note],
+                options: KithStore.Options(clock: { HybridTimestamp(milliseconds: clock.milliseconds.withLock { $0 }) }))
+        }
+
+        func execute(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
+            try database.write { try $0.execute(sql: sql, arguments: arguments) }
+        }
+
+        func receive(from other: Bin) throws {
+            _ = try store.apply(try other.store.delta(since: try store.vector()))
+        }
+
+        func titles() throws -> [String] {
+            try database.read { try String.fetchAll($0, sql: "SELECT title FROM note ORDER BY title") }
+        }
+
+        func hiddenCount() throws -> Int {
+            try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM kith_hidden") ?? 0 }
+        }
+    }
+
+    @Test("a deleted row is in the trash with its contents, here and elsewhere, and comes back everywhere")
+    func restore() throws {
+        let first = try Bin()
+        let second = try Bin()
+        try first.execute("INSERT INTO note (id, title, tags, views) VALUES (?, 'a', '[\"x\"]', 3)", [key(1)])
+        try second.receive(from: first)
+        try first.execute("DELETE FROM note")
+        try second.receive(from: first)
+        for bin in [first, second] {
+            let trash = try bin.store.trash()
+            #expect(trash.map(\.id) == [rowID(1)])
+            #expect(trash.first?.values["title"] == .text("a"))
+            #expect(trash.first?.values["views"] == .integer(3))
+        }
+        try second.store.restore(table: "note", id: rowID(1))
+        try first.receive(from: second)
+        for bin in [first, second] {
+            #expect(try bin.titles() == ["a"])
+            #expect(try bin.store.trash().isEmpty)
+            #expect(try bin.store.verify().problems == [])
+            #expect(try bin.database.read { try String.fetchOne($0, sql: "SELECT tags || views FROM note") } == "[\"x\"]3")
+        }
+        #expect(try first.store.delta(since: VersionVector()).rows == second.store.delta(since: VersionVector()).rows)
+    }
+
+    @Test("the trash lists what was deleted last first, by table and number")
+    func order() throws {
+        let bin = try Bin()
+        for number: UInt64 in 1...5 {
+            try bin.execute("INSERT INTO note (id, title) VALUES (?, ?)", [key(number), "\(number)"])
+            bin.clock.pass(days: 1)
+            try bin.execute("DELETE FROM note WHERE id = ?", [key(number)])
+        }
+        #expect(try bin.store.trash().map(\.id.low) == [5, 4, 3, 2, 1])
+        #expect(try bin.store.trash(max: 2).map(\.id.low) == [5, 4])
+        #expect(try bin.store.trash(table: "other").isEmpty)
+    }
+
+    @Test("what is not in the trash cannot be restored")
+    func notFound() throws {
+        let bin = try Bin()
+        try bin.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        for (table, number) in [("note", UInt64(1)), ("note", 2), ("other", 1)] {
+            let error = #expect(throws: StoreError.self) { try bin.store.restore(table: table, id: rowID(number)) }
+            #expect(error?.code == .notFound)
+        }
+    }
+
+    @Test("after thirty days, or once emptied, a row is no longer listed and goes when everybody holds its deletion")
+    func collected() throws {
+        let first = try Bin()
+        let second = try Bin(first.clock)
+        try first.execute("INSERT INTO note (id, title) VALUES (?, 'a'), (?, 'b')", [key(1), key(2)])
+        try second.receive(from: first)
+        let old = try second.store.vector()
+        try first.execute("DELETE FROM note WHERE title = 'a'")
+        first.clock.pass(days: 29)
+        #expect(try first.store.trash().count == 1)
+        #expect(try first.store.collectGarbage(acknowledged: []) == 0)
+        first.clock.pass(days: 2)
+        #expect(try first.store.trash().isEmpty)
+        #expect(try first.store.collectGarbage(acknowledged: [old]) == 0)
+        try second.receive(from: first)
+        #expect(try first.store.collectGarbage(acknowledged: [second.store.vector()]) == 1)
+        #expect(try first.hiddenCount() == 0)
+        try first.execute("DELETE FROM note WHERE title = 'b'")
+        #expect(try first.store.emptyTrash() == 1)
+        #expect(try first.store.trash().isEmpty)
+        #expect(try first.store.collectGarbage(acknowledged: []) == 1)
+        #expect(try first.store.verify().problems == [])
+        // Nothing comes back to life.
+        try first.receive(from: second)
+        try second.receive(from: first)
+        #expect(try first.titles() == [])
+    }
+
+    @Test("a deletion stays while a member may still hold an edit that did not know of it")
+    func concurrentEdit() throws {
+        let first = try Bin()
+        let second = try Bin(first.clock)
+        try first.execute("INSERT INTO note (id, title, color) VALUES (?, 'a', 1)", [key(1)])
+        try second.receive(from: first)
+        try second.execute("UPDATE note SET title = 'edited'")
+        try first.execute("DELETE FROM note")
+        try second.receive(from: first)
+        first.clock.pass(days: 40)
+        #expect(try first.store.collectGarbage(acknowledged: [second.store.vector()]) == 0)
+        try first.receive(from: second)
+        #expect(try first.titles() == ["edited"])
+        #expect(try first.database.read { try Int.fetchOne($0, sql: "SELECT color FROM note") } == 1)
+    }
+}
