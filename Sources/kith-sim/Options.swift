@@ -17,6 +17,7 @@ struct Options {
           --faults A,B        of: \(Fault.allCases.map(\.rawValue).joined(separator: ", ")); "none" for a perfect world
           --trace             print what happened; with --first SEED of that seed
           --hash              print the trace hash of each seed
+          --stop              stop at the first seed that breaks a promise, and do not shrink it
 
         """
 
@@ -36,6 +37,7 @@ struct Options {
     var deleteWins: [String] = []
     var printsTrace = false
     var printsHashes = false
+    var stopsAtFirst = false
 
     init(_ arguments: some Sequence<String>) throws {
         var arguments = Array(arguments)[...]
@@ -43,6 +45,7 @@ struct Options {
             switch name {
             case "--trace": printsTrace = true
             case "--hash": printsHashes = true
+            case "--stop": stopsAtFirst = true
             case "--help": throw Unusable(description: Self.usage)
             default:
                 guard let value = arguments.popFirst() else { throw Unusable(description: "\(name) needs a value.\n\n" + Self.usage) }

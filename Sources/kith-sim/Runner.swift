@@ -31,23 +31,29 @@ struct Runner {
 
     private func runSeeds(_ simulator: KithSimulator) -> Bool {
         let start = Date()
+        var seeds = 0
         var broken = 0
         var commits = 0
         var applies = 0
         for seed in options.firstSeed..<options.firstSeed + options.seedCount {
             let report = simulator.run(simulator.script(seed: seed))
+            seeds += 1
             commits += report.statistics.commits
             applies += report.statistics.applies
             if options.printsHashes { print(seed, String(report.traceHash, radix: 16)) }
-            guard report.violation != nil else { continue }
+            guard let violation = report.violation else { continue }
             broken += 1
+            if options.stopsAtFirst {
+                print("Seed \(seed), after \(seeds) seeds: \(violation)")
+                return false
+            }
             for failure in simulator.failures(seeds: [seed]) { print(failure) }
         }
         let seconds = Date().timeIntervalSince(start)
         print(
             """
-            \(options.seedCount) seeds of \(options.nodeCount) nodes, \(commits) commits, \(applies) slices applied, \
-            \(String(format: "%.1f", seconds)) s (\(Int(Double(options.seedCount) * 60 / seconds)) a minute): \
+            \(seeds) seeds of \(options.nodeCount) nodes, \(commits) commits, \(applies) slices applied, \
+            \(String(format: "%.1f", seconds)) s (\(Int(Double(seeds) * 60 / seconds)) a minute): \
             \(broken == 0 ? "every promise was kept." : "\(broken) seeds broke a promise.")
             """)
         return broken == 0

@@ -23,6 +23,9 @@ public enum Fault: String, Hashable, Sendable, CaseIterable {
     /// A peer sends frames that are damaged. Nothing can be promised about contents in such a run, but that nobody traps.
     case damage
 
+    /// Whether databases must be files, which makes a run slower.
+    var needsDisks: Bool { self == .restore || self == .clone }
+
     /// The faults after which every promise holds.
-    public static let honest: [Fault] = allCases.filter { $0 != .damage }
+    public static let honest = allCases.filter { $0 != .damage }
 }

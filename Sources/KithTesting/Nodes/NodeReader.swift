@@ -5,7 +5,7 @@ import KithSync
 /// Reads from a node what its user would see.
 struct NodeReader {
     let store: KithStore
-    let database: DatabaseQueue
+    let database: any DatabaseWriter
     let tables: [WorkloadTable]
 
     /// The row's values in the order of the workload's columns, with sets as sorted arrays; `nil` if it is not there.

@@ -1,37 +1,53 @@
 import GRDB
+import Synchronization
 
-/// What an observer of the app's tables is told: how often something was committed, and which tables changed.
-final class ObservationProbe: TransactionObserver {
-    private var pending: Set<String> = []
-    private(set) var commitCount = 0
-    /// Only a filter: never iterated.
-    private var changedTables: Set<String> = []
+/// What an observer of one of the app's tables is told.
+final class ObservationProbe: TransactionObserver, Sendable {
+    private struct State {
+        var isPending = false
+        var hasChanged = false
+        var commitCount = 0
+    }
+
+    let table: String
+    private let state = Mutex(State())
+
+    init(table: String) {
+        self.table = table
+    }
 
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool {
-        !eventKind.tableName.hasPrefix("kith_")
+        eventKind.tableName.utf8.elementsEqual(table.utf8)
     }
 
     func databaseDidChange(with event: DatabaseEvent) {
-        pending.insert(event.tableName)
+        databaseDidChange()
     }
 
-    func databaseDidChange() {}
+    func databaseDidChange() {
+        state.withLock { $0.isPending = true }
+    }
 
     func databaseDidCommit(_ db: Database) {
-        commitCount += 1
-        changedTables.formUnion(pending)
-        pending = []
+        state.withLock { state in
+            state.commitCount += 1
+            state.hasChanged = state.hasChanged || state.isPending
+            state.isPending = false
+        }
     }
 
     func databaseDidRollback(_ db: Database) {
-        pending = []
+        state.withLock { $0.isPending = false }
     }
 
     /// Forgets what it was told.
     func reset() {
-        commitCount = 0
-        changedTables = []
+        state.withLock { $0 = State() }
     }
 
-    func wasTold(of table: String) -> Bool { changedTables.contains(table) }
+    /// Commits of any kind since the last reset.
+    var commitCount: Int { state.withLock(\.commitCount) }
+
+    /// Whether it was told that the table changed, since the last reset.
+    var hasChanged: Bool { state.withLock(\.hasChanged) }
 }

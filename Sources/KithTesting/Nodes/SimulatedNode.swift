@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import KithCausality
 import KithStore
@@ -10,18 +11,17 @@ final class SimulatedNode {
     var course = ClockCourse()
     private let schema: SimulatedSchema
     private let identities: ReplicaIDSource
-    private(set) var database: DatabaseQueue
+    private let disk: NodeDisk
     /// `nil` while the process does not run.
     private(set) var store: KithStore?
-    private(set) var probe = ObservationProbe()
+    /// An observer of each tracked table, in order.
+    let probes: [ObservationProbe]
     /// The store's own summary, as of its last commit.
     var summary: StoreSummary
     /// What would survive a loss of power, as the node was told.
     var durable = VersionVector()
     /// What the oracle takes the node to have seen.
-    var knowledge = Knowledge()
-    /// Rows of unfinished catch-ups, of which the node has seen more.
-    var contexts: [RowKey: Knowledge] = [:]
+    var known = NodeKnowledge()
     var openPeers: [ReplicaID] = []
     var isDiskLimited = false
     /// Grows with every start of the process.
@@ -30,31 +30,26 @@ final class SimulatedNode {
 
     /// A copy of the database, and what the oracle knows of it.
     struct Backup {
-        let database: DatabaseQueue
-        let contexts: [RowKey: Knowledge]
+        let content: Data
+        let known: NodeKnowledge
     }
 
-    init(index: Int, schema: SimulatedSchema, seed: UInt64) throws {
+    /// - Parameter inMemory: whether the disk is never copied, restored or left as a crash leaves it.
+    init(index: Int, schema: SimulatedSchema, seed: UInt64, inMemory: Bool = true) throws {
         self.index = index
         self.schema = schema
         identities = ReplicaIDSource(seed: seed, node: index)
         clock.milliseconds = ClockCourse.epochMilliseconds
-        database = try DatabaseQueue()
-        try schema.migrate(database)
+        probes = schema.tables.map { ObservationProbe(table: $0.name) }
+        disk = try NodeDisk(inMemory: inMemory)
+        try schema.migrate(disk.database)
         summary = StoreSummary(replica: ReplicaID(high: 0, low: 0), heads: [], clock: .zero)
         try start()
     }
 
+    var database: any DatabaseWriter { disk.database }
     var name: String { nodeName(index) }
     var isRunning: Bool { store != nil }
-
-    /// What the node has seen of a row.
-    func knowledge(of key: RowKey) -> Knowledge {
-        guard let context = contexts[key] else { return knowledge }
-        var joined = knowledge
-        joined.join(context)
-        return joined
-    }
 
     // MARK: The process
 
@@ -67,17 +62,25 @@ final class SimulatedNode {
                 clock: { [clock] in HybridTimestamp(milliseconds: clock.milliseconds) },
                 makeReplicaID: { [identities] in identities.next() }))
         self.store = store
-        probe = ObservationProbe()
-        database.add(transactionObserver: probe, extent: .observerLifetime)
+        for probe in probes { database.add(transactionObserver: probe, extent: .observerLifetime) }
         summary = try store.summary()
     }
 
-    /// The process ends; what it committed stays.
-    func stop() {
-        store?.close()
-        store = nil
+    /// The process is killed; what it committed stays.
+    func stop() throws {
+        guard store != nil else { return }
         openPeers = []
-        database.remove(transactionObserver: probe)
+        try disk.kill {
+            store?.close()
+            for probe in probes { database.remove(transactionObserver: probe) }
+        }
+        store = nil
+    }
+
+    /// The machine is no longer needed.
+    func remove() {
+        try? stop()
+        disk.remove()
     }
 
     // MARK: The disk
@@ -92,20 +95,14 @@ final class SimulatedNode {
     }
 
     func makeBackup() throws {
-        backup = Backup(database: try copy(of: database), contexts: contexts)
+        backup = Backup(content: try disk.copy(), known: known)
     }
 
-    /// Puts a copy of `backup` in the place of the database. The process must not run.
+    /// Puts `backup` in the place of the database. The process must not run.
     func replaceDatabase(by backup: Backup) throws {
-        database = try copy(of: backup.database)
-        contexts = backup.contexts
+        try disk.replace(by: backup.content)
+        known = backup.known
         isDiskLimited = false
         durable = VersionVector()
-    }
-
-    private func copy(of database: DatabaseQueue) throws -> DatabaseQueue {
-        let copy = try DatabaseQueue()
-        try database.backup(to: copy)
-        return copy
     }
 }

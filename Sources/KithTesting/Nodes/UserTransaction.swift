@@ -6,7 +6,7 @@ import KithSync
 /// Runs the statements of a script's transaction against a user's own tables, with plain SQL.
 struct UserTransaction {
     let store: KithStore
-    let database: DatabaseQueue
+    let database: any DatabaseWriter
     let tables: [WorkloadTable]
 
     private struct RolledBack: Error {}

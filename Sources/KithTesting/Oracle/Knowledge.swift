@@ -34,3 +34,29 @@ struct Knowledge: Hashable {
         for (replica, sequence) in other.sequences.enumerated() where self[replica] < sequence { self[replica] = sequence }
     }
 }
+
+/// What a node has seen, row by row.
+struct NodeKnowledge {
+    /// Of every row.
+    var common = Knowledge()
+    /// Of rows that came with catch-ups that are not complete: more.
+    var contexts: [RowKey: Knowledge] = [:]
+
+    func of(_ key: RowKey) -> Knowledge {
+        guard let context = contexts[key] else { return common }
+        var joined = common
+        joined.join(context)
+        return joined
+    }
+
+    /// A row has come from somebody who had seen this much of it.
+    mutating func learn(_ key: RowKey, _ seen: Knowledge) {
+        contexts[key, default: Knowledge()].join(seen)
+    }
+
+    /// All rows are known up to this now.
+    mutating func advance(to knowledge: Knowledge) {
+        common = knowledge
+        if !contexts.isEmpty { contexts = contexts.filter { !knowledge.covers($0.value) } }
+    }
+}

@@ -80,6 +80,7 @@ final class Ledger {
     /// The rows of the commits that `new` knows and `old` does not.
     func rows(from old: Knowledge, to new: Knowledge) throws(Violation) -> [RowKey] {
         var result: [RowKey] = []
+        var known: Set<RowKey> = []
         for (replica, sequence) in new.sequences.enumerated() where old[replica] < sequence {
             guard sequence <= UInt64(commits[replica].count) else {
                 throw Violation(
@@ -87,7 +88,7 @@ final class Ledger {
                     "A vector names \(name(of: EventID(replica: replica, sequence: sequence))), but only \(commits[replica].count) were made.")
             }
             for commit in commits[replica][Int(old[replica])..<Int(sequence)] {
-                for key in commit.rows where !result.contains(key) { result.append(key) }
+                for key in commit.rows where known.insert(key).inserted { result.append(key) }
             }
         }
         return result
@@ -95,10 +96,11 @@ final class Ledger {
 
     // MARK: Losses
 
-    /// The only disk that held what `survivors` lack is gone.
-    func lose(from replica: ReplicaID, after sequence: UInt64) {
-        let number = number(of: replica)
-        for index in commits[number].indices where UInt64(index) >= sequence { commits[number][index].isLost = true }
+    /// The only disk that held what `remaining` lacks is gone.
+    func lose(beyond remaining: Knowledge) {
+        for replica in commits.indices {
+            for index in commits[replica].indices where UInt64(index) >= remaining[replica] { commits[replica][index].isLost = true }
+        }
     }
 
     /// An acknowledged commit that `knowledge` lacks and that was not lost.

@@ -28,6 +28,8 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case unjustAccusation
         /// Queues are bounded.
         case queueTooLong
+        /// The records of a store agree with each other.
+        case unsoundStore
         /// A store does its work unless its disk is full.
         case storeFailed
     }

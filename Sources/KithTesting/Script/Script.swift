@@ -25,6 +25,16 @@ public struct Script: Hashable, Sendable {
     /// The most nodes that a script may have.
     public static let nodesMax = 64
 
+    /// Whether disks are copied or replaced, so that databases must be files.
+    var needsDisks: Bool {
+        steps.contains { step in
+            switch step {
+            case .backup, .restore, .clone: true
+            default: false
+            }
+        }
+    }
+
     /// How many commits of users the script asks for.
     public var commitCount: Int {
         steps.count { if case .commit = $0 { true } else { false } }

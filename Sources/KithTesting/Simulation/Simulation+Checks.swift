@@ -9,6 +9,7 @@ extension Simulation {
         guard let store = node.store else { return }
         let before = node.summary
         let summary = try store.summary()
+        if isPoisoned { return node.summary = summary }
         let event = EventID(
             replica: ledger.number(of: before.replica), sequence: before.vector[before.replica] + 1)
         let effects = try expectedEffects(operations, outcomes, event, node)
@@ -30,7 +31,7 @@ extension Simulation {
     private func expectedEffects(
         _ operations: [Operation], _ outcomes: [Bool], _ event: EventID, _ node: SimulatedNode
     ) throws -> [(RowKey, RowEffect)] {
-        var drafts = TransactionDraft(ledger: ledger, event: event) { node.knowledge(of: $0) }
+        var drafts = TransactionDraft(ledger: ledger, event: event) { node.known.of($0) }
         var outcomes = outcomes[...]
         for operation in operations {
             switch operation {
@@ -51,21 +52,21 @@ extension Simulation {
 
     /// A slice was applied: vector, clock and rows moved together, in one observation.
     func checkApplied(_ slice: Slice, _ summary: StoreSummary, _ node: SimulatedNode) throws {
+        if isPoisoned { return node.summary = summary }
+        let before = node.known
         let theirs = ledger.knowledge(slice.vector)
         var received: [RowKey] = []
         for row in slice.rows {
             guard let key = key(slice, row) else { continue }
             received.append(key)
-            var context = node.contexts[key] ?? Knowledge()
-            context.join(theirs)
-            context.join(ledger.knowledge(row.state.context))
-            node.contexts[key] = context
+            node.known.learn(key, theirs)
+            node.known.learn(key, ledger.knowledge(row.state.context))
         }
         guard summary.clock >= slice.clock, summary.clock >= node.summary.clock else {
             throw Violation(.clockWentBack, "\(node.name) applied a slice of \(slice.clock), but stands at \(summary.clock).")
         }
-        guard node.probe.commitCount <= 1 else {
-            throw Violation(.wrongObservation, "\(node.name) applied a slice in \(node.probe.commitCount) observable commits.")
+        if let commits = node.probes.map(\.commitCount).max(), commits > 1 {
+            throw Violation(.wrongObservation, "\(node.name) applied a slice in \(commits) commits that observers can tell apart.")
         }
         if slice.isLast {
             guard summary.vector.covers(slice.targetVector) else {
@@ -75,6 +76,7 @@ extension Simulation {
             throw Violation(.vectorClaimsUnknown, "\(node.name) applied a part of a delta, and its vector moved.")
         }
         try moved(node, to: summary, besides: received)
+        try checkNotifications(received, node, before)
     }
 
     /// The node's vector is that of `summary`; compares the rows that this concerns.
@@ -84,13 +86,29 @@ extension Simulation {
         }
         let knowledge = ledger.knowledge(summary.vector)
         var rows = keys
-        if knowledge != node.knowledge {
-            for key in try ledger.rows(from: node.knowledge, to: knowledge) where !rows.contains(key) { rows.append(key) }
+        if knowledge != node.known.common {
+            for key in try ledger.rows(from: node.known.common, to: knowledge) where !rows.contains(key) { rows.append(key) }
         }
-        node.knowledge = knowledge
+        node.known.advance(to: knowledge)
         node.summary = summary
-        if !node.contexts.isEmpty { node.contexts = node.contexts.filter { !knowledge.covers($0.value) } }
         try checkRows(rows, node)
+    }
+
+    /// Whoever observes a table whose rows changed was told.
+    private func checkNotifications(_ keys: [RowKey], _ node: SimulatedNode, _ known: NodeKnowledge) throws {
+        for key in keys {
+            let table = tables[key.table]
+            if node.probes[key.table].hasChanged { continue }
+            let before = ledger.view(key, seenBy: known.of(key))
+            let after = ledger.view(key, seenBy: node.known.of(key))
+            let policy = table.deletePolicy
+            let isChanged =
+                before.isVisible(policy) != after.isVisible(policy)
+                || (after.isVisible(policy) && before.shown(table) != after.shown(table))
+            guard !isChanged else {
+                throw Violation(.wrongObservation, "\(table.name) \(key.row) of \(node.name) changed, and observers were not told.")
+            }
+        }
     }
 
     /// Compares what the node shows with what it must show.
@@ -101,7 +119,7 @@ extension Simulation {
         for (key, actual) in zip(keys, values) {
             statistics.rowsChecked += 1
             let table = tables[key.table]
-            let view = ledger.view(key, seenBy: node.knowledge(of: key))
+            let view = ledger.view(key, seenBy: node.known.of(key))
             let expected = view.isVisible(table.deletePolicy) ? view.shown(table) : nil
             guard actual == expected else {
                 throw Violation(
@@ -136,13 +154,14 @@ extension Simulation {
 
     /// A slice is made of what its sender knows, and says so.
     func checkRead(_ slice: Slice, _ node: SimulatedNode) throws {
+        if isPoisoned { return }
         guard slice.vector == node.summary.vector else {
             throw Violation(
                 .vectorClaimsUnknown, "\(node.name) is at \(node.summary.vector) and reads a slice of \(slice.vector).")
         }
         for row in slice.rows where !row.state.context.isEmpty {
             guard let key = key(slice, row) else { continue }
-            guard node.knowledge(of: key).covers(ledger.knowledge(row.state.context)) else {
+            guard node.known.of(key).covers(ledger.knowledge(row.state.context)) else {
                 throw Violation(
                     .vectorClaimsUnknown, "\(node.name) sends \(tables[key.table].name) \(key.row) with \(row.state.context).")
             }
@@ -151,7 +170,7 @@ extension Simulation {
 
     /// What failed or was rolled back left nothing behind.
     func checkUnchanged(_ node: SimulatedNode) throws {
-        guard let store = node.store else { return }
+        guard let store = node.store, !isPoisoned else { return }
         let summary = try store.summary()
         guard summary.vector == node.summary.vector else {
             throw Violation(.wrongState, "\(node.name) rolled a transaction back, and yet its vector moved to \(summary.vector).")
@@ -161,8 +180,8 @@ extension Simulation {
 
     /// The store was opened: it knows what it knew.
     func checkOpened(_ node: SimulatedNode) throws {
-        node.knowledge = ledger.knowledge(node.summary.vector)
-        node.contexts = node.contexts.filter { !node.knowledge.covers($0.value) }
+        if isPoisoned { return }
+        node.known.advance(to: ledger.knowledge(node.summary.vector))
         try checkRows(ledger.rows, node)
     }
 

@@ -32,7 +32,6 @@ extension Simulation {
             }
             try runEvents(until: now + 250)
         }
-        statistics.virtualMilliseconds = now
     }
 
     private var hasConverged: Bool {
@@ -45,14 +44,16 @@ extension Simulation {
             guard try store.summary().vector == node.summary.vector else {
                 throw Violation(.wrongState, "\(node.name) does not know what it said it knows.")
             }
-            if let lost = ledger.missing(in: node.knowledge) {
+            if let lost = ledger.missing(in: node.known.common) {
                 throw Violation(.writeLost, "\(node.name) lacks \(ledger.name(of: lost)), which was acknowledged to a user.")
             }
-            guard node.contexts.isEmpty else {
+            guard node.known.contexts.isEmpty else {
                 throw Violation(.noConvergence, "\(node.name) still waits for the rest of a catch-up.")
             }
             try checkRows(ledger.rows, node)
             try checkNothingElse(node)
+            let verification = try store.verify()
+            guard verification.isSound else { throw Violation(.unsoundStore, "\(node.name): \(verification.problems)") }
         }
         try checkBootstrap(from: nodes[random.int(in: 0...nodes.count - 1)])
     }
@@ -63,7 +64,7 @@ extension Simulation {
         let reader = NodeReader(store: store, database: node.database, tables: tables)
         for table in tables.indices {
             let expected = ledger.rows.count { key in
-                key.table == table && ledger.view(key, seenBy: node.knowledge).isVisible(tables[table].deletePolicy)
+                key.table == table && ledger.view(key, seenBy: node.known.of(key)).isVisible(tables[table].deletePolicy)
             }
             let actual = try reader.rowCount(table)
             guard actual == expected else {
@@ -76,14 +77,14 @@ extension Simulation {
     private func checkBootstrap(from source: SimulatedNode) throws {
         guard let store = source.store else { return }
         let fresh = try SimulatedNode(index: nodes.count, schema: schema, seed: script.seed)
-        defer { fresh.stop() }
+        defer { fresh.remove() }
         guard let freshStore = fresh.store else { return }
         _ = wallClock(of: fresh)
         guard case .applied(let summary) = try freshStore.apply(try store.delta(since: VersionVector())),
             summary.vector == source.summary.vector
         else { throw Violation(.wrongBootstrap, "A new node that takes everything from \(source.name) does not know the same.") }
         fresh.summary = summary
-        fresh.knowledge = ledger.knowledge(summary.vector)
+        fresh.known.advance(to: ledger.knowledge(summary.vector))
         do {
             try checkRows(ledger.rows, fresh)
             try checkNothingElse(fresh)

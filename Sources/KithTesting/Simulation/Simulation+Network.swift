@@ -97,6 +97,7 @@ extension Simulation {
         var bytes = bytes
         if links[end.link].damages[end.side] > 0 {
             links[end.link].damages[end.side] -= 1
+            isPoisoned = true
             damage(&bytes)
         }
         let transmission = Int64(bytes.count) * 1_000 / Int64(script.conditions.bytesPerSecond)

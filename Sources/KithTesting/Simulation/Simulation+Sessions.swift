@@ -53,7 +53,7 @@ extension Simulation {
 
     private func apply(_ slice: Slice, _ relay: Relay, _ store: KithStore, _ end: EndID) throws {
         let node = node(of: end)
-        node.probe.reset()
+        for probe in node.probes { probe.reset() }
         let outcome = try store.apply(slice)
         statistics.applies += 1
         switch outcome {
@@ -62,7 +62,7 @@ extension Simulation {
             try handle(.applied(outcome), end)
             try storeMoved(node, relay: relay, except: end)
         case .refused(let summary):
-            guard summary.vector == node.summary.vector else {
+            guard isPoisoned || summary.vector == node.summary.vector else {
                 throw Violation(.wrongState, "\(node.name) refused a slice and yet its vector moved.")
             }
             try handle(.applied(outcome), end)
@@ -72,7 +72,7 @@ extension Simulation {
     private func failed(_ error: StoreError, _ node: SimulatedNode, _ end: EndID) throws {
         trace.note(now, "\(node.name) fails: \(error.message)")
         switch error.code {
-        case .sliceRejected where damagedLinks.contains(end.link):
+        case .sliceRejected where isPoisoned:
             try handle(.close(CloseReason(.protocolError, error.message)), end)
         case .diskFull where node.isDiskLimited:
             try checkUnchanged(node)
@@ -94,8 +94,8 @@ extension Simulation {
     private static let flushMilliseconds: Int64 = 100
 
     func flush(_ node: SimulatedNode, _ generation: Int) throws {
-        guard node.isRunning, node.generation == generation, node.durable != node.summary.vector else { return }
-        node.durable.join(node.summary.vector)
+        guard let store = node.store, node.generation == generation, node.durable != node.summary.vector else { return }
+        node.durable.join(script.needsDisks ? try store.makeDurable() : node.summary.vector)
         for end in ends(of: node) where isOpen(end) { try handle(.durable(node.durable), end) }
     }
 
@@ -105,7 +105,7 @@ extension Simulation {
         switch reason.code {
         case .shutdown, .timeout, .identityChanged, .replaced: return
         case .storeFailed where node(of: end).isDiskLimited || node(of: end.other).isDiskLimited: return
-        case _ where damagedLinks.contains(end.link): return
+        case _ where isPoisoned: return
         default: throw Violation(.unjustAccusation, "\(node(of: end).name) closes (\(reason.code)): \(reason.message)")
         }
     }
@@ -113,6 +113,7 @@ extension Simulation {
     // MARK: Identity
 
     private func verifyIdentity(of node: SimulatedNode, _ claim: Head) throws {
+        _ = try node.store?.verifyIdentity(claim)
         try identityChanged(node)
     }
 

@@ -24,10 +24,7 @@ extension Simulation {
         case .clog(let from, let to): withDirection(from, to) { link, side in links[link].isClogged[side] = true }
         case .unclog(let from, let to): try withDirection(from, to) { link, side in try unclog(link, side: side) }
         case .damage(let from, let to):
-            withDirection(from, to) { link, side in
-                links[link].damages[side] += 1
-                damagedLinks.insert(link)
-            }
+            withDirection(from, to) { link, side in links[link].damages[side] += 1 }
         case .sync(let a, let b): try sync(nodes[a], nodes[b])
         case .crash(let node): try crash(nodes[node])
         case .start(let node): try start(nodes[node])
@@ -58,7 +55,6 @@ extension Simulation {
     private func commit(_ node: SimulatedNode, _ operations: [Operation]) throws {
         guard let store = node.store else { return }
         _ = wallClock(of: node)
-        node.probe.reset()
         let outcomes: [Bool]?
         do {
             outcomes = try UserTransaction(store: store, database: node.database, tables: tables).run(operations)
@@ -83,7 +79,7 @@ extension Simulation {
             let hasPower = random.chance(percent: 70)
             if hasPower, isOpen(end.other) { plan(.hangUp(end.other), at: now + random.int64(in: script.conditions.latencyMilliseconds)) }
         }
-        node.stop()
+        try node.stop()
     }
 
     func start(_ node: SimulatedNode) throws {
@@ -115,7 +111,12 @@ extension Simulation {
     private func restore(_ node: SimulatedNode, from source: SimulatedNode) throws {
         guard let backup = source.backup else { return }
         let wasRunning = node.isRunning
+        // Nobody restores a database in the tenth of a second in which its last commit is not on the disk yet.
+        try flush(node, node.generation)
         try crash(node)
+        var remaining = backup.known.common
+        for other in nodes where other !== node { remaining.join(other.known.common) }
+        ledger.lose(beyond: remaining)
         try node.replaceDatabase(by: backup)
         if wasRunning { try start(node) }
     }

@@ -17,9 +17,7 @@ public struct KithSimulator: Sendable {
     /// Users' transactions of one run.
     public var commitCount = 200
     /// What may go wrong; each seed makes its own choice among them.
-    public var faults: [Fault] = [
-        .lostConnection, .partition, .clog, .crash, .wrongClock, .driftingClock, .fullDisk, .absence,
-    ]
+    public var faults = Fault.honest
     private let tables: [WorkloadTable]
 
     /// - Throws: what the app's migrations throw, or a `StoreError` if a table cannot synchronise.

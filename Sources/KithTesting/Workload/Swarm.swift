@@ -30,7 +30,7 @@ struct Swarm {
         operationsMax = random.pick([1, 2, 4, 8]) ?? 2
         tableWeights = tables.map { _ in random.int(in: 0...4) }
         faultWeights = faults.compactMap { fault in
-            random.chance(percent: 50) ? (fault, random.int(in: 1...4)) : nil
+            random.chance(percent: fault.needsDisks ? 10 : 50) || faults.count == 1 ? (fault, random.int(in: 1...4)) : nil
         }
         faultPercent = faultWeights.isEmpty ? 0 : random.pick([0, 2, 5, 10, 20]) ?? 5
         oddValuePercent = random.pick([0, 0, 5, 30]) ?? 0

@@ -1,0 +1,40 @@
+import GRDB
+import KithStore
+import KithTesting
+import Testing
+
+/// Risk: the simulator says that all is well whatever happens.
+@Suite struct OracleTests {
+    /// A schema whose triggers do, behind the users' backs, what no user asked for.
+    private static func sabotaged(_ trigger: String) throws -> KithSimulator {
+        let schema = SimulatedSchema(
+            sql: """
+                CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, views INTEGER NOT NULL DEFAULT 0);
+                \(trigger)
+                """,
+            tables: [TrackedTable("note", counters: ["views"])])
+        var simulator = try KithSimulator(schema)
+        simulator.nodeCount = 3
+        simulator.commitCount = 30
+        return simulator
+    }
+
+    @Test func `an honest schema passes`() throws {
+        let failures = try Self.sabotaged("").failures(seeds: 0..<10)
+        #expect(failures.isEmpty, "\(failures)")
+    }
+
+    @Test(
+        arguments: [
+            "CREATE TRIGGER lie AFTER UPDATE OF title ON note BEGIN UPDATE note SET title = 'lost' WHERE id = new.id AND title = 'v9'; END;",
+            "CREATE TRIGGER lie AFTER UPDATE OF views ON note BEGIN UPDATE note SET views = views + 1 WHERE id = new.id; END;",
+            "CREATE TRIGGER lie AFTER INSERT ON note BEGIN DELETE FROM note WHERE id = new.id AND new.views > 3; END;",
+        ])
+    func `what users did not write is found, cut down and can be repeated`(trigger: String) throws {
+        let simulator = try Self.sabotaged(trigger)
+        let failure = try #require(simulator.failures(seeds: 0..<100, failuresMax: 1).first)
+        #expect(failure.script.commitCount <= 4, "\(failure)")
+        let repeated = try simulator.run(Script(parsing: failure.script.description))
+        #expect(repeated.violation == failure.violation)
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import KithTesting
+import Testing
+
+/// Risk: something that a user wrote is lost, changed, or comes back from the dead when machines and networks fail.
+@Suite struct PromiseTests {
+    /// Small runs, so that many of them fit into a test.
+    static func simulator() throws -> KithSimulator {
+        var simulator = try KithSimulator(.standard)
+        simulator.nodeCount = 4
+        simulator.commitCount = 40
+        return simulator
+    }
+
+    @Test(arguments: 0..<10) func `thirty seeds keep every promise`(batch: UInt64) throws {
+        let failures = try Self.simulator().failures(seeds: batch * 30..<batch * 30 + 30)
+        #expect(failures.isEmpty, "\(failures)")
+    }
+
+    @Test func `a pair, a lone machine and a dozen keep every promise`() throws {
+        for (nodes, seeds) in [(1, 0..<3), (2, 0..<10), (12, 0..<2)] as [(Int, Range<UInt64>)] {
+            var simulator = try Self.simulator()
+            simulator.nodeCount = nodes
+            let failures = simulator.failures(seeds: seeds)
+            #expect(failures.isEmpty, "\(failures)")
+        }
+    }
+
+    @Test func `whatever bytes a peer sends, no machine traps`() throws {
+        var simulator = try Self.simulator()
+        simulator.faults = [.damage]
+        let failures = simulator.failures(seeds: 0..<20)
+        #expect(failures.isEmpty, "\(failures)")
+    }
+
+    @Test func `scripts that once found a fault keep every promise`() throws {
+        let folder = try #require(Bundle.module.url(forResource: "Fixtures/seeds", withExtension: nil))
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(!names.isEmpty)
+        for name in names {
+            let script = try Script(parsing: try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8))
+            let violation = try Self.simulator().run(script).violation
+            #expect(violation == nil, "\(name)")
+        }
+    }
+}
+
+/// The long run: `KITH_SOAK=1`, and `KITH_SEED=N` for one seed.
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["KITH_SOAK"] != nil)) struct SimulationSoakTests {
+    private static let seed = ProcessInfo.processInfo.environment["KITH_SEED"].flatMap(UInt64.init)
+
+    @Test(arguments: 0..<200) func `a hundred seeds of five machines and two hundred commits keep every promise`(batch: UInt64) throws {
+        if let seed = Self.seed, seed / 100 != batch { return }
+        let seeds = Self.seed.map { $0..<$0 + 1 } ?? batch * 100..<batch * 100 + 100
+        let failures = try KithSimulator(.standard).failures(seeds: seeds)
+        #expect(failures.isEmpty, "\(failures)")
+    }
+}
