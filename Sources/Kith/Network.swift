@@ -164,7 +164,8 @@ actor Network {
         } else {
             sessions[device]?.post(.close(CloseReason(.replaced, "A newer connection to this device is kept.")))
             sessions[device] = runner
-            node.board.connected(device, address: connection.remoteAddress)
+            // An accepted connection comes from a passing port, which says nothing about where the device is reached.
+            node.board.connected(device, address: connection.isInitiator ? connection.remoteAddress : nil)
             reason = await runner.run()
         }
         if sessions[device] === runner {

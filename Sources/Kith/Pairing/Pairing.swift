@@ -31,8 +31,13 @@ public actor Pairing {
     private let decided: AsyncStream<PairingOutcome>.Continuation
     private var window: PairingWindow
     private var current: PairingAttempt?
+    /// Connections that are being told to come later.
+    private var leaving = 0
     /// Devices that a person said no to, or that do not know the token.
     private var refused: Set<DeviceID> = []
+
+    /// Connections that are told why they are closed, at once.
+    static let leavingMax = 16
 
     /// Opens the window; its time begins now.
     /// - Throws: ``NodeError`` if the key cannot be used.
@@ -72,7 +77,7 @@ public actor Pairing {
             if let discovery {
                 if let port { await announce(port, by: discovery) }
                 group.addTask { await discovery.run() }
-                if configuration.method.isDialling { group.addTask { await self.follow(discovery) } }
+                if configuration.method.isDialling, configuration.address == nil { group.addTask { await self.follow(discovery) } }
             }
             group.addTask { await self.accept() }
             if configuration.method.isDialling { group.addTask { await self.dial() } }
@@ -112,14 +117,21 @@ public actor Pairing {
     /// Lets the device at the other end of `connection` try, unless another one is trying or has been refused.
     func take(_ connection: Connection) async {
         let attempt = makeAttempt(connection)
-        if let code = objection(to: connection) { return await attempt.turnAway(code) }
+        if let code = objection(to: connection) { return await turnAway(attempt, code) }
         let old = current
         current = attempt
-        window.begin()
         await old?.stop(.replaced)
         let result = await attempt.run()
         if current === attempt { current = nil }
-        conclude(result, with: connection.peer)
+        conclude(result, of: connection)
+    }
+
+    /// Says why there is no attempt, unless so many are being told that they may be a flood.
+    private func turnAway(_ attempt: PairingAttempt, _ code: PairingFailure.Code) async {
+        guard leaving < Self.leavingMax else { return attempt.connection.abort(reason: "too many come at once") }
+        leaving += 1
+        await attempt.turnAway(code)
+        leaving -= 1
     }
 
     private func objection(to connection: Connection) -> PairingFailure.Code? {
@@ -142,27 +154,28 @@ public actor Pairing {
         return PairingAttempt(connection, session, trust: trust, address: address) { [happened] in happened.yield(.compare($0)) }
     }
 
-    private func conclude(_ result: PairingAttempt.Result, with peer: DeviceID) {
-        logger.debug("an attempt to pair ended", metadata: ["device": "\(peer.shortDescription)", "end": "\(result.end)"])
+    private func conclude(_ result: PairingAttempt.Result, of connection: Connection) {
+        logger.debug(
+            "an attempt to pair ended", metadata: ["device": "\(connection.peer.shortDescription)", "end": "\(result.end)"])
         switch (result.end, result.device) {
         case (.paired, let device?): decided.yield(.paired(device))
         case (.trustedAlone(let failure), let device?): decided.yield(.trustedAlone(device, failure))
-        case (.failed(let failure), _), (.trustedAlone(let failure), nil): failed(failure, isGuess: result.isGuess, peer)
-        case (.paired, nil): failed(PairingFailure(.unspecified), isGuess: result.isGuess, peer)
+        case (.failed(let failure), _), (.trustedAlone(let failure), nil): failed(failure, isGuess: result.isGuess, connection)
+        case (.paired, nil): failed(PairingFailure(.unspecified), isGuess: result.isGuess, connection)
         }
     }
 
-    private func failed(_ failure: PairingFailure, isGuess: Bool, _ peer: DeviceID) {
+    private func failed(_ failure: PairingFailure, isGuess: Bool, _ connection: Connection) {
         window.fail(isGuess: isGuess)
         if failure.code != .replaced {
             report(.failed(failure, failures: window.failures, failuresMax: PairingWindow.failuresMax))
         }
-        if isFinal(failure) {
+        if configuration.address != nil, connection.isInitiator, failure.code.isFinal {
             decided.yield(.failed(failure))
         } else if window.isExhausted {
             decided.yield(.tooManyFailures(window.failures))
         } else if isRefusal(failure) {
-            refused.insert(peer)
+            refused.insert(connection.peer)
         }
     }
 
@@ -171,15 +184,20 @@ public actor Pairing {
         failure.code == .refused && !failure.isFromPeer || failure.code == .wrongToken && !configuration.method.isListening
     }
 
-    /// Whether the device at the address that a person gave has said the last word.
-    private func isFinal(_ failure: PairingFailure) -> Bool {
-        configuration.address != nil && [.refused, .wrongToken, .otherMethod, .unsupportedVersion, .commitmentBroken].contains(failure.code)
-    }
-
     private func closeInTime() async {
         try? await Task.sleep(for: .milliseconds(configuration.windowMilliseconds))
         // Who has begun to compare may finish.
         while !Task.isCancelled, current != nil { try? await Task.sleep(for: .milliseconds(100)) }
         if !Task.isCancelled { decided.yield(.windowOver(failures: window.failures)) }
+    }
+}
+
+extension PairingFailure.Code {
+    /// Whether trying again at the same device leads nowhere.
+    fileprivate var isFinal: Bool {
+        switch self {
+        case .refused, .wrongToken, .otherMethod, .unsupportedVersion, .commitmentBroken: true
+        default: false
+        }
     }
 }
