@@ -6,6 +6,7 @@ actor PairingDialogue {
     private let screen: PairingScreen
     /// The digits on the screen that nobody has answered.
     private var asked: PairingCode?
+    private var last: PairingEvent?
     /// Whether somebody has answered the digits that were shown last.
     private(set) var hasAnswer = false
     /// Whether nobody can answer any more.
@@ -17,6 +18,9 @@ actor PairingDialogue {
     }
 
     func show(_ event: PairingEvent) {
+        // What is tried again and again is said once.
+        guard event != last else { return }
+        last = event
         if case .compare(let code) = event {
             asked = code
             hasAnswer = false

@@ -124,4 +124,64 @@ import Testing
         }
         #expect(try await record.value.failures.isEmpty)
     }
+
+    // MARK: Strangers
+
+    /// Connects to a window as a device that the test makes.
+    private func stranger(_ port: Int) async throws -> Connection {
+        var configuration = TransportConfiguration()
+        configuration.applicationProtocol = "kith-pair/1"
+        return try await Transport(key: DeviceKey(), configuration: configuration, admits: { _ in true })
+            .dial(host: "127.0.0.1", port: port)
+    }
+
+    /// An initiator knows the digits once it has the acceptor's nonce, and may hang up where they do not fit.
+    @Test func hangingUpBeforeTheDigitsCountsAsAFailure() async throws {
+        let (port, record) = try await wait(attic.open(), answering: true)
+        for _ in 0..<3 {
+            let connection = try await stranger(port)
+            try await connection.send([1, 1, 1] + [UInt8](repeating: 9, count: 32))
+            var frames = connection.frames.makeAsyncIterator()
+            #expect(try await frames.next()?.first == 2)
+            connection.abort(reason: "the digits do not fit")
+            // The next attempt waits until this one is over.
+            while try await isBusy(port) {}
+        }
+        let first = try await record.value
+        #expect(first.outcome == .tooManyFailures(3))
+        #expect(first.codes.isEmpty)
+    }
+
+    /// Whether another device would be told to wait. Ends an attempt of its own before it counts.
+    private func isBusy(_ port: Int) async throws -> Bool {
+        guard let connection = try? await stranger(port) else { return false }
+        try? await connection.send([7, 8])
+        var frames = connection.frames.makeAsyncIterator()
+        let answer = try? await frames.next()
+        await connection.close()
+        return answer == [7, 9]
+    }
+
+    @Test func strangersWhoTalkNonsenseDoNotCloseTheWindow() async throws {
+        let (port, record) = try await wait(attic.open(), answering: true)
+        for index in 0..<30 {
+            let connection = try await stranger(port)
+            try? await connection.send(Array([UInt8](repeating: UInt8(index), count: 128).prefix(index * 4 + 1)))
+            await connection.close()
+        }
+        let second = try await run(desk.open(dialling: port), answering: true)
+        let first = try await record.value
+        guard case .paired = first.outcome, case .paired = second.outcome else { Issue.record("\(first) \(second)"); return }
+        #expect(attic.trust.devices.map(\.id) == [desk.key.id])
+    }
+
+    /// The other side of `isFinal`: what a stranger says ends nothing but its own attempt.
+    @Test func aStrangerDoesNotSpeakForTheDeviceAtTheAddress() async throws {
+        let (port, record) = try await wait(desk.open(dialling: 1), answering: true)
+        let connection = try await stranger(port)
+        try await connection.send([1, 200])
+        for try await _ in connection.frames {}
+        let second = try await run(attic.open(dialling: port), answering: true)
+        guard case .paired = try await record.value.outcome, case .paired = second.outcome else { Issue.record("\(second)"); return }
+    }
 }
