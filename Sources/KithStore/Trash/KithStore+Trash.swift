@@ -25,7 +25,7 @@ extension KithStore {
         try read { ledger in try Trash(ledger: ledger).rows(table: table, max: limit, after: trashEnd) }
     }
 
-    /// Brings a row back from the trash, with all its cells and alternatives, as a change of this store.
+    /// Brings a row back from the trash as it was last shown: a new life, without alternatives.
     ///
     /// - Throws: ``StoreError`` with code `notFound` if the row is not in the trash; `valueRejected` if a rule of the
     ///   table does not let it in.

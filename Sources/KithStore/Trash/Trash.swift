@@ -44,6 +44,14 @@ struct Trash {
         return rows.count
     }
 
+    /// Whether a hidden row was in a trash that has been emptied.
+    func isEmptied(_ number: Int64) throws -> Bool {
+        let select = try connection.statement("SELECT since FROM kith_hidden WHERE number = ?")
+        select.bind(1, number)
+        defer { select.reset() }
+        return try select.step() ? select.integer(0) == 0 : true
+    }
+
     /// Removes rows whose deletion everybody holds.
     ///
     /// Whoever has acknowledged a row's whole clock knows the deletion, so a later edit of its is a new life. An earlier one is
@@ -53,22 +61,34 @@ struct Trash {
         guard acknowledged.allSatisfy({ vector.covers($0) }) else { return 0 }
         let select = try connection.statement(
             """
-            SELECT number, state, context, reason, tbl FROM kith_hidden
+            SELECT id, number, state, context, reason, tbl FROM kith_hidden
             WHERE reason = \(HiddenReason.deleted.rawValue) AND context IS NULL AND since <= ?
             """)
         select.bind(1, max(0, end))
-        var garbage: [(table: Int, row: HiddenRow)] = []
+        var garbage: [(table: Int, id: RowID, row: HiddenRow)] = []
         while try select.step() {
-            let table = select.int(4)
-            let hidden = try ledger.hiddenRow(select, at: 0, table: table)
+            let table = select.int(5)
+            let hidden = try ledger.hiddenRow(select, at: 1, table: table)
             let clock = hidden.state.clock
-            if acknowledged.allSatisfy({ $0.covers(clock) }) { garbage.append((table, hidden)) }
+            if acknowledged.allSatisfy({ $0.covers(clock) }) {
+                garbage.append((table, try select.rowID(0), hidden))
+            }
         }
-        for (table, row) in garbage {
-            try ledger.removeHidden(row.number)
-            try ledger.reindex(table, from: row.state.liveDots, at: -row.number, to: [], at: 0)
+        var count = 0
+        for (table, id, row) in garbage {
+            let remains = row.state.remains
+            if remains == row.state { continue }
+            count += 1
+            if remains.isEmpty {
+                try ledger.removeHidden(row.number)
+            } else {
+                var left = row
+                left.state = remains
+                _ = try ledger.save(left, table, id: id, sinceMilliseconds: 0)
+            }
+            try ledger.reindex(table, from: row.state.liveDots, at: -row.number, to: remains.liveDots, at: -row.number)
         }
-        return garbage.count
+        return count
     }
 }
 
@@ -76,13 +96,12 @@ extension Capture {
     /// Shows a deleted row again, by a commit of this store.
     func restore(table name: String, id: RowID) throws {
         guard let (number, tracked) = ledger.tracked(name), var hidden = try ledger.hiddenRow(number, id),
-            hidden.reason == .deleted, !hidden.state.cells.isEmpty
+            hidden.reason == .deleted, !hidden.state.cells.isEmpty, try !Trash(ledger: ledger).isEmptied(hidden.number)
         else { throw StoreError(.notFound, "Row \(id) of \(name) is not in the trash.") }
         let table = ledger.catalog.tables[number]
         let before = hidden.state.liveDots
         let (stamp, _) = try clock.stamp(ledger.catalog)
-        hidden.state.touch(stamp)
-        hidden.state.tombstones = []
+        hidden.state.revive(stamp)
         let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
         // Only this insertion is noted here; what triggers of the app make of it is not.
         skipsInsert = true
@@ -96,19 +115,28 @@ extension Capture {
 }
 
 extension RowState {
-    /// Lets the commit of `stamp` live in the row without changing what it shows, so that others hear of the row.
-    mutating func touch(_ stamp: Stamp) {
-        guard let index = cells.indices.first else { return }
-        switch cells[index].cell {
-        case .register(var register):
-            register.set(register.shown?.value ?? .null, stamp: stamp)
-            cells[index].cell = .register(register)
-        case .set(var set):
-            set.touched.insert(stamp.dot)
-            cells[index].cell = .set(set)
-        case .counter(var counter):
-            counter.add(0, dot: stamp.dot)
-            cells[index].cell = .counter(counter)
+    /// Begins a new life of the row that shows what it showed. All of it is written anew, for others may have collected
+    /// the old one, and would take only what is new.
+    mutating func revive(_ stamp: Stamp) {
+        for index in cells.indices {
+            switch cells[index].cell {
+            case .register(var register):
+                register.resolve(keeping: register.shown?.value ?? .null, stamp: stamp)
+                cells[index].cell = .register(register)
+            case .set(var set):
+                set.restart(with: set.elements.map(\.json), dot: stamp.dot)
+                cells[index].cell = .set(set)
+            case .counter(var counter):
+                counter.add(0, dot: stamp.dot)
+                cells[index].cell = .counter(counter)
+            }
         }
+        tombstones = []
+    }
+
+    /// What must outlast the row's contents: counters, whose totals nobody can write for another, with the tombstones.
+    fileprivate var remains: RowState {
+        let counters = cells.filter { if case .counter = $0.cell { true } else { false } }
+        return counters.isEmpty ? RowState() : RowState(cells: counters, tombstones: tombstones)
     }
 }

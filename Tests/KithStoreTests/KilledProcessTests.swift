@@ -1,0 +1,63 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import Testing
+
+@Suite("A killed process leaves half a step behind")
+struct KilledProcessTests {
+    /// Kills of a usual run; `KITH_SOAK` asks for all.
+    private static let killCount = ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 15 : 1_000
+
+    /// The program stands beside the one that runs the tests.
+    private static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        .appendingPathComponent("kith-conformance")
+
+    @Test(
+        "after kill -9 at any moment the store opens as the same replica, holds together, and has all that was committed",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: program.path), "kith-conformance is not where the tests are"))
+    func killed() throws {
+        let folder = try TemporaryFolder()
+        var random = SplitMix64(seed: 9)
+        var replica: String?
+        for round in 0..<Self.killCount {
+            let output = try Self.runAndKill(folder.file("store"), afterMilliseconds: Int.random(in: 1...150, using: &random))
+            let database = try DatabasePool(path: folder.file("store"))
+            if try database.read({ try !$0.tableExists("item") }) { continue }
+            let store = try KithStore(database, tables: [TrackedTable("item", sets: ["tags"], counters: ["views"])])
+            #expect(store.identityDoubt == nil)
+            let summary = try store.summary()
+            if let replica { #expect(summary.replica.description == replica) }
+            replica = summary.replica.description
+            let committed = output.filter { $0.hasPrefix("committed ") }.compactMap { UInt64($0.dropFirst(10)) }.max() ?? 0
+            #expect(summary.vector[summary.replica] >= committed)
+            #expect(try store.verify().problems == [], "round \(round)")
+            let halves = try database.read {
+                try Int.fetchOne(
+                    $0, sql: "SELECT count(*) FROM (SELECT 1 FROM item WHERE title <> 'peer' GROUP BY title HAVING count(*) = 1)")
+            }
+            #expect(halves == 0)
+            store.close()
+            try database.close()
+            if round % 20 == 19 { try FileManager.default.removeItem(atPath: folder.file("store")); replica = nil }
+        }
+    }
+
+    /// The whole lines that the program wrote before it was killed.
+    private static func runAndKill(_ path: String, afterMilliseconds milliseconds: Int) throws -> [String] {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = ["write-until-killed", path]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        // The moment only has to be some moment: while it opens the store, or after.
+        if milliseconds % 4 > 0 { _ = try pipe.fileHandleForReading.read(upToCount: 1) }
+        Thread.sleep(forTimeInterval: Double(milliseconds) / 1_000)
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        let rest = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        return String(decoding: rest, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+    }
+}
