@@ -15,6 +15,8 @@ struct Sentinel: Codable, Hashable {
     var inode: UInt64
     /// Drawn anew at each opening, and kept in the database as well: an older file put in place has another one.
     var opening: String
+    /// The mark before, while a process is just opening the store and may have stored either.
+    var openingBefore: String?
     /// A commit of the replica that the database must have.
     var sequence: UInt64
     /// Whether everything was on the disk when the last process closed the store.
@@ -46,7 +48,8 @@ struct Sentinel: Codable, Hashable {
 
     /// Why the database beside this file cannot go on as the replica it says it is; `nil` if it can.
     func doubt(_ claim: Claim, host: HostIdentity, file: DatabaseFile) -> IdentityDoubt? {
-        if replica != claim.replica.description || opening != claim.opening { return .otherDatabase }
+        if replica != claim.replica.description { return .otherDatabase }
+        if opening != claim.opening, openingBefore != claim.opening { return .otherDatabase }
         if machine != host.machine { return .otherMachine }
         if inode != file.inode { return .otherFile }
         if sequence > claim.sequence { return .olderDatabase }

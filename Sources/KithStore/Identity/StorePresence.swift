@@ -41,11 +41,20 @@ final class StorePresence: Sendable {
         return sentinel.doubt(claim, host: host, file: file)
     }
 
-    /// The database is open as this replica; others may open it now. On the disk before anything is committed, so that no
-    /// stop of the machine can make it look as if nothing had been.
+    /// The database is about to be open as this replica. On the disk before anything is committed, so that no stop of the
+    /// machine can make it look as if nothing had been.
+    /// - Parameter openingBefore: the mark that the database has until the opening transaction is committed.
+    func announce(_ claim: Sentinel.Claim, openingBefore: String) throws {
+        guard isFirst else { return }
+        var sentinel = sentinel(claim)
+        sentinel.openingBefore = openingBefore
+        try sentinel.write(to: sentinelPath, isDurable: true)
+    }
+
+    /// The database is open as this replica; others may open it now.
     func enter(_ claim: Sentinel.Claim) throws {
         guard isFirst else { return }
-        try sentinel(claim).write(to: sentinelPath, isDurable: true)
+        try note(claim)
         try lock.take(.shared)
     }
 

@@ -110,9 +110,10 @@ struct StoreOpening {
             if doubt != nil { try records.adopt(options.makeReplicaID(), ledger) }
         }
         if let presence, presence.isFirst {
+            let before = try records.claim(ledger.catalog).opening
             var generator = SystemRandomNumberGenerator()
-            let opening = ReplicaID.random(using: &generator).description
-            try records.setMeta("opening", .text(opening))
+            try records.setMeta("opening", .text(ReplicaID.random(using: &generator).description))
+            try presence.announce(try records.claim(ledger.catalog), openingBefore: before)
         }
         return doubt
     }
