@@ -1,0 +1,79 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import Testing
+
+@Suite("A store that does not hold together looks sound")
+struct VerificationTests {
+    private static func pair() throws -> (TestStore, TestStore) {
+        let (first, second) = (try TestStore(), try TestStore())
+        for number: UInt64 in 1...20 {
+            try first.execute("INSERT INTO note (id, title, tags) VALUES (?, ?, '[\"a\"]')", [key(number), "note \(number)"])
+        }
+        try first.execute("DELETE FROM note WHERE rowid % 4 = 0")
+        try second.receive(from: first)
+        try second.execute("UPDATE note SET title = 'theirs', views = 2")
+        try first.execute("UPDATE note SET title = 'mine', tags = '[\"b\"]'")
+        try first.receive(from: second)
+        try second.receive(from: first)
+        return (first, second)
+    }
+
+    /// Changes the database behind Kith's back.
+    private static func damage(_ notes: TestStore, _ sql: String) throws {
+        try notes.database.writeWithoutTransaction { db in
+            let triggers = try Row.fetchAll(db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+            for trigger in triggers { try db.execute(sql: "DROP TRIGGER \(trigger["name"] as String)") }
+            try db.execute(sql: sql)
+            for trigger in triggers { try db.execute(sql: trigger["sql"]) }
+        }
+    }
+
+    @Test("two stores that know the same have the same digest, whatever way it came to them")
+    func equalDigests() throws {
+        let (first, second) = try Self.pair()
+        #expect(try first.store.digest() == second.store.digest())
+        let third = try TestStore()
+        try third.receive(from: second)
+        #expect(try third.store.digest() == first.store.digest())
+        try first.execute("UPDATE note SET color = 1 WHERE rowid = 1")
+        #expect(try first.store.digest().rows != second.store.digest().rows)
+        #expect(try !first.store.digest().contradicts(second.store.digest()))
+        try second.receive(from: first)
+        #expect(try first.store.digest() == second.store.digest())
+    }
+
+    @Test(
+        "a difference behind Kith's back changes the digest",
+        arguments: [
+            "UPDATE note SET title = 'x' WHERE rowid = 1", "DELETE FROM note WHERE rowid = 1", "UPDATE note SET title = CAST(title AS BLOB) WHERE rowid = 1",
+            "UPDATE kith_clock_0 SET exceptions = NULL WHERE row = 1",
+        ])
+    func differentDigests(sql: String) throws {
+        let (first, second) = try Self.pair()
+        try Self.damage(first, sql)
+        #expect(try first.store.digest().contradicts(second.store.digest()))
+    }
+
+    @Test(
+        "rows, clocks and index that do not agree are named",
+        arguments: [
+            ("DELETE FROM note WHERE rowid = 1", "clocks have no row"),
+            ("INSERT INTO note (id) VALUES (zeroblob(16))", "rows have no clocks"),
+            ("UPDATE note SET id = zeroblob(16) WHERE rowid = 1", "another row's clocks"),
+            ("UPDATE note SET tags = '[\"z\"]' WHERE rowid = 1", "column tags"),
+            ("UPDATE note SET views = 77 WHERE rowid = 1", "column views"),
+            ("DELETE FROM kith_dot WHERE row = 1", "the index does not list"),
+            ("INSERT INTO kith_dot VALUES (0, 1, 0, 99)", "index of commits lists"),
+            ("UPDATE kith_replica SET sequence = 1", "the vector does not cover"),
+        ])
+    func named(sql: String, problem: String) throws {
+        let (first, _) = try Self.pair()
+        #expect(try first.store.verify().isSound)
+        try Self.damage(first, sql)
+        let problems = try first.store.verify().problems
+        #expect(problems.contains { $0.contains(problem) }, "\(problems)")
+    }
+}
