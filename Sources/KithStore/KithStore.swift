@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import KithCausality
 import KithSync
@@ -30,35 +29,7 @@ public final class KithStore: Sendable {
     let checkpoints: CheckpointRight?
     /// What is known to be on the disk.
     let durability = Mutex(VersionVector())
-    private let isClosed = Mutex(false)
-
-    /// How a store reads the world.
-    public struct Options: Sendable {
-        /// Reads the wall clock.
-        public var clock: @Sendable () -> HybridTimestamp
-        /// Makes the id of a new replica.
-        public var makeReplicaID: @Sendable () -> ReplicaID
-        /// The machine, by which a store that was moved is told.
-        public var host: HostIdentity
-
-        public init(
-            clock: @escaping @Sendable () -> HybridTimestamp = Options.systemClock,
-            makeReplicaID: @escaping @Sendable () -> ReplicaID = Options.randomReplicaID, host: HostIdentity = .current
-        ) {
-            self.clock = clock
-            self.makeReplicaID = makeReplicaID
-            self.host = host
-        }
-
-        public static let systemClock: @Sendable () -> HybridTimestamp = {
-            HybridTimestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
-        }
-
-        public static let randomReplicaID: @Sendable () -> ReplicaID = {
-            var generator = SystemRandomNumberGenerator()
-            return ReplicaID.random(using: &generator)
-        }
-    }
+    private let isClosed = Atomic(false)
 
     /// Takes `database` over for synchronisation. Several processes may do so with one file.
     ///
@@ -96,7 +67,7 @@ public final class KithStore: Sendable {
 
     /// Lets go of the database, which may then be closed. The tables stay tracked: without a store, writing them fails.
     public func close() {
-        if isClosed.withLock({ let wasClosed = $0; $0 = true; return wasClosed }) { return }
+        if isClosed.exchange(true, ordering: .acquiringAndReleasing) { return }
         watch?.stop()
         database.remove(transactionObserver: observer)
         database.writeWithoutTransaction { [writer, presence, checkpoints] _ in
@@ -193,7 +164,7 @@ public final class KithStore: Sendable {
     }
 
     private func checkIsOpen() throws {
-        if isClosed.withLock({ $0 }) { throw StoreError(.failed, "The store is closed. Open it again.") }
+        if isClosed.load(ordering: .acquiring) { throw StoreError(.failed, "The store is closed. Open it again.") }
     }
 
     /// Writes in one transaction.

@@ -29,7 +29,8 @@ extension StoreError {
         case SQLITE_TOOBIG:
             self.init(
                 .valueRejected,
-                "A row of a tracked table holds at most \(TrackedTable.rowBytesMax >> 20) MiB; nothing was changed. Keep large content in files. (\(detail))")
+                "A row of a tracked table holds at most \(TrackedTable.rowBytesMax >> 20) MiB; nothing was changed. Keep large content in files. (\(detail))"
+            )
         case SQLITE_NOTADB:
             self.init(.notAStore, "The file is not an SQLite database. (\(detail))")
         case SQLITE_CORRUPT:

@@ -91,11 +91,13 @@ struct RegistrationTests {
         (TrackedTable(String(repeating: "t", count: 2_000)), "SELECT 1", "longer than"),
         (TrackedTable(""), "SELECT 1", "no such table"),
         (
-            TrackedTable("t", sets: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT); INSERT INTO t VALUES (zeroblob(16), 'x')",
+            TrackedTable("t", sets: ["a"]),
+            "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT); INSERT INTO t VALUES (zeroblob(16), 'x')",
             "JSON array"
         ),
         (
-            TrackedTable("t", counters: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a); INSERT INTO t VALUES (zeroblob(16), 'x')",
+            TrackedTable("t", counters: ["a"]),
+            "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a); INSERT INTO t VALUES (zeroblob(16), 'x')",
             "INTEGER"
         ),
     ]

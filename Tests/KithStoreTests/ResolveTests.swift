@@ -68,7 +68,9 @@ struct ResolveTests {
     @Test("a row or column that is not there is named")
     func notFound() throws {
         let (first, _) = try Self.conflict()
-        for (table, id, column) in [("other", rowID(1), "title"), ("note", rowID(9), "title"), ("note", rowID(1), "x"), ("note", rowID(1), "tags")] {
+        for (table, id, column) in [
+            ("other", rowID(1), "title"), ("note", rowID(9), "title"), ("note", rowID(1), "x"), ("note", rowID(1), "tags"),
+        ] {
             let error = #expect(throws: StoreError.self) {
                 try first.database.write { try first.store.resolve($0, table: table, id: id, column: column, keeping: .null) }
             }

@@ -54,7 +54,8 @@ struct UnpreparedConnectionTests {
     @Test(
         "a write that cannot be noted is taken back whole, though its transaction goes on",
         arguments: [
-            "DELETE FROM t", "UPDATE t SET a = 2", "REPLACE INTO t VALUES (x'\(rowID(1))', 2)", "INSERT OR IGNORE INTO t VALUES (x'\(rowID(3))', 2)",
+            "DELETE FROM t", "UPDATE t SET a = 2", "REPLACE INTO t VALUES (x'\(rowID(1))', 2)",
+            "INSERT OR IGNORE INTO t VALUES (x'\(rowID(3))', 2)",
             "INSERT INTO t VALUES (x'\(rowID(3))', 2)",
         ])
     func failedNote(sql: String) throws {

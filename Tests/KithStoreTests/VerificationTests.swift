@@ -48,7 +48,8 @@ struct VerificationTests {
     @Test(
         "a difference behind Kith's back changes the digest",
         arguments: [
-            "UPDATE note SET title = 'x' WHERE rowid = 1", "DELETE FROM note WHERE rowid = 1", "UPDATE note SET title = CAST(title AS BLOB) WHERE rowid = 1",
+            "UPDATE note SET title = 'x' WHERE rowid = 1", "DELETE FROM note WHERE rowid = 1",
+            "UPDATE note SET title = CAST(title AS BLOB) WHERE rowid = 1",
             "UPDATE kith_clock_0 SET exceptions = NULL WHERE row = 1",
         ])
     func differentDigests(sql: String) throws {

@@ -193,7 +193,8 @@ final class Capture {
         guard let table = ledger.catalog[number], let tracked = table.tracked else {
             throw StoreError(
                 .notFound,
-                "This table is tracked, but this process has not declared it. Name it when the store is opened, so that its writes are seen.")
+                "This table is tracked, but this process has not declared it. Name it when the store is opened, so that its writes are seen."
+            )
         }
         return (table, tracked)
     }
@@ -203,6 +204,7 @@ final class Capture {
     private static func missingClocks(_ tracked: CatalogTable.Tracked) -> StoreError {
         StoreError(
             .corrupt,
-            "A row of \(tracked.sqlName) has no clocks: the table was written behind Kith's back, for instance with its triggers dropped, or by a trigger made after the store was opened. Open the store again, and check it with `kith verify`.")
+            "A row of \(tracked.sqlName) has no clocks: the table was written behind Kith's back, for instance with its triggers dropped, or by a trigger made after the store was opened. Open the store again, and check it with `kith verify`."
+        )
     }
 }

@@ -38,7 +38,6 @@ final class RowLedger {
         self.catalog = catalog
     }
 
-
     // MARK: Visible rows
 
     func storedRow(_ table: Int, row: Int64) throws -> StoredRow? {

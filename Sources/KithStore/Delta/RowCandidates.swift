@@ -59,7 +59,7 @@ struct RowCandidates {
         var state = try stored.state(tracked, values: found.values) { try SetText.elements(of: $0, ledger.connection) }
         state.context = try ledger.contextVector(stored.context)
         return ReadRow(
-                table: candidate.table, position: candidate.position, reference: candidate.row, state: state)
+            table: candidate.table, position: candidate.position, reference: candidate.row, state: state)
     }
 
     private struct Reference: Hashable {

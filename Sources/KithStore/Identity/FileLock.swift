@@ -66,6 +66,7 @@ final class FileLock: Sendable {
     private static func failure(_ path: String) -> StoreError {
         StoreError(
             .readOnly,
-            "\(path) cannot be locked: \(String(cString: strerror(errno))). A store needs a folder that can be written, on a file system of this machine.")
+            "\(path) cannot be locked: \(String(cString: strerror(errno))). A store needs a folder that can be written, on a file system of this machine."
+        )
     }
 }

@@ -92,6 +92,7 @@ struct CatalogStore {
     }
 
     private func corrupt(_ table: String) -> StoreError {
-        StoreError(.corrupt, "The table \(table) of this store does not hold together. Restore the file, or delete it and let peers refill it.")
+        StoreError(
+            .corrupt, "The table \(table) of this store does not hold together. Restore the file, or delete it and let peers refill it.")
     }
 }

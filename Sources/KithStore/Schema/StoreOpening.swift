@@ -96,7 +96,8 @@ struct StoreOpening {
         {
             throw StoreError(
                 .notAStore,
-                "This store was written by a newer version of Kith (format \(version); this one understands \(Sidecar.formatVersion)). Update this program.")
+                "This store was written by a newer version of Kith (format \(version); this one understands \(Sidecar.formatVersion)). Update this program."
+            )
         }
     }
 
@@ -154,7 +155,8 @@ struct StoreOpening {
         if wrong > 0 {
             throw StoreError(
                 .tableRejected,
-                "Table \(tracked.sqlName) cannot be tracked: \(wrong) of its rows have an id that is not a UUID of 16 bytes. Give them one first.")
+                "Table \(tracked.sqlName) cannot be tracked: \(wrong) of its rows have an id that is not a UUID of 16 bytes. Give them one first."
+            )
         }
         try checkValues(table, tracked)
         let (stamp, replica) = try clock.stamp(ledger.catalog)
@@ -204,7 +206,8 @@ struct StoreOpening {
             if count > 0 {
                 throw StoreError(
                     .tableRejected,
-                    "Table \(tracked.sqlName) cannot be tracked: column \(sqlName) is \(form), but \(count) rows have something else there. Mend them first.")
+                    "Table \(tracked.sqlName) cannot be tracked: column \(sqlName) is \(form), but \(count) rows have something else there. Mend them first."
+                )
             }
         }
     }

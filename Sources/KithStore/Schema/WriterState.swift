@@ -65,4 +65,3 @@ struct WriterBox: @unchecked Sendable {
         doubt = state.doubt
     }
 }
-

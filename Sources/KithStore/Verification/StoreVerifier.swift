@@ -49,7 +49,10 @@ struct StoreVerifier {
         let questions = [
             ("SELECT count(*) FROM \(name) n LEFT JOIN \(clocks) c ON c.row = n.rowid WHERE c.row IS NULL", "rows have no clocks"),
             ("SELECT count(*) FROM \(clocks) c LEFT JOIN \(name) n ON c.row = n.rowid WHERE n.rowid IS NULL", "clocks have no row"),
-            ("SELECT count(*) FROM \(name) n JOIN \(clocks) c ON c.row = n.rowid WHERE c.id IS NOT n.\(key)", "rows have another row's clocks"),
+            (
+                "SELECT count(*) FROM \(name) n JOIN \(clocks) c ON c.row = n.rowid WHERE c.id IS NOT n.\(key)",
+                "rows have another row's clocks"
+            ),
             (
                 "SELECT count(*) FROM \(name) n JOIN kith_hidden h ON h.tbl = \(table.number) AND h.id = n.\(key)",
                 "rows are there and deleted at once"

@@ -57,7 +57,10 @@ final class IdentityHistory {
         for machine in machines {
             let shown = try notes(machine)
             if shown != expected {
-                throw Failure(description: "seed \(seed): \(machine.name) lacks \(expected.subtracting(shown).sorted()), has beyond \(shown.subtracting(expected).sorted())")
+                throw Failure(
+                    description:
+                        "seed \(seed): \(machine.name) lacks \(expected.subtracting(shown).sorted()), has beyond \(shown.subtracting(expected).sorted())"
+                )
             }
             let problems = try open(machine).store.verify().problems
             if !problems.isEmpty { throw Failure(description: "seed \(seed): \(machine.name): \(problems)") }

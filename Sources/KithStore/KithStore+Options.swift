@@ -1,0 +1,32 @@
+import Foundation
+import KithCausality
+
+extension KithStore {
+    /// How a store reads the world.
+    public struct Options: Sendable {
+        /// Reads the wall clock.
+        public var clock: @Sendable () -> HybridTimestamp
+        /// Makes the id of a new replica.
+        public var makeReplicaID: @Sendable () -> ReplicaID
+        /// The machine, by which a store that was moved is told.
+        public var host: HostIdentity
+
+        public init(
+            clock: @escaping @Sendable () -> HybridTimestamp = Options.systemClock,
+            makeReplicaID: @escaping @Sendable () -> ReplicaID = Options.randomReplicaID, host: HostIdentity = .current
+        ) {
+            self.clock = clock
+            self.makeReplicaID = makeReplicaID
+            self.host = host
+        }
+
+        public static let systemClock: @Sendable () -> HybridTimestamp = {
+            HybridTimestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+        }
+
+        public static let randomReplicaID: @Sendable () -> ReplicaID = {
+            var generator = SystemRandomNumberGenerator()
+            return ReplicaID.random(using: &generator)
+        }
+    }
+}
