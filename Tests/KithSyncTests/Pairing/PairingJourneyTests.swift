@@ -111,6 +111,27 @@ import Testing
         }
     }
 
+    /// What has been handed to the disk cannot be called back, so what happens meanwhile decides only what is said about it.
+    @Test(arguments: [
+        (PairingSession.Input.disconnected, PairingEnd.trustedAlone(PairingFailure(.connectionLost))),
+        (.stop(.cancelled), .trustedAlone(PairingFailure(.cancelled))),
+        (.received([7, 11]), .trustedAlone(PairingFailure(.storeFailed, isFromPeer: true))),
+        (.received([99]), .trustedAlone(PairingFailure(.protocolError))), (.received([6]), .paired),
+    ])
+    func whatHappensWhileTheListIsWrittenIsSaidAfterwards(input: PairingSession.Input, end: PairingEnd) {
+        for answer in [PairingSession.Input.trusted, .trustFailed] {
+            var table = PairingTable()
+            table.isWriting = [true, true]
+            for side in 0...1 { table.feed(side, .connected) }
+            table.settle()
+            table.feed(0, input)
+            #expect(table.ends[0] == nil)
+            table.feed(0, .tick)
+            table.feed(0, answer)
+            #expect(table.ends[0] == (answer == .trusted ? end : .failed(PairingFailure(.storeFailed))))
+        }
+    }
+
     @Test func aNonceShownThatWasNotCommittedToIsFoundOut() {
         var table = PairingTable()
         for side in 0...1 { table.feed(side, .connected) }

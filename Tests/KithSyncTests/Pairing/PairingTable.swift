@@ -25,6 +25,8 @@ struct PairingTable {
     /// What each person answers to the question whether the numbers are the same; `nil` for one who went for a coffee.
     var answers: [Bool?] = [true, true]
     var canTrust = [true, true]
+    /// Whether the list is still being written when the line goes on.
+    var isWriting = [false, false]
     var fault = Fault.none
     private(set) var codes: [PairingCode?] = [nil, nil]
     private(set) var trusts: [(name: [UInt8], port: UInt16)?] = [nil, nil]
@@ -88,7 +90,7 @@ struct PairingTable {
             if let answer = answers[side] { feed(side, .answered(isSame: answer)) }
         case .trust(let name, let port):
             if canTrust[side] { trusts[side] = (name, port) }
-            feed(side, canTrust[side] ? .trusted : .trustFailed)
+            if !isWriting[side] { feed(side, canTrust[side] ? .trusted : .trustFailed) }
         case .end(let end):
             ends[side] = end
         }
