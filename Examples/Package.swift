@@ -18,5 +18,9 @@ let package = Package(
             name: "live-queries",
             dependencies: [.product(name: "Kith", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
             path: "LiveQueries"),
+        .testTarget(
+            name: "SimulatedAppTests",
+            dependencies: [.product(name: "KithTesting", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
+            path: "SimulatedApp"),
     ]
 )

@@ -96,10 +96,16 @@ final class Ledger {
 
     // MARK: Losses
 
+    /// Whether some commits are on no disk any more.
+    private(set) var hasLosses = false
+
     /// The only disk that held what `remaining` lacks is gone.
     func lose(beyond remaining: Knowledge) {
         for replica in commits.indices {
-            for index in commits[replica].indices where UInt64(index) >= remaining[replica] { commits[replica][index].isLost = true }
+            for index in commits[replica].indices where UInt64(index) >= remaining[replica] {
+                commits[replica][index].isLost = true
+                hasLosses = true
+            }
         }
     }
 
