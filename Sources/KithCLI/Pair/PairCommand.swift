@@ -22,7 +22,9 @@ struct PairCommand: AsyncParsableCommand {
     @Argument(help: "The token that the other machine shows; - reads it from standard input, where no list of processes shows it.")
     var token: String?
 
-    @Flag(name: .customLong("token"), help: "Show a token for the other machine instead of digits to compare. It is good for ten minutes, once.")
+    @Flag(
+        name: .customLong("token"),
+        help: "Show a token for the other machine instead of digits to compare. It is good for ten minutes, once.")
     var showsToken = false
 
     @Option(help: "HOST:PORT, where the other machine waits; needed without mDNS.")
@@ -31,7 +33,9 @@ struct PairCommand: AsyncParsableCommand {
     @Option(help: "The port to wait on; 0 for any that is free. Without it, 4748 if that is free.")
     var port: Int?
 
-    @Option(parsing: .unconditional, help: "What this machine calls itself; by default its host name. Only the machine that it pairs with is told.")
+    @Option(
+        parsing: .unconditional,
+        help: "What this machine calls itself; by default its host name. Only the machine that it pairs with is told.")
     var name: String?
 
     @Flag(help: "Neither announce this machine nor look for others by mDNS.")
@@ -43,7 +47,9 @@ struct PairCommand: AsyncParsableCommand {
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port needs a number from 0 to 65535.") }
         if showsToken, token != nil { throw ValidationError("Either show a token with --token, or enter one, not both.") }
         if showsToken, address != nil { throw ValidationError("The machine that shows the token waits; give --address on the other one.") }
-        if token != nil, port != nil { throw ValidationError("The machine that enters the token waits on no port; give --port on the other one.") }
+        if token != nil, port != nil {
+            throw ValidationError("The machine that enters the token waits on no port; give --port on the other one.")
+        }
     }
 
     func run() async throws {
@@ -107,7 +113,8 @@ struct PairCommand: AsyncParsableCommand {
         for await event in pairing.events { await dialogue.show(event) }
         let outcome = try await pairingTask.value
         if await dialogue.isWithoutInput, outcome == .cancelled {
-            throw CommandFailure(.usage, "Standard input is closed, so nobody can answer whether the digits are the same. Use kith pair --token.")
+            throw CommandFailure(
+                .usage, "Standard input is closed, so nobody can answer whether the digits are the same. Use kith pair --token.")
         }
         return outcome
     }

@@ -53,12 +53,18 @@ struct PairingScreen: Sendable {
         case .trustedAlone(let device, let failure):
             if isJSON { write(Line(event: "paired", reason: "\(failure.code)", device: DeviceRecord(device), isMutual: false)) }
             throw CommandFailure(
-                .temporary, "This machine trusts \(device.label) now, but whether that is mutual is not known: \(failure.description) Run kith pair again on both.")
-        case .failed(let failure): throw CommandFailure(failure.code == .timedOut ? .temporary : .data, "Not paired. \(failure.description)")
+                .temporary,
+                "This machine trusts \(device.label) now, but whether that is mutual is not known: \(failure.description) Run kith pair again on both."
+            )
+        case .failed(let failure):
+            throw CommandFailure(failure.code == .timedOut ? .temporary : .data, "Not paired. \(failure.description)")
         case .tooManyFailures(let failures):
-            throw CommandFailure(.data, "Not paired: \(failures) attempts failed, more are not allowed in one go. Find out why before you run kith pair again.")
+            throw CommandFailure(
+                .data,
+                "Not paired: \(failures) attempts failed, more are not allowed in one go. Find out why before you run kith pair again.")
         case .windowOver:
-            throw CommandFailure(.unavailable, "Not paired: the time is over. Run kith pair on both machines at the same time, or give --address.")
+            throw CommandFailure(
+                .unavailable, "Not paired: the time is over. Run kith pair on both machines at the same time, or give --address.")
         case .cancelled: throw CommandFailure(.temporary, "Not paired: it was stopped.")
         }
     }

@@ -50,7 +50,8 @@ extension PairingFailure: CustomStringConvertible {
                 + " the answer was no. If the numbers differed, that was not the right device, or somebody is between the two."
         case .unsupportedVersion: "The other device pairs in another version of the protocol. Update Kith on both."
         case .otherMethod: "One device compares numbers and the other one uses a token. Use the same way on both."
-        case .protocolError: "\(isFromPeer ? "The other device did not understand this one" : "The other device sent something that is no pairing"). Try again."
+        case .protocolError:
+            "\(isFromPeer ? "The other device did not understand this one" : "The other device sent something that is no pairing"). Try again."
         case .commitmentBroken: "The other side changed its secret number while pairing, as only an attacker would. Nothing was trusted."
         case .wrongToken: "The token is not the one that the other device shows. Copy it again, or make a new one."
         case .timedOut: "\(isFromPeer ? "This device" : "The other device") did not answer in time. Try again on both."

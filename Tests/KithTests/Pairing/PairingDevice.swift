@@ -26,7 +26,9 @@ final class PairingDevice {
     }
 
     /// A window on the loopback, without mDNS.
-    func open(_ method: PairingConfiguration.Method = .numbers, dialling port: Int? = nil, name: String = "device", milliseconds: Int64 = 30_000) throws -> Pairing {
+    func open(
+        _ method: PairingConfiguration.Method = .numbers, dialling port: Int? = nil, name: String = "device", milliseconds: Int64 = 30_000
+    ) throws -> Pairing {
         var configuration = PairingConfiguration(
             method, name: name, address: try port.map { try PeerAddress(host: "127.0.0.1", port: $0) })
         configuration.port = 0

@@ -76,6 +76,8 @@ import Testing
         let token = try #require(tokens(1).first)
         var dumped = ""
         dump(token, to: &dumped)
-        for text in ["\(token)", String(reflecting: token), dumped] { #expect(!text.contains(token.text) && !text.contains("\(token.bytes[0]),")) }
+        for text in ["\(token)", String(reflecting: token), dumped] {
+            #expect(!text.contains(token.text) && !text.contains("\(token.bytes[0]),"))
+        }
     }
 }

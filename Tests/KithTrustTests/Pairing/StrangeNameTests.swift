@@ -27,7 +27,9 @@ import Testing
         var random = SplitMix64(seed: 23)
         let id = try #require(DeviceID(bytes: [UInt8](repeating: 1, count: 32)))
         for _ in 0..<10_000 {
-            let scalars = (0..<Int.random(in: 0...40, using: &random)).compactMap { _ in Unicode.Scalar(UInt32.random(in: 0...0x3_0000, using: &random)) }
+            let scalars = (0..<Int.random(in: 0...40, using: &random)).compactMap { _ in
+                Unicode.Scalar(UInt32.random(in: 0...0x3_0000, using: &random))
+            }
             var text = String.UnicodeScalarView()
             text.append(contentsOf: scalars)
             let name = ProposedName.sanitized(Array(String(text).utf8))
