@@ -92,6 +92,8 @@ actor Network {
         for await event in discovery.events {
             switch event {
             case .appeared(let announcement), .changed(let announcement):
+                // A pairing window answers nobody who does not pair.
+                if announcement.attributes["pair"] != nil { continue }
                 let addresses = announcement.addresses.compactMap {
                     try? PeerAddress(host: $0.description, port: Int(announcement.port))
                 }

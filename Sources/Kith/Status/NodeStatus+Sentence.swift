@@ -22,7 +22,7 @@ extension NodeStatus {
             remedy = "Your notes are safe here. Mend this, and the node goes on by itself."
         } else if facts.peers.isEmpty {
             (state, sentence) = (.localOnly, "Local only: no other device is trusted, so nothing leaves this machine.")
-            remedy = "To synchronise, run `kith device add ID` on both machines with the id that `kith device id` shows on the other."
+            remedy = "To synchronise, run `kith pair` on both machines, or `kith device add ID` with the id that `kith device id` shows on the other."
         } else if connected.isEmpty {
             let isAlone = facts.peers.count == 1
             if facts.isDialling {
