@@ -152,10 +152,12 @@ public final class KithStore: Sendable {
         try checkIsOpen()
         return try StoreError.mapping {
             while true {
-                let result = try database.read { db -> Result? in
+                let result = try database.unsafeRead { db -> Result? in
                     let connection = try Connection(borrowing: db)
-                    guard try RowNumbering(connection: connection).isIntact() else { return nil }
-                    return try body(RowLedger(connection, try catalog(connection)))
+                    return try connection.reading {
+                        guard try RowNumbering(connection: connection).isIntact() else { return nil }
+                        return try body(RowLedger(connection, try catalog(connection)))
+                    }
                 }
                 if let result { return result }
                 try write { _, _ in }
