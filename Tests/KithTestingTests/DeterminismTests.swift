@@ -18,9 +18,9 @@ import Testing
         let own = (0..<20 as Range<UInt64>).map { seed in
             "\(seed) \(String(simulator.run(simulator.script(seed: seed)).traceHash, radix: 16))"
         }
+        let tool: URL = try #require(Self.simulatorTools.first, "kith-sim is not beside the tests")
         let process = Process()
-        let tool = Self.simulatorTool
-        process.executableURL = try #require(tool, "kith-sim is not beside the tests")
+        process.executableURL = tool
         process.arguments = ["--seeds", "20", "--ops", "40", "--hash"]
         let pipe = Pipe()
         process.standardOutput = pipe
@@ -31,9 +31,10 @@ import Testing
     }
 
     /// `kith-sim`, which is built beside the tests.
-    private static var simulatorTool: URL? {
-        let folders = [Bundle.main.bundleURL, Bundle.module.bundleURL.deletingLastPathComponent()]
-        return folders.map { $0.appendingPathComponent("kith-sim") }.first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    private static var simulatorTools: [URL] {
+        [Bundle.main.bundleURL, Bundle.module.bundleURL.deletingLastPathComponent()]
+            .map { $0.appendingPathComponent("kith-sim") }
+            .filter { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
     @Test func `a trace for people changes nothing`() throws {

@@ -12,6 +12,8 @@ import Glibc
 enum StandardStreams {
     /// Opens /dev/null in the place of a stream that was closed, so that no file of ours gets its number and its output.
     static func open() {
+        // Whoever started this program may have told its children to ignore a reader that has gone away.
+        signal(SIGPIPE, SIG_DFL)
         for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
             // The lowest free number, which is this one.
             _ = systemOpen("/dev/null", O_RDWR)
