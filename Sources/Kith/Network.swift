@@ -190,7 +190,7 @@ actor Network {
         let board = node.board
         return SessionRunner(
             connection, PeerSession.Configuration(group: [], software: node.configuration.software), store: node.store,
-            hub: node.hub, onStatus: { _, status in board.progress(device, status) }, onApplied: {})
+            hub: node.hub, onStatus: { board.progress(device, $0) })
     }
 }
 

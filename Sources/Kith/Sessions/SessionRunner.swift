@@ -18,8 +18,7 @@ final class SessionRunner: @unchecked Sendable {
     private let queue: DispatchQueue
     private let outgoing: AsyncStream<[UInt8]>.Continuation
     private let frames: AsyncStream<[UInt8]>
-    private let onStatus: @Sendable (SessionRunner, PeerStatus) -> Void
-    private let onApplied: @Sendable () -> Void
+    private let onStatus: @Sendable (PeerStatus) -> Void
     private let shared = Mutex<ReplicaID?>(nil)
 
     // On `queue`.
@@ -30,13 +29,12 @@ final class SessionRunner: @unchecked Sendable {
 
     init(
         _ connection: Connection, _ configuration: PeerSession.Configuration, store: KithStore, hub: SessionHub,
-        onStatus: @escaping @Sendable (SessionRunner, PeerStatus) -> Void, onApplied: @escaping @Sendable () -> Void
+        onStatus: @escaping @Sendable (PeerStatus) -> Void
     ) {
         self.connection = connection
         self.store = store
         self.hub = hub
         self.onStatus = onStatus
-        self.onApplied = onApplied
         session = PeerSession(configuration)
         queue = DispatchQueue(label: "kith.session", qos: .userInitiated)
         (frames, outgoing) = AsyncStream.makeStream()
@@ -139,11 +137,7 @@ final class SessionRunner: @unchecked Sendable {
             return answer { .sliceRead(try self.store.slice(request)) }
         case .apply(let slice, let relay):
             hub.willApply(relay, from: self)
-            return answer {
-                let outcome = try self.store.apply(slice)
-                self.onApplied()
-                return .applied(outcome)
-            }
+            return answer { .applied(try self.store.apply(slice)) }
         case .verifyIdentity(let head):
             return answer { .identity(self.tellIdentity(try self.store.verifyIdentity(head))) }
         case .renewIdentity:
@@ -152,7 +146,7 @@ final class SessionRunner: @unchecked Sendable {
                 return .identity(self.tellIdentity(try self.store.renewIdentity(from: replica)))
             }
         case .peer(let status):
-            onStatus(self, status)
+            onStatus(status)
             return nil
         case .close(let reason):
             self.reason = reason
