@@ -34,7 +34,7 @@ enum ShoppingList {
     static let schema = SimulatedSchema(tables: ShoppingList.tables) { try ShoppingList.migrator.migrate($0) }
 
     @Test func `nothing on the list is lost, whatever happens`() throws {
-        let failures = try KithSimulator(Self.schema).failures(seeds: 0..<50)
+        let failures = try KithSimulator(Self.schema).failures(seeds: 0..<20)
         #expect(failures.isEmpty, "\(failures)")
     }
 

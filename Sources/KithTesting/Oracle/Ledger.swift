@@ -85,7 +85,8 @@ final class Ledger {
             guard sequence <= UInt64(commits[replica].count) else {
                 throw Violation(
                     .vectorClaimsUnknown,
-                    "A vector names \(name(of: EventID(replica: replica, sequence: sequence))), but only \(commits[replica].count) were made.")
+                    "A vector names \(name(of: EventID(replica: replica, sequence: sequence))), but only \(commits[replica].count) were made."
+                )
             }
             for commit in commits[replica][Int(old[replica])..<Int(sequence)] {
                 for key in commit.rows where known.insert(key).inserted { result.append(key) }

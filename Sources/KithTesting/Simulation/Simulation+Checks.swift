@@ -43,7 +43,8 @@ extension Simulation {
                 guard outcome == expected else {
                     throw Violation(
                         .wrongEffect,
-                        "\(node.name): \(write) \(outcome ? "took effect" : "had no effect") on a row that its user \(drafts.describe(write)).")
+                        "\(node.name): \(write) \(outcome ? "took effect" : "had no effect") on a row that its user \(drafts.describe(write))."
+                    )
                 }
             }
         }
