@@ -71,7 +71,12 @@ final class Simulation {
 
     /// Lets everything happen that is due up to `end`.
     func runEvents(until end: Int64) throws {
+        var atOnce = 0
         while let time = events.nextTime, time <= end, let (_, event) = events.popFirst() {
+            atOnce = time > now ? 0 : atOnce + 1
+            guard atOnce <= Self.eventsAtOnceMax else {
+                throw Violation(.noConvergence, "More than \(Self.eventsAtOnceMax) things happen at \(now) ms: time stands still.")
+            }
             now = max(now, time)
             statistics.events += 1
             try run(event)
@@ -96,6 +101,9 @@ final class Simulation {
         case .flush(let index, let generation): try flush(nodes[index], generation)
         }
     }
+
+    /// So much may happen at one moment of virtual time.
+    private static let eventsAtOnceMax = 100_000
 
     // MARK: Clocks
 
