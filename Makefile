@@ -5,8 +5,12 @@ PREFIX ?= /usr/local
 SEED ?=
 # Suites that need minutes or several hosts; `make check` leaves them out.
 SLOW = RealMachines|Soak
-# Modules whose tests only compute. They run by themselves, so that no test that waits for a peer waits for them instead.
+# Tests that compute, that meet peers in this process, and that block while they wait for other processes: each kind runs by
+# itself, so that nobody who waits for a peer waits for a computation instead.
 COMPUTING = Project|KithCausality|KithSync|KithText|KithStore|KithTesting
+CONNECTING = KithTrust|KithTransport
+BLOCKING = KithDiscovery|KithNotes|KithCLI
+RUN = KITH_WERROR=1 $(SWIFT) test --skip-build --disable-xctest
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint format build release soak bench install clean setup
@@ -19,8 +23,10 @@ demo: setup ## two nodes find each other on this machine and share a note; leave
 
 test: setup ## build everything with warnings as errors and run all tests
 	KITH_WERROR=1 $(SWIFT) build --build-tests
-	KITH_WERROR=1 $(SWIFT) test --skip-build --disable-xctest --filter '^($(COMPUTING))Tests\.'
-	KITH_WERROR=1 $(SWIFT) test --skip-build --disable-xctest --skip '^($(COMPUTING))Tests\.'
+	$(RUN) --filter '^($(COMPUTING))Tests\.'
+	$(RUN) --filter '^($(CONNECTING))Tests\.' --skip RealMachines
+	$(RUN) --filter '^KithTests\.' --skip RealMachines
+	$(RUN) --no-parallel --filter '^($(BLOCKING))Tests\.|RealMachines'
 
 check: setup lint ## the quick round while working: format and the tests that take seconds
 	$(SWIFT) test --disable-xctest --skip '$(SLOW)'
