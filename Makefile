@@ -4,7 +4,9 @@ SWIFT ?= swift
 PREFIX ?= /usr/local
 SEED ?=
 # Suites that need minutes or several hosts; `make check` leaves them out.
-SLOW = RealMachines|Soak
+SLOW = $(MACHINES)|Soak
+# Suites that need several hosts.
+MACHINES = RealMachines|PairedMachines
 # Tests that compute, that meet peers in this process, and that block while they wait for other processes: each kind runs by
 # itself, so that nobody who waits for a peer waits for a computation instead.
 COMPUTING = Project|KithCausality|KithSync|KithText|KithStore|KithTesting
@@ -24,9 +26,9 @@ demo: setup ## two nodes find each other on this machine and share a note; leave
 test: setup ## build everything with warnings as errors and run all tests
 	KITH_WERROR=1 $(SWIFT) build --build-tests
 	$(RUN) --filter '^($(COMPUTING))Tests\.'
-	$(RUN) --filter '^($(CONNECTING))Tests\.' --skip RealMachines
-	$(RUN) --filter '^KithTests\.' --skip RealMachines
-	$(RUN) --no-parallel --filter '^($(BLOCKING))Tests\.|RealMachines'
+	$(RUN) --filter '^($(CONNECTING))Tests\.'
+	$(RUN) --filter '^KithTests\.' --skip '$(MACHINES)'
+	$(RUN) --no-parallel --filter '^($(BLOCKING))Tests\.|$(MACHINES)'
 
 check: setup lint ## the quick round while working: format and the tests that take seconds
 	$(SWIFT) test --disable-xctest --skip '$(SLOW)'
