@@ -35,6 +35,11 @@ public struct Script: Hashable, Sendable {
         }
     }
 
+    /// Whether some disk is full at some time.
+    var fillsDisks: Bool {
+        steps.contains { if case .fillDisk = $0 { true } else { false } }
+    }
+
     /// How many commits of users the script asks for.
     public var commitCount: Int {
         steps.count { if case .commit = $0 { true } else { false } }

@@ -104,7 +104,9 @@ extension Simulation {
         trace.note(now, "\(node(of: end).name) closes (\(reason.code)): \(reason.message)")
         switch reason.code {
         case .shutdown, .timeout, .identityChanged, .replaced: return
-        case .storeFailed where node(of: end).isDiskLimited || node(of: end.other).isDiskLimited: return
+        case .storeFailed where node(of: end).isDiskLimited: return
+        // The peer said so when its disk was full; by the time this is heard it may be free again.
+        case .storeFailed where reason.isFromPeer && script.fillsDisks: return
         case _ where isPoisoned: return
         default: throw Violation(.unjustAccusation, "\(node(of: end).name) closes (\(reason.code)): \(reason.message)")
         }
