@@ -118,6 +118,23 @@ import Testing
         }
     }
 
+    @Test func aVersionInTheMiddleOfAChangeIsReported() throws {
+        var store = PagedStore(changesPerPage: 1)
+        var parents: [Dot] = []
+        for sequence in 1...4 as ClosedRange<UInt64> {
+            let change = TextChange(dot: dot(1, sequence), parents: parents, operations: [.insert("abcdef", at: 0)])
+            try store.merge([change])
+            parents = [change.dot]
+        }
+        for event in [7, 12, 15] {
+            var document = try store.open()
+            #expect(throws: TextError.damagedHistory("event \(event) is a version and does not end a change")) {
+                try document.edit(
+                    [.insert("x", at: 0)], at: [dot(1, 2)], as: dot(1, 9), history: MisleadingHistory(store: store, event: event))
+            }
+        }
+    }
+
     private static func mutated(
         _ change: TextChange, among all: [TextChange], using random: inout SplitMix64
     ) -> TextChange {
@@ -140,6 +157,16 @@ import Testing
         if random.chance(50) { length = nil }
         return TextChange(dot: name, parents: parents, operations: operations, lengthBefore: length)
     }
+}
+
+/// A history that has one answer for where changes end.
+private struct MisleadingHistory: TextHistory {
+    let store: PagedStore
+    let event: Int
+
+    func headers(endingAt end: Int) throws -> [TextChangeHeader] { try store.headers(endingAt: end) }
+    func operations(in events: Range<Int>) throws -> [TextOperations] { try store.operations(in: events) }
+    func lastEvent(of dot: Dot, before end: Int) throws -> Int? { event }
 }
 
 /// A history that lies: other parents, lengths, numbers, operations than were stored.

@@ -92,7 +92,12 @@ struct ChangeLog: Sendable {
         while let event = heap.pop() {
             while heap.top == event { _ = heap.pop() }
             try loadGraph(downTo: event, from: history)
-            guard let next = heap.top else { return event }
+            guard let next = heap.top else {
+                guard event == EventGraph.root || graph.endsChange(event) else {
+                    throw TextError.damagedHistory("event \(event) is a version and does not end a change")
+                }
+                return event
+            }
             let run = graph.runIndex(of: event)
             if next >= graph.runs[run].start { continue }
             let parents = graph.parents(ofRun: run)

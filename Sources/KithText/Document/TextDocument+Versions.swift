@@ -14,7 +14,7 @@ extension TextDocument {
         if events == log.graph.version { return text }
         try log.loadOperations(from: 0, from: history)
         var replayed = TextDocument()
-        let outcome = try replayed.merge(log.changes(in: log.graph.difference([], events).onlySecond))
+        let outcome = try replayed.merge(log.changes(in: try log.graph.difference([], events).onlySecond))
         guard outcome.rejected.isEmpty, outcome.pending.isEmpty else {
             throw TextError.damagedHistory("its changes cannot be replayed")
         }
@@ -74,11 +74,10 @@ extension ChangeLog {
 
     private func change(_ index: Int) throws -> TextChange {
         let parents = try graph.parents(ofChange: index).map { event in
-            let parent = graph.changeIndex(of: event)
-            guard event >= graph.firstEvent, graph.end(ofChange: parent) == event + 1 else {
+            guard graph.endsChange(event) else {
                 throw TextError.damagedHistory("event \(event) is a parent and does not end a change")
             }
-            return graph.dot(ofChange: parent)
+            return graph.dot(ofChange: graph.changeIndex(of: event))
         }
         return TextChange(
             dot: graph.dot(ofChange: index), parents: parents.sorted(), operations: operations(ofChange: index))

@@ -15,7 +15,9 @@ extension EventGraph {
     ///
     /// Walks back from both versions, newest event first, until only common ancestors are left.
     /// Gentle and Kleppmann, "Collaborative Text Editing with Eg-walker", 2025, section 3.2.
-    func difference(_ first: [Int], _ second: [Int]) -> VersionDifference {
+    ///
+    /// - Throws: ``TextError/damagedHistory(_:)`` when that leads to changes that are not loaded, as no sound graph does.
+    func difference(_ first: [Int], _ second: [Int]) throws(TextError) -> VersionDifference {
         var result = VersionDifference()
         guard first != second else { return result }
         var heap = EventHeap()
@@ -33,6 +35,7 @@ extension EventGraph {
         for event in first { push(event, Side.first) }
         for event in second { push(event, Side.second) }
         while open > 0, var (event, side) = pop() {
+            guard event >= firstEvent else { throw .damagedHistory("event \(event) lies below all that is concurrent") }
             let run = runIndex(of: event)
             let start = runs[run].start
             // Other versions inside the same run join here.

@@ -67,6 +67,11 @@ struct EventGraph: Sendable {
         changes[index].start..<end(ofChange: index)
     }
 
+    /// Whether `event`, which is loaded, is the last one of a change.
+    func endsChange(_ event: Int) -> Bool {
+        event >= firstEvent && event < nextEvent && end(ofChange: changeIndex(of: event)) == event + 1
+    }
+
     func dot(ofChange index: Int) -> Dot {
         Dot(replica: sites[changes[index].site], sequence: changes[index].sequence)
     }

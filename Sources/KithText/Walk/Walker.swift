@@ -33,7 +33,7 @@ struct Walker {
     /// Undoes and redoes changes walked before, so that positions refer to the version `target`.
     mutating func move(to target: [Int], in graph: EventGraph) throws(TextError) {
         guard version != target else { return }
-        let difference = graph.difference(version, target)
+        let difference = try graph.difference(version, target)
         for range in difference.onlyFirst.reversed() { try shift(range, by: -1) }
         for range in difference.onlySecond { try shift(range, by: 1) }
         version = target
