@@ -22,5 +22,8 @@ struct KithCommand: ParsableCommand {
             for the notes. Exit statuses are listed in docs/cli.md.
             """,
         version: version,
-        subcommands: [NoteCommand.self, PairCommand.self, DeviceCommand.self, UpCommand.self, StatusCommand.self, ConflictsCommand.self])
+        subcommands: [
+            NoteCommand.self, PairCommand.self, DeviceCommand.self, UpCommand.self, StatusCommand.self, ConflictsCommand.self,
+            TrashCommand.self,
+        ])
 }

@@ -12,6 +12,7 @@ struct JSONOutputTests {
             ["note", "list"], ["device", "list"], ["conflicts", "list"], ["status"],
             ["note", "add", quotes, "--body", "a\n\tb\u{1B}", "--tag", "x", "--color", "red"], ["note", "list"], ["note", "show", quotes],
             ["note", "search", "HI"], ["note", "edit", quotes, "--color", "blue"], ["conflicts", "show", quotes], ["note", "rm", quotes],
+            ["trash", "list"], ["trash", "restore", quotes], ["note", "rm", quotes], ["trash", "empty", "--yes"], ["trash", "list"],
             ["device", "id"], ["device", "add", other, "--name", "laptop", "--address", "host:1"], ["device", "list"],
             ["device", "rename", "laptop", "attic"], ["status"], ["device", "remove", "attic"],
         ]
@@ -45,7 +46,7 @@ struct JSONOutputTests {
         let commands = [
             "", "note", "note add", "note list", "note show", "note edit", "note rm", "note search", "device", "device id", "device add",
             "device list", "device remove", "device rename", "up", "status", "conflicts", "conflicts list", "conflicts show",
-            "conflicts keep",
+            "conflicts keep", "trash", "trash list", "trash restore", "trash empty",
         ]
         for command in commands {
             let result = try home.shell("\"$KITH\" \(command) --help")

@@ -28,6 +28,9 @@ enum StandardStreams {
         }
     }
 
+    /// Whether a person may answer a question.
+    static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
     /// All of a file, or of standard input for `-`, as text.
     static func read(_ path: String, bytesMax: Int) throws(CommandFailure) -> String {
         let name = path == "-" ? "standard input" : path

@@ -3,7 +3,8 @@ import GRDB
 
 extension Note {
     /// The columns that `init(row:)` reads.
-    static let columns = "id, title, body, color, tags, created, updated"
+    static let columns = columnNames.joined(separator: ", ")
+    static let columnNames = ["id", "title", "body", "color", "tags", "created", "updated"]
 
     /// Reads a row, whatever it holds: another device may have written any value into any column.
     init?(row: Row) {

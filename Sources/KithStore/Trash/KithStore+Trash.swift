@@ -8,6 +8,8 @@ public struct TrashedRow: Hashable, Sendable {
     public let id: RowID
     /// When this store learned of the deletion, in milliseconds since 1970 by its own clock.
     public let deletedMilliseconds: Int64
+    /// The replicas that deleted it, each once.
+    public let deletedBy: [ReplicaID]
     /// What the row showed, by column; a column that nobody wrote is missing.
     public let values: [String: Value]
 }

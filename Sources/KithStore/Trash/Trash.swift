@@ -27,7 +27,8 @@ struct Trash {
             }
             rows.append(
                 TrashedRow(
-                    table: tracked.sqlName, id: try select.rowID(0), deletedMilliseconds: select.integer(6), values: values))
+                    table: tracked.sqlName, id: try select.rowID(0), deletedMilliseconds: select.integer(6),
+                    deletedBy: Set(hidden.state.tombstones.map(\.dot.replica)).sorted(), values: values))
         }
         return rows
     }

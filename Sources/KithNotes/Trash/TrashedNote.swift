@@ -1,0 +1,53 @@
+import Foundation
+import GRDB
+import Kith
+
+/// A note that was deleted and can still be restored.
+public struct TrashedNote: Identifiable, Hashable, Sendable {
+    /// The note as it was last shown.
+    public let note: Note
+    /// When this machine learned of the deletion, in milliseconds since 1970 by its own clock.
+    public let deletedMilliseconds: Int64
+    /// Whether it was deleted on this machine, as far as its store knows: a store that was restored from a copy does not
+    /// count what it did before.
+    public let isDeletedHere: Bool
+
+    public var id: UUID { note.id }
+
+    /// When it leaves the trash, likewise.
+    public var endMilliseconds: Int64 {
+        let (end, overflow) = deletedMilliseconds.addingReportingOverflow(KithStore.trashMilliseconds)
+        return overflow ? .max : end
+    }
+}
+
+extension TrashedNote {
+    init?(_ row: TrashedRow, own replica: ReplicaID) {
+        guard let note = Note(row.id, row.values) else { return nil }
+        self.init(
+            note: note, deletedMilliseconds: row.deletedMilliseconds, isDeletedHere: row.deletedBy.contains(replica))
+    }
+}
+
+extension Note {
+    /// A note of which the store has these values, by column.
+    fileprivate init?(_ id: RowID, _ values: [String: Value]) {
+        var row = values.mapValues { DatabaseValue($0) as (any DatabaseValueConvertible)? }
+        for column in Note.columnNames where row[column] == nil { row[column] = DatabaseValue.null }
+        row["id"] = Data(id.bytes)
+        self.init(row: Row(row))
+    }
+}
+
+extension DatabaseValue {
+    fileprivate init(_ value: Value) {
+        self =
+            switch value {
+            case .null: .null
+            case .integer(let number): number.databaseValue
+            case .real(let bitPattern): Double(bitPattern: bitPattern).databaseValue
+            case .text(let bytes): String(decoding: bytes, as: UTF8.self).databaseValue
+            case .blob(let bytes): Data(bytes).databaseValue
+            }
+    }
+}

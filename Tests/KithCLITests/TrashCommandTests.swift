@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+@Suite("A deleted note cannot be brought back, or goes without being asked for")
+struct TrashCommandTests {
+    private let home: KithHome
+
+    init() throws {
+        home = try KithHome()
+    }
+
+    @Test("a deleted note is listed and comes back, by its title or its id, with everything in it")
+    func life() throws {
+        let ids = try ["One", "Two"].map { try home.kith("note", "add", $0, "--body", "text", "--tag", "x", "--color", "red").lastLine }
+        #expect(try home.kith("trash", "list").output.isEmpty)
+        try home.kith("note", "rm", "One", "Two")
+        let listed = try home.kith("trash", "list").output
+        #expect(listed.split(separator: "\n").count == 2)
+        #expect(listed.contains("here"))
+        let records = try home.kith("trash", "list", "--json").json() as? [[String: Any]]
+        #expect(records?.count == 2)
+        #expect(records?.allSatisfy { $0["isDeletedHere"] as? Bool == true && $0["end"] is String } == true)
+
+        #expect(try home.kith("trash", "restore", "One", String(ids[1].suffix(8))).output.split(separator: "\n").count == 2)
+        #expect(try home.kith("trash", "list").output.isEmpty)
+        let shown = try home.kith("note", "show", "One", "--json").json() as? [String: Any]
+        #expect(shown?["id"] as? String == ids[0])
+        #expect(shown?["body"] as? String == "text")
+        #expect(shown?["tags"] as? [String] == ["x"])
+        #expect(shown?["color"] as? String == "red")
+    }
+
+    @Test("what is not in the trash, or could be several notes, is reported and nothing is restored")
+    func notThere() throws {
+        try home.kith("note", "add", "Kept")
+        expectFailure(try home.kith("trash", "restore", "Kept"), 66, "in the trash")
+        let ids = try (0..<2).map { _ in try home.kith("note", "add", "Same").lastLine }
+        try home.kith("note", "add", "Gone")
+        for name in ids + ["Gone"] { try home.kith("note", "rm", name) }
+        expectFailure(try home.kith("trash", "restore", "Same"), 65, String(ids[0].suffix(8)), String(ids[1].suffix(8)))
+        expectFailure(try home.kith("trash", "restore", "Gone", "nope"), 66, "nope")
+        #expect(try home.kith("note", "list").output.split(separator: "\n").count == 1)
+        #expect(try home.shell("\"$KITH\" trash restore").status == 64)
+    }
+
+    @Test("the trash is emptied only when that is meant")
+    func empty() throws {
+        try home.kith("note", "add", "One")
+        try home.kith("note", "rm", "One")
+        expectFailure(try home.kith("trash", "empty"), 64, "1 note", "--yes")
+        #expect(try home.kith("trash", "list").output.contains("One"))
+        #expect(try home.kith("trash", "empty", "--yes").output == "Gave up 1 note.\n")
+        #expect(try home.kith("trash", "list").output.isEmpty)
+        expectFailure(try home.kith("trash", "restore", "One"), 66)
+        #expect(try home.kith("trash", "empty").status == 0)
+    }
+}
