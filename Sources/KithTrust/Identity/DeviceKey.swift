@@ -55,6 +55,14 @@ public struct DeviceKey: Sendable {
     /// The private key as PKCS#8 DER, for the TLS stack. Secret: neither log nor store it.
     public var privateKeyDER: [UInt8] { Array(key.derRepresentation) }
 
+    /// The public key as a compressed point (SEC 1, 2.3.3): 33 bytes.
+    var publicKeyBytes: [UInt8] { Array(key.publicKey.compressedRepresentation) }
+
+    /// An ECDSA signature with SHA-256 (FIPS 186-5) of `bytes`, as the 64 bytes of r and s; `nil` if the library fails.
+    func signature(of bytes: [UInt8]) -> [UInt8]? {
+        (try? key.signature(for: bytes)).map { Array($0.rawRepresentation) }
+    }
+
     /// A self-signed certificate that carries the public key and says nothing else about the device.
     ///
     /// The defaults are the widest validity X.509 can say (RFC 5280, 4.1.2.5), so that neither a wrong clock nor

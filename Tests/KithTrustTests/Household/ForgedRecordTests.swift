@@ -1,0 +1,121 @@
+import KithTrust
+import Testing
+
+/// The risk: bytes that no member signed change who belongs, fill the memory, or end the program.
+@Suite struct ForgedRecordTests {
+    @Test func aRecordSurvivesTheWayThroughItsBytes() throws {
+        var a = try HouseholdDevice.founder("Küche 🍳")
+        let other = DeviceKey().id
+        for action in [MembershipAction.add(other, name: "laptop"), .rename(other, name: "x"), .revoke(other), .replace(by: other)] {
+            let record = try a.say(action)
+            let read = try MembershipRecord(bytes: record.bytes)
+            #expect(read.id == record.id && read.author == a.id && read.action == action && read.parents == record.parents)
+            #expect(read.household == a.membership.household)
+        }
+    }
+
+    @Test func everyFlippedBitIsNoticed() throws {
+        var a = try HouseholdDevice.founder()
+        let record = try a.say(.add(DeviceKey().id, name: "laptop"))
+        for bit in 0..<record.bytes.count * 8 {
+            var bytes = record.bytes
+            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(throws: MembershipError.self, "bit \(bit)") { try MembershipRecord(bytes: bytes) }
+        }
+    }
+
+    @Test func bytesOfAnyKindAreRefused() throws {
+        var random = SplitMix64(seed: 1)
+        var a = try HouseholdDevice.founder()
+        let record = try a.say(.add(DeviceKey().id, name: "laptop")).bytes
+        for _ in 0..<5_000 {
+            var bytes = Bool.random(using: &random) ? random.bytes(Int.random(in: 0...400, using: &random)) : record
+            let cut = Int.random(in: 0...bytes.count, using: &random)
+            if Bool.random(using: &random) { bytes.removeLast(cut) } else { bytes.insert(contentsOf: random.bytes(3), at: cut) }
+            guard bytes != record else { continue }
+            #expect(throws: MembershipError.self) { try MembershipRecord(bytes: bytes) }
+        }
+    }
+
+    @Test func aRecordOfTheLargestSizeIsReadAndOneByteMoreIsNot() throws {
+        // The largest that can be made: all parents and the longest name.
+        var a = try HouseholdDevice.founder()
+        var others: [HouseholdDevice] = []
+        for _ in 0..<MembershipRecord.parentsMax + 4 { others.append(try a.add()) }
+        for index in others.indices {
+            try others[index].hear(a)
+            try others[index].say(.rename(others[index].id, name: "\(index)"))
+        }
+        for other in others { try a.hear(other) }
+        let record = try a.say(.add(DeviceKey().id, name: String(repeating: "x", count: 64)))
+        #expect(record.parents.count == MembershipRecord.parentsMax)
+        #expect(record.bytes.count <= MembershipRecord.bytesMax)
+        #expect(throws: MembershipError.malformed) {
+            try MembershipRecord(bytes: [UInt8](repeating: 0, count: MembershipRecord.bytesMax + 1))
+        }
+    }
+
+    @Test func namesThatDeceiveATerminalAreRefused() throws {
+        var a = try HouseholdDevice.founder()
+        for name in ["two\nlines", "\u{1B}[2J", "a\u{202E}b", " x", String(repeating: "x", count: 65)] {
+            #expect(throws: MembershipError.malformed) { try a.say(.add(DeviceKey().id, name: name)) }
+        }
+    }
+
+    @Test func aRecordOfAnotherHouseholdIsRefused() throws {
+        var a = try HouseholdDevice.founder(nonce: 1)
+        var b = try HouseholdDevice.founder(nonce: 2)
+        let record = try b.say(.add(a.id, name: ""))
+        #expect(throws: MembershipError.otherHousehold) { try a.membership.insert([record]) }
+        #expect(throws: MembershipError.otherHousehold) { try a.membership.insert(Array(b.membership.records.prefix(1))) }
+        #expect(a.members == [a.id])
+    }
+
+    @Test func aStrangerCanSayNothing() throws {
+        let a = try HouseholdDevice.founder()
+        var stranger = HouseholdDevice(knowing: a.membership)
+        #expect(throws: MembershipError.notAMember) { try stranger.say(.add(stranger.id, name: "")) }
+        #expect(throws: MembershipError.notAMember) { try stranger.say(.revoke(a.id)) }
+    }
+
+    @Test func aRecordWhoseParentsAreNotKnownWaitsForThem() throws {
+        var a = try HouseholdDevice.founder()
+        var b = try a.add()
+        let first = try b.say(.rename(b.id, name: "one"))
+        let second = try b.say(.rename(b.id, name: "two"))
+        #expect(throws: MembershipError.missingParent) { try a.membership.insert([second]) }
+        try a.membership.insert([first, second])
+        #expect(a.membership.member(b.id)?.name == "two")
+    }
+
+    @Test func aReplayedRecordChangesNothing() throws {
+        var a = try HouseholdDevice.founder()
+        let b = try a.add()
+        try a.say(.revoke(b.id))
+        let digest = a.membership.digest
+        #expect(try a.membership.insert(a.membership.records) == 0)
+        #expect(a.membership.digest == digest && a.members == [a.id])
+    }
+
+    @Test func oneAuthorCanSayOnlySoMuchAndRevokeAllTheSame() throws {
+        var a = try HouseholdDevice.founder()
+        let b = try a.add()
+        for index in 0..<Membership.recordsPerAuthorMax - 2 { try a.say(.rename(a.id, name: "\(index)")) }
+        #expect(throws: MembershipError.tooMany) { try a.say(.rename(a.id, name: "one more")) }
+        try a.say(.revoke(b.id))
+        #expect(a.members == [a.id])
+    }
+
+    @Test func theLastPlacesAreForRevocations() throws {
+        var a = try HouseholdDevice.founder()
+        let devices = try (0..<9).map { _ in try a.add() }
+        var flood = a.membership
+        for device in devices {
+            while let _ = try? flood.say(.rename(device.id, name: "\(flood.records.count)"), by: device.key, milliseconds: 0) {}
+        }
+        #expect(flood.records.count == Membership.recordsMax - Membership.reservedForRevocations)
+        #expect(throws: MembershipError.tooMany) { try flood.say(.rename(a.id, name: "x"), by: a.key, milliseconds: 0) }
+        try flood.say(.revoke(devices[0].id), by: a.key, milliseconds: 0)
+        #expect(flood.member(devices[0].id) == nil)
+    }
+}

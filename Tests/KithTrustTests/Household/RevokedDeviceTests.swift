@@ -1,0 +1,111 @@
+import KithTrust
+import Testing
+
+/// The risk: a device that was revoked is let in again, or lets others in.
+@Suite struct RevokedDeviceTests {
+    @Test func anyMemberMayAddAndRevoke() throws {
+        var a = try HouseholdDevice.founder()
+        var b = try a.add("b")
+        let c = try b.add("c")
+        #expect(b.members == [a.id, b.id, c.id])
+        try b.say(.revoke(a.id))
+        #expect(b.members == [b.id, c.id])
+    }
+
+    @Test func whatARevokedDeviceAddedBeforehandStays() throws {
+        var a = try HouseholdDevice.founder()
+        var b = try a.add()
+        let c = try b.add()
+        try a.hear(b)
+        try a.say(.revoke(b.id))
+        #expect(a.members == [a.id, c.id])
+    }
+
+    @Test func whatARevokedDeviceAddsAtTheSameTimeCountsForNothing() throws {
+        var a = try HouseholdDevice.founder()
+        var b = try a.add()
+        try a.say(.revoke(b.id))
+        // One that b adds, and one that this one adds.
+        var c = try b.add()
+        let d = try c.add()
+        #expect(d.members.count == 4)
+        try a.hear(d)
+        #expect(a.members == [a.id])
+    }
+
+    @Test func aDeviceThatKnowsItIsRevokedCanSayNothing() throws {
+        var a = try HouseholdDevice.founder()
+        var b = try a.add()
+        try a.say(.revoke(b.id))
+        try b.hear(a)
+        #expect(throws: MembershipError.notAMember) { try b.say(.add(DeviceKey().id, name: "")) }
+        #expect(throws: MembershipError.notAMember) { try b.say(.revoke(a.id)) }
+    }
+
+    @Test func anAdditionThatDidNotKnowOfTheRevocationDoesNotUndoIt() throws {
+        var a = try HouseholdDevice.founder()
+        var b = try a.add()
+        let c = try a.add()
+        try b.hear(a)
+        try a.say(.revoke(c.id))
+        try b.say(.add(c.id, name: "again"))
+        try HouseholdDevice.meet(&a, &b)
+        #expect(a.members == [a.id, b.id])
+        #expect(b.members == a.members)
+        #expect(a.membership.isRevoked(c.id))
+        try b.say(.add(c.id, name: "on purpose"))
+        #expect(b.members == [a.id, b.id, c.id])
+    }
+
+    @Test func twoThatRevokeEachOtherAreOutUntilAThirdDecides() throws {
+        var a = try HouseholdDevice.founder()
+        var b = try a.add()
+        var c = try a.add()
+        try b.hear(a)
+        try a.say(.revoke(b.id))
+        try b.say(.revoke(a.id))
+        try HouseholdDevice.meet(&a, &b)
+        try c.hear(a)
+        #expect(a.members == [c.id] && b.members == [c.id] && c.members == [c.id])
+        #expect(throws: MembershipError.notAMember) { try a.say(.add(a.id, name: "")) }
+        try c.say(.add(a.id, name: ""))
+        #expect(c.members == [a.id, c.id])
+    }
+
+    @Test func aKeyIsReplacedAndTheOldOneIsWorthNothing() throws {
+        var a = try HouseholdDevice.founder("attic")
+        var b = try a.add()
+        let key = DeviceKey()
+        try a.say(.replace(by: key.id))
+        #expect(a.members == [b.id, key.id])
+        #expect(a.membership.member(key.id)?.name == "attic")
+        #expect(a.membership.replacement(of: a.id) == key.id)
+        #expect(throws: MembershipError.notAMember) { try a.say(.revoke(b.id)) }
+        // A thief moves to a key of his own while the owner revokes the stolen one.
+        try b.say(.revoke(a.id))
+        try b.hear(a)
+        #expect(b.members == [b.id])
+    }
+
+    @Test func whoMovesAwayMayComeBack() throws {
+        var a = try HouseholdDevice.founder()
+        var b = try a.add()
+        try b.say(.revoke(b.id))
+        try a.hear(b)
+        #expect(a.members == [a.id])
+        try a.say(.add(b.id, name: "back"))
+        #expect(a.members == [a.id, b.id])
+    }
+
+    @Test func theLastNameIsTheSameEverywhere() throws {
+        var a = try HouseholdDevice.founder("a")
+        var b = try a.add("b")
+        try a.say(.rename(b.id, name: "laptop"))
+        try b.say(.rename(b.id, name: "notebook"))
+        try HouseholdDevice.meet(&a, &b)
+        #expect(a.membership.members == b.membership.members)
+        try a.say(.rename(b.id, name: "settled"))
+        try b.hear(a)
+        #expect(b.membership.member(b.id)?.name == "settled")
+    }
+}
