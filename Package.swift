@@ -103,6 +103,6 @@ let package = Package(
         tests("KithTests", ["Kith", "KithDiscovery", "KithTransport", "KithCausality", grdb, logging]),
         tests("KithTestingTests", ["KithCausality", "KithSync", "KithStore", "KithTesting", "kith-sim", grdb], fixtures: true),
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),
-        tests("KithCLITests", ["KithCLI"]),
+        tests("KithCLITests", ["KithCLI", grdb]),
     ]
 )

@@ -13,6 +13,7 @@ struct JSONOutputTests {
             ["note", "add", quotes, "--body", "a\n\tb\u{1B}", "--tag", "x", "--color", "red"], ["note", "list"], ["note", "show", quotes],
             ["note", "search", "HI"], ["note", "edit", quotes, "--color", "blue"], ["conflicts", "show", quotes], ["note", "rm", quotes],
             ["trash", "list"], ["trash", "restore", quotes], ["note", "rm", quotes], ["trash", "empty", "--yes"], ["trash", "list"],
+            ["verify"], ["doctor", "--size"],
             ["device", "id"], ["device", "add", other, "--name", "laptop", "--address", "host:1"], ["device", "list"],
             ["device", "rename", "laptop", "attic"], ["status"], ["device", "remove", "attic"],
         ]
@@ -46,7 +47,7 @@ struct JSONOutputTests {
         let commands = [
             "", "note", "note add", "note list", "note show", "note edit", "note rm", "note search", "device", "device id", "device add",
             "device list", "device remove", "device rename", "up", "status", "conflicts", "conflicts list", "conflicts show",
-            "conflicts keep", "trash", "trash list", "trash restore", "trash empty",
+            "conflicts keep", "trash", "trash list", "trash restore", "trash empty", "verify", "doctor",
         ]
         for command in commands {
             let result = try home.shell("\"$KITH\" \(command) --help")
