@@ -66,7 +66,7 @@ let package = Package(
         module("KithSync", ["KithCausality", "KithText"]),
 
         // Thin shells around SQLite, keys, TLS and mDNS.
-        module("KithStore", ["KithCausality", "KithText", "KithSync", grdb, sqlite]),
+        module("KithStore", ["KithCausality", "KithText", "KithSync", crypto, grdb, sqlite]),
         module("KithTrust", ["KithCausality", crypto] + certificates),
         module("KithTransport", ["KithSync", "KithTrust", logging] + nio),
         .systemLibrary(name: "CDNSSD", providers: [.apt(["libavahi-compat-libdnssd-dev"])]),

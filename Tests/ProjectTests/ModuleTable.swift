@@ -13,7 +13,7 @@ enum ModuleTable {
         "KithCausality": [],
         "KithText": ["KithCausality"],
         "KithSync": ["KithCausality", "KithText"],
-        "KithStore": system.union(core).union(grdb),
+        "KithStore": system.union(core).union(grdb).union(["Crypto"]),
         "KithTrust": system.union(["KithCausality", "Crypto", "X509", "SwiftASN1"]),
         "KithTransport": system.union(["KithSync", "KithTrust", "Logging"]).union(nio),
         "CDNSSD": [],

@@ -13,7 +13,7 @@ public struct Alternative: Hashable, Sendable {
 extension KithStore {
     /// The alternatives of a visible row, by column and then by commit; none if the row is not there.
     ///
-    /// They are the same on every replica with the same vector. A value that several wrote is listed for each of them.
+    /// They are the same on every replica with the same vector. Columns of a ``Key`` have none: all who wrote one wrote the same. A value that several wrote is listed for each of them.
     public func alternatives(table: String, id: RowID) throws -> [Alternative] {
         try read { ledger in
             guard let (number, tracked) = ledger.tracked(table),
@@ -21,7 +21,7 @@ extension KithStore {
                 let stored = try ledger.storedRow(number, row: visible.row)
             else { return [] }
             return stored.exceptions.cells.flatMap { entry -> [Alternative] in
-                guard case .register(let register) = entry.cell,
+                guard case .register(let register) = entry.cell, !tracked.isKey(entry.column),
                     let name = ledger.catalog.tables[number].columns[entry.column].sqlName
                 else { return [] }
                 return register.alternatives.map { Alternative(column: name, value: $0.value, stamp: $0.stamp) }
@@ -62,6 +62,7 @@ extension Capture {
         guard let visible = try user.find(id), var stored = try ledger.storedRow(number, row: visible.row) else {
             throw StoreError(.notFound, "Table \(name) has no row \(id).")
         }
+        if visible.values[index] != value { try tracked.naturalKey?.checkUpdate(1 << UInt64(index)) }
         let before = stored.liveDots
         let (stamp, _) = try clock.stamp(ledger.catalog)
         stored.exceptions[tracked.columns[index]] = .register(RegisterState(writes: [Write(stamp: stamp, value: .null)]))

@@ -40,6 +40,9 @@ struct RowMerger {
         var bare = state
         bare.context = VersionVector()
         if let tracked = table.tracked, state.isVisible(tracked.deletePolicy) {
+            if let key = tracked.naturalKey, !key.names(id, showing: state.shownValues(tracked)) {
+                return try hide(bare, table, id, held, context, .wrongKey)
+            }
             do {
                 try show(bare, table, tracked, id, held, context)
                 return

@@ -35,7 +35,8 @@ final class Capture {
         try entry.enter()
     }
 
-    func insert(_ tableNumber: Int, row: Int64, id: RowID) throws {
+    /// - Parameter key: the values of the table's natural key, if it has one.
+    func insert(_ tableNumber: Int, row: Int64, id: RowID, key: [Value]) throws {
         if skipsInsert {
             skipsInsert = false
             return
@@ -43,6 +44,7 @@ final class Capture {
         if isSuspended { return }
         guard row > 0 else { throw Self.rowidNotPositive }
         let (table, tracked) = try trackedTable(tableNumber)
+        try tracked.naturalKey?.check(id, of: key)
         let (stamp, replica) = try clock.stamp(ledger.catalog)
         if let hidden = try ledger.hiddenRow(tableNumber, id) {
             try restart(table, tracked, row: row, id: id, hidden, stamp)
@@ -73,6 +75,7 @@ final class Capture {
         guard newRow > 0 else { throw Self.rowidNotPositive }
         let oldRow = try entry.enter() ? newRow : oldRow
         let (_, tracked) = try trackedTable(tableNumber)
+        try tracked.naturalKey?.checkUpdate(changed)
         guard var stored = try ledger.storedRow(tableNumber, row: oldRow) else { throw Self.missingClocks(tracked) }
         let before = stored.liveDots
         if changed != 0 {

@@ -19,7 +19,8 @@ enum Functions {
         }
         try register("kith_insert", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
-                try capture.insert(try arguments.table(), row: try arguments.row(1), id: try arguments.id(2))
+                try capture.insert(
+                    try arguments.table(), row: try arguments.row(1), id: try arguments.id(2), key: arguments.values(from: 3))
             }
         }
         try register("kith_update", capture, connection) { context, count, values in
@@ -39,18 +40,19 @@ enum Functions {
                     try arguments.table(), row: try arguments.row(1), id: try arguments.id(2), values: arguments.values(from: 3))
             }
         }
+        try installKeyFunction(capture, on: connection)
     }
 
     /// Takes them away again, so that a write that nobody notes fails.
     static func remove(from connection: OpaquePointer) {
-        for name in ["kith_before_insert", "kith_is_echo", "kith_is_applying", "kith_insert", "kith_update", "kith_delete"] {
+        for name in ["kith_before_insert", "kith_is_echo", "kith_is_applying", "kith_insert", "kith_update", "kith_delete", "kith_key"] {
             sqlite3_create_function_v2(connection, name, -1, SQLITE_UTF8, nil, nil, nil, nil, nil)
         }
     }
 
-    private typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+    typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
-    private static func register(_ name: String, _ capture: Capture, _ connection: OpaquePointer, _ body: Body) throws {
+    static func register(_ name: String, _ capture: Capture, _ connection: OpaquePointer, _ body: Body) throws {
         // SQLite lets go of the reference when the connection is closed or the function replaced.
         let reference = Unmanaged.passRetained(capture).toOpaque()
         let code = sqlite3_create_function_v2(

@@ -22,7 +22,17 @@ struct Triggers {
 
     /// Tells REPLACE, which deletes within the insertion, from a deletion that came before.
     private var beforeInsert: Trigger {
-        ("before_insert", "BEFORE INSERT", "\(Self.ignoresEcho)  SELECT kith_before_insert();")
+        ("before_insert", "BEFORE INSERT", "\(Self.ignoresEcho)\(missingID)  SELECT kith_before_insert();")
+    }
+
+    /// SQLite would only say that the id is NULL.
+    private var missingID: String {
+        guard let key = tracked.naturalKey else { return "" }
+        let message = "the id of a row of \(key.table) follows from its key: insert it with \(quoted(tracked.key)) = \(key.sql())"
+        return """
+              SELECT RAISE(ABORT, '\(message.replacing("'", with: "''"))') WHERE new.\(quoted(tracked.key)) IS NULL;
+
+            """
     }
 
     private var beforeUpdate: Trigger { ("before_update", "BEFORE UPDATE", Self.ignoresEcho) }
@@ -33,7 +43,8 @@ struct Triggers {
     private static let ignoresEcho = "  SELECT RAISE(IGNORE) WHERE kith_is_echo();\n"
 
     private var insert: Trigger {
-        ("insert", "AFTER INSERT", checks + Self.call("kith_insert(\(table.number), new.rowid, new.\(quoted(tracked.key)))"))
+        let key = (tracked.naturalKey?.names ?? []).map { ", new.\(quoted($0))" }.joined()
+        return ("insert", "AFTER INSERT", checks + Self.call("kith_insert(\(table.number), new.rowid, new.\(quoted(tracked.key))\(key))"))
     }
 
     /// Passes which columns changed as a bit mask, then old and new value of each set and counter.

@@ -13,6 +13,8 @@ enum HiddenReason: Int {
     case refused = 2
     /// Nothing is left of it but what is known of it.
     case contextOnly = 3
+    /// Its id does not follow from its key.
+    case wrongKey = 4
 }
 
 /// A row that the app's table does not show.

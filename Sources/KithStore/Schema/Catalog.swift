@@ -28,18 +28,24 @@ struct CatalogTable {
         let kinds: [ColumnKind]
         /// For each of `columns`, its name as an SQL identifier.
         let names: [String]
+        /// The columns that ids are made of; `nil` if they are drawn.
+        let naturalKey: NaturalKey?
         /// Reads the tracked columns of the row with a rowid.
         let valuesSQL: String
         /// Finds rowid and tracked columns by the key.
         let findSQL: String
 
-        init(sqlName: String, key: String, deletePolicy: DeletePolicy, columns: [Int], kinds: [ColumnKind], names: [String]) {
+        init(
+            sqlName: String, key: String, deletePolicy: DeletePolicy, columns: [Int], kinds: [ColumnKind], names: [String],
+            naturalKey: NaturalKey?
+        ) {
             self.sqlName = sqlName
             self.key = key
             self.deletePolicy = deletePolicy
             self.columns = columns
             self.kinds = kinds
             self.names = names
+            self.naturalKey = naturalKey
             valuesSQL = "SELECT \((names + ["1"]).joined(separator: ", ")) FROM \(quoted(sqlName)) WHERE rowid = ?"
             findSQL = "SELECT \((["rowid"] + names).joined(separator: ", ")) FROM \(quoted(sqlName)) WHERE \(quoted(key)) = ?"
         }

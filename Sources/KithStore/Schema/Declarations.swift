@@ -7,6 +7,7 @@ struct Declarations: Sendable {
         let key: String
         let deletePolicy: DeletePolicy
         let columns: [ColumnKey]
+        let naturalKey: [String]
     }
 
     var tables: [Table] = []
@@ -26,7 +27,19 @@ struct Declarations: Sendable {
             catalog.tables[index].tracked = CatalogTable.Tracked(
                 sqlName: declared.name, key: declared.key, deletePolicy: declared.deletePolicy, columns: numbers,
                 kinds: numbers.map { catalog.tables[index].columns[$0].key.kind },
-                names: numbers.map { quoted(catalog.tables[index].columns[$0].sqlName ?? "") })
+                names: numbers.map { quoted(catalog.tables[index].columns[$0].sqlName ?? "") },
+                naturalKey: declared.key(of: catalog.tables[index], numbers))
         }
+    }
+}
+
+extension Declarations.Table {
+    /// Where the columns of the natural key stand among the tracked ones, whose `numbers` are given.
+    fileprivate func key(of table: CatalogTable, _ numbers: [Int]) -> NaturalKey? {
+        if naturalKey.isEmpty { return nil }
+        let positions = naturalKey.compactMap { column in
+            numbers.firstIndex { table.columns[$0].key == ColumnKey(column, .register) }
+        }
+        return NaturalKey(table: name, names: naturalKey, positions: positions)
     }
 }

@@ -70,7 +70,9 @@ struct StoreOpening {
             try connection.execute(Sidecar.clockTableSQL(number))
             if try TableInspector(connection: connection).hasForeignKeys(table) { declarations.hasForeignKeys = true }
             declarations.tables.append(
-                Declarations.Table(name: table.name, key: key, deletePolicy: table.deletePolicy, columns: keys))
+                Declarations.Table(
+                    name: table.name, key: key, deletePolicy: table.deletePolicy, columns: keys,
+                    naturalKey: table.key?.columns ?? []))
         }
         declarations.annotate(&ledger.catalog)
 
@@ -137,6 +139,8 @@ struct StoreOpening {
         let ours = existing.filter { trigger in wanted.contains { $0.name == trigger.name } }
         for trigger in ours { try connection.execute("DROP TRIGGER \(trigger.name)") }
         for trigger in wanted { try connection.execute(trigger.sql) }
+        // A key that was declared or changed since shows in the triggers.
+        if let key = tracked.naturalKey { try KeyInspector(connection: connection).checkRows(key, of: tracked) }
         if ours.count < wanted.count { try adoptRows(table, tracked, ledger, clock) }
     }
 

@@ -32,7 +32,7 @@ struct TableInspector {
             }
             // Generated columns (hidden 2 and 3) follow from the others.
             if info.int(4) != 0 || table.localColumns.contains(name) { continue }
-            if info.int(1) != 0, info.int(2) != 0 { undefaulted = undefaulted ?? name }
+            if info.int(1) != 0, info.int(2) != 0, table.key?.columns.contains(name) != true { undefaulted = undefaulted ?? name }
             columns.append((name, table.kinds[name] ?? .register))
         }
         for name in table.kinds.keys.sorted() + table.localColumns.sorted() where !seen.contains(name) {
@@ -50,6 +50,7 @@ struct TableInspector {
             throw reject("it has \(columns.count) columns; at most \(TrackedTable.columnsMax) can be tracked.")
         }
         try checkKey(key, table, reject)
+        if let key = table.key { try KeyInspector(connection: connection).check(key, columns, reject) }
         try checkUnique(table, reject)
         return (key, columns)
     }
@@ -91,15 +92,16 @@ struct TableInspector {
     private func checkUnique(_ table: TrackedTable, _ reject: (String) -> StoreError) throws {
         let indices = try connection.statement("SELECT name FROM pragma_index_list(?) WHERE \"unique\" AND origin <> 'pk'")
         indices.bind(1, .text(table.name))
-        guard try indices.step() else { return }
-        let name = String(decoding: indices.blob(0), as: UTF8.self)
-        indices.reset()
+        var unique: [String] = []
+        while try indices.step() { unique.append(String(decoding: indices.blob(0), as: UTF8.self)) }
+        let keys = KeyInspector(connection: connection)
+        guard let name = try unique.first(where: { try !keys.isImplied($0, by: table.key) }) else { return }
         let members = try connection.statement("SELECT group_concat(coalesce(name, 'an expression'), ', ') FROM pragma_index_info(?)")
         members.bind(1, .text(name))
         let columns = try members.step() ? String(decoding: members.blob(0), as: UTF8.self) : name
         members.reset()
         throw reject(
             "\(columns) is UNIQUE. Two machines that are apart could each insert a row that is fine alone, and the merge "
-                + "would have to drop one. Derive the id from these columns instead, or use an ordinary index.")
+                + "would have to drop one. Derive the id from these columns instead (TrackedTable(key:)), or use an ordinary index.")
     }
 }

@@ -12,7 +12,7 @@ import KithSync
 ///     TrackedTable("note", sets: ["tags"])
 ///
 /// Its primary key is one column that holds 16 bytes. Every other column is nullable or has a default, and none is
-/// `UNIQUE`: two machines could each insert a row that is fine alone. At most ``columnsMax`` columns and ``rowBytesMax``
+/// `UNIQUE`: two machines could each insert a row that is fine alone. (Columns of a ``Key`` are exempt from both.) At most ``columnsMax`` columns and ``rowBytesMax``
 /// bytes a row.
 public struct TrackedTable: Hashable, Sendable {
     /// Columns of one tracked table, the key aside.
@@ -26,15 +26,18 @@ public struct TrackedTable: Hashable, Sendable {
     /// Columns that stay on this machine.
     public let localColumns: Set<String>
     public let deletePolicy: DeletePolicy
+    /// The columns that rows are named by; `nil` if ids are drawn.
+    public let key: Key?
 
     /// - Parameters:
     ///   - name: the table's name, as in its `CREATE TABLE`.
     ///   - sets: columns that hold a JSON array of distinct elements.
     ///   - counters: INTEGER columns whose concurrent increments add up.
     ///   - localColumns: columns that are not synchronised.
+    ///   - key: the columns that a row's id is made of, so that the same key on two machines is one row.
     public init(
         _ name: String, sets: [String] = [], counters: [String] = [], localColumns: Set<String> = [],
-        deletePolicy: DeletePolicy = .updateWins
+        deletePolicy: DeletePolicy = .updateWins, key: Key? = nil
     ) {
         self.name = name
         var kinds: [String: ColumnKind] = [:]
@@ -43,5 +46,6 @@ public struct TrackedTable: Hashable, Sendable {
         self.kinds = kinds
         self.localColumns = localColumns
         self.deletePolicy = deletePolicy
+        self.key = key
     }
 }

@@ -88,6 +88,9 @@ struct StoreVerifier {
         if !row.state.isVisible(tracked.deletePolicy) { report("\(name) should not be visible and is.") }
         let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
         guard let found = try user.find(row.position.row) else { return }
+        if let key = tracked.naturalKey, !key.names(row.position.row, showing: found.values) {
+            report("\(name) has an id that does not follow from its key.")
+        }
         for (index, expected) in row.state.shownValues(tracked).enumerated() {
             guard let expected, try !isSame(found.values[index], expected, tracked.kinds[index]) else { continue }
             let column = table.columns[tracked.columns[index]].sqlName ?? ""

@@ -1,0 +1,52 @@
+import KithCausality
+import KithSync
+
+/// Whether a declared key can name the rows of its table.
+struct KeyInspector {
+    let connection: Connection
+
+    /// - Parameter columns: the tracked columns of the table.
+    func check(_ key: Key, _ columns: [(name: String, kind: ColumnKind)], _ reject: (String) -> StoreError) throws {
+        guard (1...Key.columnsMax).contains(key.columns.count), Set(key.columns).count == key.columns.count else {
+            throw reject("its key names \(key.columns.count) columns; it must name from 1 to \(Key.columnsMax) different ones.")
+        }
+        for name in key.columns {
+            guard let column = columns.first(where: { $0.name == name }) else {
+                throw reject(
+                    "\(name) is part of its key, but is no column that synchronises: it does not exist, or is generated, local or the id itself."
+                )
+            }
+            if column.kind != .register {
+                throw reject("\(name) is part of its key, which is never edited, so it cannot be a \(column.kind).")
+            }
+        }
+    }
+
+    /// Whether a unique index can never refuse a row that a merge brings: equal keys are equal ids.
+    func isImplied(_ index: String, by key: Key?) throws -> Bool {
+        guard let key else { return false }
+        let select = try connection.statement("SELECT name FROM pragma_index_xinfo(?) WHERE \"key\" AND name NOT NULL AND coll = 'BINARY'")
+        select.bind(1, .text(index))
+        var compared: Set<String> = []
+        while try select.step() { compared.insert(String(decoding: select.blob(0), as: UTF8.self)) }
+        return compared.isSuperset(of: key.columns)
+    }
+
+    /// Rows that are there already have the ids that the key gives them.
+    func checkRows(_ key: NaturalKey, of tracked: CatalogTable.Tracked) throws {
+        let values = key.names.map(quoted).joined(separator: ", ")
+        let select = try connection.statement("SELECT \(quoted(tracked.key)), \(values) FROM \(quoted(tracked.sqlName))")
+        var wrong = 0
+        while try select.step() {
+            let id = RowID(bytes: select.blob(0))
+            let values = key.names.indices.map { select.value(Int32($0 + 1)) }
+            if id == nil || RowID(table: Array(key.table.utf8), key: values) != id { wrong += 1 }
+        }
+        if wrong > 0 {
+            throw StoreError(
+                .tableRejected,
+                "Table \(key.table) cannot be tracked with this key: \(wrong) of its rows have an id that does not follow from "
+                    + "\(key.names.joined(separator: ", ")). Give them the one of RowID(table:key:) first.")
+        }
+    }
+}
