@@ -55,7 +55,7 @@ enum NodeBenchmarks {
             let title = "title \(index)"
             let start = ContinuousClock.now
             try await a.notes.pool.write { db in
-                try db.execute(sql: "UPDATE note SET title = ?", arguments: [title])
+                try db.cachedStatement(sql: "UPDATE note SET title = ?").execute(arguments: [title])
             }
             while seen.withLock({ $0.title }) != title {
                 await withCheckedContinuation { continuation in

@@ -16,8 +16,7 @@ final class SessionRunner: @unchecked Sendable {
     private let store: KithStore
     private let hub: SessionHub
     private let queue: DispatchQueue
-    private let outgoing: AsyncStream<[UInt8]>.Continuation
-    private let frames: AsyncStream<[UInt8]>
+    private let executor: QueueExecutor
     private let onStatus: @Sendable (PeerStatus) -> Void
     private let shared = Mutex<ReplicaID?>(nil)
 
@@ -37,7 +36,7 @@ final class SessionRunner: @unchecked Sendable {
         self.onStatus = onStatus
         session = PeerSession(configuration)
         queue = DispatchQueue(label: "kith.session", qos: .userInitiated)
-        (frames, outgoing) = AsyncStream.makeStream()
+        executor = QueueExecutor(queue)
     }
 
     /// The peer's replica, once it has said hello.
@@ -52,12 +51,12 @@ final class SessionRunner: @unchecked Sendable {
     func run() async -> CloseReason {
         hub.add(self)
         await withTaskCancellationHandler {
-            await withDiscardingTaskGroup { group in
-                group.addTask { await self.send() }
-                await self.begin()
+            await withTaskExecutorPreference(executor) {
+                self.begin()
                 await self.receive()
-                self.queue.sync { self.finish() }
+                self.finish()
             }
+            await connection.close(reason: Self.ended)
         } onCancel: {
             post(.close(CloseReason(.shutdown, "The node stops.")))
         }
@@ -67,55 +66,35 @@ final class SessionRunner: @unchecked Sendable {
 
     // MARK: The connection
 
-    private func begin() async {
-        await onQueue {
-            do {
-                let durable = try self.store.makeDurable()
-                self.handle(
-                    .connected(
-                        try self.store.summary(), durable: durable,
-                        wallClockMilliseconds: MonotonicClock.wallClockMilliseconds))
-            } catch {
-                self.handle(.storeFailed(String(describing: error)))
-            }
+    private func begin() {
+        do {
+            let durable = try store.makeDurable()
+            handle(
+                .connected(
+                    try store.summary(), durable: durable, wallClockMilliseconds: MonotonicClock.wallClockMilliseconds))
+        } catch {
+            handle(.storeFailed(String(describing: error)))
         }
     }
 
+    /// Takes the next frame from the network only when the one before has been dealt with. On `queue`, the executor's.
     private func receive() async {
         do {
-            for try await frame in connection.frames {
-                // The next frame is taken from the network only when this one has been dealt with.
-                await onQueue { self.handle(.received(frame)) }
-            }
+            for try await frame in connection.frames { handle(.received(frame)) }
         } catch {
-            queue.sync { if reason == nil { reason = CloseReason(.timeout, error.message) } }
+            lose(error)
         }
     }
 
-    private func send() async {
-        for await frame in frames {
-            do {
-                try await connection.send(frame)
-            } catch {
-                queue.sync { if reason == nil { reason = CloseReason(.timeout, error.message) } }
-                break
-            }
-        }
-        await connection.close(reason: "the session has ended")
-    }
-
-    private func onQueue(_ body: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
-            queue.async {
-                body()
-                continuation.resume()
-            }
-        }
+    private func lose(_ error: TransportError) {
+        if reason == nil { reason = CloseReason(.timeout, error.message) }
+        connection.beginClose(reason: Self.ended)
     }
 
     // MARK: The session, on `queue`
 
     private func handle(_ input: PeerSession.Input) {
+        dispatchPrecondition(condition: .onQueue(queue))
         var inputs = [input][...]
         while let input = inputs.popFirst() {
             for effect in session.handle(input, now: MonotonicClock.now) {
@@ -131,7 +110,12 @@ final class SessionRunner: @unchecked Sendable {
     private func perform(_ effect: PeerSession.Effect) -> PeerSession.Input? {
         switch effect {
         case .send(let frame):
-            outgoing.yield(frame)
+            do {
+                // The session bounds what is under way.
+                try connection.post(frame)
+            } catch {
+                lose(error)
+            }
             return nil
         case .readSlice(let request):
             return answer { .sliceRead(try self.store.slice(request)) }
@@ -150,7 +134,7 @@ final class SessionRunner: @unchecked Sendable {
             return nil
         case .close(let reason):
             self.reason = reason
-            outgoing.finish()
+            connection.beginClose(reason: Self.ended)
             return nil
         }
     }
@@ -202,6 +186,7 @@ final class SessionRunner: @unchecked Sendable {
     private func finish() {
         timer?.cancel()
         timer = nil
-        outgoing.finish()
     }
+
+    private static let ended = "the session has ended"
 }

@@ -73,15 +73,28 @@ public final class Connection: Sendable {
         try await outbound.send(frame, isolation: isolation)
     }
 
+    /// Sends one frame like ``send(_:isolation:)``, but without waiting for room.
+    ///
+    /// For callers that bound by themselves what the peer has not answered yet; whatever they post is kept in memory.
+    /// - Throws: why the connection ended, or `.frameTooLarge` or `.emptyFrame`, after which the connection goes on.
+    public func post(_ frame: [UInt8]) throws(TransportError) {
+        try outbound.post(frame)
+    }
+
     /// Ends the connection in order: what was sent is delivered, then the peer's frames end.
     ///
     /// Returns when the connection is closed, at the latest after `stallTimeoutMilliseconds` without progress and
     /// `closeTimeoutMilliseconds` without the peer's goodbye. Frames that were not read yet are still there.
     /// - Parameter reason: for the errors of tasks that still send; the peer does not learn it.
     public func close(reason: String = "no longer needed") async {
+        beginClose(reason: reason)
+        try? await channel.closeFuture.get()
+    }
+
+    /// Begins to end the connection in order, as ``close(reason:)`` does, and returns at once.
+    public func beginClose(reason: String) {
         outbound.close(.closed(reason))
         channel.pipeline.fireUserInboundEventTriggered(FrameHandler.Event.close)
-        try? await channel.closeFuture.get()
     }
 
     /// Ends the connection at once. What was not written yet is lost.

@@ -55,6 +55,18 @@ final class OutboundQueue: Sendable {
         try await wait(with: frame, isolation: isolation).get()
     }
 
+    /// Puts a frame in at once, whatever waits: the caller bounds what it posts.
+    func post(_ frame: [UInt8]) throws(TransportError) {
+        guard frame.count <= frameBytesMax else { throw .frameTooLarge(length: frame.count, limit: frameBytesMax) }
+        guard !frame.isEmpty else { throw .emptyFrame }
+        let (ending, announces) = state.withLock { state -> (TransportError?, Bool) in
+            if let ending = state.ending { return (ending, false) }
+            return (nil, append(frame, &state))
+        }
+        if announces { announce() }
+        if let ending { throw ending }
+    }
+
     private func append(_ frame: [UInt8], _ state: inout State) -> Bool {
         state.frames.append(frame)
         state.bytes += FrameDecoder.headerBytes + frame.count
