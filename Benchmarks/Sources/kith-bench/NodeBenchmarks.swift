@@ -41,7 +41,8 @@ enum NodeBenchmarks {
         let seen = Mutex<(title: String, waiter: CheckedContinuation<Void, Never>?)>(("", nil))
         let observation = ValueObservation.tracking { try String.fetchOne($0, sql: "SELECT title FROM note") ?? "" }
         let cancellable = observation.start(
-            in: b.notes.pool, scheduling: .async(onQueue: DispatchQueue(label: "bench.observer")), onError: { _ in }) { title in
+            in: b.notes.pool, scheduling: .async(onQueue: DispatchQueue(label: "bench.observer")), onError: { _ in }
+        ) { title in
             seen.withLock { state in
                 state.title = title
                 state.waiter?.resume()
