@@ -9,12 +9,6 @@ struct PagedStore: TextHistory {
     private var pages: [Page] = []
     private var ends: [Dot: Int] = [:]
     private let changesPerPage: Int
-    /// How often anything was read.
-    private(set) var reads = Counter()
-
-    final class Counter {
-        var value = 0
-    }
 
     private struct Page {
         let firstEvent: Int
@@ -34,9 +28,15 @@ struct PagedStore: TextHistory {
 
     @discardableResult
     mutating func merge(_ changes: [TextChange]) throws -> TextMerge {
+        try merge(changes, history: self)
+    }
+
+    /// The same with another view of what is stored.
+    @discardableResult
+    mutating func merge(_ changes: [TextChange], history: some TextHistory) throws -> TextMerge {
         var document = try open()
         var patched = document.text
-        let outcome = try document.merge(changes, history: self)
+        let outcome = try document.merge(changes, history: history)
         try patched.apply(outcome.patch)
         precondition(patched == document.text, "the patch must lead to the new text")
         try save(document, outcome.appended)
@@ -56,13 +56,11 @@ struct PagedStore: TextHistory {
     }
 
     func headers(endingAt end: Int) throws -> [TextChangeHeader] {
-        reads.value += 1
         guard let page = pages.last(where: { $0.firstEvent < end }) else { return [] }
         return try TextChunk.decodeGraph(page.graph, firstEvent: page.firstEvent)
     }
 
     func operations(in events: Range<Int>) throws -> [TextOperations] {
-        reads.value += 1
         return try pages.flatMap { page in
             let headers = try TextChunk.decodeGraph(page.graph, firstEvent: page.firstEvent)
             return zip(headers, try TextChunk.decodeBody(page.body, headers: headers))
