@@ -62,7 +62,7 @@ import Testing
             let changes = try RandomGraph(sites: 4, changes: 60, using: &random).changes
             var document = TextDocument()
             _ = try document.merge(changes)
-            var versions = document.log.graph.version
+            var versions = Array(document.log.graph.version)
             versions.append(EventGraph.root)
             var walker = Walker()
             let surplus = try document.log.walkToHead(

@@ -11,13 +11,21 @@ public struct TextChangeHeader: Hashable, Sendable {
     public let length: Int
     public let dot: Dot
     /// The last event of each parent, ascending.
-    public let parents: [Int]
+    public var parents: [Int] { Array(parentEvents) }
+    let parentEvents: EventVersion
 
     public init(firstEvent: Int, length: Int, dot: Dot, parents: [Int]) {
         self.firstEvent = firstEvent
         self.length = length
         self.dot = dot
-        self.parents = parents
+        parentEvents = EventVersion(parents)
+    }
+
+    init(firstEvent: Int, length: Int, dot: Dot, parents: EventVersion) {
+        self.firstEvent = firstEvent
+        self.length = length
+        self.dot = dot
+        parentEvents = parents
     }
 
     /// The number of the change's last event, which stands for the version the change made.

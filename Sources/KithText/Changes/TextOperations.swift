@@ -54,14 +54,15 @@ public struct TextOperations: Hashable, Sendable {
     }
 
     mutating func append(_ other: TextOperations, _ range: Range<Int>) {
+        guard let first = range.first else { return }
+        let from = other.steps[first].textStart
+        let end = range.upperBound < other.steps.count ? other.steps[range.upperBound].textStart : other.inserted.count
+        let shift = inserted.count - from
         for index in range {
             let step = other.steps[index]
-            if step.isInsert {
-                insert(from: other, step, at: step.position)
-            } else {
-                delete(step.magnitude, at: step.position)
-            }
+            steps.append(Step(position: step.position, length: step.length, textStart: step.textStart + shift))
         }
+        inserted.append(contentsOf: other.inserted[from..<end])
     }
 
     /// Adds the insertion `step` of `other` at another position.

@@ -21,7 +21,7 @@ struct ChangeLog: Sendable {
         return result
     }
 
-    mutating func append(_ dot: Dot, _ operations: TextOperations, parents: [Int]) {
+    mutating func append(_ dot: Dot, _ operations: TextOperations, parents: EventVersion) {
         let from = pool.steps.count
         pool.append(operations)
         bodies.append(from..<pool.steps.count)
@@ -86,7 +86,7 @@ struct ChangeLog: Sendable {
 
     /// The newest version of one change that is below all of `versions`: what happened before it does not matter to
     /// them. ``EventGraph/root`` when there is none. The graph is loaded down to there.
-    mutating func base(below versions: [Int], from history: some TextHistory) throws -> Int {
+    mutating func base(below versions: some Collection<Int>, from history: some TextHistory) throws -> Int {
         var heap = EventHeap()
         for event in versions { heap.push(event) }
         while let event = heap.pop() {

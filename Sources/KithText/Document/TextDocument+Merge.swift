@@ -30,18 +30,19 @@ extension TextDocument {
 
     /// Applies changes as long as each was made at the version that the previous one left; how many.
     private mutating func appendSequential(_ changes: [TextChange], _ outcome: inout TextMerge) -> Int {
-        for (index, change) in changes.enumerated() {
-            guard isCurrent(change.parents), log.graph.lastEvent(of: change.dot) == nil else { return index }
+        outcome.appended.reserveCapacity(changes.count)
+        for change in changes {
+            guard isCurrent(change.parents), log.graph.lastEvent(of: change.dot) == nil else { break }
             do throws(TextError) {
                 try change.validateShape()
                 try check(change, length: text.count)
             } catch {
-                return index
+                break
             }
             outcome.patch.append(change.operations)
             outcome.appended.append(appendVerbatim(change, log.graph.version))
         }
-        return changes.count
+        return outcome.appended.count
     }
 
     private func isCurrent(_ parents: [Dot]) -> Bool {
@@ -82,15 +83,15 @@ private struct ConcurrentMerge {
     init(_ order: ArrivalOrder) {
         self.order = order
         closings = order.closings
-        placed = ContiguousArray(repeating: nil, count: order.entries.count)
+        placed = ContiguousArray(repeating: nil, count: order.indices.count)
     }
 
     mutating func run(
         _ document: inout TextDocument, _ outcome: inout TextMerge, _ history: some TextHistory
     ) throws {
-        for index in order.entries.indices {
-            let change = order.entries[index].change
-            guard let parents = parents(ofEntry: index) else {
+        for index in order.indices {
+            let change = order[index]
+            guard let parents = parents(of: index) else {
                 outcome.pending.append(change)
                 continue
             }
@@ -106,23 +107,29 @@ private struct ConcurrentMerge {
     }
 
     /// The parents as events, ascending; `nil` when one of them was refused.
-    private func parents(ofEntry index: Int) -> [Int]? {
-        var events: [Int] = []
-        events.reserveCapacity(order.entries[index].parents.count)
-        for parent in order.entries[index].parents {
-            switch parent {
-            case .event(let event): events.append(event)
-            case .arrival(let place):
-                guard let event = placed[place] else { return nil }
-                events.append(event)
-            }
+    private func parents(of index: Int) -> EventVersion? {
+        let parents = order.parents(of: index)
+        if parents.count == 1 { return event(parents[parents.startIndex]).map { .one($0) } }
+        var events: ContiguousArray<Int> = []
+        events.reserveCapacity(parents.count)
+        for parent in parents {
+            guard let event = event(parent) else { return nil }
+            events.append(event)
         }
-        if events.count > 1 { events.sort() }
-        return events
+        events.sort()
+        return .several(events)
+    }
+
+    /// The last event of a parent; `nil` when it was refused.
+    private func event(_ parent: ArrivalOrder.Parent) -> Int? {
+        switch parent {
+        case .event(let event): event
+        case .arrival(let place): placed[place]
+        }
     }
 
     private mutating func apply(
-        _ change: TextChange, _ parents: [Int], _ index: Int, _ document: inout TextDocument,
+        _ change: TextChange, _ parents: EventVersion, _ index: Int, _ document: inout TextDocument,
         _ outcome: inout TextMerge, _ history: some TextHistory
     ) throws {
         if !isWalking, parents == document.log.graph.version {
@@ -149,7 +156,7 @@ private struct ConcurrentMerge {
     }
 
     private mutating func walk(
-        _ change: TextChange, _ parents: [Int], _ document: inout TextDocument, _ outcome: inout TextMerge
+        _ change: TextChange, _ parents: EventVersion, _ document: inout TextDocument, _ outcome: inout TextMerge
     ) throws(TextError) {
         let author = Authorship(dot: change.dot, start: document.nextEvent)
         outcome.appended.append(document.append(change, parents))
@@ -157,6 +164,7 @@ private struct ConcurrentMerge {
         try walker.apply(
             change.operations, change.operations.steps.indices, by: author, in: document.log.graph, &outcome.patch)
         walker.stand(at: document.nextEvent - 1)
+        outcome.peakRuns = max(outcome.peakRuns, walker.spans.count)
         try document.applyPatch(outcome.patch, from..<outcome.patch.steps.count)
     }
 
@@ -166,14 +174,12 @@ private struct ConcurrentMerge {
 
     /// The current version and all that the changes from `index` to the next closing one refer to.
     private func versions(from index: Int, _ document: TextDocument) -> [Int] {
-        var versions = document.log.graph.version
-        for later in index..<order.entries.count {
-            if order.entries[later].parents.isEmpty { versions.append(EventGraph.root) }
-            for parent in order.entries[later].parents {
-                switch parent {
-                case .event(let event): versions.append(event)
-                case .arrival(let place): if let event = placed[place] { versions.append(event) }
-                }
+        var versions = Array(document.log.graph.version)
+        for later in index..<order.indices.count {
+            let parents = order.parents(of: later)
+            if parents.isEmpty { versions.append(EventGraph.root) }
+            for parent in parents {
+                if let event = event(parent) { versions.append(event) }
             }
             if closings[later] { break }
         }

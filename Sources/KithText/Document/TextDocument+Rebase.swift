@@ -38,7 +38,7 @@ extension TextDocument {
             _ = try TextChange.lengthAfter(operations, steps, before: text.count, stated: nil)
             return operations
         }
-        var versions = log.graph.version + parents
+        var versions = Array(log.graph.version) + parents
         if parents.isEmpty { versions.append(EventGraph.root) }
         var walker = Walker()
         let surplus = try log.walkToHead(&walker, below: versions, text: text, from: history)
@@ -52,14 +52,15 @@ extension TextDocument {
     }
 
     /// A version as events, ascending.
-    mutating func events(of version: [Dot], history: some TextHistory) throws -> [Int] {
+    mutating func events(of version: [Dot], history: some TextHistory) throws -> EventVersion {
         let events = try version.map { dot in
             guard let event = try log.lastEvent(of: dot, from: history) else { throw TextError.unknownVersion(dot) }
             return event
         }.sorted()
         for (left, right) in zip(events, events.dropFirst()) where left == right { throw TextError.parentsNotSorted }
         if let first = events.first, events.count > 1 { try log.loadGraph(downTo: first, from: history) }
-        guard log.graph.isReduced(events) else { throw TextError.parentsNotReduced }
-        return events
+        let result = EventVersion(events)
+        guard log.graph.isReduced(result) else { throw TextError.parentsNotReduced }
+        return result
     }
 }

@@ -14,7 +14,9 @@ extension TextDocument {
         if events == log.graph.version { return text }
         try log.loadOperations(from: 0, from: history)
         var replayed = TextDocument()
-        let outcome = try replayed.merge(log.changes(in: try log.graph.difference([], events).onlySecond))
+        var difference = VersionDifference()
+        try log.graph.difference([], events, &difference)
+        let outcome = try replayed.merge(log.changes(in: ContiguousArray(difference.onlySecond.reversed())))
         guard outcome.rejected.isEmpty, outcome.pending.isEmpty else {
             throw TextError.damagedHistory("its changes cannot be replayed")
         }

@@ -35,7 +35,7 @@ public struct TextDocument: Sendable {
     public var heads: [TextHead] { log.graph.heads }
 
     /// The current version as dots, sorted: the parents of the next edit.
-    public var version: [Dot] { heads.map(\.dot).sorted() }
+    public var version: [Dot] { heads.count == 1 ? [heads[0].dot] : heads.map(\.dot).sorted() }
 
     /// The number the next event gets: how many scalars were ever inserted and deleted.
     public var nextEvent: Int { log.graph.nextEvent }
@@ -79,12 +79,12 @@ public struct TextDocument: Sendable {
     }
 
     /// Appends a change that was made at the current version.
-    mutating func appendVerbatim(_ change: TextChange, _ parents: [Int]) -> AppendedTextChange {
+    mutating func appendVerbatim(_ change: TextChange, _ parents: EventVersion) -> AppendedTextChange {
         text.applyChecked(change.operations, change.operations.steps.indices)
         return append(change, parents)
     }
 
-    mutating func append(_ change: TextChange, _ parents: [Int]) -> AppendedTextChange {
+    mutating func append(_ change: TextChange, _ parents: EventVersion) -> AppendedTextChange {
         let firstEvent = log.graph.nextEvent
         log.append(change.dot, change.operations, parents: parents)
         let header = TextChangeHeader(

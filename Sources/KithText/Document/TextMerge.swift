@@ -12,6 +12,9 @@ public struct TextMerge: Sendable {
     public internal(set) var rejected: [RejectedTextChange] = []
     /// Changes of which a parent is missing or was rejected; to be given again once the parent is there.
     public internal(set) var pending: [TextChange] = []
+    /// How many runs of characters the replay of concurrent changes held at most, about 60 bytes each: in proportion to
+    /// what is concurrent, whatever the length of text and history. 0 when nothing had to be replayed.
+    public internal(set) var peakRuns = 0
 }
 
 public struct RejectedTextChange: Error, Hashable, Sendable {

@@ -46,7 +46,9 @@ struct EventGraph: Sendable {
         firstEvent = nextEvent
     }
 
-    var version: [Int] { heads.map(\.lastEvent) }
+    var version: EventVersion {
+        heads.count == 1 ? .one(heads[0].lastEvent) : EventVersion(heads.map(\.lastEvent))
+    }
 
     // MARK: Reading
 
@@ -77,13 +79,13 @@ struct EventGraph: Sendable {
     }
 
     func parents(ofRun index: Int) -> ArraySlice<Int> {
-        ArraySlice(parentPool[runs[index].parents])
+        parentPool[runs[index].parents]
     }
 
-    func parents(ofChange index: Int) -> [Int] {
+    func parents(ofChange index: Int) -> EventVersion {
         let start = changes[index].start
-        let run = runs[runIndex(of: start)]
-        return run.start == start ? Array(parentPool[run.parents]) : [start - 1]
+        let run = runIndex(of: start)
+        return runs[run].start == start ? EventVersion(parents(ofRun: run)) : .one(start - 1)
     }
 
     func header(ofChange index: Int) -> TextChangeHeader {
@@ -102,26 +104,26 @@ struct EventGraph: Sendable {
     // MARK: Growing
 
     /// Adds a change whose parents are known, reduced and ascending.
-    mutating func append(_ dot: Dot, length: Int, parents: [Int]) {
+    mutating func append(_ dot: Dot, length: Int, parents: EventVersion) {
         let start = nextEvent
         nextEvent += length
         addRun(start: start, parents: parents)
         let site = sites.register(dot, start: start)
         changes.append(Change(start: start, sequence: dot.sequence, site: site))
-        if heads.count == 1, parents.count == 1, parents[0] == heads[0].lastEvent {
+        if heads.count == 1, parents == .one(heads[0].lastEvent) {
             heads[0] = TextHead(dot: dot, lastEvent: nextEvent - 1)
         } else {
-            var rest = parents[...]
+            var next = 0
             heads.removeAll { head in
-                rest = rest.drop { $0 < head.lastEvent }
-                return rest.first == head.lastEvent
+                while next < parents.count, parents[next] < head.lastEvent { next += 1 }
+                return next < parents.count && parents[next] == head.lastEvent
             }
             heads.append(TextHead(dot: dot, lastEvent: nextEvent - 1))
         }
     }
 
-    private mutating func addRun(start: Int, parents: [Int]) {
-        if !runs.isEmpty, parents.count == 1, parents[0] == start - 1 { return }
+    private mutating func addRun(start: Int, parents: EventVersion) {
+        if !runs.isEmpty, parents == .one(start - 1) { return }
         let from = parentPool.count
         parentPool.append(contentsOf: parents)
         runs.append(Run(start: start, parents: from..<parentPool.count))
@@ -137,7 +139,7 @@ struct EventGraph: Sendable {
         older.sites = sites
         older.parentPool = parentPool
         for header in headers {
-            older.addRun(start: header.firstEvent, parents: header.parents)
+            older.addRun(start: header.firstEvent, parents: header.parentEvents)
             let site = older.sites.register(header.dot, start: header.firstEvent)
             older.changes.append(Change(start: header.firstEvent, sequence: header.dot.sequence, site: site))
         }
@@ -160,7 +162,7 @@ struct EventGraph: Sendable {
             }
             next += header.length
             var previous = root
-            for parent in header.parents {
+            for parent in header.parentEvents {
                 guard parent > previous, parent < header.firstEvent else {
                     throw .damagedHistory("\(header.dot) has parents that are not older, or not in order")
                 }

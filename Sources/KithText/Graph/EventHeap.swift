@@ -5,6 +5,8 @@ struct EventHeap {
     var isEmpty: Bool { items.isEmpty }
     var top: Int? { items.first }
 
+    mutating func removeAll() { items.removeAll(keepingCapacity: true) }
+
     mutating func push(_ item: Int) {
         items.append(item)
         var child = items.count - 1

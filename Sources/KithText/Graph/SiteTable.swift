@@ -20,7 +20,11 @@ struct SiteTable: Sendable {
         let site = number(of: dot.replica)
         let entry = Entry(sequence: dot.sequence, start: start)
         let index = insertionIndex(of: dot.sequence, site)
-        entries[Int(site)].insert(entry, at: index)
+        if index == entries[Int(site)].count {
+            entries[Int(site)].append(entry)
+        } else {
+            entries[Int(site)].insert(entry, at: index)
+        }
         return site
     }
 

@@ -32,6 +32,8 @@ struct SpanList {
     private(set) var preparedLength = 0
     /// The same after all changes walked.
     private(set) var visibleLength = 0
+    /// The number of spans.
+    private(set) var count = 0
 
     private static let filler = Span(
         id: 0, length: 0, leftOrigin: EventGraph.root, rightOrigin: 0, prepareState: 0, isVisible: false)
@@ -51,6 +53,7 @@ struct SpanList {
         index.removeAll()
         preparedLength = 0
         visibleLength = 0
+        count = 0
         addBlock(at: 0)
         insert(
             Span(
@@ -170,6 +173,7 @@ struct SpanList {
             base[start + place.index] = span
         }
         counts[place.block] += 1
+        self.count += 1
         addToSums(
             place.block, prepared: span.isPrepared ? span.length : 0, visible: span.isVisible ? span.length : 0)
         index.insert(span.id, slots[place.block])
@@ -227,7 +231,7 @@ extension SpanList {
     /// Whether all sums, places and index entries equal a recount; for checks.
     var isConsistent: Bool {
         let all = all
-        guard preparedLength == all.reduce(0, { $0 + ($1.isPrepared ? $1.length : 0) }),
+        guard count == all.count, preparedLength == all.reduce(0, { $0 + ($1.isPrepared ? $1.length : 0) }),
             visibleLength == all.reduce(0, { $0 + ($1.isVisible ? $1.length : 0) })
         else { return false }
         for block in slots.indices {

@@ -41,17 +41,18 @@ extension Walker {
 extension ChangeLog {
     /// Lets a walker walk every change above the newest version below `versions`, so that its effect text is `text`.
     ///
-    /// `versions` must contain the current version.
+    /// `versions` must contain the current version. The order is one that suits the walker: text that was typed on two
+    /// devices at once does not arrive branch by branch.
     ///
     /// - Returns: by how much the walker's idea of the older text's length is too long.
     mutating func walkToHead(
-        _ walker: inout Walker, below versions: [Int], text: TextBuffer, from history: some TextHistory
+        _ walker: inout Walker, below versions: some Collection<Int>, text: TextBuffer, from history: some TextHistory
     ) throws -> Int {
         let base = try base(below: versions, from: history)
         try loadOperations(from: base + 1, from: history)
         walker.reset(base: base == EventGraph.root ? [] : [base])
-        if base + 1 < graph.nextEvent {
-            for index in graph.changeIndex(of: base + 1)..<graph.changes.count {
+        for indices in graph.changesByBranch(above: base) {
+            for index in indices {
                 try walker.move(to: graph.parents(ofChange: index), in: graph)
                 let author = Authorship(dot: graph.dot(ofChange: index), start: graph.changes[index].start)
                 try walker.applySilently(pool, steps(ofChange: index), by: author, in: graph)

@@ -16,13 +16,14 @@ struct Walker {
     /// Which characters the events of deletions deleted.
     private var deletions = RunIndex(filler: DeletedRun(length: 0, target: 0))
     /// The version the walker stands at: the one that the next operation's positions refer to.
-    private(set) var version: [Int] = []
+    private(set) var version: EventVersion = []
+    private var difference = VersionDifference()
 
     /// A walker that stands before the first change of a text.
     init() {}
 
     /// Forgets everything walked, to go on from the version `base`, below everything it will walk.
-    mutating func reset(base: [Int]) {
+    mutating func reset(base: EventVersion) {
         spans.reset()
         deletions.removeAll()
         version = base
@@ -31,11 +32,11 @@ struct Walker {
     // MARK: Moving between versions
 
     /// Undoes and redoes changes walked before, so that positions refer to the version `target`.
-    mutating func move(to target: [Int], in graph: EventGraph) throws(TextError) {
+    mutating func move(to target: EventVersion, in graph: EventGraph) throws(TextError) {
         guard version != target else { return }
-        let difference = try graph.difference(version, target)
-        for range in difference.onlyFirst.reversed() { try shift(range, by: -1) }
-        for range in difference.onlySecond { try shift(range, by: 1) }
+        try graph.difference(version, target, &difference)
+        for range in difference.onlyFirst { try shift(range, by: -1) }
+        for range in difference.onlySecond.reversed() { try shift(range, by: 1) }
         version = target
     }
 
@@ -77,7 +78,7 @@ struct Walker {
 
     /// Moves to the version after a change that was just applied.
     mutating func stand(at event: Int) {
-        if version.count == 1 { version[0] = event } else { version = [event] }
+        version = .one(event)
     }
 
     // MARK: Applying operations

@@ -1,0 +1,80 @@
+import KithCausality
+import Testing
+
+@testable import KithText
+
+/// Risk: merging a long text, or what two devices wrote in turns, takes minutes or all memory.
+@Suite struct ReplayCostTests {
+    /// Two devices that write in turns without seeing each other, after `start`.
+    private func interleaved(_ count: UInt64, after start: TextChange) -> [TextChange] {
+        (1...count).flatMap { sequence in
+            [1, 2].map { site in
+                TextChange(
+                    dot: dot(site, sequence), parents: [sequence == 1 ? start.dot : dot(site, sequence - 1)],
+                    operations: [.insert("abc", at: Int(sequence) * 7)])
+            }
+        }
+    }
+
+    private let start = TextChange(
+        dot: dot(3, 1), parents: [], operations: [.insert(String(repeating: "some text ", count: 600), at: 0)])
+
+    @Test func branchesThatArriveInTurnsAreWalkedOneAfterTheOther() throws {
+        let changes = interleaved(500, after: start)
+        var document = TextDocument()
+        let order = try document.merge([start] + changes).appended.map(\.change.dot.replica)
+        #expect(zip(order, order.dropFirst()).count(where: !=) == 2)
+    }
+
+    @Test func branchesThatAreStoredInTurnsAreReplayedOneAfterTheOther() throws {
+        var document = TextDocument()
+        for change in [start] + interleaved(50, after: start) { _ = try document.merge([change]) }
+        let graph = document.log.graph
+        let base = try #require(graph.lastEvent(of: start.dot))
+        let order = graph.changesByBranch(above: base).joined().map { graph.dot(ofChange: $0) }
+        #expect(Set(order).count == 100)
+        #expect(order.count == 100)
+        #expect(zip(order, order.dropFirst()).count { $0.replica != $1.replica } == 1)
+    }
+
+    @Test func everyOrderOfBranchesHasParentsFirst() throws {
+        for seed in 0..<200 as Range<UInt64> {
+            var random = SplitMix64(seed: seed)
+            let changes = try RandomGraph.any(using: &random).changes
+            var document = TextDocument()
+            for change in changes.reordered(using: &random) { _ = try document.merge([change]) }
+            let graph = document.log.graph
+            var walked: Set<Int> = []
+            for index in graph.changesByBranch(above: EventGraph.root).joined() {
+                #expect(graph.parents(ofChange: index).allSatisfy(walked.contains), "seed \(seed)")
+                walked.insert(graph.end(ofChange: index) - 1)
+            }
+            #expect(walked.count == changes.count)
+        }
+    }
+
+    @Test func theSmallerBranchIsWalkedFirst() {
+        // 0 is built on by the chain 1, 2 and by 3; 4 joins both.
+        let edges: ContiguousArray<BranchOrder.Edge> = [(0, 1), (1, 2), (0, 3), (2, 4), (3, 4)]
+        #expect(BranchOrder(events: [1, 5, 5, 1, 1], edges: edges).nodes == [0, 3, 1, 2, 4])
+        #expect(BranchOrder(events: [1, 5, 5, 90, 1], edges: edges).nodes == [0, 1, 2, 3, 4])
+    }
+
+    @Test func aReplayHoldsWhatIsConcurrentWhateverTheHistory() throws {
+        for older in [10, 1_000] as [UInt64] {
+            var store = PagedStore(changesPerPage: 100)
+            var parents: [Dot] = []
+            for sequence in 1...older {
+                let change = TextChange(dot: dot(4, sequence), parents: parents, operations: [.insert("older ", at: 0)])
+                #expect(try store.merge([change]).peakRuns == 0)
+                parents = [change.dot]
+            }
+            let last = TextChange(dot: dot(3, 1), parents: parents, operations: [.delete(count: 1, at: 0)])
+            try store.merge([last])
+            let outcome = try store.merge(interleaved(8, after: last))
+            // An insertion into older text makes two runs of one.
+            #expect(outcome.peakRuns > 16)
+            #expect(outcome.peakRuns <= 2 * 17 + 1)
+        }
+    }
+}
