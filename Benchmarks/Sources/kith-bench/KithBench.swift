@@ -1,6 +1,6 @@
 import Foundation
 
-/// kith-bench [--quick] [--json] [P1 P2 …]: measures ours against the limit in one run and prints a table.
+/// kith-bench [--quick] [--json] [P1 T3 …]: measures ours against the limit in one run and prints a table.
 @main
 struct KithBench {
     private let arguments = CommandLine.arguments.dropFirst()
@@ -15,8 +15,8 @@ struct KithBench {
     private var isQuick: Bool { arguments.contains("--quick") }
 
     private func wants(_ name: String) -> Bool {
-        let chosen = arguments.filter { $0.hasPrefix("P") }
-        return chosen.isEmpty || chosen.contains(name)
+        let chosen = arguments.filter { !$0.hasPrefix("-") }
+        return chosen.isEmpty || chosen.contains(name) || chosen.contains(String(name.prefix(1)))
     }
 
     private mutating func run() async throws {
@@ -38,6 +38,17 @@ struct KithBench {
         }
         if wants("P8") { report([try StoreBenchmarks.applyUpdates(rounds: rounds, count: count)]) }
         if wants("P10") { report([try StoreBenchmarks.metadata(count: count)]) }
+        try runText(rounds)
+    }
+
+    private mutating func runText(_ rounds: Int) throws {
+        if wants("T1") { report(try TextBenchmarks.sequential(rounds: rounds)) }
+        if wants("T2") { report(try TextBenchmarks.paper(rounds: rounds)) }
+        if wants("T3") { report(try TextBenchmarks.concurrent(rounds: rounds)) }
+        if wants("T4") { report(try TextBenchmarks.asynchronous(rounds: rounds)) }
+        if wants("T5") { report(try TextBenchmarks.branches(rounds: rounds)) }
+        if wants("T6") { report(try TextBenchmarks.memory()) }
+        if wants("T7") { report(try TextBenchmarks.packedHistory()) }
     }
 
     /// Keeps the lines and shows them while the rest runs.
@@ -45,7 +56,8 @@ struct KithBench {
         lines += new
         for line in new {
             let ratio = line.ratio.map { String(format: "ratio %.2f", $0) } ?? ""
-            FileHandle.standardError.write(Data("\(line.name)  \(line.work): \(line.ours)  \(line.limit)  \(ratio)  goal \(line.goal)\n".utf8))
+            FileHandle.standardError.write(
+                Data("\(line.name)  \(line.work): \(line.ours)  \(line.limit)  \(ratio)  goal \(line.goal)\n".utf8))
         }
     }
 
