@@ -11,7 +11,7 @@ MACHINES = RealMachines|PairedMachines
 # itself, so that nobody who waits for a peer waits for a computation instead.
 COMPUTING = Project|KithCausality|KithSync|KithText|KithStore|KithTesting
 CONNECTING = KithTrust|KithTransport
-BLOCKING = KithDiscovery|KithNotes|KithCLI
+BLOCKING = KithDiscovery|KithNotes|KithCLI|KithLab
 RUN = KITH_WERROR=1 $(SWIFT) test --skip-build --disable-xctest
 
 .DEFAULT_GOAL := help

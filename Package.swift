@@ -58,6 +58,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         // The functional core: no I/O.
@@ -81,16 +82,23 @@ let package = Package(
             ]),
         module("KithNotes", ["Kith", grdb]),
         module("KithTesting", ["KithCausality", "KithText", "KithSync", "KithStore", "KithTrust", grdb]),
+        .target(
+            name: "KithLab",
+            dependencies: [
+                "KithCausality", "KithSync", "KithStore", "KithNotes", "KithTesting", grdb, sqlite,
+                .product(name: "Yams", package: "Yams"),
+            ],
+            resources: [.embedInCode("Resources")], swiftSettings: settings),
         .executableTarget(
             name: "KithCLI",
             dependencies: [
-                "Kith", "KithNotes", grdb, logging, .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Kith", "KithNotes", "KithLab", grdb, logging, .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
         .executableTarget(
             name: "kith-conformance",
             dependencies: ["KithCausality", "KithText", "KithSync", "KithStore", grdb], swiftSettings: settings),
         .executableTarget(
-            name: "kith-sim", dependencies: ["KithTesting", "KithSync", "KithStore", grdb], swiftSettings: settings),
+            name: "kith-sim", dependencies: ["KithLab"], swiftSettings: settings),
 
         tests("ProjectTests"),
         tests("KithCausalityTests", ["KithCausality"]),
@@ -102,6 +110,7 @@ let package = Package(
         tests("KithDiscoveryTests", ["KithDiscovery", logging]),
         tests("KithTests", ["Kith", "KithDiscovery", "KithTransport", "KithCausality", grdb, logging]),
         tests("KithTestingTests", ["KithCausality", "KithSync", "KithStore", "KithTesting", "kith-sim", grdb], fixtures: true),
+        tests("KithLabTests", ["KithLab", "KithCausality"]),
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),
         tests("KithCLITests", ["KithCLI", grdb]),
     ]

@@ -1,5 +1,6 @@
 import Foundation
 import Kith
+import KithLab
 import KithNotes
 
 /// Why a command failed: one line for people, one number for programs.
@@ -42,6 +43,7 @@ extension CommandFailure {
         case let error as DeviceIDError: self.init(.data, error.description)
         case let error as NodeError: self.init(error.code == .portUnavailable ? .unavailable : .software, error.message)
         case let error as StoreError: self.init(error.code == .busy ? .temporary : .inputOutput, error.message)
+        case let error as LabError: self.init(Self.status(of: error.code), error.message)
         default: return nil
         }
     }
@@ -62,6 +64,16 @@ extension CommandFailure {
         case .busy: .temporary
         case .fileSystem: .inputOutput
         default: .data
+        }
+    }
+
+    private static func status(of code: LabError.Code) -> Status {
+        switch code {
+        case .usage: .usage
+        case .noInput: .noInput
+        case .unavailable: .unavailable
+        case .interrupted: .temporary
+        case .software: .software
         }
     }
 }

@@ -24,6 +24,6 @@ struct KithCommand: ParsableCommand {
         version: version,
         subcommands: [
             NoteCommand.self, PairCommand.self, DeviceCommand.self, UpCommand.self, StatusCommand.self, ConflictsCommand.self,
-            TrashCommand.self, VerifyCommand.self, DoctorCommand.self,
+            TrashCommand.self, VerifyCommand.self, DoctorCommand.self, LabCommand.self,
         ])
 }

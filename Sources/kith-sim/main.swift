@@ -1,9 +1,9 @@
 import Foundation
-import KithTesting
+import KithLab
 
 do {
-    let options = try Options(CommandLine.arguments.dropFirst())
-    exit(try Runner(options: options).run() ? 0 : 1)
+    let options = try SimulatorOptions(CommandLine.arguments.dropFirst())
+    exit(try SimulatorRun(options).run() ? 0 : 1)
 } catch {
     FileHandle.standardError.write(Data("\(error)\n".utf8))
     exit(2)

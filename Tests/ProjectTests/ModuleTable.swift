@@ -23,8 +23,9 @@ enum ModuleTable {
         ]),
         "KithTesting": system.union(core).union(grdb).union(["KithStore", "KithTrust"]),
         "KithNotes": system.union(grdb).union(["Kith"]),
-        "KithCLI": system.union(["Kith", "KithNotes", "ArgumentParser", "Hummingbird", "Logging"]),
-        "kith-sim": system.union(core).union(grdb).union(["KithStore", "KithTesting"]),
+        "KithLab": system.union(core).union(grdb).union(["KithStore", "KithNotes", "KithTesting", "Yams"]),
+        "KithCLI": system.union(["Kith", "KithNotes", "KithLab", "ArgumentParser", "Hummingbird", "Logging"]),
+        "kith-sim": system.union(["KithLab"]),
         "kith-conformance": system.union(core).union(grdb).union(["KithStore"]),
     ]
 }

@@ -7,7 +7,7 @@ import KithTesting
 /// The tables of an SQL file.
 struct SchemaFile {
     let sql: String
-    let options: Options
+    let options: SimulatorOptions
 
     /// Every table whose primary key is one BLOB column synchronises.
     func schema() throws -> SimulatedSchema {

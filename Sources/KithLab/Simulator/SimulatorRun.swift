@@ -2,11 +2,15 @@ import Foundation
 import KithTesting
 
 /// Runs what the options ask for.
-struct Runner {
-    let options: Options
+public struct SimulatorRun {
+    let options: SimulatorOptions
+
+    public init(_ options: SimulatorOptions) {
+        self.options = options
+    }
 
     /// Returns whether every promise was kept.
-    func run() throws -> Bool {
+    public func run() throws -> Bool {
         var simulator = try KithSimulator(try schema())
         simulator.nodeCount = options.nodeCount
         simulator.commitCount = options.commitCount

@@ -3,8 +3,8 @@ import KithStore
 import KithTesting
 
 /// What the command line asks for.
-struct Options {
-    static let usage = """
+public struct SimulatorOptions {
+    public static let usage = """
         Usage: kith-sim [--schema FILE] [--nodes N] [--seeds N] [--first SEED] [--ops N] [--faults A,B,…] [--trace] [--hash]
                kith-sim --script FILE [--schema FILE] [--trace]
 
@@ -21,8 +21,8 @@ struct Options {
 
         """
 
-    struct Unusable: Error, CustomStringConvertible {
-        let description: String
+    public struct Unusable: Error, CustomStringConvertible {
+        public let description: String
     }
 
     var schemaPath: String?
@@ -39,7 +39,7 @@ struct Options {
     var printsHashes = false
     var stopsAtFirst = false
 
-    init(_ arguments: some Sequence<String>) throws {
+    public init(_ arguments: some Sequence<String>) throws {
         var arguments = Array(arguments)[...]
         while let name = arguments.popFirst() {
             switch name {

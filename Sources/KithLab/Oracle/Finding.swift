@@ -1,0 +1,33 @@
+/// A promise that was broken.
+public struct Finding: Codable, Equatable, Sendable {
+    public enum Rule: String, Codable, Sendable {
+        /// A value that was acknowledged is neither shown nor kept, and nobody who could see it has overwritten it.
+        case writeLost
+        /// What was overwritten or deleted by someone who saw it is there again.
+        case cameBack
+        /// A node shows what nobody wrote.
+        case neverWritten
+        /// Nodes that can reach each other did not come to know the same in time.
+        case noConvergence
+        /// Nodes that know the same show something different.
+        case nodesDiffer
+        /// The records of a store do not agree with each other.
+        case unsoundStore
+        /// A node stopped by itself.
+        case nodeFailed
+    }
+
+    /// One thing that happened to the value.
+    public struct Station: Codable, Equatable, Sendable {
+        public var atMilliseconds: Int64
+        public var node: Int
+        public var text: String
+    }
+
+    public var rule: Rule
+    public var sentence: String
+    /// The way of the value, in order of time.
+    public var path: [Station] = []
+    /// The write it is about, by its index.
+    public var write: Int?
+}

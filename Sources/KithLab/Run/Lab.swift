@@ -1,0 +1,79 @@
+import Foundation
+
+/// Runs scenarios on real nodes, each in a machine of its own, and says what became of every write.
+public struct Lab {
+    public var scenario: Scenario
+    /// The program that nodes run; `nil` for this one.
+    public var kith: String?
+    /// Where the report goes.
+    public var reportPath: String?
+    public var printsJSON = false
+    /// Keeps the stores and logs.
+    public var keepsFolder = false
+
+    public init(_ scenario: Scenario) {
+        self.scenario = scenario
+    }
+
+    /// Runs the scenario.
+    ///
+    /// - Parameter say: is told what happens, a line at a time.
+    /// - Returns: the exit status: 0, or 1 if a promise was broken.
+    /// - Throws: ``LabError`` if this machine cannot run it, or the run was stopped.
+    public func run(say: (String) -> Void) throws -> Int32 {
+        #if os(Linux)
+        guard let folder = PrivateWorld.folder else {
+            if !scenario.binaries.values.allSatisfy({ $0.isEmpty || FileManager.default.isExecutableFile(atPath: $0) }) {
+                let missing = scenario.binaries.filter { !$0.value.isEmpty && !FileManager.default.isExecutableFile(atPath: $0.value) }
+                throw LabError(.noInput, "These programs cannot be run: \(missing.values.sorted().joined(separator: ", ")).")
+            }
+            return try PrivateWorld.run(keepsFolder: keepsFolder)
+        }
+        return try withoutActuallyEscaping(say) { say in try runInside(folder, say) }
+        #else
+        throw LabError(.unavailable, "The lab needs the namespaces of Linux. `kith lab sim` works everywhere.")
+        #endif
+    }
+
+    #if os(Linux)
+    private func runInside(_ folder: URL, _ say: @escaping (String) -> Void) throws -> Int32 {
+        say(
+            "\(scenario.name): \(scenario.nodes.count) machines, \(Quantity.span(Double(scenario.lastsMilliseconds))) in \(Quantity.span(Double(scenario.takesMilliseconds)))"
+        )
+        let run = try LabRun(scenario, kith: kith ?? PrivateWorld.executable, folder: folder, say: say)
+        let record = try run.run()
+        if let reportPath {
+            try Data(HTMLReport(record).text.utf8).write(to: URL(filePath: reportPath), options: .atomic)
+        }
+        if printsJSON {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            print(String(decoding: try encoder.encode(record), as: UTF8.self))
+        }
+        for line in record.summary { say(line) }
+        if let reportPath { say("The report is in \(reportPath).") }
+        if keepsFolder { run.keepDisks() }
+        return record.isPassed ? 0 : 1
+    }
+    #endif
+}
+
+extension LabRecord {
+    /// The outcome, for a terminal.
+    var summary: [String] {
+        let done = writes.filter { $0.outcome == "acknowledged" }.count
+        var lines = ["", "\(writes.count) writes, \(done) of them acknowledged; \(commits.count) commits."]
+        let latencies = latencies
+        if !latencies.isEmpty {
+            lines.append(
+                "Half of them arrived within \(Quantity.span(Double(latencies[latencies.count / 2]))), the last one after \(Quantity.span(Double(latencies[latencies.count - 1])))."
+            )
+        }
+        lines += checks.map { "\($0.isPassed ? "ok    " : "BROKEN")  \($0.sentence)" }
+        for finding in findings {
+            lines += ["", "\(finding.rule.rawValue): \(finding.sentence)"]
+            lines += finding.path.map { "    \(Quantity.span(Double($0.atMilliseconds)))  \(nodes[$0.node].name) \($0.text)" }
+        }
+        return lines + remarks
+    }
+}

@@ -1,0 +1,205 @@
+#if os(Linux)
+import Foundation
+import KithCausality
+import KithNotes
+
+/// Lets a scenario happen to real nodes, inside a private world, and judges what they hold in the end.
+final class LabRun {
+    private static let tickMicroseconds: UInt32 = 10_000
+    private static let lookEveryMilliseconds: Int64 = 100
+    private static let stopMillisecondsMax: Int64 = 5_000
+
+    let scenario: Scenario
+    let folder: URL
+    let say: (String) -> Void
+    var state = RunState()
+    var hosts: [Host] = []
+    var network: Switch
+    var watcher: Watcher
+    var marks: [LabRecord.Mark] = []
+    var findings: [Finding] = []
+    var remarks: [String] = []
+    private var writers: [Writer] = []
+    private var nextLook: Int64 = 0
+
+    /// Makes the machines and lets them trust each other.
+    init(_ scenario: Scenario, kith: String, folder: URL, say: @escaping (String) -> Void) throws {
+        self.scenario = scenario
+        self.folder = folder
+        self.say = say
+        watcher = Watcher(nodes: scenario.nodes.count)
+        let actions = scenario.events.map(\.action)
+        let hasClocks =
+            scenario.nodes.contains { $0.clockMilliseconds != 0 } || actions.contains { if case .clock = $0 { true } else { false } }
+        let clock = hasClocks ? try WrongClock.makeLibrary(in: folder) : nil
+        let taps = try scenario.nodes.indices.map { try Tap(name: "node\($0)") }
+        network = Switch(taps, scenario)
+        for (index, node) in scenario.nodes.enumerated() {
+            var program = kith
+            if let binary = node.binary {
+                program = scenario.binaries[binary] ?? ""
+                if program.isEmpty {
+                    remarks.append(
+                        "\(node.name) was to run \(binary), which was not given (--binary \(binary)=PATH); it ran the same kith as the others."
+                    )
+                    program = kith
+                }
+            }
+            hosts.append(try Host(index, node, in: folder, kith: program, clockLibrary: clock, tapName: "node\(index)"))
+        }
+        let frames = network
+        Thread.detachNewThread { frames.run(seed: scenario.seed) }
+        try introduceAll()
+        state = RunState()
+        writers = hosts.map { [state] in Writer($0, state) }
+        PrivateWorld.onStop { [state] in state.with { $0.isInterrupted = true } }
+    }
+
+    private func introduceAll() throws {
+        var ids: [String] = []
+        for host in hosts {
+            guard let id = try host.run(["device", "id"]).text.split(whereSeparator: \.isNewline).last else {
+                throw LabError(.software, "\(host.kith) does not say the id of its device.")
+            }
+            ids.append(String(id))
+        }
+        let all = hosts
+        let known = ids
+        let errors = RunState()
+        DispatchQueue.concurrentPerform(iterations: hosts.count) { index in
+            for (other, id) in known.enumerated() where other != index {
+                let result = try? all[index].run(["device", "add", id, "--name", all[other].spec.name])
+                if result?.status != 0 { errors.with { $0.isInterrupted = true } }
+            }
+        }
+        if errors.isInterrupted { throw LabError(.software, "The nodes could not be told of each other (kith device add).") }
+    }
+
+    // MARK: The course of events
+
+    /// - Throws: ``LabError`` with code `interrupted` if the run was stopped.
+    func run() throws -> LabRecord {
+        let started = Date()
+        let plan = Plan(scenario)
+        for host in hosts { perform(.start(host.index), index: 0) }
+        for (index, step) in plan.steps.enumerated() {
+            try wait(until: step.atMilliseconds)
+            perform(step.action, index: index)
+        }
+        try wait(until: scenario.takesMilliseconds)
+        let settledFrom = try settle()
+        let converged = try waitForAgreement()
+        let traffic = network.traffic()
+        judge(isConverged: converged != nil)
+        return record(started: started, settledFrom: settledFrom, converged: converged, traffic: traffic)
+    }
+
+    private func wait(until milliseconds: Int64) throws {
+        while true {
+            if state.isInterrupted { throw LabError(.interrupted, "The run was stopped; nothing was judged.") }
+            look()
+            let left = milliseconds - state.nowMilliseconds
+            if left <= 0 { return }
+            usleep(min(Self.tickMicroseconds, UInt32(left) * 1_000))
+        }
+    }
+
+    private func look() {
+        guard state.nowMilliseconds >= nextLook else { return }
+        let looks = hosts.map { StoreLook.take($0.notes) }
+        watcher.take(looks, at: state.nowMilliseconds)
+        nextLook = state.nowMilliseconds + Self.lookEveryMilliseconds
+    }
+
+    private func perform(_ action: Scenario.Action, index: Int) {
+        if case .write(let node, let note, let change) = action {
+            writers[node].enqueue(index, note: note, change)
+            return
+        }
+        let now = state.nowMilliseconds
+        guard let (kind, node, other, text) = describe(action) else { return }
+        marks.append(LabRecord.Mark(atMilliseconds: now, kind: kind, node: node, other: other, text: text))
+        say("\(moment(now))  \(text)")
+        do {
+            try act(action)
+        } catch {
+            findings.append(Finding(rule: .nodeFailed, sentence: "\(text): \(error)"))
+        }
+    }
+
+    private func act(_ action: Scenario.Action) throws {
+        switch action {
+        case .write: break
+        case .cut(let node): network.setPlugged(node, false)
+        case .heal(let node): network.setPlugged(node, true)
+        case .part(let pair): network.setJoined(pair, false)
+        case .join(let pair): network.setJoined(pair, scenario.isConnected(pair))
+        case .link(let pair, let link): network.setLink(pair, link)
+        case .start(let node):
+            try hosts[node].start { [state] line in
+                state.with { $0.statusLines.append((node, state.nowMilliseconds, line)) }
+            }
+        case .stop(let node): hosts[node].stop()
+        case .kill(let node): hosts[node].kill()
+        case .pause(let node): hosts[node].pause(true)
+        case .resume(let node): hosts[node].pause(false)
+        case .clock(let node, let milliseconds): try hosts[node].setClock(milliseconds)
+        case .fill(let node): hosts[node].fill()
+        case .free(let node): hosts[node].free()
+        }
+    }
+
+    /// Makes everything work again, and waits for the writes that are under way. Returns when that was so.
+    private func settle() throws -> Int64 {
+        let plan = Plan(scenario)
+        var broken = Broken()
+        for step in plan.steps { broken.note(step.action) }
+        for action in broken.repairs { perform(action, index: 0) }
+        for host in hosts where !host.isRunning && host.failure == nil { perform(.start(host.index), index: 0) }
+        while state.pendingWrites > 0 { try wait(until: state.nowMilliseconds + 20) }
+        return state.nowMilliseconds
+    }
+
+    /// Returns when all nodes knew the same, or `nil` if that took too long.
+    private func waitForAgreement() throws -> Int64? {
+        let end = state.nowMilliseconds + scenario.settleMilliseconds
+        while state.nowMilliseconds < end {
+            nextLook = 0
+            try wait(until: state.nowMilliseconds + 50)
+            if watcher.isConverged, knowsAllWrites { return state.nowMilliseconds }
+        }
+        return nil
+    }
+
+    private var knowsAllWrites: Bool {
+        let dots = state.with { $0.writes.compactMap(\.dot) }
+        return watcher.vectors.allSatisfy { vector in dots.allSatisfy(vector.covers) }
+    }
+
+    /// Ends all nodes, so that their files can be opened.
+    func stopNodes() {
+        for host in hosts { host.stop() }
+        let end = state.nowMilliseconds + Self.stopMillisecondsMax
+        while hosts.contains(where: \.isRunning), state.nowMilliseconds < end { usleep(Self.tickMicroseconds) }
+        for host in hosts where host.isRunning { host.kill() }
+    }
+
+    /// Copies the disks that go away with the machines.
+    func keepDisks() {
+        for host in hosts where host.spec.diskBytes != nil {
+            try? FileManager.default.copyItem(at: host.home, to: folder.appending(path: "\(host.spec.name).disk"))
+        }
+    }
+
+    func moment(_ milliseconds: Int64) -> String {
+        Quantity.moment(scenario.moment(at: milliseconds), lasts: scenario.lastsMilliseconds)
+    }
+}
+
+extension Scenario {
+    /// The scenario's own time at a moment of the run.
+    func moment(at milliseconds: Int64) -> Int64 {
+        Int64(Double(milliseconds) * Double(lastsMilliseconds) / Double(max(1, takesMilliseconds)))
+    }
+}
+#endif

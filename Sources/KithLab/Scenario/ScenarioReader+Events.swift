@@ -1,0 +1,93 @@
+import Yams
+
+extension ScenarioReader {
+    /// What happens at one moment: `at`, and one or more actions.
+    func events(_ node: Yams.Node) -> [Scenario.Event] {
+        var fields = Fields(node, "an event")
+        guard let atNode = fields.take("at"), let at = time(atNode, "at") else {
+            if fields.first("at") == nil { report(node, "\u{201C}at\u{201D} is missing: say when, as in at: 1d 2h.") }
+            return []
+        }
+        if at > lastsMilliseconds {
+            report(atNode, "This is after the end: the scenario lasts \(Quantity.span(Double(lastsMilliseconds))).")
+        }
+        let problemsBefore = problems.count
+        var actions: [Scenario.Action] = []
+        for (name, make) in Self.ofNodes {
+            if let value = fields.take(name) { actions += nodes(named: value).map(make) }
+        }
+        for (name, make) in Self.ofPairs {
+            if let value = fields.take(name), let pair = pair(value) { actions.append(make(pair)) }
+        }
+        if let value = fields.take("clock") {
+            for (key, offset) in mapping(value) {
+                guard let milliseconds = signedTime(offset) else { continue }
+                actions += nodes(named: key).map { .clock($0, milliseconds: milliseconds) }
+            }
+        }
+        if let value = fields.take("link"), let (pair, link) = pairAndLink(value, like: Scenario.Link()) {
+            actions.append(.link(pair, link))
+        }
+        if let value = fields.take("write") { actions += list(value).flatMap { write($0) } }
+        reject(fields)
+        if actions.isEmpty, problems.count == problemsBefore { report(node, "Nothing happens here: add an action, such as cut: NODE.") }
+        return actions.map { Scenario.Event(atMilliseconds: at, action: $0) }
+    }
+
+    private static let ofNodes: [(String, @Sendable (Int) -> Scenario.Action)] = [
+        ("cut", { .cut($0) }), ("heal", { .heal($0) }), ("start", { .start($0) }), ("stop", { .stop($0) }), ("kill", { .kill($0) }),
+        ("pause", { .pause($0) }), ("resume", { .resume($0) }), ("fill", { .fill($0) }), ("free", { .free($0) }),
+    ]
+
+    private static let ofPairs: [(String, @Sendable (Scenario.Pair) -> Scenario.Action)] = [
+        ("part", { .part($0) }), ("join", { .join($0) }),
+    ]
+
+    private func write(_ node: Yams.Node) -> [Scenario.Action] {
+        var fields = Fields(node, "a write")
+        let on = fields.take("on").map { nodes(named: $0) } ?? []
+        let note = fields.take("note").flatMap(text)
+        var changes: [Scenario.Change] = []
+        for kind in Scenario.Change.Kind.allCases {
+            guard let value = fields.take(kind.rawValue), let text = text(value) else { continue }
+            changes.append(Scenario.Change(kind, text))
+        }
+        let isComplete = reject(fields)
+        if on.isEmpty, isComplete { report(node, "\u{201C}on\u{201D} is missing: say on which node.") }
+        guard let note else {
+            report(node, "\u{201C}note\u{201D} is missing: give the note a name, which later writes use.")
+            return []
+        }
+        if changes.isEmpty, isComplete {
+            let kinds = Scenario.Change.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            report(node, "Nothing is written: add one of \(kinds).")
+        }
+        return on.flatMap { node in changes.map { .write(node: node, note: note, $0) } }
+    }
+}
+
+extension Scenario.Change {
+    init(_ kind: Kind, _ text: String) {
+        switch kind {
+        case .add: self = .add(title: text)
+        case .title: self = .title(text)
+        case .line: self = .line(text)
+        case .color: self = .color(text)
+        case .tag: self = .tag(text)
+        case .untag: self = .untag(text)
+        case .delete: self = .delete
+        }
+    }
+
+    var kind: Kind {
+        switch self {
+        case .add: .add
+        case .title: .title
+        case .line: .line
+        case .color: .color
+        case .tag: .tag
+        case .untag: .untag
+        case .delete: .delete
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import KithCausality
+import Testing
+
+@testable import KithLab
+
+/// A history written by hand: each write names those that its author had seen.
+private struct History {
+    var writes: [WriteRecord] = []
+    var vectors: [VersionVector]
+
+    init(nodes: Int) { vectors = .init(repeating: VersionVector(), count: nodes) }
+
+    /// - Parameter shown: what the author saw in the field.
+    mutating func write(
+        _ node: Int, _ change: Scenario.Change, shown: String? = nil, outcome: WriteRecord.Outcome = .acknowledged,
+        arrivesMeanwhile: VersionVector? = nil
+    ) {
+        var write = WriteRecord(index: writes.count, node: node, note: "n", change: change, startedMilliseconds: Int64(writes.count * 10))
+        write.endedMilliseconds += 5
+        write.outcome = outcome
+        write.shownBefore = shown
+        write.before = vectors[node]
+        if outcome == .acknowledged {
+            let replica = ReplicaID(high: 0, low: UInt64(node + 1))
+            let dot = Dot(replica: replica, sequence: vectors[node][replica] + 1)
+            vectors[node].insert(dot)
+            write.dot = dot
+        }
+        if let arrivesMeanwhile { vectors[node].join(arrivesMeanwhile) }
+        write.after = vectors[node]
+        writes.append(write)
+    }
+
+    /// Everything that the first knows reaches the second.
+    mutating func send(_ from: Int, _ to: Int) { vectors[to].join(vectors[from]) }
+
+    func rules(_ note: FinalState.Note?) -> [Finding.Rule] {
+        let state = FinalState(notes: note.map { ["id": $0] } ?? [:])
+        return Oracle(writes: writes, noteIDs: ["n": "id"], nodeNames: ["a", "b", "c"]).findings(state).map(\.rule)
+    }
+}
+
+extension FinalState.Note {
+    fileprivate init(_ title: String, body: String = "", tags: [String] = [], kept: [String] = []) {
+        self.init(title: title, body: body, color: "none", tags: tags, alternatives: kept.isEmpty ? [:] : [.title: kept])
+    }
+}
+
+@Suite("The oracle tells what is lost from what was overwritten")
+struct OracleTests {
+    @Test func aValueThatNobodySawMustBeShownOrKept() {
+        var history = History(nodes: 2)
+        history.write(0, .add(title: "one"))
+        history.send(0, 1)
+        history.write(0, .title("two"), shown: "one")
+        history.write(1, .title("three"), shown: "one")
+        #expect(history.rules(.init("two", kept: ["three"])) == [])
+        #expect(history.rules(.init("three", kept: ["two"])) == [])
+        #expect(history.rules(.init("two")) == [.writeLost])
+        #expect(history.rules(.init("one")) == [.cameBack, .writeLost, .writeLost])
+    }
+
+    @Test func whatWasOverwrittenByWhoSawItMayNotComeBack() {
+        var history = History(nodes: 2)
+        history.write(0, .add(title: "one"))
+        history.send(0, 1)
+        history.write(1, .title("two"), shown: "one")
+        #expect(history.rules(.init("two")) == [])
+        #expect(history.rules(.init("two", kept: ["one"])) == [.cameBack])
+        #expect(history.rules(.init("one")) == [.cameBack, .writeLost])
+    }
+
+    @Test func aSaveReplacesOnlyWhatWasShown() {
+        var history = History(nodes: 2)
+        history.write(0, .add(title: "one"))
+        history.send(0, 1)
+        history.write(0, .title("two"), shown: "one")
+        history.write(1, .title("three"), shown: "one")
+        history.send(1, 0)
+        history.write(0, .title("four"), shown: "three")
+        #expect(history.rules(.init("four", kept: ["two"])) == [])
+        #expect(history.rules(.init("four")) == [.writeLost])
+        #expect(history.rules(.init("four", kept: ["two", "three"])) == [.cameBack])
+    }
+
+    @Test func whatArrivedWhileTheCommandRanMayHaveBeenSeenOrNot() {
+        var history = History(nodes: 2)
+        history.write(0, .add(title: "one"))
+        history.send(0, 1)
+        history.write(1, .title("two"), shown: "one")
+        history.write(0, .title("three"), shown: "one", arrivesMeanwhile: history.vectors[1])
+        #expect(history.rules(.init("three")) == [])
+        #expect(history.rules(.init("three", kept: ["two"])) == [])
+        #expect(history.rules(.init("two", kept: ["three"])) == [])
+    }
+
+    @Test func aKilledCommandMayHaveWrittenOrNot() {
+        var history = History(nodes: 1)
+        history.write(0, .add(title: "one"))
+        history.write(0, .title("two"), shown: "one", outcome: .unknown)
+        #expect(history.rules(.init("one")) == [])
+        #expect(history.rules(.init("two")) == [])
+        #expect(history.rules(.init("three")) == [.neverWritten])
+    }
+
+    @Test func aRefusedWriteMayNotShow() {
+        var history = History(nodes: 1)
+        history.write(0, .add(title: "one"))
+        history.write(0, .title("two"), shown: "one", outcome: .refused("disk full"))
+        #expect(history.rules(.init("one")) == [])
+        #expect(history.rules(.init("two")) == [.writeLost, .neverWritten])
+    }
+
+    @Test func aDeletionTakesOnlyWhatItSaw() {
+        var history = History(nodes: 2)
+        history.write(0, .add(title: "one"))
+        history.send(0, 1)
+        history.write(1, .delete)
+        #expect(history.rules(nil) == [])
+        #expect(history.rules(.init("one")) == [.cameBack])
+        history.write(0, .tag("red"))
+        #expect(history.rules(nil) == [.writeLost])
+        #expect(history.rules(.init("one", tags: ["red"])) == [])
+        history.send(0, 1)
+        history.write(1, .delete)
+        #expect(history.rules(nil) == [])
+    }
+
+    @Test func aTagStaysIfItWasAddedUnseen() {
+        var history = History(nodes: 2)
+        history.write(0, .add(title: "one"))
+        history.write(0, .tag("red"))
+        history.send(0, 1)
+        history.write(1, .untag("red"))
+        #expect(history.rules(.init("one")) == [])
+        #expect(history.rules(.init("one", tags: ["red"])) == [.cameBack])
+        history.write(0, .tag("blue"))
+        history.write(1, .untag("blue"))
+        #expect(history.rules(.init("one")) == [.writeLost])
+        #expect(history.rules(.init("one", tags: ["blue"])) == [])
+        #expect(history.rules(.init("one", tags: ["blue", "green"])) == [.neverWritten])
+    }
+
+    @Test func everyLineIsInOneOfTheTextsThatAreKept() {
+        var history = History(nodes: 2)
+        history.write(0, .add(title: "one"))
+        history.write(0, .line("bread"))
+        history.write(1, .line("coffee"))
+        var note = FinalState.Note("one", body: "bread")
+        #expect(history.rules(note) == [.writeLost])
+        note.alternatives[.body] = ["x\n\ncoffee"]
+        #expect(history.rules(note) == [.neverWritten])
+        note.alternatives[.body] = ["coffee\n"]
+        #expect(history.rules(note) == [])
+    }
+}

@@ -1,0 +1,133 @@
+import Testing
+
+@testable import KithLab
+
+@Suite("A scenario file is understood, or says what is wrong with it")
+struct ScenarioReaderTests {
+    static let good = """
+        name: A test
+        lasts: 1d
+        in: 10s
+        nodes:
+          desk:
+          laptop: {disk: 8MB, clock: -3m, binary: old}
+          phone: {}
+        topology: chain
+        binaries: {old: /opt/kith}
+        link: {delay: 5ms}
+        links:
+          - {between: [phone, laptop], loss: 2%, rate: 1Mbit}
+        writes:
+          - {by: [desk, laptop], every: 1h, until: 12h, change: [title, tag]}
+        events:
+          - {at: 2h, cut: [desk, phone]}
+          - at: 3h
+            write: {on: desk, note: list, add: List, line: bread}
+          - {at: 4h, clock: {all: 2h}}
+          - {at: 5h, link: {between: [desk, laptop], delay: 1s}}
+          - {at: 6h, part: [desk, laptop], kill: phone}
+        """
+
+    @Test func aWholeFileIsRead() throws {
+        let scenario = try ScenarioReader.read(Self.good, name: "test")
+        #expect(scenario.name == "A test")
+        #expect(scenario.nodes.map(\.name) == ["desk", "laptop", "phone"])
+        #expect(scenario.nodes[1] == .init(name: "laptop", diskBytes: 8_000_000, clockMilliseconds: -180_000, binary: "old"))
+        #expect(scenario.link == .init(delayMilliseconds: 5))
+        #expect(scenario.links == [.init(2, 1): .init(delayMilliseconds: 5, lossPercent: 2, bitsPerSecond: 1e6)])
+        #expect(
+            scenario.workloads == [
+                .init(
+                    nodes: [0, 1], everyMilliseconds: 3_600_000, fromMilliseconds: 0, untilMilliseconds: 43_200_000, kinds: [.title, .tag])
+            ])
+        let hour: Int64 = 3_600_000
+        #expect(
+            scenario.events == [
+                .init(atMilliseconds: 2 * hour, action: .cut(0)), .init(atMilliseconds: 2 * hour, action: .cut(2)),
+                .init(atMilliseconds: 3 * hour, action: .write(node: 0, note: "list", .add(title: "List"))),
+                .init(atMilliseconds: 3 * hour, action: .write(node: 0, note: "list", .line("bread"))),
+                .init(atMilliseconds: 4 * hour, action: .clock(0, milliseconds: 2 * hour)),
+                .init(atMilliseconds: 4 * hour, action: .clock(1, milliseconds: 2 * hour)),
+                .init(atMilliseconds: 4 * hour, action: .clock(2, milliseconds: 2 * hour)),
+                .init(atMilliseconds: 5 * hour, action: .link(.init(0, 1), .init(delayMilliseconds: 1_000))),
+                .init(atMilliseconds: 6 * hour, action: .kill(2)), .init(atMilliseconds: 6 * hour, action: .part(.init(0, 1))),
+            ])
+    }
+
+    @Test(
+        "Every mistake is told with its line",
+        arguments: [
+            ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, cut: c}", 4, "no node"),
+            ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 2d, cut: a}", 4, "after the end"),
+            ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {cut: a}", 4, "is missing"),
+            ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h}", 4, "Nothing happens"),
+            ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, explode: a}", 4, "explode"),
+            ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, part: [a, a]}", 4, "different nodes"),
+            ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, write: {on: a, title: x}}", 4, "note"),
+            ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, write: {on: a, note: x}}", 4, "Nothing is written"),
+            ("lasts: 1d\nnodes: [a, b]\nwrites:\n  - {every: 0}", 4, "more than 0"),
+            ("lasts: 1d\nnodes: [a, b]\nwrites:\n  - {every: 1h, change: [shout]}", 4, "shout"),
+            ("lasts: 1d\nnodes: [a, b]\nwrites:\n  - {every: 1ms}", 1, "more than \(Scenario.stepsMax) steps"),
+            ("lasts: soon\nnodes: [a, b]", 1, "soon"),
+            ("nodes: [a, b]", 1, "lasts"),
+            ("lasts: 1d", 1, "nodes"),
+            ("lasts: 1d\nnodes: [a, A]", 2, "no name"),
+            ("lasts: 1d\nnodes: [a, a]", 2, "two nodes"),
+            ("lasts: 1d\nnodes: [a, b, c, d, e, f, g, h, i, j, k, l, m]", 2, "1 to 12"),
+            ("lasts: 1d\nnodes:\n  a: {disk: big}", 3, "big"),
+            ("lasts: 1d\nnodes:\n  a: {binary: old}", 1, "old"),
+            ("lasts: 1d\nnodes: [a]\ntopology: blob", 3, "blob"),
+            ("lasts: 1d\nnodes: [a]\nseed: x", 3, "number"),
+            ("lasts: 1d\nnodes: [a, b]\nlink: {loss: 200%}", 3, "share"),
+            ("lasts: 1d\nnodes: [a, b]\nlink: {speed: 1}", 3, "speed"),
+            ("lasts: 1d\nnodes: [a, b]\nlinks:\n  - {loss: 1%}", 4, "between"),
+            ("lasts: 1d\nlasts: 2d\nnodes: [a]", 1, "twice"),
+            ("lasts: [1d\nnodes: x", 2, "YAML"),
+            ("- 1", 1, "no scenario"),
+            ("", 1, "no scenario"),
+        ])
+    func mistakes(text: String, line: Int, words: String) {
+        do throws(ScenarioError) {
+            _ = try ScenarioReader.read(text, name: "test")
+            Issue.record("nothing was said of \(text)")
+        } catch {
+            #expect(error.problems.contains { $0.line == line && $0.message.contains(words) }, "\(error)")
+        }
+    }
+
+    @Test func allMistakesOfAFileAreToldAtOnce() throws {
+        let error = #expect(throws: ScenarioError.self) {
+            try ScenarioReader.read(
+                "lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, cut: c}\n  - {at: x, cut: a}\ncolour: red", name: "test")
+        }
+        #expect(error?.problems.map(\.line) == [4, 5, 6])
+    }
+
+    @Test func theMostNodesAreAllowed() throws {
+        #expect(
+            try ScenarioReader.read("lasts: 1d\nnodes: [a, b, c, d, e, f, g, h, i, j, k, l]", name: "test").nodes.count == Scenario.nodesMax
+        )
+    }
+
+    @Test("Every scenario that ships can be run", arguments: ShippedScenario.all.map(\.name))
+    func shipped(name: String) throws {
+        let scenario = try ScenarioReader.read(#require(ShippedScenario.named(name)).text, name: name)
+        #expect(!scenario.about.isEmpty)
+        #expect(scenario.takesMilliseconds <= 150_000)
+        #expect(!Plan(scenario).steps.isEmpty)
+    }
+
+    @Test(
+        "Quantities have units",
+        arguments: [
+            ("1d 2h", 93_600_000.0), ("90s", 90_000), ("-3m", -180_000), ("1.5s", 1_500), ("0", 0), ("250ms", 250),
+        ])
+    func times(text: String, milliseconds: Double) {
+        #expect(Quantity.milliseconds(text) == milliseconds)
+    }
+
+    @Test("What is no quantity is refused", arguments: ["", "5", "d", "1y", "--1s", "1s2", "99999999d", "\u{0661}s", "1e9s"])
+    func noTimes(text: String) {
+        #expect(Quantity.milliseconds(text) == nil)
+    }
+}
