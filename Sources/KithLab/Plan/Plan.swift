@@ -60,7 +60,9 @@ private struct RandomWriter {
 
     private mutating func draw(_ workload: Scenario.Workload) -> Scenario.Action {
         let node = pick(workload.nodes)
-        let kind = pick(workload.kinds)
+        var kind = pick(workload.kinds)
+        // People keep most of what they write.
+        if kind == .delete, random.next() % 4 != 0, let other = workload.kinds.first(where: { $0 != .delete }) { kind = other }
         made += 1
         let value = "\(pick(Self.words)) \(prefix)\(made)"
         // Few notes, so that machines meet in them.

@@ -6,7 +6,8 @@ import KithNotes
 /// Lets a scenario happen to real nodes, inside a private world, and judges what they hold in the end.
 final class LabRun {
     private static let tickMicroseconds: UInt32 = 10_000
-    private static let lookEveryMilliseconds: Int64 = 100
+    /// How late a commit or an arrival is noticed at most, if this machine keeps up.
+    private static let lookEveryMilliseconds: Int64 = 30
     private static let stopMillisecondsMax: Int64 = 5_000
 
     let scenario: Scenario
