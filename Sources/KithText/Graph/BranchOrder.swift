@@ -70,7 +70,10 @@ extension EventGraph {
         var edges: ContiguousArray<BranchOrder.Edge> = []
         for run in 1..<ranges.count {
             for parent in parents(ofRun: first + run) where parent > base {
-                edges.append((runIndex(of: parent) - first, run))
+                let earlier = runIndex(of: parent) - first
+                // In no sound graph; the walker will say what is wrong.
+                guard earlier < run else { return ranges }
+                edges.append((earlier, run))
             }
         }
         return ContiguousArray(BranchOrder(events: events, edges: edges).nodes.map { ranges[$0] })
