@@ -122,6 +122,14 @@ public final class KithStore: Sendable {
 
     /// Merges a slice in one transaction. Observations of the app's tables fire as for any other commit.
     public func apply(_ slice: Slice) throws -> ApplyOutcome {
+        do {
+            return try merge(slice)
+        } catch is CollectedRowReturns {
+            return .incomplete(try summary())
+        }
+    }
+
+    private func merge(_ slice: Slice) throws -> ApplyOutcome {
         try write(obeyingForeignKeys: false) { db, state in
             state.capture.isSuspended = true
             let limit = state.ledger.connection.limitLength(to: .max)
@@ -132,8 +140,7 @@ public final class KithStore: Sendable {
             let records = VectorRecords(connection: state.ledger.connection)
             let before = try records.vector(state.ledger.catalog)
             signal.willMove(from: before)
-            let applier = SliceApplier(
-                ledger: state.ledger, records: records, wallClockMilliseconds: options.clock().milliseconds)
+            let applier = SliceApplier(ledger: state.ledger, records: records, clock: state.clock)
             let changed = try applier.apply(slice)
             let summary = try records.summary(state.ledger.catalog)
             guard let changed else { return .refused(summary) }

@@ -4,11 +4,13 @@ import KithSync
 /// Merges row parts into the store, one at a time, within the transaction of a slice.
 struct RowMerger {
     let ledger: RowLedger
+    let clock: CommitClock
     /// What the receiver knows, before the delta.
     let vector: VersionVector
     /// What it will know when the transaction ends. A row that knows more keeps that as its context.
     let vectorAfter: VersionVector
-    let wallClockMilliseconds: Int64
+    /// A listing under way: what it has passed is known as of its vector, absent or not.
+    let listed: Resumption?
 
     /// What the store holds of a row.
     private struct Held {
@@ -18,17 +20,27 @@ struct RowMerger {
         var hidden: HiddenRow?
 
         var dots: [Dot] { state.liveDots }
+        /// Whether nothing is left that garbage collection would have taken.
+        var isBare: Bool { visible == nil && state.isBare }
     }
 
     /// - Parameters:
-    ///   - part: with column numbers of this store.
+    ///   - part: with column numbers of this store; empty for a row that the sender does not hold.
+    ///   - isCut: whether the sender has cells of the row that are not in the part.
     ///   - theirs: what the sender knew of the row.
-    func merge(_ part: RowState, into tableNumber: Int, id: RowID, theirs: VersionVector) throws {
+    /// - Throws: ``CollectedRowReturns`` if the row was collected here and now more than the part is needed.
+    func merge(_ part: RowState, isCut: Bool, into tableNumber: Int, id: RowID, theirs: VersionVector) throws {
         guard let table = ledger.catalog[tableNumber] else { return }
         let held = try find(table, id)
+        var known = vector
+        if let listed, SlicePosition(table: table.name, row: id) <= listed.position { known.join(listed.vector) }
         var state = held.state
         state.context = try ledger.contextVector(held.context)
-        state.merge(part, knowing: vector, theirs: theirs)
+        let mine = known.joined(with: state.context)
+        state.merge(part, isWhole: !isCut, knowing: known, theirs: theirs)
+        if held.isBare || part.isBare, state.isVisible(table.deletePolicy) {
+            if isCut { if held.isBare { throw CollectedRowReturns() } } else { try mend(&state, table, held, part, mine: mine, theirs: theirs) }
+        }
         state.context.join(theirs)
         if vectorAfter.covers(state.context) { state.context = VersionVector() }
         try save(state, table, id, held)
@@ -88,8 +100,22 @@ struct RowMerger {
             return
         }
         let hidden = HiddenRow(number: 0, state: state, context: context, reason: reason)
-        let number = try ledger.save(hidden, table.number, id: id, sinceMilliseconds: wallClockMilliseconds)
+        let number = try ledger.save(hidden, table.number, id: id, sinceMilliseconds: clock.wallClockMilliseconds)
         try ledger.reindex(table.number, from: held.dots, at: reference(held), to: state.liveDots, at: -number)
+    }
+
+    /// One side has collected the row, and the other brings it back with a write that did not know of the deletion. What the
+    /// first side has forgotten is written anew by this replica, so that it reaches everybody; where deletions win, so does this one.
+    private func mend(
+        _ state: inout RowState, _ table: CatalogTable, _ held: Held, _ part: RowState, mine: VersionVector, theirs: VersionVector
+    ) throws {
+        guard held.isBare != part.isBare else { return }
+        let (full, forgetful) = held.isBare ? (part, mine) : (held.state, theirs)
+        let forgotten = full.content.filter { $0.cell.isForgotten(by: forgetful) }
+        if forgotten.isEmpty { return }
+        let stamp = try clock.stamp(ledger.catalog).stamp
+        for entry in forgotten { state[entry.column] = entry.cell.written(again: stamp, forgetting: forgetful, into: state[entry.column]) }
+        state.tombstones = table.deletePolicy == .deleteWins ? [Tombstone(dot: stamp.dot, seen: state.clock)] : []
     }
 
     private func find(_ table: CatalogTable, _ id: RowID) throws -> Held {
@@ -114,4 +140,12 @@ struct RowMerger {
     private func reference(_ held: Held) -> RowReference {
         held.visible?.row ?? held.hidden.map { -$0.number } ?? 0
     }
+}
+
+/// A row that was deleted and collected here is changed by somebody who has it still: the part that was sent is too little.
+struct CollectedRowReturns: Error {}
+
+extension CatalogTable {
+    /// What becomes of an edit that did not know of a deletion; for a table of another schema, as long as nobody knows better, it counts.
+    fileprivate var deletePolicy: DeletePolicy { tracked?.deletePolicy ?? .updateWins }
 }

@@ -5,17 +5,19 @@ import KithSync
 struct SliceApplier {
     let ledger: RowLedger
     let records: VectorRecords
-    let wallClockMilliseconds: Int64
+    let clock: CommitClock
 
     /// The names of the app's tables that changed; `nil` if the slice was refused, and nothing changed.
     func apply(_ slice: Slice) throws -> [String]? {
         let vector = try records.vector(ledger.catalog)
         guard vector.covers(slice.since) else { return nil }
+        try records.observe(slice.clock)
         let tables = try slice.tables.map(number)
         let target = slice.targetVector
         let merger = RowMerger(
-            ledger: ledger, vector: vector, vectorAfter: slice.isLast ? vector.joined(with: target) : vector,
-            wallClockMilliseconds: wallClockMilliseconds)
+            ledger: ledger, clock: clock, vector: vector, vectorAfter: slice.isLast ? vector.joined(with: target) : vector,
+            listed: try records.listed(ledger.catalog))
+        let absent = try absentRows(slice)
         for row in slice.rows {
             guard row.table < tables.count else { throw Self.unknownColumn }
             let table = tables[row.table]
@@ -27,17 +29,37 @@ struct SliceApplier {
             }
             part.cells.sort { $0.column < $1.column }
             let theirs = row.state.context.isEmpty ? slice.vector : slice.vector.joined(with: row.state.context)
-            try merger.merge(part, into: table.number, id: row.id, theirs: theirs)
+            try merger.merge(part, isCut: row.isCut, into: table.number, id: row.id, theirs: theirs)
+        }
+        for row in absent {
+            try merger.merge(RowState(), isCut: false, into: row.table, id: row.id, theirs: slice.vector)
         }
         if slice.isLast {
             try records.advance(to: slice.target, ledger)
+            if let listing = slice.listing { try records.raiseFloor(to: listing.floor, ledger) }
             try records.forgetCoveredResumption(ledger.catalog)
             try records.dropCoveredContexts(ledger)
         } else if let position = slice.position {
-            try records.noteProgress(Resumption(position: position, vector: target), ledger)
+            let progress = Resumption(position: position, vector: target)
+            try records.noteProgress(progress, ledger)
+            if let listing = slice.listing { try records.noteListed(progress, after: listing.after, ledger) }
         }
-        try records.observe(slice.clock)
-        return Set(slice.rows.compactMap { ledger.catalog[tables[$0.table].number]?.tracked?.sqlName }).sorted()
+        let changed = slice.rows.map { tables[$0.table].number } + absent.map(\.table)
+        return Set(changed.compactMap { ledger.catalog[$0]?.tracked?.sqlName }).sorted()
+    }
+
+    /// The rows held here that a listing passes over.
+    private func absentRows(_ slice: Slice) throws -> [(table: Int, id: RowID)] {
+        guard let listing = slice.listing else { return [] }
+        var listed = slice.rows.map { $0.position(in: slice.tables) }[...]
+        var absent: [(table: Int, id: RowID)] = []
+        try TableScan(ledger: ledger).read(after: listing.after) { row in
+            if !slice.isLast, let end = slice.position, row.position > end { return false }
+            while let first = listed.first, first < row.position { listed.removeFirst() }
+            if listed.first != row.position { absent.append((row.table, row.position.row)) }
+            return true
+        }
+        return absent
     }
 
     /// This store's numbers for a table of the slice and its columns.

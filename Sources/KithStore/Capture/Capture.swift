@@ -114,6 +114,8 @@ final class Capture {
         let isReplace = replaced?.table == table.number && replaced?.id == id
         replaced = nil
         let values = try values(of: tracked, row: row)
+        // Columns of other schemas are written anew as well: somebody may have collected the old life.
+        if !isReplace { state.revive(stamp) }
         try write(values, into: &state, tracked, stamp, restarting: !isReplace)
         state.tombstones = []
         let stored = StoredRow(state, table, tracked, context: hidden.context)

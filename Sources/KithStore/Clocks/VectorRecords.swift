@@ -94,7 +94,16 @@ struct VectorRecords {
     // MARK: A catch-up that is not complete
 
     func resumption(_ catalog: Catalog) throws -> Resumption? {
-        guard case .blob(let bytes)? = try meta("resumption") else { return nil }
+        try progress("resumption", catalog)
+    }
+
+    /// Up to where a catch-up under way has listed all rows, absent ones included, and as of which vector.
+    func listed(_ catalog: Catalog) throws -> Resumption? {
+        try progress("listed", catalog)
+    }
+
+    private func progress(_ name: String, _ catalog: Catalog) throws -> Resumption? {
+        guard case .blob(let bytes)? = try meta(name) else { return nil }
         var reader = ByteReader(bytes)
         guard let table = try? reader.blob(limit: WireLimits.nameBytesMax, "nameBytesMax"),
             let row = try? reader.identifier(RowID.self), let vector = try? reader.vector(catalog.replicas)
@@ -105,18 +114,55 @@ struct VectorRecords {
     /// Notes how far a catch-up has come; a position further on, from an earlier one, stays.
     func noteProgress(_ progress: Resumption, _ ledger: RowLedger) throws {
         if let earlier = try resumption(ledger.catalog), earlier.position > progress.position { return }
+        try store(progress, "resumption", ledger)
+    }
+
+    /// Notes how far a listing has come that continues the one before, or begins.
+    func noteListed(_ progress: Resumption, after: SlicePosition?, _ ledger: RowLedger) throws {
+        var progress = progress
+        if let after {
+            guard let earlier = try listed(ledger.catalog), earlier.position == after, progress.vector.covers(earlier.vector) else { return }
+            progress = Resumption(position: progress.position, vector: earlier.vector)
+        }
+        try store(progress, "listed", ledger)
+    }
+
+    private func store(_ progress: Resumption, _ name: String, _ ledger: RowLedger) throws {
         for dot in progress.vector.entries { _ = try ledger.number(of: dot.replica) }
         var writer = ByteWriter()
         writer.blob(progress.position.table)
         writer.identifier(progress.position.row)
         writer.vector(progress.vector, &ledger.catalog.replicas)
-        try setMeta("resumption", .blob(writer.bytes))
+        try setMeta(name, .blob(writer.bytes))
     }
 
     /// Forgets a broken-off catch-up once the vector has caught up with it.
     func forgetCoveredResumption(_ catalog: Catalog) throws {
-        guard let resumption = try resumption(catalog), try vector(catalog).covers(resumption.vector) else { return }
-        try connection.statement("DELETE FROM kith_meta WHERE name = 'resumption'").run()
+        let vector = try vector(catalog)
+        for name in ["resumption", "listed"] {
+            guard let progress = try progress(name, catalog), vector.covers(progress.vector) else { continue }
+            let delete = try connection.statement("DELETE FROM kith_meta WHERE name = ?")
+            delete.bind(1, .text(name))
+            try delete.run()
+        }
+    }
+
+    // MARK: What was collected
+
+    /// Everything that was known of the rows that are collected here, their deletions included. Covered by the vector.
+    func floor(_ catalog: Catalog) throws -> VersionVector {
+        guard case .blob(let bytes)? = try meta("floor") else { return VersionVector() }
+        var reader = ByteReader(bytes)
+        return try reader.vector(catalog.replicas)
+    }
+
+    func raiseFloor(to vector: VersionVector, _ ledger: RowLedger) throws {
+        let floor = try floor(ledger.catalog)
+        if floor.covers(vector) { return }
+        for dot in vector.entries { _ = try ledger.number(of: dot.replica) }
+        var writer = ByteWriter()
+        writer.vector(floor.joined(with: vector), &ledger.catalog.replicas)
+        try setMeta("floor", .blob(writer.bytes))
     }
 
     /// Forgets the vectors that the store's own now covers; the rows that refer to them need them no more.

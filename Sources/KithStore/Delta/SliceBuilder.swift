@@ -34,20 +34,23 @@ struct SliceBuilder {
             isFull = true
             return false
         }
-        append(part, row)
+        append(part, row, isCut: part.content.count != row.state.content.count)
         byteCount += size
         position = row.position
         return true
     }
 
-    func finish(heads: [Head], clock: HybridTimestamp) -> Slice {
-        Slice(
+    /// - Parameter floor: set if the slice is to list all rows.
+    func finish(heads: [Head], clock: HybridTimestamp, floor: VersionVector?) -> Slice {
+        let listedBefore = [request.after, request.resumption?.position].compactMap(\.self).max()
+        return Slice(
             since: request.since, vector: VersionVector(heads.map(\.dot)), target: request.target ?? heads, clock: clock,
             isFirst: request.after == nil, isLast: !isFull, position: position ?? request.after,
-            rowsRemaining: isFull ? max(1, rowsRemaining) : 0, tables: tables, rows: rows)
+            rowsRemaining: isFull ? max(1, rowsRemaining) : 0, tables: tables, rows: rows,
+            listing: floor.map { Listing(after: listedBefore, floor: $0) })
     }
 
-    private mutating func append(_ part: RowState, _ row: ReadRow) {
+    private mutating func append(_ part: RowState, _ row: ReadRow, isCut: Bool) {
         var part = part
         var place = places[row.table] ?? (table: tables.count, columns: [:])
         if place.table == tables.count {
@@ -66,6 +69,6 @@ struct SliceBuilder {
         }
         part.cells.sort { $0.column < $1.column }
         places[row.table] = place
-        rows.append(RowPart(table: place.table, id: row.position.row, state: part))
+        rows.append(RowPart(table: place.table, id: row.position.row, state: part, isCut: isCut))
     }
 }

@@ -12,13 +12,16 @@ struct SliceReader {
     func read(_ request: SliceRequest) throws -> Slice {
         let records = VectorRecords(connection: ledger.connection)
         let heads = try records.heads(ledger.catalog)
+        let floor = try records.floor(ledger.catalog)
+        let request = request.listing(above: floor)
+        let isListing = request.since.isEmpty && !floor.isEmpty
         var builder = SliceBuilder(ledger.catalog, request, limits)
         if let candidates = try RowCandidates(ledger: ledger).uncovered(by: request.since, heads, max: Self.indexedRowsMax) {
             try readIndexed(candidates, request, &builder)
         } else {
             try TableScan(ledger: ledger).read(after: request.after) { row in try builder.add(row) }
         }
-        return builder.finish(heads: heads, clock: try records.clock())
+        return builder.finish(heads: heads, clock: try records.clock(), floor: isListing ? floor : nil)
     }
 
     private func readIndexed(
@@ -32,6 +35,16 @@ struct SliceReader {
             builder.rowsRemaining = remaining
             if try !builder.add(row) { return }
         }
+    }
+}
+
+extension SliceRequest {
+    /// The request of a receiver that has not seen all deletions up to `floor`, which are collected here, is one for everything:
+    /// what is absent was deleted. What it holds of a broken-off catch-up counts if that knew of them.
+    fileprivate func listing(above floor: VersionVector) -> SliceRequest {
+        if since.covers(floor) { return self }
+        let isUsable = resumption?.vector.covers(floor) ?? false
+        return SliceRequest(since: VersionVector(), resumption: isUsable ? resumption : nil, after: after, target: target)
     }
 }
 

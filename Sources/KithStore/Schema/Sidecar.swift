@@ -25,6 +25,10 @@ enum Sidecar {
             context INTEGER, reason INTEGER NOT NULL, since INTEGER NOT NULL, UNIQUE (tbl, id));
         -- Vectors that rows of unfinished catch-ups refer to.
         CREATE TABLE IF NOT EXISTS kith_context (number INTEGER PRIMARY KEY AUTOINCREMENT, vector BLOB NOT NULL UNIQUE);
+        -- The other devices of the group: what each said last that it cannot lose, and when.
+        CREATE TABLE IF NOT EXISTS kith_member (
+            device BLOB PRIMARY KEY NOT NULL, replica BLOB, durable BLOB, added INTEGER NOT NULL, seen INTEGER NOT NULL)
+            WITHOUT ROWID;
         -- VACUUM may renumber the rows of tables without an INTEGER PRIMARY KEY; this one tells that it did.
         CREATE TABLE IF NOT EXISTS kith_canary (mark BLOB PRIMARY KEY NOT NULL);
         INSERT INTO kith_canary (rowid, mark) SELECT 2, x'00' WHERE NOT EXISTS (SELECT 1 FROM kith_canary);

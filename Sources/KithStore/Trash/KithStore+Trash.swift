@@ -43,16 +43,42 @@ extension KithStore {
         try write { _, state in try Trash(ledger: state.ledger).empty(table: table, after: trashEnd) }
     }
 
-    /// Removes for good what was deleted, is no longer in the trash, and is known to be deleted by everybody.
+    /// Removes for good what was deleted, is no longer in the trash, and is known to be deleted by every member
+    /// (``setMembers(_:)``, ``noteMember(_:replica:durable:)``) but those that are silent for ``Member/silenceMilliseconds``.
     ///
-    /// - Parameter acknowledged: for every other member of the group what it is known to hold durably. A member that is
-    ///   missing here may bring back rows it had not heard were deleted.
+    /// Works in transactions of at most ``garbageRowsMax`` rows, each of which looks anew, so that nobody waits long.
     /// - Returns: how many rows were removed.
     @discardableResult
-    public func collectGarbage(acknowledged: [VersionVector]) throws -> Int {
-        try write { _, state in
-            try Trash(ledger: state.ledger).collect(acknowledged: acknowledged, until: trashEnd)
+    public func collectGarbage() throws -> Int {
+        let now = options.clock().milliseconds
+        return try collectGarbage { ledger in
+            try MemberRecords(ledger: ledger).all().filter { !$0.isSilent(atMilliseconds: now) }.map(\.durable)
         }
+    }
+
+    /// The same for members that the caller keeps account of.
+    ///
+    /// - Parameter acknowledged: for every other member of the group what it is known to hold durably.
+    @discardableResult
+    public func collectGarbage(acknowledged: [VersionVector]) throws -> Int {
+        try collectGarbage { _ in acknowledged }
+    }
+
+    /// Deleted rows that one transaction looks at.
+    public static let garbageRowsMax = 500
+
+    private func collectGarbage(_ acknowledged: (RowLedger) throws -> [VersionVector]) throws -> Int {
+        var count = 0
+        var last: Int64? = 0
+        while let after = last {
+            let step = try write { _, state in
+                try Trash(ledger: state.ledger).collect(
+                    acknowledged: try acknowledged(state.ledger), until: trashEnd, after: after, max: Self.garbageRowsMax)
+            }
+            count += step.removed
+            last = step.last
+        }
+        return count
     }
 
     /// What was deleted before this is no longer in the trash.

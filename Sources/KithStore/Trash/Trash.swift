@@ -53,23 +53,34 @@ struct Trash {
         return try select.step() ? select.integer(0) == 0 : true
     }
 
-    /// Removes rows whose deletion everybody holds.
+    /// Removes rows whose deletion everybody holds, among the next `limit` deleted ones after the hidden row `number`.
     ///
     /// Whoever has acknowledged a row's whole clock knows the deletion, so a later edit of its is a new life. An earlier one is
-    /// here already, for what others have acknowledged must be known here, too.
-    func collect(acknowledged: [VersionVector], until end: Int64) throws -> Int {
+    /// here already, for what others have acknowledged must be known here, too. Who is not asked, and holds an edit that did not
+    /// know of the deletion, brings the row back whole: see ``RowMerger``.
+    /// - Returns: how many were removed, and where to go on; `nil` at the end.
+    func collect(
+        acknowledged: [VersionVector], until end: Int64, after number: Int64, max limit: Int
+    ) throws -> (removed: Int, last: Int64?) {
         let vector = try VectorRecords(connection: connection).vector(ledger.catalog)
-        guard acknowledged.allSatisfy({ vector.covers($0) }) else { return 0 }
+        guard acknowledged.allSatisfy({ vector.covers($0) }) else { return (0, nil) }
         let select = try connection.statement(
             """
             SELECT id, number, state, context, reason, tbl FROM kith_hidden
-            WHERE reason = \(HiddenReason.deleted.rawValue) AND context IS NULL AND since <= ?
+            WHERE number > ? AND reason = \(HiddenReason.deleted.rawValue) AND context IS NULL AND since <= ?
+            ORDER BY number LIMIT ?
             """)
-        select.bind(1, max(0, end))
+        select.bind(1, number)
+        select.bind(2, max(0, end))
+        select.bind(3, limit)
         var garbage: [(table: Int, id: RowID, row: HiddenRow)] = []
+        var visited = 0
+        var last = number
         while try select.step() {
             let table = select.int(5)
             let hidden = try ledger.hiddenRow(select, at: 1, table: table)
+            visited += 1
+            last = hidden.number
             let clock = hidden.state.clock
             if acknowledged.allSatisfy({ $0.covers(clock) }) {
                 garbage.append((table, try select.rowID(0), hidden))
@@ -81,6 +92,7 @@ struct Trash {
             if remains == row.state { continue }
             count += 1
             if remains.isEmpty {
+                try VectorRecords(connection: connection).raiseFloor(to: row.state.clock, ledger)
                 try ledger.removeHidden(row.number)
             } else {
                 var left = row
@@ -89,7 +101,7 @@ struct Trash {
             }
             try ledger.reindex(table, from: row.state.liveDots, at: -row.number, to: remains.liveDots, at: -row.number)
         }
-        return count
+        return (count, visited < limit ? nil : last)
     }
 }
 

@@ -70,11 +70,30 @@ public struct RowPart: Hashable, Sendable {
     public var table: Int
     public var id: RowID
     public var state: RowState
+    /// Whether cells are left out because the receiver knows them. A receiver that does not hold the row at all has collected
+    /// it, and needs the whole of it.
+    public var isCut: Bool
 
-    public init(table: Int, id: RowID, state: RowState) {
+    public init(table: Int, id: RowID, state: RowState, isCut: Bool = false) {
         self.table = table
         self.id = id
         self.state = state
+        self.isCut = isCut
+    }
+}
+
+/// What makes a slice speak of absent rows, too: every row that the sender holds between ``after`` and the slice's position is
+/// in it, whole. What the receiver has there beside them, and the sender's vector covers, was deleted and collected.
+public struct Listing: Hashable, Sendable {
+    /// Up to where rows were listed before: by the slices before, or by a catch-up that was broken off. `nil` at the start.
+    public var after: SlicePosition?
+    /// The deletions that the sender has collected: who has not seen them all needs a listing, from the receiver as well once
+    /// the delta is complete.
+    public var floor: VersionVector
+
+    public init(after: SlicePosition?, floor: VersionVector) {
+        self.after = after
+        self.floor = floor
     }
 }
 
@@ -99,10 +118,12 @@ public struct Slice: Hashable, Sendable {
     /// The tables that the rows refer to.
     public var tables: [TableSchema]
     public var rows: [RowPart]
+    /// Set if absence means something; then `since` is empty.
+    public var listing: Listing?
 
     public init(
         since: VersionVector, vector: VersionVector, target: [Head], clock: HybridTimestamp, isFirst: Bool, isLast: Bool,
-        position: SlicePosition?, rowsRemaining: Int, tables: [TableSchema], rows: [RowPart]
+        position: SlicePosition?, rowsRemaining: Int, tables: [TableSchema], rows: [RowPart], listing: Listing? = nil
     ) {
         self.since = since
         self.vector = vector
@@ -114,6 +135,7 @@ public struct Slice: Hashable, Sendable {
         self.rowsRemaining = rowsRemaining
         self.tables = tables
         self.rows = rows
+        self.listing = listing
     }
 
     /// The vector of ``target``.
@@ -150,4 +172,6 @@ public enum ApplyOutcome: Hashable, Sendable {
     case applied(StoreSummary)
     /// The store's vector does not cover the slice's `since`; nothing changed.
     case refused(StoreSummary)
+    /// A row comes back that was deleted and collected here; nothing changed. Rows must be sent whole, that is, since nothing.
+    case incomplete(StoreSummary)
 }

@@ -7,7 +7,7 @@ public enum SliceCodec {
         writer.vector(slice.vector, &replicas)
         writer.heads(slice.target, &replicas)
         writer.fixed64(slice.clock.rawValue)
-        writer.byte((slice.isFirst ? Flag.first : 0) | (slice.isLast ? Flag.last : 0))
+        writer.byte((slice.isFirst ? Flag.first : 0) | (slice.isLast ? Flag.last : 0) | (slice.listing == nil ? 0 : Flag.listing))
         writer.count(slice.rowsRemaining)
         writer.count(slice.tables.count)
         for table in slice.tables { encode(table, to: &writer) }
@@ -29,12 +29,35 @@ public enum SliceCodec {
         return Slice(
             since: since, vector: vector, target: target, clock: clock, isFirst: flags & Flag.first != 0,
             isLast: flags & Flag.last != 0, position: try position(&reader, rows, tables), rowsRemaining: rowsRemaining,
-            tables: tables, rows: rows)
+            tables: tables, rows: rows,
+            listing: flags & Flag.listing == 0 ? nil : Listing(after: nil, floor: VersionVector()))
     }
 
     private enum Flag {
         static let first: UInt8 = 1
         static let last: UInt8 = 2
+        static let listing: UInt8 = 4
+    }
+}
+
+// MARK: - What stands at the end of the frame, for those who know it
+
+extension SliceCodec {
+    static func encodeListing(_ slice: Slice, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
+        guard let listing = slice.listing else { return }
+        writer.vector(listing.floor, &replicas)
+        writer.byte(listing.after == nil ? PositionTag.none : PositionTag.explicit)
+        if let after = listing.after { writer.position(after) }
+    }
+
+    /// Reads what ``encodeListing(_:to:_:)`` has written, if the slice's flags promise it.
+    static func decodeListing(_ slice: inout Slice, _ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) {
+        guard slice.listing != nil else { return }
+        let floor = try reader.vector(replicas)
+        guard slice.since.isEmpty, slice.vector.covers(floor) else { throw .malformed("listing") }
+        let hasPosition = try reader.byte() == PositionTag.explicit
+        let after = hasPosition ? try reader.position() : nil
+        slice.listing = Listing(after: after, floor: floor)
     }
 }
 
@@ -83,6 +106,7 @@ extension SliceCodec {
         writer.identifier(part.id)
         var state = ByteWriter()
         RowStateCodec.encode(part.state, shown: .inline, to: &state, &replicas)
+        if part.isCut { state.byte(RowFlag.cut) }
         writer.blob(state.bytes)
     }
 
@@ -113,16 +137,21 @@ extension SliceCodec {
         let table = try reader.index(below: tables.count, "table number")
         let id: RowID = try reader.identifier()
         let columns = tables[table].columns
-        let state = try reader.section("row") { (section) throws(WireError) -> RowState in
-            try RowStateCodec.decode(&section, shown: .inline, replicas) { $0 < columns.count ? columns[$0].kind : nil }
+        return try reader.section("row") { (section) throws(WireError) -> RowPart in
+            let state = try RowStateCodec.decode(&section, shown: .inline, replicas) { $0 < columns.count ? columns[$0].kind : nil }
+            let flags = section.remaining > 0 ? try section.byte() : 0
+            return RowPart(table: table, id: id, state: state, isCut: flags & RowFlag.cut != 0)
         }
-        return RowPart(table: table, id: id, state: state)
+    }
+
+    private enum RowFlag {
+        static let cut: UInt8 = 1
     }
 }
 
 extension RowPart {
     /// Where this row stands in the order of a catch-up.
-    func position(in tables: [TableSchema]) -> SlicePosition {
+    public func position(in tables: [TableSchema]) -> SlicePosition {
         SlicePosition(table: tables[table].name, row: id)
     }
 }

@@ -85,10 +85,14 @@ public struct RowState: Hashable, Sendable {
     /// Merges a part of the row that another replica sent.
     ///
     /// - Parameters:
+    ///   - isWhole: whether the sender has no other cells than these. What it has not, and its vector covers, is gone.
     ///   - vector: what the holder knows of its whole store; the row's own context is added to it.
     ///   - theirs: what the sender knew of this row: its vector and the part's context.
-    public mutating func merge(_ part: RowState, knowing vector: VersionVector, theirs: VersionVector) {
+    public mutating func merge(
+        _ part: RowState, isWhole: Bool = false, knowing vector: VersionVector, theirs: VersionVector
+    ) {
         let mine = context.isEmpty ? vector : vector.joined(with: context)
+        if isWhole { dropCells(besides: part, theirs: theirs) }
         for entry in part.cells {
             var cell = self[entry.column] ?? entry.cell.empty
             cell.merge(entry.cell, knowing: mine, theirs: theirs)
@@ -97,6 +101,15 @@ public struct RowState: Hashable, Sendable {
         tombstones = keep(
             tombstones, knowing: mine, part.tombstones, knowing: theirs, dot: \.dot,
             same: { Tombstone(dot: $0.dot, seen: $0.seen.joined(with: $1.seen)) })
+    }
+
+    private mutating func dropCells(besides part: RowState, theirs: VersionVector) {
+        for entry in cells where part[entry.column] == nil {
+            var cell = entry.cell
+            if case .set(let set) = cell, theirs.covers(set.touched) { cell = cell.empty }
+            cell.merge(entry.cell.empty, knowing: VersionVector(), theirs: theirs)
+            self[entry.column] = cell.isEmpty ? nil : cell
+        }
     }
 }
 

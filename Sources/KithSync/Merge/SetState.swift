@@ -65,6 +65,20 @@ public struct SetState: Hashable, Sendable {
         touched.insert(dot)
     }
 
+    /// Adds elements, which may be there already, by a commit that removes none.
+    public mutating func add(_ newElements: [[UInt8]], dot: Dot) {
+        var all = elements
+        for json in newElements {
+            if let index = all.firstIndex(where: { $0.json == json }) {
+                if !all[index].dots.contains(dot) { all[index].dots = (all[index].dots + [dot]).sorted() }
+            } else {
+                all.append(Element(json: json, dots: [dot]))
+            }
+        }
+        elements = all.sorted { $0.json.lexicographicallyPrecedes($1.json) }
+        touched.insert(dot)
+    }
+
     mutating func merge(_ other: SetState, knowing mine: VersionVector, theirs: VersionVector) {
         var result: [Element] = []
         var left = 0

@@ -70,11 +70,19 @@ extension PeerSession {
             if slice.isLast { local.awaitDurability(of: slice.targetVector) }
             owesAcknowledgement = true
         case .refused(let summary):
-            guard receiver.refused() else { return }
-            try local.learn(summary)
-            send(
-                .want(Want(slices: receiver.slicesDone, since: summary.vector, resumption: summary.resumption)))
+            try want(since: summary.vector, summary.resumption, summary)
+        case .incomplete(let summary):
+            try want(since: VersionVector(), nil, summary)
         }
+    }
+
+    /// The slice that was being applied was refused: asks for another delta.
+    private mutating func want(
+        since: VersionVector, _ resumption: Resumption?, _ summary: StoreSummary
+    ) throws(CloseReason) {
+        guard receiver.refused() else { return }
+        try local.learn(summary)
+        send(.want(Want(slices: receiver.slicesDone, since: since, resumption: resumption)))
     }
 
     /// The store has said who it is. If it still did not make the commit that the peer holds of it, the peer is wrong.

@@ -9,6 +9,8 @@ struct SliceSender: Hashable, Sendable {
     private(set) var rowsSent: UInt64 = 0
 
     private var resumption: Resumption?
+    /// The peer has asked for a delta since this, whatever it knows.
+    private var wanted: VersionVector?
     private var delta: Delta?
     private var isReading = false
     /// A slice that is read and waits for room in the window.
@@ -65,8 +67,13 @@ struct SliceSender: Hashable, Sendable {
     mutating func nextRead(storeKnows vector: VersionVector, mayStart: Bool) -> SliceRequest? {
         guard !isReading, waiting == nil, bytesInFlight.count < WireLimits.slicesInFlightMax else { return nil }
         if delta == nil {
-            guard mayStart, !known.covers(vector), exhausted != vector else { return nil }
-            delta = Delta(since: known)
+            if let wanted {
+                delta = Delta(since: wanted)
+            } else {
+                guard mayStart, !known.covers(vector), exhausted != vector else { return nil }
+                delta = Delta(since: known)
+            }
+            wanted = nil
         }
         guard let delta, !delta.isRead else { return nil }
         isReading = true
@@ -94,6 +101,10 @@ struct SliceSender: Hashable, Sendable {
         }
         let frame = FrameCodec.encode(.slice(slice, alsoSentTo: neighbours))
         if frame.count > WireLimits.frameBytesMax, let largest = slice.rows.first { throw .tooLarge(largest, in: slice, "frameBytesMax") }
+        if delta.target == nil {
+            // The store may know that the peer needs more than it asked for.
+            delta.since = slice.since
+        }
         delta.target = delta.target ?? slice.target
         delta.after = slice.position
         delta.rowsRemaining = slice.isLast ? 0 : slice.rowsRemaining
@@ -143,6 +154,7 @@ struct SliceSender: Hashable, Sendable {
             throw CloseReason(.protocolError, "It refused \(refusals) deltas in a row, each made for the vector it named.")
         }
         known = want.since
+        wanted = want.since
         resumption = want.resumption
         exhausted = nil
     }

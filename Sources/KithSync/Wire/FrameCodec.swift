@@ -30,6 +30,7 @@ public enum FrameCodec {
             SliceCodec.encode(slice, to: &body, &replicas)
             body.count(alsoSentTo.count)
             for replica in alsoSentTo { body.count(replicas.number(of: replica)) }
+            SliceCodec.encodeListing(slice, to: &body, &replicas)
         case .acknowledge(let acknowledgement):
             type = FrameType.acknowledge
             body.varint(acknowledgement.slices)
@@ -65,8 +66,10 @@ public enum FrameCodec {
         case FrameType.hello:
             return .hello(try hello(&reader, replicas))
         case FrameType.slice:
-            let slice = try SliceCodec.decode(&reader, replicas)
-            return .slice(slice, alsoSentTo: try neighbours(&reader, replicas))
+            var slice = try SliceCodec.decode(&reader, replicas)
+            let others = try neighbours(&reader, replicas)
+            try SliceCodec.decodeListing(&slice, &reader, replicas)
+            return .slice(slice, alsoSentTo: others)
         case FrameType.acknowledge:
             return .acknowledge(Acknowledgement(slices: try reader.varint(), durable: try reader.vector(replicas)))
         case FrameType.want:

@@ -54,8 +54,8 @@ private enum Bound {
     /// A number of a replica and a sequence.
     static let dot = 2 + 9
     static let stamp = dot + 8
-    /// Table, id, length, and the counts of stamps, cells, tombstones and the context.
-    static let row = 2 + 16 + 5 + 4 * 5
+    /// Table, id, length, the counts of stamps, cells, tombstones and the context, and whether it is cut.
+    static let row = 2 + 16 + 5 + 4 * 5 + 1
     /// Column, and the counts of what it holds.
     static let cell = 2 + 2 * 3
     /// The number of its stamp, and what a value may take beyond its ``Value/byteCount``.

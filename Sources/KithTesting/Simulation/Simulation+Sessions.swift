@@ -61,7 +61,7 @@ extension Simulation {
             try checkApplied(slice, summary, node)
             try handle(.applied(outcome), end)
             try storeMoved(node, relay: relay, except: end)
-        case .refused(let summary):
+        case .refused(let summary), .incomplete(let summary):
             guard isPoisoned || summary.vector == node.summary.vector else {
                 throw Violation(.wrongState, "\(node.name) refused a slice and yet its vector moved.")
             }

@@ -1,0 +1,44 @@
+import KithCausality
+import KithSync
+
+extension RowState {
+    /// The cells that garbage collection takes: all but counters, whose totals nobody can write for another.
+    var content: [Entry] {
+        cells.filter { if case .counter = $0.cell { false } else { true } }
+    }
+
+    /// Whether nothing is there that garbage collection would take.
+    var isBare: Bool { content.isEmpty }
+}
+
+extension Cell {
+    /// Whether a replica that knows `known`, and has collected the row, lacks something of this cell.
+    func isForgotten(by known: VersionVector) -> Bool {
+        switch self {
+        case .register(let state): state.writes.contains { known.covers($0.stamp.dot) }
+        case .set(let state): known.covers(state.touched) || state.elements.contains { $0.dots.contains(where: known.covers) }
+        case .counter: false
+        }
+    }
+
+    /// This cell of a row that is known to be collected elsewhere, for those who have forgotten what `known` covers of it.
+    ///
+    /// - Parameter remaining: what is left of the cell without that.
+    /// - Returns: what is left, with what was forgotten as written by `stamp`; a register goes on showing what is left of it.
+    func written(again stamp: Stamp, forgetting known: VersionVector, into remaining: Cell?) -> Cell {
+        switch (self, remaining) {
+        case (.register(let full), .register(var register)?):
+            register.set(register.shown?.value ?? full.shown?.value ?? .null, stamp: stamp)
+            return .register(register)
+        case (.register(let full), _):
+            return .register(RegisterState(writes: [Write(stamp: stamp, value: full.shown?.value ?? .null)]))
+        case (.set(let full), _):
+            var set = SetState()
+            if case .set(let left)? = remaining { set = left }
+            set.add(full.elements.filter { $0.dots.contains(where: known.covers) }.map(\.json), dot: stamp.dot)
+            return .set(set)
+        case (.counter, _):
+            return remaining ?? self
+        }
+    }
+}

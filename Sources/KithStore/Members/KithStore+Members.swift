@@ -1,0 +1,57 @@
+import KithCausality
+import KithSync
+
+extension KithStore {
+    /// The other devices of the group, by device id.
+    public func members() throws -> [Member] {
+        try read { ledger in try MemberRecords(ledger: ledger).all() }
+    }
+
+    /// Says which other devices belong to the group. One that is new holds back garbage from now on; one that is missing does
+    /// no longer.
+    ///
+    /// - Throws: ``StoreError`` with code `valueRejected` for an id longer than ``Member/deviceBytesMax`` bytes.
+    public func setMembers(_ devices: [[UInt8]]) throws {
+        guard devices.allSatisfy({ $0.count <= Member.deviceBytesMax }) else {
+            throw StoreError(.valueRejected, "The id of a device has at most \(Member.deviceBytesMax) bytes.")
+        }
+        let now = options.clock().milliseconds
+        if try Set(members().map(\.device)) == Set(devices) { return }
+        try write { _, state in try MemberRecords(ledger: state.ledger).set(devices, nowMilliseconds: now) }
+    }
+
+    /// A member was heard of: it is this replica, and cannot lose what `durable` covers. Of a device that is not a member
+    /// nothing is noted.
+    public func noteMember(_ device: [UInt8], replica: ReplicaID, durable: VersionVector) throws {
+        let now = options.clock().milliseconds
+        try write { _, state in
+            try MemberRecords(ledger: state.ledger).note(device, replica, durable: durable, nowMilliseconds: now)
+        }
+    }
+
+    /// The members that cannot lose anything of what this store holds now, as far as is known here.
+    public func holders() throws -> [Member] {
+        try read { ledger in
+            let vector = try VectorRecords(connection: ledger.connection).vector(ledger.catalog)
+            return try MemberRecords(ledger: ledger).all().filter { $0.durable.covers(vector) }
+        }
+    }
+
+    /// The members that cannot lose a row as it is now, deletion included, as far as is known here; none if the row is not known.
+    public func holders(table: String, id: RowID) throws -> [Member] {
+        try read { ledger in
+            guard let number = ledger.catalog.table(named: Array(table.utf8))?.number,
+                let dots = try liveDots(number, id, ledger)
+            else { return [] }
+            return try MemberRecords(ledger: ledger).all().filter { dots.allSatisfy($0.durable.covers) }
+        }
+    }
+
+    private func liveDots(_ table: Int, _ id: RowID, _ ledger: RowLedger) throws -> [Dot]? {
+        if let hidden = try ledger.hiddenRow(table, id) { return hidden.state.liveDots }
+        guard let tracked = ledger.catalog.tables[table].tracked,
+            let found = try UserTable(connection: ledger.connection, table: ledger.catalog.tables[table], tracked: tracked).find(id)
+        else { return nil }
+        return try ledger.storedRow(table, row: found.row)?.liveDots
+    }
+}
