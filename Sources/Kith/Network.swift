@@ -173,6 +173,7 @@ actor Network {
         if sessions[device] === runner {
             sessions[device] = nil
             node.board.disconnected(device, reason.message)
+            node.upkeep.disconnected(device)
         }
         node.logger.debug("a session ended", metadata: ["device": "\(device.shortDescription)", "reason": "\(reason.message)"])
         if runner.peer != nil { planner.succeeded(device) }
@@ -188,9 +189,14 @@ actor Network {
     private func makeRunner(_ connection: Connection) -> SessionRunner {
         let device = connection.peer
         let board = node.board
+        let upkeep = node.upkeep
         return SessionRunner(
             connection, PeerSession.Configuration(group: [], software: node.configuration.software), store: node.store,
-            hub: node.hub, onStatus: { board.progress(device, $0) })
+            hub: node.hub,
+            onStatus: { status in
+                board.progress(device, status)
+                upkeep.heard(device, status)
+            })
     }
 }
 

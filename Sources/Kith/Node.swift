@@ -24,6 +24,7 @@ public final class Node: Sendable {
     let logger: Logger
     let hub: SessionHub
     let board: StatusBoard
+    let upkeep: Upkeep
     private let hasRun = Mutex(false)
     private let knownDevices: Mutex<[TrustedDevice]>
 
@@ -42,6 +43,7 @@ public final class Node: Sendable {
         let board = StatusBoard()
         self.board = board
         hub = SessionHub(store) { board.obstacle($0) }
+        upkeep = Upkeep(store, logger: logger)
         knownDevices = Mutex(trust.devices)
         board.trust(trust.devices)
     }
@@ -72,9 +74,11 @@ public final class Node: Sendable {
         }
         defer { observation.cancel() }
         hub.storeChanged()
+        upkeep.trust(trust.devices)
         try await withThrowingTaskGroup { group in
             group.addTask { await DurabilityLoop(store: self.store, hub: self.hub, board: self.board, changes: changes).run() }
             group.addTask { try await self.keepNetworking() }
+            group.addTask { await self.upkeep.run() }
             if isFile {
                 group.addTask { await StatusFile(forStore: file).follow(self.board.fileStatuses, logger: self.logger) }
             }
@@ -108,7 +112,10 @@ public final class Node: Sendable {
             defer { known = devices }
             return known != devices
         }
-        if isChanged { board.trust(devices) }
+        if isChanged {
+            board.trust(devices)
+            upkeep.trust(devices)
+        }
         return isChanged
     }
 }

@@ -6,7 +6,7 @@ struct GarbageHistoryTests {
     /// Histories of a usual run; `KITH_SOAK` asks for a hundred times as many, `KITH_SEED` for others.
     private static let historyCount = ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 40 : 4_000
     private static let firstSeed = ProcessInfo.processInfo.environment["KITH_SEED"].flatMap(UInt64.init) ?? 1
-    private static let batchCount = 4
+    private static let batchCount = 2
 
     @Test("in random months with silent and returning members nothing returns from the dead and no edit is lost", arguments: 0..<batchCount)
     func histories(batch: Int) throws {

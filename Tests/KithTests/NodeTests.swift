@@ -1,6 +1,8 @@
 import Foundation
-import Kith
+import KithStore
 import Testing
+
+@testable import Kith
 
 /// Real stores, TCP and TLS over loopback; what could keep two nodes apart, and what must not.
 @Suite struct NodeTests {
@@ -12,6 +14,19 @@ import Testing
         try b.add("from b")
         try await a.until { try a.titles() == ["from a", "from b"] }
         try await a.until { a.node.status.state == .upToDate }
+        await a.stop()
+        await b.stop()
+    }
+
+    @Test func theStoreLearnsWhatTheOtherDeviceDurablyHolds() async throws {
+        let (a, b) = (try TestNode(), try TestNode())
+        try await connect(a, b)
+        try a.add("from a")
+        try await a.until {
+            a.node.upkeep.note()
+            return try a.store.holders().map(\.device) == [b.key.id.bytes]
+        }
+        #expect(try a.store.members().map(\.replica) == [b.store.summary().replica])
         await a.stop()
         await b.stop()
     }

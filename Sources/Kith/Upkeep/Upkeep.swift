@@ -1,0 +1,102 @@
+import KithCausality
+import KithStore
+import KithSync
+import KithTrust
+import Logging
+import Synchronization
+
+/// Tells the store what the other devices durably hold, and lets it remove what nobody needs any more.
+///
+/// What sessions report is gathered and written down now and then, for it changes with every commit. That a device is back is
+/// written at once: garbage must not be collected past one that is connected.
+final class Upkeep: Sendable {
+    /// How often news of the devices is written down.
+    static let noteMilliseconds: Int64 = 60_000
+    /// How often garbage is collected.
+    static let garbageMilliseconds: Int64 = 6 * 60 * 60 * 1_000
+
+    private struct State {
+        /// What the connected devices said last.
+        var connected: [DeviceID: PeerStatus] = [:]
+        /// What is not written down yet.
+        var news: [DeviceID: PeerStatus] = [:]
+    }
+
+    private let store: KithStore
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    init(_ store: KithStore, logger: Logger) {
+        self.store = store
+        self.logger = logger
+    }
+
+    // MARK: What happens
+
+    func trust(_ devices: [TrustedDevice]) {
+        attempt("the members of the group cannot be stored") { try store.setMembers(devices.map { Array($0.id.bytes) }) }
+    }
+
+    func heard(_ device: DeviceID, _ status: PeerStatus) {
+        let isBack = state.withLock { state in
+            state.news[device] = status
+            return state.connected.updateValue(status, forKey: device) == nil
+        }
+        if isBack { note() }
+    }
+
+    func disconnected(_ device: DeviceID) {
+        state.withLock { state in
+            if let status = state.connected.removeValue(forKey: device) { state.news[device] = status }
+        }
+    }
+
+    // MARK: What is done
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        var untilGarbage = Self.noteMilliseconds
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(Self.noteMilliseconds))
+            note()
+            untilGarbage -= Self.noteMilliseconds
+            if untilGarbage <= 0, !Task.isCancelled {
+                collectGarbage()
+                untilGarbage = Self.garbageMilliseconds
+            }
+        }
+        note()
+    }
+
+    /// Writes down what is new.
+    func note() {
+        let news = state.withLock { state in
+            defer { state.news = [:] }
+            return state.news
+        }
+        for (device, status) in news {
+            attempt("what a device holds cannot be stored") {
+                try store.noteMember(Array(device.bytes), replica: status.replica, durable: status.durable)
+            }
+        }
+    }
+
+    /// Removes what was deleted and is needed by nobody. Who is connected is not silent, however long nothing changed.
+    func collectGarbage() {
+        state.withLock { state in state.news.merge(state.connected) { new, _ in new } }
+        note()
+        attempt("garbage cannot be collected") {
+            let count = try store.collectGarbage()
+            if count > 0 { logger.debug("deleted rows were removed for good", metadata: ["rows": "\(count)"]) }
+        }
+    }
+
+    /// What fails is tried again later.
+    private func attempt(_ failure: Logger.Message, _ body: () throws -> Void) {
+        do {
+            try body()
+        } catch {
+            logger.warning(failure, metadata: ["reason": "\(error)"])
+        }
+    }
+}
