@@ -68,7 +68,7 @@ actor Network {
     private func bind(_ port: Int) async throws(TransportError) -> Int {
         do throws(TransportError) {
             return try await transport.listen(host: "::", port: port)
-        } catch where error.code != .portInUse {
+        } catch  where error.code != .portInUse {
             return try await transport.listen(host: "0.0.0.0", port: port)
         }
     }

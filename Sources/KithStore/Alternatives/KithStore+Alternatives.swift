@@ -63,10 +63,12 @@ extension Capture {
             throw StoreError(.notFound, "Table \(name) has no row \(id).")
         }
         if visible.values[index] != value { try tracked.naturalKey?.checkUpdate(1 << UInt64(index)) }
-        let before = stored.liveDots
+        let (before, old) = (stored.liveDots, stored.exceptions)
         let (stamp, _) = try clock.stamp(ledger.catalog)
         stored.exceptions[tracked.columns[index]] = .register(RegisterState(writes: [Write(stamp: stamp, value: .null)]))
         stored.exceptions.tombstones = []
+        try SupersededValues(ledger: ledger).note(
+            old, stored.exceptions, number, id, nowMilliseconds: clock.wallClockMilliseconds)
         dropUnusedBase(&stored)
         try ledger.save(stored, number, row: visible.row, id: id)
         try ledger.reindex(number, from: before, at: visible.row, to: stored.liveDots, at: visible.row)

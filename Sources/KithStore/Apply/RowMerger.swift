@@ -5,6 +5,8 @@ import KithSync
 struct RowMerger {
     let ledger: RowLedger
     let clock: CommitClock
+    /// Who this store is.
+    let own: ReplicaID
     /// What the receiver knows, before the delta.
     let vector: VersionVector
     /// What it will know when the transaction ends. A row that knows more keeps that as its context.
@@ -39,10 +41,36 @@ struct RowMerger {
         let mine = known.joined(with: state.context)
         state.merge(part, isWhole: !isCut, knowing: known, theirs: theirs)
         if held.isBare || part.isBare, state.isVisible(table.deletePolicy) {
-            if isCut { if held.isBare { throw CollectedRowReturns() } } else { try mend(&state, table, held, part, mine: mine, theirs: theirs) }
+            if isCut {
+                if held.isBare { throw CollectedRowReturns() }
+            } else {
+                try mend(&state, table, held, part, mine: mine, theirs: theirs)
+            }
+        }
+        let merged = state
+        if let tracked = table.tracked, state.isVisible(tracked.deletePolicy) { try fold(&state) }
+        for (before, after) in [(held.state, merged), (merged, state)] where before != after {
+            try SupersededValues(ledger: ledger).note(
+                before, after, tableNumber, id, nowMilliseconds: clock.wallClockMilliseconds)
         }
         state.context.join(theirs)
         if vectorAfter.covers(state.context) { state.context = VersionVector() }
+        try save(state, table, id, held)
+    }
+
+    /// Shows a row that was kept until the schema knew it, or whatever the app's table now allows to be shown of it.
+    ///
+    /// - Parameter columns: those that the app's table has only now; what their clocks hold is written there.
+    func settle(_ tableNumber: Int, _ id: RowID, revealing columns: [Int] = []) throws {
+        guard let table = ledger.catalog[tableNumber] else { return }
+        let held = try find(table, id)
+        var state = held.state
+        if let visible = held.visible, let stored = try ledger.storedRow(tableNumber, row: visible.row) {
+            for column in columns {
+                if let cell = stored.exceptions[column], !cell.dots.isEmpty { state[column] = cell }
+            }
+        }
+        state.context = try ledger.contextVector(held.context)
         try save(state, table, id, held)
     }
 
@@ -102,6 +130,18 @@ struct RowMerger {
         let hidden = HiddenRow(number: 0, state: state, context: context, reason: reason)
         let number = try ledger.save(hidden, table.number, id: id, sinceMilliseconds: clock.wallClockMilliseconds)
         try ledger.reindex(table.number, from: held.dots, at: reference(held), to: state.liveDots, at: -number)
+    }
+
+    /// Makes room in cells that have gathered too many alternatives.
+    private func fold(_ state: inout RowState) throws {
+        for index in state.cells.indices {
+            guard case .register(var register) = state.cells[index].cell, register.writes.count > KithStore.alternativesMax,
+                register.isToBeFolded(by: own)
+            else { continue }
+            register.fold(try clock.stamp(ledger.catalog).stamp)
+            state.cells[index].cell = .register(register)
+            state.tombstones = []
+        }
     }
 
     /// One side has collected the row, and the other brings it back with a write that did not know of the deletion. What the

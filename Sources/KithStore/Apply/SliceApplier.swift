@@ -15,7 +15,8 @@ struct SliceApplier {
         let tables = try slice.tables.map(number)
         let target = slice.targetVector
         let merger = RowMerger(
-            ledger: ledger, clock: clock, vector: vector, vectorAfter: slice.isLast ? vector.joined(with: target) : vector,
+            ledger: ledger, clock: clock, own: try records.replica(ledger.catalog), vector: vector,
+            vectorAfter: slice.isLast ? vector.joined(with: target) : vector,
             listed: try records.listed(ledger.catalog))
         let absent = try absentRows(slice)
         for row in slice.rows {

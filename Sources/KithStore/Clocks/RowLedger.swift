@@ -66,7 +66,7 @@ final class RowLedger {
     }
 
     func save(_ stored: StoredRow, _ table: Int, row: Int64, id: RowID) throws {
-        let exceptions = stored.exceptions.isEmpty ? nil : try encode(stored.exceptions, shown: .inTable)
+        let exceptions = stored.exceptions.isEmpty ? nil : try encode(stored.exceptions, shown: .inTable, table: table)
         let usesBase = stored.baseColumns > 0
         let replica = usesBase ? try number(of: stored.base.dot.replica) : 0
         let insert = try statements(table).save
@@ -139,7 +139,7 @@ final class RowLedger {
     /// Stores `row`, whose number is 0 if it is new, and returns its number.
     func save(_ row: HiddenRow, _ table: Int, id: RowID, sinceMilliseconds: Int64) throws -> Int64 {
         hidesRows[table] = true
-        let state = try encode(row.state, shown: .inline)
+        let state = try encode(row.state, shown: .inline, table: table)
         let insert = try connection.statement(
             """
             INSERT INTO kith_hidden (tbl, id, state, context, reason, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -244,10 +244,11 @@ final class RowLedger {
         return number
     }
 
-    private func encode(_ state: RowState, shown: RowStateCodec.ShownValues) throws -> [UInt8] {
+    private func encode(_ state: RowState, shown: RowStateCodec.ShownValues, table: Int) throws -> [UInt8] {
         let known = catalog.replicas.ids.count
         var writer = ByteWriter(reservingCapacity: 64)
-        RowStateCodec.encode(state, shown: shown, to: &writer, &catalog.replicas)
+        let columns = catalog[table]?.tracked?.columns ?? []
+        RowStateCodec.encode(state, shown: shown, isInTable: columns.contains, to: &writer, &catalog.replicas)
         try storeNewReplicas(from: known)
         return writer.bytes
     }

@@ -121,7 +121,9 @@ struct VectorRecords {
     func noteListed(_ progress: Resumption, after: SlicePosition?, _ ledger: RowLedger) throws {
         var progress = progress
         if let after {
-            guard let earlier = try listed(ledger.catalog), earlier.position == after, progress.vector.covers(earlier.vector) else { return }
+            guard let earlier = try listed(ledger.catalog), earlier.position == after, progress.vector.covers(earlier.vector) else {
+                return
+            }
             progress = Resumption(position: progress.position, vector: earlier.vector)
         }
         try store(progress, "listed", ledger)

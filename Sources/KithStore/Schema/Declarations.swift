@@ -6,7 +6,7 @@ struct Declarations: Sendable {
         let name: String
         let key: String
         let deletePolicy: DeletePolicy
-        let columns: [ColumnKey]
+        let columns: [(name: String, key: ColumnKey)]
         let naturalKey: [String]
     }
 
@@ -19,9 +19,9 @@ struct Declarations: Sendable {
         for declared in tables {
             guard let index = catalog.tables.firstIndex(where: { $0.name == Array(declared.name.utf8) }) else { continue }
             var numbers: [Int] = []
-            for key in declared.columns {
+            for (name, key) in declared.columns {
                 guard let column = catalog.tables[index].columns.firstIndex(where: { $0.key == key }) else { continue }
-                catalog.tables[index].columns[column].sqlName = String(decoding: key.name, as: UTF8.self)
+                catalog.tables[index].columns[column].sqlName = name
                 numbers.append(column)
             }
             catalog.tables[index].tracked = CatalogTable.Tracked(
@@ -38,7 +38,7 @@ extension Declarations.Table {
     fileprivate func key(of table: CatalogTable, _ numbers: [Int]) -> NaturalKey? {
         if naturalKey.isEmpty { return nil }
         let positions = naturalKey.compactMap { column in
-            numbers.firstIndex { table.columns[$0].key == ColumnKey(column, .register) }
+            numbers.firstIndex { table.columns[$0].sqlName == column && table.columns[$0].key.kind == .register }
         }
         return NaturalKey(table: name, names: naturalKey, positions: positions)
     }

@@ -29,6 +29,11 @@ enum Sidecar {
         CREATE TABLE IF NOT EXISTS kith_member (
             device BLOB PRIMARY KEY NOT NULL, replica BLOB, durable BLOB, added INTEGER NOT NULL, seen INTEGER NOT NULL)
             WITHOUT ROWID;
+        -- Alternatives that were resolved or made room for newer ones, for a while.
+        CREATE TABLE IF NOT EXISTS kith_superseded (
+            number INTEGER PRIMARY KEY, tbl INTEGER NOT NULL, id BLOB NOT NULL, col INTEGER NOT NULL, value,
+            replica INTEGER NOT NULL, sequence INTEGER NOT NULL, timestamp INTEGER NOT NULL, since INTEGER NOT NULL);
+        CREATE INDEX IF NOT EXISTS kith_superseded_row ON kith_superseded (tbl, id);
         -- VACUUM may renumber the rows of tables without an INTEGER PRIMARY KEY; this one tells that it did.
         CREATE TABLE IF NOT EXISTS kith_canary (mark BLOB PRIMARY KEY NOT NULL);
         INSERT INTO kith_canary (rowid, mark) SELECT 2, x'00' WHERE NOT EXISTS (SELECT 1 FROM kith_canary);

@@ -59,14 +59,16 @@ struct StoreOpening {
         let doubt = try settleIdentity(ledger, records)
 
         var declarations = Declarations()
+        var columnsBefore: [Int: Int] = [:]
         for table in tables {
             if declarations.tables.contains(where: { $0.name == table.name }) {
                 throw StoreError(.tableRejected, "Table \(table.name) is declared twice.")
             }
             let (key, columns) = try TableInspector(connection: connection).inspect(table)
             let number = try store.addTable(Array(table.name.utf8), to: &ledger.catalog)
-            let keys = columns.map { ColumnKey($0.name, $0.kind) }
-            for column in keys { _ = try store.addColumn(column, table: number, to: &ledger.catalog) }
+            columnsBefore[number] = ledger.catalog.tables[number].columns.count
+            let keys = columns.map { (name: $0.name, key: ColumnKey(table.renamed[$0.name] ?? $0.name, $0.kind)) }
+            for column in keys { _ = try store.addColumn(column.key, table: number, to: &ledger.catalog) }
             try connection.execute(Sidecar.clockTableSQL(number))
             if try TableInspector(connection: connection).hasForeignKeys(table) { declarations.hasForeignKeys = true }
             declarations.tables.append(
@@ -82,7 +84,11 @@ struct StoreOpening {
         try Functions.install(capture, on: connection.handle)
         try entry.enter()
         for table in ledger.catalog.tables {
-            if let tracked = table.tracked { try track(table, tracked, ledger, clock) }
+            guard let tracked = table.tracked else { continue }
+            try track(table, tracked, ledger, clock)
+            capture.isSuspended = true
+            defer { capture.isSuspended = false }
+            try SchemaArrival(ledger: ledger, clock: clock).take(table, tracked, columnsBefore: columnsBefore[table.number] ?? 0)
         }
         signal.begin(at: try records.vector(ledger.catalog))
         return WriterState(ledger: ledger, capture: capture, clock: clock, declarations: declarations, entry: entry, doubt: doubt)
@@ -151,6 +157,7 @@ struct StoreOpening {
         let clocks = Sidecar.clockTable(table.number)
         let name = quoted(tracked.sqlName)
         let key = quoted(tracked.key)
+        try findRows(table, clocks, name, key, ledger)
         let new = "\(name) n LEFT JOIN \(clocks) c ON c.row = n.rowid WHERE c.row IS NULL"
         let select = try connection.statement("SELECT count(*), sum(typeof(n.\(key)) <> 'blob' OR length(n.\(key)) <> 16) FROM \(new)")
         guard try select.step(), select.int(0) > 0 else { return select.reset() }
@@ -185,6 +192,15 @@ struct StoreOpening {
         index.bind(3, sequence)
         try index.run()
         _ = clock.end()
+    }
+
+    /// A migration that built the table anew may have numbered its rows anew: then clocks find their rows by the rows' ids.
+    private func findRows(_ table: CatalogTable, _ clocks: String, _ name: String, _ key: String, _ ledger: RowLedger) throws {
+        let select = try connection.statement(
+            "SELECT 1 FROM \(clocks) c LEFT JOIN \(name) n ON n.rowid = c.row WHERE n.\(key) IS NOT c.id LIMIT 1")
+        let isMoved = try select.step()
+        select.reset()
+        if isMoved { try RowNumbering(connection: connection).repair(ledger.catalog) }
     }
 
     /// Rows that are taken up hold what the triggers would have let in.

@@ -35,7 +35,7 @@ struct TableInspector {
             if info.int(1) != 0, info.int(2) != 0, table.key?.columns.contains(name) != true { undefaulted = undefaulted ?? name }
             columns.append((name, table.kinds[name] ?? .register))
         }
-        for name in table.kinds.keys.sorted() + table.localColumns.sorted() where !seen.contains(name) {
+        for name in table.kinds.keys.sorted() + table.localColumns.sorted() + table.renamed.keys.sorted() where !seen.contains(name) {
             throw reject("it has no column \(name).")
         }
         guard keys.count == 1, let key = keys.first else {
@@ -45,6 +45,10 @@ struct TableInspector {
             throw reject(
                 "column \(undefaulted) is NOT NULL without a default, so a row from a machine that does not have the column yet "
                     + "could not be stored. Give it a DEFAULT, or drop NOT NULL.")
+        }
+        let tokens = columns.map { table.renamed[$0.name] ?? $0.name }
+        if let twice = tokens.first(where: { token in tokens.filter { $0.utf8.elementsEqual(token.utf8) }.count > 1 }) {
+            throw reject("two of its columns are known to other devices as \(twice). Rename the newer one.")
         }
         if columns.count > TrackedTable.columnsMax {
             throw reject("it has \(columns.count) columns; at most \(TrackedTable.columnsMax) can be tracked.")

@@ -25,6 +25,8 @@ public struct TrackedTable: Hashable, Sendable {
     public let kinds: [String: ColumnKind]
     /// Columns that stay on this machine.
     public let localColumns: Set<String>
+    /// For each column that had another name once, the name it had first, by which all replicas know it.
+    public let renamed: [String: String]
     public let deletePolicy: DeletePolicy
     /// The columns that rows are named by; `nil` if ids are drawn.
     public let key: Key?
@@ -34,10 +36,12 @@ public struct TrackedTable: Hashable, Sendable {
     ///   - sets: columns that hold a JSON array of distinct elements.
     ///   - counters: INTEGER columns whose concurrent increments add up.
     ///   - localColumns: columns that are not synchronised.
+    ///   - renamed: for each column that was renamed, its first name: `["heading": "title"]`. Without it a column of another
+    ///     name is another column.
     ///   - key: the columns that a row's id is made of, so that the same key on two machines is one row.
     public init(
         _ name: String, sets: [String] = [], counters: [String] = [], localColumns: Set<String> = [],
-        deletePolicy: DeletePolicy = .updateWins, key: Key? = nil
+        renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins, key: Key? = nil
     ) {
         self.name = name
         var kinds: [String: ColumnKind] = [:]
@@ -45,6 +49,7 @@ public struct TrackedTable: Hashable, Sendable {
         for column in counters { kinds[column] = .counter }
         self.kinds = kinds
         self.localColumns = localColumns
+        self.renamed = renamed
         self.deletePolicy = deletePolicy
         self.key = key
     }

@@ -72,7 +72,8 @@ extension KithStore {
         var last: Int64? = 0
         while let after = last {
             let step = try write { _, state in
-                try Trash(ledger: state.ledger).collect(
+                try SupersededValues(ledger: state.ledger).expire(until: trashEnd, max: Self.garbageRowsMax)
+                return try Trash(ledger: state.ledger).collect(
                     acknowledged: try acknowledged(state.ledger), until: trashEnd, after: after, max: Self.garbageRowsMax)
             }
             count += step.removed
@@ -82,5 +83,5 @@ extension KithStore {
     }
 
     /// What was deleted before this is no longer in the trash.
-    private var trashEnd: Int64 { options.clock().milliseconds - Self.trashMilliseconds }
+    var trashEnd: Int64 { options.clock().milliseconds - Self.trashMilliseconds }
 }

@@ -12,8 +12,10 @@ public enum RowStateCodec {
         case inTable
     }
 
+    /// - Parameter isInTable: with `.inTable`, whether the table has a column; others keep what they show in the bytes.
     public static func encode(
-        _ row: RowState, shown: ShownValues, to writer: inout ByteWriter, _ replicas: inout ReplicaTable
+        _ row: RowState, shown: ShownValues, isInTable: (Int) -> Bool = { _ in true }, to writer: inout ByteWriter,
+        _ replicas: inout ReplicaTable
     ) {
         let stamps = StampTable(row)
         writer.count(stamps.stamps.count)
@@ -22,7 +24,9 @@ public enum RowStateCodec {
         for entry in row.cells {
             writer.count(entry.column)
             switch entry.cell {
-            case .register(let state): encode(state, stamps: stamps, shown: shown, to: &writer)
+            case .register(let state):
+                let shown = shown == .inTable && isInTable(entry.column) ? shown : .inline
+                encode(state, stamps: stamps, shown: shown, to: &writer)
             case .set(let state): encode(state, to: &writer, &replicas)
             case .counter(let state): encode(state, to: &writer, &replicas)
             }

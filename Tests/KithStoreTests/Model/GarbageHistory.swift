@@ -184,15 +184,20 @@ final class GarbageHistory {
             let problems = try node.store.verify().problems
             if !problems.isEmpty { throw Failure(description: "seed \(seed): \(node.name) does not hold together: \(problems)") }
             if try node.store.digest() != digest {
-                throw Failure(description: "seed \(seed): \(nodes[0].name) and \(node.name) differ:\n\(try text(nodes[0]))\n\(try text(node))")
+                throw Failure(
+                    description: "seed \(seed): \(nodes[0].name) and \(node.name) differ:\n\(try text(nodes[0]))\n\(try text(node))")
             }
         }
         for number: UInt64 in 1...5 {
             let id = rowID(number)
             let alive = Set(writes.filter { $0.value == id }.keys).subtracting(gone)
             let kept = Set(try shown(nodes[0], id).map { [$0] } ?? []).union(try alternatives(nodes[0], id))
-            if !alive.isSubset(of: kept) { throw Failure(description: "seed \(seed): row \(number) lost \(alive.subtracting(kept)), shows \(kept)") }
-            if alive.isEmpty, !kept.isEmpty, !mended.contains(id) { throw Failure(description: "seed \(seed): row \(number) came back with \(kept)") }
+            if !alive.isSubset(of: kept) {
+                throw Failure(description: "seed \(seed): row \(number) lost \(alive.subtracting(kept)), shows \(kept)")
+            }
+            if alive.isEmpty, !kept.isEmpty, !mended.contains(id) {
+                throw Failure(description: "seed \(seed): row \(number) came back with \(kept)")
+            }
         }
     }
 
@@ -202,7 +207,9 @@ final class GarbageHistory {
     }
 
     private func shown(_ node: Node, _ id: RowID) throws -> Int? {
-        try node.database.read { try Int.fetchOne($0, sql: "SELECT coalesce(title, -1) FROM item WHERE id = ?", arguments: [Data(id.bytes)]) }
+        try node.database.read {
+            try Int.fetchOne($0, sql: "SELECT coalesce(title, -1) FROM item WHERE id = ?", arguments: [Data(id.bytes)])
+        }
     }
 
     private func alternatives(_ node: Node, _ id: RowID) throws -> [Int] {

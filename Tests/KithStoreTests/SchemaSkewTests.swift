@@ -1,0 +1,227 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import Testing
+
+@Suite("Versions of an app that meet lose what one of them does not know")
+struct SchemaSkewTests {
+    /// A store whose app can be updated: the database stays, and is opened again.
+    private final class App {
+        let database: DatabaseQueue
+        private(set) var store: KithStore
+        private let options: KithStore.Options
+
+        init(_ sql: String, _ tables: [TrackedTable] = [TrackedTable("note")], replica: UInt64) throws {
+            database = try DatabaseQueue()
+            options = TestStore.options(ReplicaID(high: 1, low: replica))
+            try database.write { try $0.execute(sql: sql) }
+            store = try KithStore(database, tables: tables, options: options)
+        }
+
+        func migrate(_ sql: String, _ tables: [TrackedTable] = [TrackedTable("note")]) throws {
+            store.close()
+            try execute(sql)
+            store = try KithStore(database, tables: tables, options: options)
+        }
+
+        func execute(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
+            try database.write { try $0.execute(sql: sql, arguments: arguments) }
+        }
+
+        func receive(from other: App) throws {
+            let slice = try other.store.delta(since: try store.vector())
+            guard case .applied = try store.apply(slice) else { throw StoreError(.failed, "refused") }
+        }
+
+        func text(_ sql: String) throws -> [String] { try database.read { try String.fetchAll($0, sql: sql) } }
+
+        func expectSound(_ location: SourceLocation = #_sourceLocation) throws {
+            #expect(try store.verify().problems == [], sourceLocation: location)
+        }
+    }
+
+    private static let old = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT)"
+    private static let new = """
+        CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, color TEXT NOT NULL DEFAULT 'none',
+            tags TEXT NOT NULL DEFAULT '[]', views INTEGER NOT NULL DEFAULT 0)
+        """
+    private static let toNew = """
+        ALTER TABLE note ADD COLUMN color TEXT NOT NULL DEFAULT 'none';
+        ALTER TABLE note ADD COLUMN tags TEXT NOT NULL DEFAULT '[]';
+        ALTER TABLE note ADD COLUMN views INTEGER NOT NULL DEFAULT 0;
+        """
+    private static let newTables = [TrackedTable("note", sets: ["tags"], counters: ["views"])]
+
+    @Test("a column that an old version does not know passes through it, survives its edits, and appears when it is updated")
+    func column() throws {
+        let (a, b) = (try App(Self.new, Self.newTables, replica: 1), try App(Self.new, Self.newTables, replica: 2))
+        let (old, fresh) = (try App(Self.old, replica: 3), try App(Self.new, Self.newTables, replica: 4))
+        try a.execute("INSERT INTO note (id, title, color, tags, views) VALUES (?, 'a', 'red', '[\"x\"]', 3)", [key(1)])
+        try b.receive(from: a)
+        try a.execute("UPDATE note SET color = 'green', views = 4")
+        try b.execute("UPDATE note SET color = 'blue', tags = '[\"x\",\"y\"]'")
+        try old.receive(from: a)
+        try old.receive(from: b)
+        try old.execute("UPDATE note SET title = 'edited'")
+        try old.execute("INSERT INTO note (id, title) VALUES (?, 'plain')", [key(2)])
+        try fresh.receive(from: old)
+        let shown = "SELECT title || color || tags || views FROM note ORDER BY title"
+        let expected = ["editedblue[\"x\",\"y\"]4", "plainnone[]0"]
+        #expect(try fresh.text(shown).map { $0.replacing("green", with: "blue") } == expected)
+        let vector = try old.store.vector()
+
+        try old.migrate(Self.toNew, Self.newTables)
+        #expect(try old.store.vector() == vector)
+        #expect(try old.text(shown) == fresh.text(shown))
+        let alternatives = try old.store.alternatives(table: "note", id: rowID(1))
+        #expect(alternatives.count == 1)
+        #expect(try alternatives == fresh.store.alternatives(table: "note", id: rowID(1)))
+        #expect(try old.store.digest() == fresh.store.digest())
+        for app in [old, fresh] { try app.expectSound() }
+        try a.receive(from: old)
+        #expect(try a.text(shown) == fresh.text(shown))
+    }
+
+    @Test("a table that an old version does not know passes through it and appears when it is updated, but for what a rule refuses")
+    func table() throws {
+        let tables = [TrackedTable("note"), TrackedTable("item")]
+        let item = "CREATE TABLE item (id BLOB PRIMARY KEY NOT NULL, text TEXT)"
+        let a = try App(Self.old + ";" + item, tables, replica: 1)
+        let (old, fresh) = (try App(Self.old, replica: 2), try App(Self.old + ";" + item, tables, replica: 3))
+        try a.execute("INSERT INTO item VALUES (?, 'one'), (?, 'two'), (?, 'bad')", [key(1), key(2), key(3)])
+        try a.execute("DELETE FROM item WHERE text = 'two'")
+        try old.receive(from: a)
+        try old.expectSound()
+        let vector = try old.store.vector()
+        try old.migrate("CREATE TABLE item (id BLOB PRIMARY KEY NOT NULL, text TEXT CHECK (text <> 'bad'))", tables)
+        #expect(try old.text("SELECT text FROM item") == ["one"])
+        #expect(try old.store.vector() == vector)
+        #expect(try old.store.trash().map(\.id) == [rowID(2)])
+        try old.expectSound()
+        try fresh.receive(from: old)
+        #expect(try fresh.text("SELECT text FROM item ORDER BY text") == ["bad", "one"])
+        #expect(try fresh.store.digest() == a.store.digest())
+        // The rule falls, and the row that it refused is shown.
+        try old.migrate(
+            """
+            CREATE TABLE other (id BLOB PRIMARY KEY NOT NULL, text TEXT, size INTEGER);
+            INSERT INTO other (id, text) SELECT id, text FROM item; DROP TABLE item; ALTER TABLE other RENAME TO item
+            """, tables)
+        #expect(try old.text("SELECT text FROM item ORDER BY text") == ["bad", "one"])
+        #expect(try old.store.vector() == vector)
+        try old.expectSound()
+    }
+
+    @Test("a column of the same name and another kind is another column, and both are kept")
+    func otherKind() throws {
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, tags TEXT NOT NULL DEFAULT '[]')"
+        let (register, set) = (try App(sql, replica: 1), try App(sql, [TrackedTable("note", sets: ["tags"])], replica: 2))
+        try register.execute("INSERT INTO note VALUES (?, 'a', '[\"r\"]')", [key(1)])
+        try set.receive(from: register)
+        #expect(try set.text("SELECT tags FROM note") == ["[]"])
+        try set.execute("UPDATE note SET tags = '[\"s\"]'")
+        try register.receive(from: set)
+        #expect(try register.text("SELECT tags FROM note") == ["[\"r\"]"])
+        try register.migrate("SELECT 1", [TrackedTable("note", sets: ["tags"])])
+        #expect(try register.text("SELECT tags FROM note") == ["[\"s\"]"])
+        for app in [register, set] { try app.expectSound() }
+    }
+
+    @Test("a column that is added with a default makes no commit and no record, and reads as the default everywhere")
+    func added() throws {
+        let (a, b) = (try App(Self.old, replica: 1), try App(Self.new, Self.newTables, replica: 2))
+        for number: UInt64 in 1...50 { try a.execute("INSERT INTO note (id, title) VALUES (?, 'x')", [key(number)]) }
+        let records = "SELECT 'x' FROM kith_dot UNION ALL SELECT 'y' FROM kith_clock_0 WHERE exceptions IS NOT NULL"
+        let (before, vector) = (try a.text(records).count, try a.store.vector())
+        try a.migrate(Self.toNew, Self.newTables)
+        #expect(try a.text(records).count == before)
+        #expect(try a.store.vector() == vector)
+        try b.receive(from: a)
+        #expect(try b.text("SELECT DISTINCT color || tags || views FROM note") == ["none[]0"])
+        #expect(try a.store.digest() == b.store.digest())
+    }
+
+    @Test("a renamed column stays the same column for those who have not renamed it")
+    func renamed() throws {
+        let (a, b) = (try App(Self.old, replica: 1), try App(Self.old, replica: 2))
+        try a.execute("INSERT INTO note VALUES (?, 'first')", [key(1)])
+        try a.migrate("ALTER TABLE note RENAME COLUMN title TO heading", [TrackedTable("note", renamed: ["heading": "title"])])
+        try b.receive(from: a)
+        #expect(try b.text("SELECT title FROM note") == ["first"])
+        try b.execute("UPDATE note SET title = 'second'")
+        try a.receive(from: b)
+        #expect(try a.text("SELECT heading FROM note") == ["second"])
+        try a.execute("UPDATE note SET heading = 'third'")
+        try b.receive(from: a)
+        #expect(try b.text("SELECT title FROM note") == ["third"])
+        #expect(try a.store.digest() == b.store.digest())
+        let error = #expect(throws: StoreError.self) {
+            try a.migrate("ALTER TABLE note ADD COLUMN title TEXT", [TrackedTable("note", renamed: ["heading": "title"])])
+        }
+        #expect(error?.code == .tableRejected)
+    }
+
+    @Test("a column that is dropped and added again does not claim that anybody wrote its default")
+    func dropped() throws {
+        let (a, b) = (try App(Self.new, Self.newTables, replica: 1), try App(Self.new, Self.newTables, replica: 2))
+        try a.execute("INSERT INTO note (id, title, color) VALUES (?, 'a', 'red'), (?, 'b', 'blue')", [key(1), key(2)])
+        try a.execute("UPDATE note SET color = 'green' WHERE title = 'a'")
+        try b.receive(from: a)
+        a.store.close()
+        try a.database.write { try KithStore.removeTriggers(of: "note", in: $0) }
+        try a.migrate("ALTER TABLE note DROP COLUMN color", Self.newTables)
+        try a.expectSound()
+        try b.execute("UPDATE note SET color = 'pink' WHERE title = 'b'")
+        try a.receive(from: b)
+        try a.migrate("ALTER TABLE note ADD COLUMN color TEXT NOT NULL DEFAULT 'none'", Self.newTables)
+        #expect(try a.text("SELECT color FROM note ORDER BY title") == ["none", "pink"])
+        try a.expectSound()
+        try b.receive(from: a)
+        #expect(try b.text("SELECT color FROM note ORDER BY title") == ["green", "pink"])
+    }
+
+    @Test("five machines on three versions lose nothing, in whatever order they are updated")
+    func everyOrder() throws {
+        let versions: [(sql: String, tables: [TrackedTable])] = [
+            (Self.old, [TrackedTable("note")]), (Self.toNew, Self.newTables),
+            ("CREATE TABLE item (id BLOB PRIMARY KEY NOT NULL, text TEXT)", Self.newTables + [TrackedTable("item")]),
+        ]
+        for order in permutations([0, 1, 2, 3, 4]) {
+            var levels = [0, 0, 1, 1, 2]
+            let apps = try levels.enumerated().map { index, level in
+                try App(versions[...level].map(\.sql).joined(separator: ";"), versions[level].tables, replica: UInt64(index + 1))
+            }
+            try apps[2].execute("INSERT INTO note VALUES (?, 'two', 'red', '[\"x\"]', 1)", [key(1)])
+            try apps[4].execute("INSERT INTO item VALUES (?, 'item')", [key(2)])
+            for (index, app) in apps.enumerated() { try app.receive(from: apps[(index + 4) % 5]) }
+            for (turn, index) in order.enumerated() {
+                while levels[index] < 2 {
+                    levels[index] += 1
+                    try apps[index].migrate(versions[levels[index]].sql, versions[levels[index]].tables)
+                }
+                try apps[index].execute("INSERT INTO item VALUES (?, ?)", [key(UInt64(10 + index)), "of \(index)"])
+                try apps[order[(turn + 1) % 5]].receive(from: apps[index])
+                try apps[order[(turn + 3) % 5]].execute("UPDATE note SET title = ?", ["\(turn)"])
+            }
+            for _ in 0..<2 { for (index, app) in apps.enumerated() { try app.receive(from: apps[(index + 4) % 5]) } }
+            let digest = try apps[0].store.digest()
+            for app in apps {
+                #expect(try app.store.digest() == digest, "\(order)")
+                #expect(try app.text("SELECT color || tags || views FROM note") == ["red[\"x\"]1"], "\(order)")
+                #expect(try app.text("SELECT text FROM item").count == 6, "\(order)")
+            }
+            try apps[0].expectSound()
+        }
+    }
+
+    private func permutations(_ list: [Int]) -> [[Int]] {
+        if list.isEmpty { return [[]] }
+        return list.indices.flatMap { index in
+            var rest = list
+            let first = rest.remove(at: index)
+            return permutations(rest).map { [first] + $0 }
+        }
+    }
+}
