@@ -103,6 +103,16 @@ struct OracleTests {
         #expect(history.rules(.init("three")) == [.neverWritten])
     }
 
+    @Test func anAcknowledgedWriteThatMadeNoCommitIsLostUnlessItsValueWasThere() {
+        var history = History(nodes: 1)
+        history.write(0, .add(title: "one"))
+        history.write(0, .title("two"), shown: "one", outcome: .unknown)
+        history.writes[1].outcome = .acknowledged
+        #expect(history.rules(.init("one")) == [.writeLost])
+        history.writes[1].shownBefore = "two"
+        #expect(history.writes[1].changedNothing)
+    }
+
     @Test func aRefusedWriteMayNotShow() {
         var history = History(nodes: 1)
         history.write(0, .add(title: "one"))

@@ -47,8 +47,10 @@ struct WriteRecord: Sendable {
         return after.entries.allSatisfy { $0.replica == dot.replica || before.covers($0) }
     }
 
-    /// Whether the command found that there is nothing to change.
-    var changedNothing: Bool { outcome == .acknowledged && dot == nil && before == after }
+    /// Whether the command rightly found that there is nothing to change: the value was there, or the tag was not.
+    var changedNothing: Bool {
+        outcome == .acknowledged && dot == nil && before == after && (shownBefore == value || change.kind == .untag)
+    }
 
     /// The cell it writes.
     var cell: Cell? {

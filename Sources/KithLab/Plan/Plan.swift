@@ -39,6 +39,7 @@ private struct RandomWriter {
     private var random: SplitMix64
     private let prefix: String
     private var made = 0
+    private var notesMade = 0
     private var notes: [String] = []
     private var tags: [(note: String, tag: String)] = []
 
@@ -68,7 +69,8 @@ private struct RandomWriter {
         // Few notes, so that machines meet in them.
         let canAdd = workload.kinds.contains(.add)
         if notes.isEmpty || kind == .add && (notes.count < 4 || random.next() % 3 == 0) || notes.count < 2 && canAdd {
-            let note = "\(prefix)note\(notes.count + 1)"
+            notesMade += 1
+            let note = "\(prefix)note\(notesMade)"
             notes.append(note)
             return .write(node: node, note: note, .add(title: value))
         }
@@ -86,7 +88,10 @@ private struct RandomWriter {
             let index = Int(random.next() % UInt64(tags.count))
             let tag = tags.remove(at: index)
             return .write(node: node, note: tag.note, .untag(tag.tag))
-        case .delete: return .write(node: node, note: note, .delete)
+        case .delete:
+            // Some of what is deleted is written to all the same, by those who do not know it yet.
+            if random.next() % 4 != 0 { notes.removeAll { $0 == note } }
+            return .write(node: node, note: note, .delete)
         }
     }
 

@@ -46,7 +46,7 @@ struct HTMLReport {
         let bytes = record.traffic.reduce(0) { $0 + $1.bytes }
         var figures = [
             ("writes acknowledged", "\(done)"), ("things that went wrong", "\(faults)"),
-            ("half arrived within", latency.latencies.isEmpty ? "\u{2013}" : Quantity.span(Double(latency.share(50)))),
+            ("half arrived within", latency.latencies.isEmpty ? "\u{2013}" : LabRecord.latency(latency.share(50))),
             ("sent in all", Quantity.size(bytes)),
         ]
         if let converged = record.convergedMilliseconds {
@@ -61,7 +61,7 @@ struct HTMLReport {
             <header>
             \(verdict)
             <h1>\(Markup.escape(record.name))</h1>
-            <p class="soft">\(Markup.escape(record.about)) \(record.nodes.count) machines, \(Quantity.span(Double(record.lastsMilliseconds))) in \(Quantity.span(Double(record.takesMilliseconds))).</p>
+            <p class="soft">\(Markup.escape(record.about)) \(record.nodes.count) machines, \(record.duration).</p>
             \(remarks)
             <dl class="figures">\(figures.map { "<div><dt>\($0.0)</dt><dd>\(Markup.escape($0.1))</dd></div>" }.joined())</dl>
             </header>
@@ -142,7 +142,7 @@ struct HTMLReport {
         return """
             <figure>
             <h2>How long it took</h2>
-            <figcaption>From a commit to its arrival at each other machine, absences included: half within \(Quantity.span(Double(chart.share(50)))), 95 of 100 within \(Quantity.span(Double(chart.share(95)))), the last after \(Quantity.span(Double(chart.share(100)))).</figcaption>
+            <figcaption>From a commit to its arrival at each other machine, absences included: half within \(LabRecord.latency(chart.share(50))), 95 of 100 within \(LabRecord.latency(chart.share(95))), the last after \(LabRecord.latency(chart.share(100))).</figcaption>
             \(chart.svg)
             </figure>
             """

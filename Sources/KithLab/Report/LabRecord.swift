@@ -89,10 +89,24 @@ public struct LabRecord: Codable, Equatable, Sendable {
     /// What a reader should know, such as programs that were not given.
     public var remarks: [String]
 
+    /// Times to arrive are true to this: so often are the stores looked at.
+    public static let lookMilliseconds: Int64 = 30
+
     public var isPassed: Bool { findings.isEmpty }
 
     /// Milliseconds from each commit to its arrival at each other node, sorted.
     public var latencies: [Int64] {
         commits.flatMap { commit in commit.arrivals.map { max(0, $0.atMilliseconds - commit.atMilliseconds) } }.sorted()
+    }
+
+    /// How long it lasted, for people.
+    var duration: String {
+        let lasts = Quantity.span(Double(lastsMilliseconds))
+        return lastsMilliseconds == takesMilliseconds ? lasts : "\(lasts) in \(Quantity.span(Double(takesMilliseconds)))"
+    }
+
+    /// A time to arrive, for people.
+    static func latency(_ milliseconds: Int64) -> String {
+        milliseconds < lookMilliseconds ? "\(lookMilliseconds) ms" : Quantity.span(Double(milliseconds))
     }
 }

@@ -163,7 +163,7 @@ struct SpaceTimeDiagram {
         }
         if commit.arrivals.isEmpty { return text + ". It has reached nobody." }
         let arrivals = commit.arrivals.map { arrival in
-            "\(record.nodes[arrival.node].name) after \(Quantity.span(Double(max(0, arrival.atMilliseconds - commit.atMilliseconds))))\(arrival.isMerge ? " (merged)" : "")"
+            "\(record.nodes[arrival.node].name) within \(LabRecord.latency(arrival.atMilliseconds - commit.atMilliseconds))\(arrival.isMerge ? " (merged)" : "")"
         }
         return text + ". It reached " + arrivals.joined(separator: ", ") + "."
     }

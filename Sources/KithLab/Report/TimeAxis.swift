@@ -48,6 +48,6 @@ struct TimeAxis {
             let hour = moment / 3_600_000 % 24
             return hour == 0 ? "day \(moment / 86_400_000 + 1)" : "\(hour):00"
         }
-        return Quantity.span(Double(moment))
+        return moment == 0 ? "0" : Quantity.span(Double(moment))
     }
 }

@@ -66,7 +66,7 @@ extension LabRecord {
         let latencies = latencies
         if !latencies.isEmpty {
             lines.append(
-                "Half of them arrived within \(Quantity.span(Double(latencies[latencies.count / 2]))), the last one after \(Quantity.span(Double(latencies[latencies.count - 1])))."
+                "Half of them arrived within \(LabRecord.latency(latencies[latencies.count / 2])), the last one after \(LabRecord.latency(latencies[latencies.count - 1]))."
             )
         }
         lines += checks.map { "\($0.isPassed ? "ok    " : "BROKEN")  \($0.sentence)" }

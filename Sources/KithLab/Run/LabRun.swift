@@ -6,8 +6,6 @@ import KithNotes
 /// Lets a scenario happen to real nodes, inside a private world, and judges what they hold in the end.
 final class LabRun {
     private static let tickMicroseconds: UInt32 = 10_000
-    /// How late a commit or an arrival is noticed at most, if this machine keeps up.
-    private static let lookEveryMilliseconds: Int64 = 30
     private static let stopMillisecondsMax: Int64 = 5_000
 
     let scenario: Scenario
@@ -109,7 +107,7 @@ final class LabRun {
         guard state.nowMilliseconds >= nextLook else { return }
         let looks = hosts.map { StoreLook.take($0.notes) }
         watcher.take(looks, at: state.nowMilliseconds)
-        nextLook = state.nowMilliseconds + Self.lookEveryMilliseconds
+        nextLook = state.nowMilliseconds + LabRecord.lookMilliseconds
     }
 
     private func perform(_ action: Scenario.Action, index: Int) {

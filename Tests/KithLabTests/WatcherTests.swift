@@ -1,0 +1,43 @@
+import KithCausality
+import Testing
+
+@testable import KithLab
+
+@Suite("Looks at stores tell who wrote what and when it arrived")
+struct WatcherTests {
+    private func look(_ node: Int, _ sequences: Int...) -> StoreLook {
+        let dots = sequences.enumerated().filter { $0.element > 0 }.map { Dot(replica: replica($0.offset), sequence: UInt64($0.element)) }
+        return StoreLook(replica: replica(node), vector: VersionVector(dots))
+    }
+
+    private func replica(_ node: Int) -> ReplicaID { ReplicaID(high: 7, low: UInt64(node)) }
+
+    @Test func commitsAndArrivalsAreSeenOnceEach() {
+        var watcher = Watcher(nodes: 2)
+        watcher.take([look(0, 2, 0), look(1, 0, 0)], at: 10)
+        #expect(!watcher.isConverged)
+        watcher.take([look(0, 2, 0), look(1, 2, 0)], at: 20)
+        watcher.take([look(0, 2, 0), look(1, 2, 0)], at: 30)
+        #expect(watcher.isConverged)
+        #expect(watcher.commits.map(\.dot.sequence) == [1, 2])
+        #expect(watcher.commits.map(\.atMilliseconds) == [10, 10])
+        #expect(watcher.arrivals.map(\.atMilliseconds) == [20, 20])
+        #expect(watcher.arrivals.allSatisfy { $0.node == 1 && !$0.isMerge })
+    }
+
+    @Test func whatMeetsWritesThatItsAuthorDidNotKnowIsAMerge() {
+        var watcher = Watcher(nodes: 2)
+        watcher.take([look(0, 1, 0), look(1, 0, 1)], at: 10)
+        watcher.take([look(0, 1, 1), look(1, 1, 1)], at: 20)
+        #expect(watcher.arrivals.map(\.isMerge) == [true, true])
+    }
+
+    @Test func aStoreThatCannotBeReadRightNowIsReadLater() {
+        var watcher = Watcher(nodes: 2)
+        watcher.take([look(0, 1, 0), nil], at: 10)
+        watcher.take([nil, look(1, 1, 0)], at: 20)
+        watcher.take([look(0, 3, 0), nil], at: 30)
+        #expect(watcher.commits.count == 3)
+        #expect(watcher.arrivals.count == 1)
+    }
+}
