@@ -190,9 +190,10 @@ actor Network {
         let device = connection.peer
         let board = node.board
         let upkeep = node.upkeep
+        var configuration = PeerSession.Configuration(group: [], software: node.configuration.software)
+        if node.store.keepsAttachments { configuration.capabilities.insert(.attachments) }
         return SessionRunner(
-            connection, PeerSession.Configuration(group: [], software: node.configuration.software), store: node.store,
-            hub: node.hub,
+            connection, configuration, store: node.store, hub: node.hub, exchange: node.exchange,
             onStatus: { status in
                 board.progress(device, status)
                 upkeep.heard(device, status)

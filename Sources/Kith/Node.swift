@@ -23,6 +23,7 @@ public final class Node: Sendable {
     let configuration: NodeConfiguration
     let logger: Logger
     let hub: SessionHub
+    let exchange: AttachmentExchange
     let board: StatusBoard
     let upkeep: Upkeep
     private let hasRun = Mutex(false)
@@ -44,6 +45,7 @@ public final class Node: Sendable {
         self.board = board
         hub = SessionHub(store) { board.obstacle($0) }
         upkeep = Upkeep(store, logger: logger)
+        exchange = AttachmentExchange(store, logger: logger)
         knownDevices = Mutex(trust.devices)
         board.trust(trust.devices)
     }
@@ -68,17 +70,20 @@ public final class Node: Sendable {
         let lock = isFile ? try store.takeNodeLock() : nil
         defer { lock?.release() }
         let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let observation = store.observeCommits { [hub] in
+        let observation = store.observeCommits { [hub, exchange] in
             hub.storeChanged()
+            exchange.storeChanged()
             changed.yield()
         }
         defer { observation.cancel() }
         hub.storeChanged()
+        exchange.storeChanged()
         upkeep.trust(trust.devices)
         try await withThrowingTaskGroup { group in
             group.addTask { await DurabilityLoop(store: self.store, hub: self.hub, board: self.board, changes: changes).run() }
             group.addTask { try await self.keepNetworking() }
             group.addTask { await self.upkeep.run() }
+            if store.keepsAttachments { group.addTask { await self.exchange.run() } }
             if isFile {
                 group.addTask { await StatusFile(forStore: file).follow(self.board.fileStatuses, logger: self.logger) }
             }

@@ -10,6 +10,10 @@ extension KithStore {
         public var makeReplicaID: @Sendable () -> ReplicaID
         /// The machine, by which a store that was moved is told.
         public var host: HostIdentity
+        /// Bytes up to which an attachment is fetched unasked; 0 for none. Larger ones come when ``KithStore/fetchAttachment(_:)`` asks.
+        public var attachmentBytesFetched: Int64 = 256 << 20
+        /// Writes to files of attachments. A test lets it fail.
+        package var writeFile: FileWriting = systemWrite
 
         public init(
             clock: @escaping @Sendable () -> HybridTimestamp = Options.systemClock,

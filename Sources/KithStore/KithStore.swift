@@ -29,6 +29,8 @@ public final class KithStore: Sendable {
     let checkpoints: CheckpointRight?
     /// What is known to be on the disk.
     let durability = Mutex(VersionVector())
+    /// Where attachments are; `nil` for a database in memory.
+    let attachments: AttachmentFolder?
     private let isClosed = Atomic(false)
 
     /// Takes `database` over for synchronisation. Several processes may do so with one file.
@@ -42,12 +44,15 @@ public final class KithStore: Sendable {
         self.presence = presence
         let checkpoints = file.map { CheckpointRight(databasePath: $0.path) }
         self.checkpoints = checkpoints
+        let attachments = file.map { AttachmentFolder(databasePath: $0.path, writeFile: options.writeFile) }
+        self.attachments = attachments
         self.database = database
         self.options = options
         self.signal = signal
         writer = try StoreError.mapping {
             try database.writeWithoutTransaction { db in
                 let writer = WriterBox(try StoreOpening(db, options, signal, presence).open(tables))
+                Self.addAttachmentFunctions(to: db, attachments)
                 checkpoints?.install(on: writer.state.ledger.connection.handle)
                 return writer
             }
@@ -82,7 +87,7 @@ public final class KithStore: Sendable {
     }
 
     /// Lets the app's own observations see what another process has committed.
-    private static func tellObservations(of tables: [String], _ database: any DatabaseWriter) {
+    static func tellObservations(of tables: [String], _ database: any DatabaseWriter) {
         // An empty transaction: it needs no lock. It fails only if the database is being closed.
         try? database.writeWithoutTransaction { db in
             try db.inTransaction(.deferred) {

@@ -22,7 +22,8 @@ struct KilledProcessTests {
         var random = SplitMix64(seed: 9)
         var replica: String?
         for round in 0..<Self.killCount {
-            let output = try Self.runAndKill(folder.file("store"), afterMilliseconds: Int.random(in: 1...150, using: &random))
+            let output = try Self.runAndKill(
+                "write-until-killed", folder.file("store"), afterMilliseconds: Int.random(in: 1...150, using: &random))
             let database = try DatabasePool(path: folder.file("store"))
             if try database.read({ try !$0.tableExists("item") }) { continue }
             let store = try KithStore(database, tables: [TrackedTable("item", sets: ["tags"], counters: ["views"])])
@@ -44,11 +45,44 @@ struct KilledProcessTests {
         }
     }
 
+    @Test(
+        "after kill -9 in the middle of an attachment, every one that a row names is whole, and one that was on its way goes on",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: program.path), "kith-conformance is not where the tests are"))
+    func killedWhileAttaching() throws {
+        let folder = try TemporaryFolder()
+        var random = SplitMix64(seed: 10)
+        var attached = 0
+        for _ in 0..<Self.killCount {
+            let output = try Self.runAndKill(
+                "attach-until-killed", folder.file("store"), afterMilliseconds: Int.random(in: 1...150, using: &random))
+            let database = try DatabaseQueue(path: folder.file("store"))
+            if try database.read({ try !$0.tableExists("photo") }) { continue }
+            let store = try KithStore(database, tables: [TrackedTable("photo", attachments: ["file"])])
+            let named = try database.read { try String.fetchAll($0, sql: "SELECT file FROM photo") }
+            let said = output.filter { $0.hasPrefix("committed ") }.map { String($0.dropFirst(10)) }
+            #expect(Set(said).subtracting(named).isEmpty, "what was said to be committed is there")
+            #expect(try store.verifyAttachments() == [], "no content is half there")
+            for id in named.compactMap({ AttachmentID($0) }) {
+                if case .present = store.attachmentState(id) { attached += 1 } else { Issue.record("\(id) is not there") }
+            }
+            // The one on its way takes up what was proved.
+            if let moving = FileManager.default.enumerator(atPath: folder.file("store-kith-files"))?.compactMap({ $0 as? String })
+                .first(where: { $0.hasSuffix(".part") }),
+                let id = AttachmentID(moving.dropLast(5).filter { $0 != "/" })
+            {
+                #expect(try store.incomingAttachment(id) != nil)
+            }
+            store.close()
+            try database.close()
+        }
+        #expect(attached > 0)
+    }
+
     /// The whole lines that the program wrote before it was killed.
-    private static func runAndKill(_ path: String, afterMilliseconds milliseconds: Int) throws -> [String] {
+    private static func runAndKill(_ program: String, _ path: String, afterMilliseconds milliseconds: Int) throws -> [String] {
         let process = Process()
-        process.executableURL = program
-        process.arguments = ["write-until-killed", path]
+        process.executableURL = Self.program
+        process.arguments = [program, path]
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()

@@ -15,6 +15,8 @@ final class SessionRunner: @unchecked Sendable {
     let connection: Connection
     private let store: KithStore
     private let hub: SessionHub
+    private let exchange: AttachmentExchange
+    private let pieces = PieceQueue()
     private let queue: DispatchQueue
     private let executor: QueueExecutor
     private let onStatus: @Sendable (PeerStatus) -> Void
@@ -28,11 +30,12 @@ final class SessionRunner: @unchecked Sendable {
 
     init(
         _ connection: Connection, _ configuration: PeerSession.Configuration, store: KithStore, hub: SessionHub,
-        onStatus: @escaping @Sendable (PeerStatus) -> Void
+        exchange: AttachmentExchange, onStatus: @escaping @Sendable (PeerStatus) -> Void
     ) {
         self.connection = connection
         self.store = store
         self.hub = hub
+        self.exchange = exchange
         self.onStatus = onStatus
         session = PeerSession(configuration)
         queue = DispatchQueue(label: "kith.session", qos: .userInitiated)
@@ -51,16 +54,22 @@ final class SessionRunner: @unchecked Sendable {
     func run() async -> CloseReason {
         hub.add(self)
         await withTaskCancellationHandler {
-            await withTaskExecutorPreference(executor) {
-                self.begin()
-                await self.receive()
-                self.finish()
+            await withDiscardingTaskGroup { group in
+                group.addTask { await self.servePieces() }
+                await withTaskExecutorPreference(self.executor) {
+                    self.begin()
+                    await self.receive()
+                    self.finish()
+                }
+                self.pieces.finish()
+                group.cancelAll()
             }
             await connection.close(reason: Self.ended)
         } onCancel: {
             post(.close(CloseReason(.shutdown, "The node stops.")))
         }
         hub.remove(self)
+        if let peer { exchange.left(self, as: peer) }
         return queue.sync { reason } ?? CloseReason(.timeout, "The connection was lost.")
     }
 
@@ -89,6 +98,31 @@ final class SessionRunner: @unchecked Sendable {
     private func lose(_ error: TransportError) {
         if reason == nil { reason = CloseReason(.timeout, error.message) }
         connection.beginClose(reason: Self.ended)
+    }
+
+    // MARK: Attachments
+
+    /// Lets the peer hear of an attachment.
+    func send(_ message: AttachmentMessage) {
+        // A connection that is lost ends the session elsewhere.
+        try? connection.post(FrameCodec.encode(.attachment(message)))
+    }
+
+    /// Sends the peer a piece when there is room. Returns whether it is not one too many.
+    func serve(_ piece: AttachmentPiece) -> Bool {
+        pieces.add(piece)
+    }
+
+    /// Sends pieces one by one, each when little waits to be sent, so that rows need not wait for many.
+    private func servePieces() async {
+        while let piece = await pieces.next() {
+            let frame = await exchange.frame(with: piece, for: peer)
+            do {
+                try await connection.send(frame)
+            } catch {
+                break
+            }
+        }
     }
 
     // MARK: The session, on `queue`
@@ -129,6 +163,9 @@ final class SessionRunner: @unchecked Sendable {
                 let replica = try self.store.summary().replica
                 return .identity(self.tellIdentity(try self.store.renewIdentity(from: replica)))
             }
+        case .attachment(let message):
+            if let peer = session.peer { exchange.received(message, from: peer, self) }
+            return nil
         case .peer(let status):
             onStatus(status)
             return nil
@@ -161,7 +198,9 @@ final class SessionRunner: @unchecked Sendable {
             known = peer
             return true
         }
-        if isNew { hub.tellNeighbours() }
+        guard isNew, let peer = session.peer else { return }
+        hub.tellNeighbours()
+        if session.capabilities.contains(.attachments) { exchange.appeared(self, as: peer) }
     }
 
     private func armTimer() {

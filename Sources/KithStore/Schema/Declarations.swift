@@ -8,6 +8,8 @@ struct Declarations: Sendable {
         let deletePolicy: DeletePolicy
         let columns: [(name: String, key: ColumnKey)]
         let naturalKey: [String]
+        /// Columns that name attachments.
+        var attachments: [String] = []
     }
 
     var tables: [Table] = []

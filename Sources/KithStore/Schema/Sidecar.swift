@@ -34,6 +34,8 @@ enum Sidecar {
             number INTEGER PRIMARY KEY, tbl INTEGER NOT NULL, id BLOB NOT NULL, col INTEGER NOT NULL, value,
             replica INTEGER NOT NULL, sequence INTEGER NOT NULL, timestamp INTEGER NOT NULL, since INTEGER NOT NULL);
         CREATE INDEX IF NOT EXISTS kith_superseded_row ON kith_superseded (tbl, id);
+        -- Attachments that nothing refers to, and when that was first noticed, in milliseconds since 1970.
+        CREATE TABLE IF NOT EXISTS kith_orphan (id BLOB PRIMARY KEY NOT NULL, since INTEGER NOT NULL) WITHOUT ROWID;
         -- VACUUM may renumber the rows of tables without an INTEGER PRIMARY KEY; this one tells that it did.
         CREATE TABLE IF NOT EXISTS kith_canary (mark BLOB PRIMARY KEY NOT NULL);
         INSERT INTO kith_canary (rowid, mark) SELECT 2, x'00' WHERE NOT EXISTS (SELECT 1 FROM kith_canary);

@@ -74,7 +74,7 @@ struct StoreOpening {
             declarations.tables.append(
                 Declarations.Table(
                     name: table.name, key: key, deletePolicy: table.deletePolicy, columns: keys,
-                    naturalKey: table.key?.columns ?? []))
+                    naturalKey: table.key?.columns ?? [], attachments: table.attachments))
         }
         declarations.annotate(&ledger.catalog)
 

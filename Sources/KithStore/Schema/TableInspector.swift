@@ -35,7 +35,11 @@ struct TableInspector {
             if info.int(1) != 0, info.int(2) != 0, table.key?.columns.contains(name) != true { undefaulted = undefaulted ?? name }
             columns.append((name, table.kinds[name] ?? .register))
         }
-        for name in table.kinds.keys.sorted() + table.localColumns.sorted() + table.renamed.keys.sorted() where !seen.contains(name) {
+        if let name = table.attachments.first(where: { table.kinds[$0] != nil || keys.contains($0) }) {
+            throw reject("\(name) holds ids of attachments, so it is neither the key nor of another kind.")
+        }
+        for name in table.kinds.keys.sorted() + table.localColumns.sorted() + table.renamed.keys.sorted() + table.attachments
+        where !seen.contains(name) {
             throw reject("it has no column \(name).")
         }
         guard keys.count == 1, let key = keys.first else {

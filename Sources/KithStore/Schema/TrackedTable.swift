@@ -27,6 +27,9 @@ public struct TrackedTable: Hashable, Sendable {
     public let localColumns: Set<String>
     /// For each column that had another name once, the name it had first, by which all replicas know it.
     public let renamed: [String: String]
+    /// Columns that name attachments: see ``KithStore/attach(contentsOf:)``. They merge as registers, and other replicas need not
+    /// declare them alike.
+    public let attachments: [String]
     public let deletePolicy: DeletePolicy
     /// The columns that rows are named by; `nil` if ids are drawn.
     public let key: Key?
@@ -35,13 +38,14 @@ public struct TrackedTable: Hashable, Sendable {
     ///   - name: the table's name, as in its `CREATE TABLE`.
     ///   - sets: columns that hold a JSON array of distinct elements.
     ///   - counters: INTEGER columns whose concurrent increments add up.
+    ///   - attachments: TEXT columns that hold the id of an attachment, whose bytes are fetched from peers.
     ///   - localColumns: columns that are not synchronised.
     ///   - renamed: for each column that was renamed, its first name: `["heading": "title"]`. Without it a column of another
     ///     name is another column.
     ///   - key: the columns that a row's id is made of, so that the same key on two machines is one row.
     public init(
-        _ name: String, sets: [String] = [], counters: [String] = [], localColumns: Set<String> = [],
-        renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins, key: Key? = nil
+        _ name: String, sets: [String] = [], counters: [String] = [], attachments: [String] = [],
+        localColumns: Set<String> = [], renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins, key: Key? = nil
     ) {
         self.name = name
         var kinds: [String: ColumnKind] = [:]
@@ -50,6 +54,7 @@ public struct TrackedTable: Hashable, Sendable {
         self.kinds = kinds
         self.localColumns = localColumns
         self.renamed = renamed
+        self.attachments = attachments
         self.deletePolicy = deletePolicy
         self.key = key
     }

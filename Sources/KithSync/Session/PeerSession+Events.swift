@@ -42,6 +42,8 @@ extension PeerSession {
         case verifyIdentity(Head)
         /// Another live store bears our replica id: let the store take a new one.
         case renewIdentity
+        /// The peer says something about attachments, for the node's ``AttachmentFetcher``.
+        case attachment(AttachmentMessage)
         /// How things stand with the peer has changed.
         case peer(PeerStatus)
         /// Close the connection once what was sent is out. The last effect.

@@ -64,6 +64,9 @@ extension PeerSession {
             send(.pong(self.pulse(nonce: pulse.nonce)))
         case .pong(let pulse):
             heard(pulse)
+        case .attachment(let message):
+            // Who was not told that we exchange them may not know that we do not.
+            if capabilities.contains(.attachments) { perform(.attachment(message)) }
         case .hello, .goodbye:
             throw CloseReason(.protocolError, "It said hello twice.")
         }

@@ -46,8 +46,9 @@ extension PeerSession {
             .hello(
                 Hello(
                     versions: configuration.versions, replica: summary.replica, group: configuration.group,
-                    software: configuration.software, capabilities: 0, wallClockMilliseconds: wallClockMilliseconds,
-                    clock: summary.clock, heads: summary.heads, durable: local.told(), resumption: summary.resumption)))
+                    software: configuration.software, capabilities: configuration.capabilities,
+                    wallClockMilliseconds: wallClockMilliseconds, clock: summary.clock, heads: summary.heads, durable: local.told(),
+                    resumption: summary.resumption)))
         phase = .greeting(deadline: clock.now.advanced(byMilliseconds: configuration.timing.helloMilliseconds))
     }
 

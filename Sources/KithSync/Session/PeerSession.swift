@@ -15,6 +15,8 @@ public struct PeerSession: Sendable {
         /// Name and version of the software, for people.
         public var software: String
         public var versions = ProtocolVersions.current
+        /// Optional abilities of this node.
+        public var capabilities: Capabilities = []
         public var timing = SessionTiming()
 
         public init(group: [UInt8], software: String) {
@@ -69,6 +71,11 @@ public struct PeerSession: Sendable {
     /// The peer's replica id, once it has said hello and until the session ends.
     public var peer: ReplicaID? {
         if case .open(let remote) = phase { remote.hello.replica } else { nil }
+    }
+
+    /// The optional abilities that both sides have; none before the peer has said hello.
+    public var capabilities: Capabilities {
+        if case .open(let remote) = phase { configuration.capabilities.intersection(remote.hello.capabilities) } else { [] }
     }
 
     /// When a ``Input/tick(wallClockMilliseconds:)`` is due; `nil` if time alone changes nothing.

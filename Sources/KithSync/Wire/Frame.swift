@@ -13,6 +13,8 @@ public enum Frame: Hashable, Sendable {
     /// Are you there, and what do you know? Answered with a ``pong(_:)`` of the same nonce.
     case ping(Pulse)
     case pong(Pulse)
+    /// Bytes of attachments: between those that both have ``Capabilities/attachments``.
+    case attachment(AttachmentMessage)
     /// Why I close. The last frame.
     case goodbye(code: CloseCode, message: String)
 }
@@ -25,8 +27,8 @@ public struct Hello: Hashable, Sendable {
     public var group: [UInt8]
     /// Name and version of the software, for people.
     public var software: String
-    /// Optional abilities, one bit each; a session uses those both sides have. Version 1 defines none.
-    public var capabilities: UInt64
+    /// Optional abilities; a session uses those both sides have. Unknown ones are kept and ignored.
+    public var capabilities: Capabilities
     /// Milliseconds since 1970 on the sender's wall clock.
     public var wallClockMilliseconds: Int64
     /// The sender's hybrid clock.
@@ -39,7 +41,7 @@ public struct Hello: Hashable, Sendable {
     public var resumption: Resumption?
 
     public init(
-        versions: ProtocolVersions, replica: ReplicaID, group: [UInt8], software: String, capabilities: UInt64,
+        versions: ProtocolVersions, replica: ReplicaID, group: [UInt8], software: String, capabilities: Capabilities,
         wallClockMilliseconds: Int64, clock: HybridTimestamp, heads: [Head], durable: VersionVector, resumption: Resumption?
     ) {
         self.versions = versions

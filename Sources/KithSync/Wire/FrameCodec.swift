@@ -46,6 +46,8 @@ public enum FrameCodec {
         case .pong(let pulse):
             type = FrameType.pong
             encode(pulse, to: &body, &replicas)
+        case .attachment(let message):
+            type = AttachmentCodec.encode(message, to: &body)
         case .goodbye(let code, let message):
             type = FrameType.goodbye
             body.byte(code.rawValue)
@@ -59,7 +61,7 @@ public enum FrameCodec {
         guard bytes.count <= WireLimits.frameBytesMax else { throw .limitExceeded("frameBytesMax") }
         var reader = ByteReader(bytes, entriesMax: WireLimits.entriesMax)
         let type = try reader.byte()
-        if type >= firstOptionalType { return nil }
+        if type >= firstOptionalType, !AttachmentCodec.types.contains(type) { return nil }
         if type == FrameType.hello, bytes.count > WireLimits.helloBytesMax { throw .limitExceeded("helloBytesMax") }
         let replicas = try replicaTable(&reader)
         switch type {
@@ -85,6 +87,8 @@ public enum FrameCodec {
             let code = CloseCode(rawValue: try reader.byte()) ?? .unspecified
             return .goodbye(
                 code: code, message: try reader.string(limit: WireLimits.reasonBytesMax, "reasonBytesMax"))
+        case AttachmentCodec.types:
+            return .attachment(try AttachmentCodec.decode(type, &reader))
         default:
             throw .unsupported("frame type \(type)")
         }
@@ -132,7 +136,7 @@ extension FrameCodec {
         writer.count(replicas.number(of: hello.replica))
         writer.blob(hello.group)
         writer.string(hello.software, bytesMax: WireLimits.softwareBytesMax)
-        writer.varint(hello.capabilities)
+        writer.varint(hello.capabilities.rawValue)
         writer.milliseconds(hello.wallClockMilliseconds)
         writer.fixed64(hello.clock.rawValue)
         writer.heads(hello.heads, &replicas)
@@ -149,7 +153,7 @@ extension FrameCodec {
             replica: try reader.replica(replicas),
             group: try reader.blob(limit: WireLimits.groupBytesMax, "groupBytesMax"),
             software: try reader.string(limit: WireLimits.softwareBytesMax, "softwareBytesMax"),
-            capabilities: try reader.varint(),
+            capabilities: Capabilities(rawValue: try reader.varint()),
             wallClockMilliseconds: try reader.milliseconds(),
             clock: try reader.timestamp(),
             heads: try reader.heads(replicas),

@@ -167,6 +167,7 @@ extension Simulation {
         case .want(let want): return "want since \(want.since)"
         case .ping: return "ping"
         case .pong: return "pong"
+        case .attachment: return "about an attachment"
         case .goodbye(let code, let message): return "goodbye (\(code)): \(message)"
         case nil: return "\(bytes.count) bytes that are no frame of a known kind"
         }

@@ -26,7 +26,7 @@ import Testing
         let hello = Hello(
             versions: ProtocolVersions(newest: .max, oldest: .max), replica: ReplicaID(high: 1, low: 0),
             group: [UInt8](repeating: 1, count: WireLimits.groupBytesMax),
-            software: String(repeating: "k", count: WireLimits.softwareBytesMax), capabilities: .max,
+            software: String(repeating: "k", count: WireLimits.softwareBytesMax), capabilities: Capabilities(rawValue: .max),
             wallClockMilliseconds: .max, clock: last, heads: vector(limit).entries.map { Head(dot: $0, timestamp: last) },
             durable: vector(limit),
             resumption: Resumption(

@@ -46,7 +46,7 @@ import Testing
         var probe = SessionProbe()
         var hello = probe.hello()
         hello.versions = ProtocolVersions(newest: 9, oldest: 1)
-        hello.capabilities = .max
+        hello.capabilities = Capabilities(rawValue: .max)
         _ = probe.connect()
         let effects = probe.handle(.received(FrameCodec.encode(.hello(hello)) + [1, 2, 3]))
         #expect(effects.closeReason == nil)

@@ -14,7 +14,7 @@ enum FrameSamples {
     static let position = SlicePosition(table: Array("things".utf8), row: RowID(high: 1, low: 2))
 
     static let hello = Hello(
-        versions: .current, replica: a, group: Array("home".utf8), software: "kith 1.0", capabilities: 0,
+        versions: .current, replica: a, group: Array("home".utf8), software: "kith 1.0", capabilities: [],
         wallClockMilliseconds: 1_700_000_000_123, clock: time, heads: heads,
         durable: VersionVector([Dot(replica: a, sequence: 2)]), resumption: Resumption(position: position, vector: vector))
 
@@ -68,11 +68,24 @@ enum FrameSamples {
         ("want-with-resumption", .want(Want(slices: 2, since: vector, resumption: Resumption(position: position, vector: vector)))),
         ("ping", .ping(pulse)),
         ("pong", .pong(pulse)),
+        ("attachment-want-outline", .attachment(.want(AttachmentPiece(photo, chunk: nil)))),
+        ("attachment-want-chunk", .attachment(.want(AttachmentPiece(photo, chunk: 300)))),
+        ("attachment-outline", .attachment(.outline(photo, outline))),
+        ("attachment-chunk", .attachment(.chunk(photo, index: 1, Array("bytes".utf8)))),
+        ("attachment-have-not", .attachment(.haveNot(photo))),
+        ("attachment-have", .attachment(.have(photo))),
         ("goodbye", .goodbye(code: .protocolError, message: "It said hello twice.")),
     ]
 
+    /// The attachment 00010203…1f, and an outline of 262,145 bytes whose hashes are 32 times aa and 32 times bb.
+    // swift-format-ignore: NeverForceUnwrap
+    private static let photo = AttachmentID(bytes: Array(0..<32))!
+    // swift-format-ignore: NeverForceUnwrap
+    private static let outline = AttachmentOutline(
+        size: 262_145, hashes: [UInt8](repeating: 0xAA, count: 32) + [UInt8](repeating: 0xBB, count: 32))!
+
     private static let newStore = Hello(
-        versions: ProtocolVersions(newest: 1, oldest: 1), replica: c, group: [], software: "", capabilities: 0,
+        versions: ProtocolVersions(newest: 1, oldest: 1), replica: c, group: [], software: "", capabilities: [],
         wallClockMilliseconds: 0, clock: .zero, heads: [], durable: VersionVector(), resumption: nil)
 
     private static let emptySlice = Slice(

@@ -21,7 +21,7 @@ struct SessionProbe {
     func hello(_ heads: [Head] = []) -> Hello {
         Hello(
             versions: .current, replica: Self.peer, group: Array("home".utf8), software: "peer",
-            capabilities: 0, wallClockMilliseconds: wallClockMilliseconds, clock: .zero, heads: heads, durable: VersionVector(),
+            capabilities: [], wallClockMilliseconds: wallClockMilliseconds, clock: .zero, heads: heads, durable: VersionVector(),
             resumption: nil)
     }
 

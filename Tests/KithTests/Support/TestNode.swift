@@ -14,14 +14,14 @@ final class TestNode {
     private(set) var node: Node
     private var task: Task<Void, any Error>?
 
-    init() throws {
+    static let noteSQL = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '')"
+
+    init(sql: String = noteSQL, tables: [TrackedTable] = [TrackedTable("note")], options: KithStore.Options = KithStore.Options()) throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "kith-node-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder.appending(path: "store"), withIntermediateDirectories: true)
         database = try DatabasePool(path: folder.appending(path: "store/test.sqlite").path)
-        try database.write { db in
-            try db.execute(sql: "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '')")
-        }
-        store = try KithStore(database, tables: [TrackedTable("note")])
+        try database.write { try $0.execute(sql: sql) }
+        store = try KithStore(database, tables: tables, options: options)
         key = try DeviceKey.loadOrCreate(in: folder.appending(path: "keys"))
         trust = try TrustStore(in: folder.appending(path: "keys"), ownID: key.id)
         node = Self.makeNode(store, key, trust)

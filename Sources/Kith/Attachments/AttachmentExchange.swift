@@ -1,0 +1,212 @@
+import Dispatch
+import KithCausality
+import KithStore
+import KithSync
+import Logging
+import Synchronization
+
+/// Runs the ``AttachmentFetcher`` of a node: hands it what happens, does what it asks.
+///
+/// What it asks of sessions is done at once, so that questions go out in the order in which they were asked. What it asks of the disk
+/// is done on a queue of its own, beside the sessions, so that rows do not wait for it.
+final class AttachmentExchange: Sendable {
+    /// How long commits are gathered before the store is asked what it lacks.
+    static let pauseMilliseconds = 100
+    /// How often wishes of other processes are looked for.
+    static let pollMilliseconds = 1_000
+    /// How often bytes that nothing refers to are looked for, in polls: six hours.
+    static let pollsPerCollection = 21_600
+
+    private struct State {
+        var fetcher = AttachmentFetcher()
+        var runners: [ReplicaID: SessionRunner] = [:]
+    }
+
+    private let store: KithStore
+    private let logger: Logger
+    private let queue = DispatchQueue(label: "kith.attachments", qos: .utility)
+    private let servingQueue = DispatchQueue(label: "kith.attachments.serving", qos: .utility)
+    private let state = Mutex(State())
+    /// What is under way, on `queue` only.
+    private let incoming = Mutex<[AttachmentID: IncomingAttachment]>([:])
+    private let changes: AsyncStream<Void>
+    private let changed: AsyncStream<Void>.Continuation
+
+    init(_ store: KithStore, logger: Logger) {
+        self.store = store
+        self.logger = logger
+        (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.refresh() }
+            group.addTask { await self.poll() }
+        }
+    }
+
+    /// Rows have changed, and perhaps what they refer to.
+    func storeChanged() {
+        changed.yield()
+    }
+
+    // MARK: Sessions
+
+    func appeared(_ runner: SessionRunner, as peer: ReplicaID) {
+        state.withLock { state in
+            state.runners[peer] = runner
+            handle(.appeared(peer), &state)
+        }
+    }
+
+    func left(_ runner: SessionRunner, as peer: ReplicaID) {
+        state.withLock { state in
+            // A newer session with the same peer stays.
+            guard state.runners[peer] === runner else { return }
+            state.runners[peer] = nil
+            handle(.left(peer), &state)
+        }
+    }
+
+    func received(_ message: AttachmentMessage, from peer: ReplicaID, _ runner: SessionRunner) {
+        state.withLock { state in
+            guard state.runners[peer] === runner else { return }
+            handle(.received(message, from: peer), &state)
+        }
+    }
+
+    /// The frame with a piece that `peer` has asked for, or with the answer that it is not here.
+    func frame(with piece: AttachmentPiece, for peer: ReplicaID?) async -> [UInt8] {
+        await withCheckedContinuation { continuation in
+            servingQueue.async {
+                var message: AttachmentMessage?
+                do {
+                    message = try self.store.piece(piece)
+                } catch {
+                    self.logger.warning("an attachment cannot be read", metadata: ["reason": "\(error)"])
+                }
+                if message == nil {
+                    if let peer { self.handle(.lacked(piece.id, to: peer)) }
+                    self.changed.yield()
+                }
+                continuation.resume(returning: FrameCodec.encode(.attachment(message ?? .haveNot(piece.id))))
+            }
+        }
+    }
+
+    // MARK: What is wanted
+
+    private func refresh() async {
+        for await _ in changes {
+            await withCheckedContinuation { continuation in
+                queue.async {
+                    do {
+                        self.handle(.wanted(try self.store.wantedAttachments()))
+                    } catch {
+                        self.logger.warning("attachments cannot be looked for", metadata: ["reason": "\(error)"])
+                    }
+                    continuation.resume()
+                }
+            }
+            try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds))
+        }
+    }
+
+    private func poll() async {
+        var wishes: Int64?
+        var polls = 0
+        while !Task.isCancelled {
+            handle(.tick)
+            let seen = store.attachmentWishesChanged()
+            if seen != wishes { changed.yield() }
+            wishes = seen
+            if polls % Self.pollsPerCollection == 0 { queue.async { self.collectGarbage() } }
+            polls += 1
+            try? await Task.sleep(for: .milliseconds(Self.pollMilliseconds))
+        }
+    }
+
+    private func collectGarbage() {
+        do {
+            try store.collectAttachments()
+        } catch {
+            logger.warning("unused attachments cannot be removed", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    // MARK: The machine
+
+    private func handle(_ input: AttachmentFetcher.Input) {
+        state.withLock { handle(input, &$0) }
+    }
+
+    private func handle(_ input: AttachmentFetcher.Input, _ state: inout State) {
+        for effect in state.fetcher.handle(input, now: MonotonicClock.now) {
+            switch effect {
+            case .send(let message, let peer):
+                state.runners[peer]?.send(message)
+            case .serve(let piece, let peer):
+                guard let runner = state.runners[peer], !runner.serve(piece) else { continue }
+                runner.post(.close(CloseReason(.protocolError, "It asked for more pieces of attachments than it may at once.")))
+            case .begin(let id):
+                queue.async { self.answer(for: id) { try self.begin(id) } }
+            case .keep(let message, let id, let peer):
+                queue.async { self.answer(for: id, from: peer) { try self.keep(message, id) } }
+            case .blame(let peer, let what):
+                logger.warning("a peer is cut off", metadata: ["replica": "\(peer)", "reason": "\(what)"])
+                state.runners[peer]?.post(.close(CloseReason(.protocolError, what)))
+            }
+        }
+    }
+
+    // MARK: The disk, on `queue`
+
+    private func answer(for id: AttachmentID, from peer: ReplicaID? = nil, _ body: () throws -> AttachmentFetcher.Input) {
+        do {
+            handle(try body())
+        } catch let error as StoreError where error.code == .sliceRejected {
+            if let peer { handle(.refused(id, from: peer)) }
+        } catch {
+            incoming.withLock { $0[id] = nil }
+            logger.warning("an attachment cannot be kept", metadata: ["reason": "\(error)"])
+            handle(.failed)
+        }
+    }
+
+    private func begin(_ id: AttachmentID) throws -> AttachmentFetcher.Input {
+        if case .present = store.attachmentState(id) { return .completed(id) }
+        if let known = incoming.withLock({ $0[id] }) { return try proceed(known) }
+        return try store.incomingAttachment(id).map(proceed) ?? .holds(id, nil)
+    }
+
+    private func keep(_ message: AttachmentMessage, _ id: AttachmentID) throws -> AttachmentFetcher.Input {
+        switch message {
+        case .outline(_, let outline):
+            return try proceed(try store.keepOutline(outline, of: id))
+        case .chunk(_, let index, let bytes):
+            guard var attachment = incoming.withLock({ $0[id] }) else { return .holds(id, nil) }
+            try attachment.append(bytes, chunk: index)
+            return try proceed(attachment)
+        case .want, .haveNot, .have:
+            return .holds(id, nil)
+        }
+    }
+
+    /// Makes an attachment present if it is complete; remembers it while it is not.
+    private func proceed(_ attachment: IncomingAttachment) throws -> AttachmentFetcher.Input {
+        let id = attachment.id
+        incoming.withLock { incoming in
+            incoming[id] = nil
+            // Transfers that were given up are taken up from the disk.
+            if incoming.count >= 2 * AttachmentLimits.transfersMax { incoming.removeAll() }
+        }
+        guard try store.beginFetching(attachment) else { return .declined(id) }
+        if attachment.isComplete {
+            try store.finish(attachment)
+            return .completed(id)
+        }
+        incoming.withLock { $0[id] = attachment }
+        return .holds(id, .init(held: attachment.chunksHeld, chunks: attachment.outline.chunkCount))
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import KithSync
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The folder with the bytes of attachments, beside the database `X`: `X-kith-files`.
+///
+/// | file | what |
+/// |---|---|
+/// | `ab/cdef…` | the content of the attachment `abcdef…`, whole and proved; never written again |
+/// | `ab/cdef….outline` | the bytes whose hash is the id; may be missing where it is quickly made again |
+/// | `ab/cdef….part` | the beginning of content that is on its way |
+/// | `ab/cdef….damaged` | what was the content before the disk changed it |
+/// | `asked/abcdef…` | empty: somebody asked for this attachment |
+/// | `new/…` | content that is being attached |
+///
+/// All that is known of an attachment is in these files and proved by its id, so that nothing has to be kept in step with them.
+struct AttachmentFolder: Sendable {
+    let path: String
+    let writeFile: FileWriting
+
+    init(databasePath: String, writeFile: @escaping FileWriting = systemWrite) {
+        path = databasePath + "-kith-files"
+        self.writeFile = writeFile
+    }
+
+    func content(_ id: AttachmentID) -> String {
+        let name = id.description
+        return "\(path)/\(name.prefix(2))/\(name.dropFirst(2))"
+    }
+
+    func outlineFile(_ id: AttachmentID) -> String { content(id) + ".outline" }
+    func part(_ id: AttachmentID) -> String { content(id) + ".part" }
+    func asked(_ id: AttachmentID) -> String { "\(path)/asked/\(id)" }
+
+    // MARK: What is there
+
+    /// Bytes of a file; `nil` if there is none.
+    func size(_ file: String) -> Int64? {
+        var status = stat()
+        return stat(file, &status) == 0 ? Int64(status.st_size) : nil
+    }
+
+    /// When a file or folder was last changed, in nanoseconds since 1970 by the system's clock; `nil` if there is none.
+    func modified(_ file: String) -> Int64? {
+        var status = stat()
+        guard stat(file, &status) == 0 else { return nil }
+        #if canImport(Darwin)
+        let time = status.st_mtimespec
+        #else
+        let time = status.st_mtim
+        #endif
+        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+
+    func state(_ id: AttachmentID) -> AttachmentState {
+        if let size = size(content(id)) { return .present(AttachmentFile(url: URL(filePath: content(id)), sizeBytes: size)) }
+        let total = outlineSize(id)
+        if let received = size(part(id)) { return .onItsWay(receivedBytes: received, sizeBytes: total) }
+        if total == nil || size(asked(id)) != nil { return .onItsWay(receivedBytes: 0, sizeBytes: total) }
+        return .notFetched(sizeBytes: total ?? 0)
+    }
+
+    /// The ids in the names of files, each once, sorted.
+    func ids() -> [AttachmentID] {
+        var found: Set<AttachmentID> = []
+        for folder in names(in: path) where folder.utf8.count == 2 {
+            for name in names(in: "\(path)/\(folder)") {
+                if let id = AttachmentID(folder + name.prefix { $0 != "." }) { found.insert(id) }
+            }
+        }
+        return found.sorted()
+    }
+
+    /// What was asked for and has not come, sorted.
+    func askedFor() -> [AttachmentID] {
+        names(in: path + "/asked").compactMap { AttachmentID($0) }.filter { size(content($0)) == nil }.sorted()
+    }
+
+    func names(in folder: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    }
+
+    // MARK: Outlines
+
+    /// The size that an outline on the disk names; it was proved when it was written.
+    private func outlineSize(_ id: AttachmentID) -> Int64? {
+        guard let file = try? OpenFile(reading: outlineFile(id)), let start = try? file.read(at: 0, count: 64) else { return nil }
+        return AttachmentOutline.size(inHashed: start)
+    }
+
+    /// The outline of content that is here, or on its way; `nil` if it is not known.
+    func outline(_ id: AttachmentID) throws -> AttachmentOutline? {
+        if let file = try OpenFile(reading: outlineFile(id)),
+            let outline = AttachmentOutline(hashed: try file.read(at: 0, count: AttachmentOutline.hashedBytesMax)), outline.id == id
+        {
+            return outline
+        }
+        guard let file = try OpenFile(reading: content(id)) else { return nil }
+        let outline = try AttachmentOutline(of: file)
+        guard let outline, outline.id == id else { return nil }
+        if outline.chunkCount > 1 { try? save(outline, id) }
+        return outline
+    }
+
+    func save(_ outline: AttachmentOutline, _ id: AttachmentID) throws {
+        try makeFolder(forFile: outlineFile(id))
+        let file = try OpenFile(writing: outlineFile(id))
+        try file.write(outline.hashed, at: 0, by: writeFile)
+    }
+
+    // MARK: Changes
+
+    /// Makes the folders above a file, for their owner alone.
+    func makeFolder(forFile file: String) throws {
+        for folder in [path, SmallFile.folder(of: file)] where mkdir(folder, 0o700) != 0 && errno != EEXIST {
+            throw FileFailure.error("made", folder)
+        }
+    }
+
+    /// Gives a file, which is on the disk, its final name.
+    func move(_ file: String, to name: String) throws {
+        guard rename(file, name) == 0 else { throw FileFailure.error("renamed", file) }
+        try SmallFile.synchronizeFolder(of: name)
+        try SmallFile.synchronizeFolder(of: SmallFile.folder(of: name))
+    }
+
+    /// Removes all that is kept of an attachment.
+    func remove(_ id: AttachmentID) throws {
+        // The content last: what is left by a failure is then complete or nothing.
+        for file in [asked(id), part(id), outlineFile(id), content(id) + ".damaged", content(id)]
+        where unlink(file) != 0 && errno != ENOENT {
+            throw FileFailure.error("removed", file)
+        }
+    }
+
+    /// Removes what killed processes left in `new`.
+    func removeRemains(olderThan seconds: Int) {
+        for file in names(in: path + "/new").map({ "\(path)/new/\($0)" }) {
+            guard let modified = modified(file) else { continue }
+            if Int64(time(nil)) - modified / 1_000_000_000 > Int64(seconds) { unlink(file) }
+        }
+    }
+}

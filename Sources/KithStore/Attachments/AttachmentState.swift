@@ -1,0 +1,27 @@
+import Foundation
+
+/// Whether the bytes of an attachment are here. A row may be, long before its bytes are.
+public enum AttachmentState: Hashable, Sendable {
+    /// All of it, proved.
+    case present(AttachmentFile)
+    /// It is being fetched, or will be as soon as a peer that has it is met; the size is known once one was.
+    case onItsWay(receivedBytes: Int64, sizeBytes: Int64?)
+    /// It is larger than what is fetched unasked, and nobody has asked for it: see ``KithStore/fetchAttachment(_:)``.
+    case notFetched(sizeBytes: Int64)
+
+    /// Bytes of the whole, if known.
+    public var sizeBytes: Int64? {
+        switch self {
+        case .present(let file): file.sizeBytes
+        case .onItsWay(_, let size): size
+        case .notFetched(let size): size
+        }
+    }
+}
+
+/// The content of an attachment on this machine's disk.
+public struct AttachmentFile: Hashable, Sendable {
+    /// To be read, never written.
+    public let url: URL
+    public let sizeBytes: Int64
+}

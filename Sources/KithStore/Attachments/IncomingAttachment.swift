@@ -1,0 +1,126 @@
+import Foundation
+import GRDB
+import KithSync
+
+/// An attachment on its way: its outline is known, and the first chunks may be here.
+///
+/// Every chunk is proved before it is written. What a killed process or a loss of power left behind is proved again.
+public struct IncomingAttachment: Sendable {
+    public let id: AttachmentID
+    public let outline: AttachmentOutline
+    /// Chunks that are here: the first so many.
+    public private(set) var chunksHeld = 0
+    private let folder: AttachmentFolder
+
+    /// Takes up what is on the disk.
+    fileprivate init(_ id: AttachmentID, _ outline: AttachmentOutline, _ folder: AttachmentFolder) throws {
+        self.id = id
+        self.outline = outline
+        self.folder = folder
+        guard let file = try OpenFile(reading: folder.part(id)) else { return }
+        while let range = outline.range(ofChunk: chunksHeld), !range.isEmpty {
+            let chunk = try file.read(at: range.lowerBound, count: range.count)
+            guard outline.proves(chunk, chunk: chunksHeld) else { break }
+            chunksHeld += 1
+        }
+    }
+
+    public var isComplete: Bool { chunksHeld == outline.chunkCount }
+
+    /// Keeps the next chunk.
+    /// - Throws: ``StoreError`` with code `sliceRejected` if it is not what the outline says; `diskFull`, `readOnly`.
+    public mutating func append(_ bytes: [UInt8], chunk index: Int) throws {
+        guard index == chunksHeld, let range = outline.range(ofChunk: index), outline.proves(bytes, chunk: index) else {
+            throw StoreError(.sliceRejected, "Chunk \(index) of the attachment \(id) is not what its hash says; it was not kept.")
+        }
+        let file = try OpenFile(writing: folder.part(id))
+        try file.write(bytes, at: range.lowerBound, by: folder.writeFile)
+        chunksHeld += 1
+    }
+
+    /// Makes the content present.
+    fileprivate func finish() throws {
+        let file = try OpenFile(writing: folder.part(id))
+        // Empty content has no chunk that was written, and a part may be longer than what was proved of it.
+        try file.write([], at: outline.size, by: folder.writeFile)
+        try file.seal()
+        try folder.move(folder.part(id), to: folder.content(id))
+        try folder.removeWish(id)
+    }
+}
+
+extension KithStore {
+    /// What rows refer to and is not here, what was asked for first; at most `max`. What is larger than is fetched unasked is left out,
+    /// as far as its size is known.
+    public func wantedAttachments(max limit: Int = 100_000) throws -> [AttachmentID] {
+        guard let folder = attachments else { return [] }
+        let asked = folder.askedFor()
+        var known = Set(asked)
+        var wanted = Array(asked.prefix(limit))
+        let tables = writer.declarations.tables.filter { !$0.attachments.isEmpty }
+        if tables.isEmpty { return wanted }
+        let shown = try read { ledger in
+            try tables.flatMap { try AttachmentReferences(connection: ledger.connection).shown(table: $0.name, columns: $0.attachments) }
+        }
+        for id in shown where wanted.count < limit && known.insert(id).inserted {
+            switch folder.state(id) {
+            case .present: continue
+            case .onItsWay: wanted.append(id)
+            case .notFetched(let size): if size <= options.attachmentBytesFetched { wanted.append(id) }
+            }
+        }
+        return wanted
+    }
+
+    /// What is here of an attachment; `nil` if not even its outline is known.
+    public func incomingAttachment(_ id: AttachmentID) throws -> IncomingAttachment? {
+        let folder = try attachmentFolder()
+        return try folder.outline(id).map { try IncomingAttachment(id, $0, folder) }
+    }
+
+    /// Takes the outline that a peer sent.
+    /// - Throws: ``StoreError`` with code `sliceRejected` if it is not what the id says; `diskFull`, `readOnly`.
+    public func keepOutline(_ outline: AttachmentOutline, of id: AttachmentID) throws -> IncomingAttachment {
+        guard outline.id == id else {
+            throw StoreError(.sliceRejected, "The outline of the attachment \(id) is not what its hash says; it was not kept.")
+        }
+        let folder = try attachmentFolder()
+        try folder.save(outline, id)
+        return try IncomingAttachment(id, outline, folder)
+    }
+
+    /// Marks the attachment as being fetched, if it is small enough or somebody asked for it. Returns whether it is.
+    public func beginFetching(_ incoming: IncomingAttachment) throws -> Bool {
+        let folder = try attachmentFolder()
+        guard incoming.outline.size <= options.attachmentBytesFetched || folder.size(folder.asked(incoming.id)) != nil else { return false }
+        _ = try OpenFile(writing: folder.part(incoming.id))
+        return true
+    }
+
+    /// Makes complete content present, on the disk, and lets observations of the tables that may refer to it look again.
+    public func finish(_ incoming: IncomingAttachment) throws {
+        guard incoming.isComplete else { throw StoreError(.failed, "The attachment \(incoming.id) is not complete.") }
+        try incoming.finish()
+        let tables = writer.declarations.tables.filter { !$0.attachments.isEmpty }.map(\.name)
+        KithStore.tellObservations(of: tables, database)
+    }
+
+    /// A piece of an attachment that is here, for a peer; `nil` if it is not.
+    ///
+    /// What is read is proved first: content that the disk has changed is set aside, never sent.
+    public func piece(_ piece: AttachmentPiece) throws -> AttachmentMessage? {
+        guard let folder = attachments, let file = try OpenFile(reading: folder.content(piece.id)) else { return nil }
+        guard let outline = try folder.outline(piece.id) else {
+            try folder.setAside(piece.id)
+            return nil
+        }
+        guard let index = piece.chunk else { return .outline(piece.id, outline) }
+        guard let range = outline.range(ofChunk: index) else { return nil }
+        let bytes = try file.read(at: range.lowerBound, count: range.count)
+        guard outline.proves(bytes, chunk: index) else {
+            try folder.setAside(piece.id)
+            return nil
+        }
+        return .chunk(piece.id, index: index, bytes)
+    }
+}

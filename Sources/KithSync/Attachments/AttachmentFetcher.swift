@@ -1,0 +1,307 @@
+import KithCausality
+
+/// Decides which pieces of attachments to ask of whom, for all sessions of a node, without any I/O.
+///
+/// It knows what the store wants and which peers are there. Each attachment is fetched from one peer at a time, its outline first,
+/// then chunk by chunk from where the last transfer ended, whoever that was with. The store proves every piece; a peer whose piece
+/// is wrong is not asked again. It never traps on input, and does the same on the same inputs in every process.
+public struct AttachmentFetcher: Sendable {
+    /// What the store has of an attachment.
+    public struct Progress: Hashable, Sendable {
+        /// Chunks that are held: the first so many.
+        public let held: Int
+        public let chunks: Int
+
+        public init(held: Int, chunks: Int) {
+            self.held = held
+            self.chunks = chunks
+        }
+    }
+
+    public enum Input: Hashable, Sendable {
+        /// What the store lacks and wants, most wanted first, instead of what it said before.
+        case wanted([AttachmentID])
+        /// A session that exchanges attachments has opened.
+        case appeared(ReplicaID)
+        /// It has ended.
+        case left(ReplicaID)
+        case received(AttachmentMessage, from: ReplicaID)
+        /// The answer to ``Effect/begin(_:)`` and to ``Effect/keep(_:of:from:)``: what is now held, `nil` before the outline is known.
+        case holds(AttachmentID, Progress?)
+        /// The attachment is complete.
+        case completed(AttachmentID)
+        /// It is not wanted after all: larger than is fetched unasked.
+        case declined(AttachmentID)
+        /// The piece that this peer sent was wrong.
+        case refused(AttachmentID, from: ReplicaID)
+        /// The store could not write: disk full, or the like.
+        case failed
+        /// The answer to ``Effect/serve(_:to:)`` if the piece is not here.
+        case lacked(AttachmentID, to: ReplicaID)
+        /// Time has passed. Due at ``AttachmentFetcher/nextDeadline``; earlier or more often does no harm.
+        case tick
+    }
+
+    public enum Effect: Hashable, Sendable {
+        case send(AttachmentMessage, to: ReplicaID)
+        /// Send the peer this piece when nothing more urgent waits, or else ``AttachmentMessage/haveNot(_:)``.
+        case serve(AttachmentPiece, to: ReplicaID)
+        /// Look what is held of it.
+        case begin(AttachmentID)
+        /// Prove this message's piece and keep it.
+        case keep(AttachmentMessage, of: AttachmentID, from: ReplicaID)
+        /// The peer broke a rule; end the session with it.
+        case blame(ReplicaID, String)
+    }
+
+    struct Peer: Hashable, Sendable {
+        let replica: ReplicaID
+        /// Asked and not answered, in order.
+        var asked: [AttachmentPiece] = []
+        /// What it said it has or does not have, of what is wanted.
+        var has: Set<AttachmentID> = []
+        var lacks: Set<AttachmentID> = []
+        /// When to ask again for what it lacks.
+        var forgets: Instant?
+        /// Whether there is nothing to ask it until something changes.
+        var isUseless = false
+    }
+
+    struct Transfer: Hashable, Sendable {
+        let id: AttachmentID
+        let peer: ReplicaID
+        /// How many chunks there are; `nil` before the outline is known.
+        var chunks: Int?
+        /// Chunks on the disk, handed to the store, and asked for: each the first so many.
+        var held = 0
+        var kept = 0
+        var asked = 0
+        /// Whether the store's answer is awaited before anything can be asked.
+        var isOpening = true
+        /// When the peer last did something for it.
+        var moved: Instant
+    }
+
+    private(set) var wanted: [AttachmentID] = []
+    /// By replica id.
+    private(set) var peers: [Peer] = []
+    private(set) var transfers: [Transfer] = []
+    /// Who asked in vain for what, oldest first.
+    private(set) var askers: [(replica: ReplicaID, id: AttachmentID)] = []
+    private var pausedUntil: Instant?
+    private var now = Instant(milliseconds: .min)
+    private var effects: [Effect] = []
+
+    public init() {}
+
+    /// When a ``Input/tick`` is due; `nil` if time alone changes nothing.
+    public var nextDeadline: Instant? {
+        (transfers.compactMap(deadline) + peers.compactMap(\.forgets) + [pausedUntil].compactMap(\.self)).min()
+    }
+
+    /// Takes in what happened and returns what is to be done, in this order.
+    public mutating func handle(_ input: Input, now: Instant) -> [Effect] {
+        self.now = max(self.now, now)
+        react(to: input)
+        passTime()
+        start()
+        for index in transfers.indices { ask(index) }
+        defer { effects = [] }
+        return effects
+    }
+
+    private mutating func react(to input: Input) {
+        switch input {
+        case .wanted(let ids): want(ids)
+        case .appeared(let replica):
+            leave(replica)
+            for index in peers.indices { peers[index].isUseless = false }
+            peers.insert(Peer(replica: replica), at: peers.firstIndex { $0.replica > replica } ?? peers.endIndex)
+        case .left(let replica): leave(replica)
+        case .received(let message, let replica): receive(message, from: replica)
+        case .holds(let id, let progress): holds(id, progress)
+        case .completed(let id): completed(id)
+        case .declined(let id): drop(id)
+        case .refused(let id, let replica): blame(replica, "It sent a piece of the attachment \(id) that is not what its hash says.")
+        case .failed:
+            release { _ in true }
+            pausedUntil = self.now.advanced(byMilliseconds: AttachmentLimits.retryMilliseconds)
+        case .lacked(let id, let replica): remember(id, askedBy: replica)
+        case .tick: break
+        }
+    }
+
+    // MARK: What is wanted
+
+    private mutating func want(_ ids: [AttachmentID]) {
+        wanted = ids
+        let all = Set(ids)
+        release { !all.contains($0.id) }
+        for index in peers.indices {
+            peers[index].has.formIntersection(all)
+            peers[index].lacks.formIntersection(all)
+            peers[index].isUseless = false
+        }
+    }
+
+    private mutating func drop(_ id: AttachmentID) {
+        wanted.removeAll { $0 == id }
+        release { $0.id == id }
+    }
+
+    private mutating func completed(_ id: AttachmentID) {
+        drop(id)
+        for asker in askers where asker.id == id { effects.append(.send(.have(id), to: asker.replica)) }
+        askers.removeAll { $0.id == id }
+    }
+
+    private mutating func remember(_ id: AttachmentID, askedBy replica: ReplicaID) {
+        guard peers.contains(where: { $0.replica == replica }), !askers.contains(where: { $0 == (replica, id) }) else { return }
+        if askers.count == AttachmentLimits.askersMax { askers.removeFirst() }
+        askers.append((replica, id))
+    }
+
+    // MARK: Peers
+
+    private mutating func leave(_ replica: ReplicaID) {
+        peers.removeAll { $0.replica == replica }
+        release { $0.peer == replica }
+        askers.removeAll { $0.replica == replica }
+    }
+
+    private mutating func blame(_ replica: ReplicaID, _ what: String) {
+        leave(replica)
+        effects.append(.blame(replica, what))
+    }
+
+    private mutating func receive(_ message: AttachmentMessage, from replica: ReplicaID) {
+        guard let index = peers.firstIndex(where: { $0.replica == replica }) else { return }
+        switch message {
+        case .want(let piece):
+            effects.append(.serve(piece, to: replica))
+        case .have(let id):
+            guard wanted.contains(id) else { return }
+            peers[index].has.insert(id)
+            peers[index].lacks.remove(id)
+            peers[index].isUseless = false
+        case .haveNot(let id):
+            guard peers[index].asked.first?.id == id else {
+                return blame(replica, "It answered for an attachment that it was not asked for.")
+            }
+            peers[index].asked.removeFirst()
+            peers[index].has.remove(id)
+            peers[index].lacks.insert(id)
+            peers[index].forgets = peers[index].forgets ?? now.advanced(byMilliseconds: AttachmentLimits.retryMilliseconds)
+            release { $0.id == id && $0.peer == replica }
+        case .outline(let id, _):
+            take(message, AttachmentPiece(id, chunk: nil), from: index)
+        case .chunk(let id, let chunk, _):
+            take(message, AttachmentPiece(id, chunk: chunk), from: index)
+        }
+    }
+
+    /// Hands a piece to the store if it was asked for and is still of use.
+    private mutating func take(_ message: AttachmentMessage, _ piece: AttachmentPiece, from index: Int) {
+        let replica = peers[index].replica
+        guard peers[index].asked.first == piece else {
+            return blame(replica, "It sent a piece of an attachment that it was not asked for.")
+        }
+        peers[index].asked.removeFirst()
+        guard let current = transfers.firstIndex(where: { $0.id == piece.id && $0.peer == replica }) else { return }
+        transfers[current].moved = now
+        peers[index].has.insert(piece.id)
+        if let chunk = piece.chunk {
+            guard chunk == transfers[current].kept else { return }
+            transfers[current].kept += 1
+        } else {
+            guard transfers[current].chunks == nil, !transfers[current].isOpening else { return }
+            transfers[current].isOpening = true
+        }
+        effects.append(.keep(message, of: piece.id, from: replica))
+    }
+
+    // MARK: Transfers
+
+    private mutating func holds(_ id: AttachmentID, _ progress: Progress?) {
+        guard let index = transfers.firstIndex(where: { $0.id == id }) else { return }
+        transfers[index].held = progress?.held ?? 0
+        guard transfers[index].isOpening else { return }
+        transfers[index].isOpening = false
+        transfers[index].chunks = progress?.chunks
+        transfers[index].kept = transfers[index].held
+        transfers[index].asked = transfers[index].held
+        transfers[index].moved = now
+    }
+
+    private mutating func passTime() {
+        if let end = pausedUntil, end <= now { pausedUntil = nil }
+        // Who is slow is not asked for anything else before it has answered.
+        let late = transfers.filter { transfer in deadline(transfer).map { $0 <= now } ?? false }.map(\.id)
+        if !late.isEmpty { release { late.contains($0.id) } }
+        for index in peers.indices {
+            guard let forgets = peers[index].forgets, forgets <= now else { continue }
+            peers[index].forgets = nil
+            peers[index].lacks = []
+            peers[index].isUseless = false
+        }
+    }
+
+    /// Begins transfers with the peers that have nothing to do.
+    private mutating func start() {
+        guard pausedUntil == nil else { return }
+        // First those who are known to have something.
+        for isKnown in [true, false] {
+            for index in peers.indices where transfers.count < AttachmentLimits.transfersMax && isIdle(peers[index]) {
+                let peer = peers[index]
+                if isKnown, peer.has.isEmpty { continue }
+                let busy = transfers.map(\.id)
+                let id = wanted.first { id in
+                    !busy.contains(id) && !peer.lacks.contains(id) && (!isKnown || peer.has.contains(id))
+                }
+                guard let id else {
+                    if !isKnown { peers[index].isUseless = true }
+                    continue
+                }
+                transfers.append(Transfer(id: id, peer: peer.replica, moved: now))
+                effects.append(.begin(id))
+            }
+        }
+    }
+
+    /// Ends transfers. What they were busy with, and with whom, is open to others.
+    private mutating func release(_ isOver: (Transfer) -> Bool) {
+        let before = transfers.count
+        transfers.removeAll(where: isOver)
+        if transfers.count == before { return }
+        for index in peers.indices { peers[index].isUseless = false }
+    }
+
+    /// When to give up on the transfer's peer; `nil` while it owes nothing.
+    private func deadline(_ transfer: Transfer) -> Instant? {
+        guard let peer = peers.first(where: { $0.replica == transfer.peer }), !peer.asked.isEmpty else { return nil }
+        return transfer.moved.advanced(byMilliseconds: AttachmentLimits.patienceMilliseconds)
+    }
+
+    private func isIdle(_ peer: Peer) -> Bool {
+        peer.asked.isEmpty && !peer.isUseless && !transfers.contains { $0.peer == peer.replica }
+    }
+
+    /// Asks for as many pieces as may be on their way.
+    private mutating func ask(_ index: Int) {
+        let transfer = transfers[index]
+        guard !transfer.isOpening, let peer = peers.firstIndex(where: { $0.replica == transfer.peer }) else { return }
+        guard let chunks = transfer.chunks else {
+            if peers[peer].asked.isEmpty { ask(peers[peer].replica, peer, AttachmentPiece(transfer.id, chunk: nil)) }
+            return
+        }
+        while transfers[index].asked < chunks, transfers[index].asked - transfers[index].held < AttachmentLimits.chunksInFlightMax {
+            ask(transfer.peer, peer, AttachmentPiece(transfer.id, chunk: transfers[index].asked))
+            transfers[index].asked += 1
+        }
+    }
+
+    private mutating func ask(_ replica: ReplicaID, _ peer: Int, _ piece: AttachmentPiece) {
+        peers[peer].asked.append(piece)
+        effects.append(.send(.want(piece), to: replica))
+    }
+}

@@ -1,0 +1,11 @@
+/// Optional abilities of a build, said in the hello. A session uses those that both sides have.
+public struct Capabilities: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt64
+
+    public init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    /// Sends and fetches the bytes of attachments: frame types 0x98 to 0x9C.
+    public static let attachments = Capabilities(rawValue: 1 << 1)
+}

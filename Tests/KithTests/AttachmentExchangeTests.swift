@@ -1,0 +1,156 @@
+import Foundation
+import GRDB
+import Kith
+import Synchronization
+import Testing
+
+/// Real stores, TCP and TLS over loopback; what could keep the bytes of an attachment from arriving, or let them get in the way of rows.
+@Suite struct AttachmentExchangeTests {
+    static let sql = "CREATE TABLE photo (id BLOB PRIMARY KEY NOT NULL, name TEXT NOT NULL DEFAULT '', file TEXT)"
+
+    private static func node(_ change: (inout KithStore.Options) -> Void = { _ in }) throws -> TestNode {
+        var options = KithStore.Options()
+        change(&options)
+        return try TestNode(sql: sql, tables: [TrackedTable("photo", attachments: ["file"])], options: options)
+    }
+
+    @Test func twentyMegabytesArriveAndRowsDoNotWaitForThem() async throws {
+        let (a, b) = (try Self.node(), try Self.node())
+        try await connect(a, b)
+        let content = Self.content(20 << 20)
+        let id = try a.store.attach(content)
+        try a.add(id)
+        try await b.until { b.count == 1 }
+        // The row is there; the bytes are, or are marked as on their way.
+        try a.add(nil)
+        try await b.until { b.count == 2 }
+        try await b.until { if case .present = b.store.attachmentState(id) { true } else { false } }
+        guard case .present(let file) = b.store.attachmentState(id) else { return }
+        #expect([UInt8](try Data(contentsOf: file.url)) == content)
+        #expect(try b.store.wantedAttachments() == [])
+        await a.stop()
+        await b.stop()
+    }
+
+    @Test func bytesReachANodeThroughOneThatPassesThemOnAndFromWhomeverIsThere() async throws {
+        let (a, b, c) = (try Self.node(), try Self.node(), try Self.node())
+        try await connect(a, b)
+        try b.trust(c)
+        try c.trust(b, port: try await b.port())
+        c.start()
+        let id = try a.store.attach(Self.content(1 << 20))
+        try a.add(id)
+        try await c.until { if case .present = c.store.attachmentState(id) { true } else { false } }
+        for node in [a, b, c] { await node.stop() }
+    }
+
+    @Test func aTransferThatIsBrokenOffGoesOnWhenBothMeetAgain() async throws {
+        // The disk of b is full after two megabytes, as often as it stops.
+        let room = Mutex(2 << 20)
+        let a = try Self.node()
+        let b = try Self.node { options in
+            options.writeFile = { descriptor, bytes in
+                guard
+                    room.withLock({ room in
+                        defer { room -= min(room, bytes.count) }
+                        return room >= bytes.count
+                    })
+                else {
+                    errno = ENOSPC
+                    return -1
+                }
+                return systemWrite(descriptor, bytes)
+            }
+        }
+        try await connect(a, b)
+        let id = try a.store.attach(Self.content(5 << 20))
+        try a.add(id)
+        try await b.until { if case .onItsWay(let received, _) = b.store.attachmentState(id) { received >= 1 << 20 } else { false } }
+        // Rows still come.
+        try a.add(nil)
+        try await b.until { b.count == 2 }
+        await b.stop()
+        room.withLock { $0 = 1 << 30 }
+        let port = try await a.port()
+        try b.trust.remove(a.key.id)
+        try b.trust(a, port: port)
+        b.start()
+        try await b.until { if case .present = b.store.attachmentState(id) { true } else { false } }
+        await a.stop()
+        await b.stop()
+    }
+
+    @Test func whatIsLargerThanIsFetchedUnaskedComesWhenSomebodyAsks() async throws {
+        let (a, b) = (try Self.node(), try Self.node { $0.attachmentBytesFetched = 100 })
+        try await connect(a, b)
+        let (small, large) = (try a.store.attach(Self.content(100)), try a.store.attach(Self.content(101)))
+        try a.add(large)
+        try a.add(small)
+        try await b.until { if case .present = b.store.attachmentState(small) { true } else { false } }
+        try await b.until { b.store.attachmentState(large) == .notFetched(sizeBytes: 101) }
+        #expect(try await b.store.attachment(large).sizeBytes == 101)
+        await a.stop()
+        await b.stop()
+    }
+
+    @Test func bytesThatComeLaterAreToldToWhoAskedAndAreSeenByObservations() async throws {
+        let (a, b) = (try Self.node(), try Self.node())
+        try await connect(a, b)
+        // The row names an attachment that is nowhere yet.
+        let content = Self.content(300_000)
+        let id = try a.store.attach(content)
+        guard case .present(let file) = a.store.attachmentState(id) else { return }
+        let aside = file.url.appendingPathExtension("away")
+        try FileManager.default.moveItem(at: file.url, to: aside)
+        let states = ValueObservation.tracking { db in
+            try String.fetchAll(db, sql: "SELECT coalesce(file, '') FROM photo").compactMap { AttachmentID($0) }
+        }
+        let seen = Mutex<[AttachmentState]>([])
+        let observation = states.start(in: b.database, scheduling: .async(onQueue: .global()), onError: { _ in }) { [store = b.store] ids in
+            seen.withLock { $0 += ids.map(store.attachmentState) }
+        }
+        try a.add(id)
+        try await b.until { b.count == 1 }
+        try FileManager.default.moveItem(at: aside, to: file.url)
+        try b.store.fetchAttachment(id)
+        await b.stop()
+        let port = try await a.port()
+        try b.trust.remove(a.key.id)
+        try b.trust(a, port: port)
+        b.start()
+        try await b.until { seen.withLock { states in states.contains { if case .present = $0 { true } else { false } } } }
+        observation.cancel()
+        await a.stop()
+        await b.stop()
+    }
+
+    /// Content in which no two chunks are equal.
+    static func content(_ count: Int) -> [UInt8] {
+        var number: UInt64 = 0
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count + 8)
+        while bytes.count < count {
+            number &+= 0x9E37_79B9_7F4A_7C15
+            withUnsafeBytes(of: number) { bytes += $0 }
+        }
+        return Array(bytes.prefix(count))
+    }
+
+    private func connect(_ a: TestNode, _ b: TestNode) async throws {
+        try a.trust(b)
+        a.start()
+        try b.trust(a, port: try await a.port())
+        b.start()
+        try await a.until { a.node.status.peers.first?.state == .connected }
+    }
+}
+
+extension TestNode {
+    fileprivate func add(_ attachment: AttachmentID?) throws {
+        try database.write { db in
+            try db.execute(sql: "INSERT INTO photo (id, file) VALUES (randomblob(16), ?)", arguments: [attachment?.description])
+        }
+    }
+
+    fileprivate var count: Int { (try? database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM photo") }) ?? 0 }
+}
