@@ -14,6 +14,10 @@ public struct TrustError: Error, Hashable, Sendable {
         case corruptedList
         /// The list was written by a newer version.
         case newerList
+        /// The file of the household cannot be read; it was left as it is.
+        case corruptedHousehold
+        /// This device is not a member of the household any more.
+        case notAMember
         /// Another process held the lock for too long.
         case busy
         /// The operating system refused a file operation; see `systemError`.
@@ -43,6 +47,28 @@ public struct TrustError: Error, Hashable, Sendable {
         self.message = message
         self.systemError = systemError
     }
+}
+
+extension TrustError {
+    init(_ membershipError: MembershipError) {
+        switch membershipError {
+        case .notAMember: self = .notAMember
+        case .tooMany:
+            self.init(
+                .limitReached,
+                "The household has as many records as it may have. Revoking still works; for more, begin a new one with kith household leave and kith pair."
+            )
+        case .malformed:
+            self.init(
+                .invalidName,
+                "A device name has at most \(TrustedDevice.nameBytesMax) bytes and fits on one line. Choose a shorter or plainer name.")
+        case .unsigned, .otherHousehold, .missingParent:
+            self.init(.corruptedHousehold, "The record does not fit the household (\(membershipError)). Update Kith on both devices.")
+        }
+    }
+
+    static let notAMember = TrustError(
+        .notAMember, "This device is not a member of the household any more, so it cannot change who is. Pair it again, or leave.")
 }
 
 extension TrustError: CustomStringConvertible {

@@ -1,47 +1,45 @@
 import Foundation
 import Synchronization
 
-/// The devices that this one trusts: a JSON file that any number of processes may read and edit.
+/// The devices that this one trusts: the members of its household or, without one, a list that people keep by hand.
 ///
-/// Each edit reads the file anew under a lock and replaces it whole, so no edit is lost. Questions are answered
-/// from memory; a running node calls `reloadIfChanged()` a few times a second to notice what others did.
-/// A file that is damaged, or that others may write, is refused and left as it is.
+/// Both are files in the identity folder that any number of processes may read and edit. Each edit reads them anew under a lock and
+/// replaces them whole, so no edit is lost. Questions are answered from memory; a running node calls `reloadIfChanged()` a few
+/// times a second to notice what others did. A file that is damaged, or that others may write, is refused and left as it is.
 public final class TrustStore: Sendable {
-    /// Name of the file in the identity folder.
+    /// Name of the list in the identity folder.
     public static let fileName = "devices.json"
-    /// Largest file that is read, in bytes.
+    /// Largest list that is read, in bytes.
     public static let fileBytesMax = 1024 * 1024
     /// Most devices in the list.
     public static let devicesMax = DeviceList.devicesMax
 
-    /// The id of this device, which is never in the list.
+    /// The id of this device, which is never trusted as another one.
     public let ownID: DeviceID
     /// Where the list is kept.
     public let file: URL
-    private let state: Mutex<State>
+    private let householdFile: URL
+    private let state: Mutex<TrustState>
 
-    private struct State {
-        var list: DeviceList
-        var stamp: FileStatus.Stamp?
-    }
-
-    /// Opens the list in `folder`; without a file it is empty.
-    /// - Throws: `TrustError` with `.corruptedList`, `.newerList`, `.exposedFile` or `.fileSystem`.
+    /// Opens what is in `folder`; without files nobody is trusted.
+    /// - Throws: `TrustError` with `.corruptedList`, `.corruptedHousehold`, `.newerList`, `.exposedFile` or `.fileSystem`.
     public init(in folder: URL, ownID: DeviceID) throws(TrustError) {
         self.ownID = ownID
         file = folder.appendingPathComponent(Self.fileName)
-        let stamp = FileStatus(path: file.path)?.stamp
-        state = Mutex(State(list: try Self.read(file), stamp: stamp))
+        householdFile = folder.appendingPathComponent(HouseholdFile.name)
+        state = Mutex(try Self.read(file, householdFile, ownID))
     }
 
-    /// The trusted devices, in the order in which they were added.
+    // MARK: Questions
+
+    /// The trusted devices: members by id, or the list in the order in which it was made.
     public var devices: [TrustedDevice] {
-        state.withLock { $0.list.devices }
+        state.withLock { $0.trusted }
     }
 
     /// The trusted device with this id.
     public func device(_ id: DeviceID) -> TrustedDevice? {
-        state.withLock { $0.list.device(id) }
+        state.withLock { state in state.trusted.first { $0.id == id } }
     }
 
     /// Whether this device exchanges anything with `id`. Never true of its own id.
@@ -49,79 +47,72 @@ public final class TrustStore: Sendable {
         id != ownID && device(id) != nil
     }
 
-    /// Trusts `device`. One that is trusted already keeps its date, takes over a name that is not empty, and
-    /// gains the addresses it did not have, in front.
-    /// - Throws: `.ownDevice`, `.limitReached`, and what reading or writing the file throws.
-    /// - Returns: the device as it now stands.
-    @discardableResult
-    public func add(_ device: TrustedDevice) throws(TrustError) -> TrustedDevice {
-        guard device.id != ownID else {
-            throw TrustError(.ownDevice, "This is the id of this device. Add the id that the other device shows for itself.")
-        }
-        return try edit { (list) throws(TrustError) in
-            let merged = try list.device(device.id).map { (known) throws(TrustError) in
-                try TrustedDevice(
-                    id: known.id, name: device.name.isEmpty ? known.name : device.name,
-                    addresses: device.addresses + known.addresses.filter { !device.addresses.contains($0) },
-                    added: known.added)
-            }
-            try list.put(merged ?? device)
-            return merged ?? device
-        }
+    /// The household, if there is one.
+    public var household: Household? {
+        state.withLock { $0.household }
     }
 
-    /// Ends the trust in `id`.
-    /// - Throws: `.unknownDevice`, and what reading or writing the file throws.
-    public func remove(_ id: DeviceID) throws(TrustError) {
-        try edit { (list) throws(TrustError) in
-            guard list.remove(id) else { throw Self.unknown(id) }
-        }
+    /// How this device stands to a household.
+    public var standing: HouseholdStanding {
+        state.withLock { $0.standing }
     }
 
-    /// Gives `id` another name.
-    /// - Throws: `.unknownDevice`, `.invalidName`, and what reading or writing the file throws.
-    public func rename(_ id: DeviceID, to name: String) throws(TrustError) {
-        try edit { (list) throws(TrustError) in
-            guard let known = list.device(id) else { throw Self.unknown(id) }
-            try list.put(TrustedDevice(id: id, name: name, addresses: known.addresses, added: known.added))
-        }
-    }
-
-    /// Reads the file again if it changed since it was last read. Costs one `stat` if it did not.
+    /// Reads the files again if they changed since they were last read. Costs two `stat` if they did not.
     ///
-    /// When it cannot be read any more, the list stays as it was last known and each call throws anew.
-    /// - Returns: whether the devices are different now.
+    /// When they cannot be read any more, all stays as it was last known and each call throws anew.
+    /// - Returns: whether the devices or the household are different now.
     public func reloadIfChanged() throws(TrustError) -> Bool {
         try state.withLock { (state) throws(TrustError) in
-            let stamp = FileStatus(path: file.path)?.stamp
-            guard stamp != state.stamp else { return false }
-            let list = try Self.read(file)
-            let changed = list.devices != state.list.devices
-            state = State(list: list, stamp: stamp)
-            return changed
+            guard Self.stamps(file, householdFile) != state.stamps else { return false }
+            let new = try Self.read(file, householdFile, ownID)
+            defer { state = new }
+            return !new.isSame(as: state)
         }
     }
 
-    // MARK: File
+    // MARK: Edits
 
-    private func edit<Value>(_ change: (inout DeviceList) throws(TrustError) -> Value) throws(TrustError) -> Value {
+    /// Changes both files under their lock.
+    ///
+    /// The list is written first: a device on the list without a household gets to it, a household without a list lacks only hints.
+    func edit<Value>(_ change: (inout TrustState) throws(TrustError) -> Value) throws(TrustError) -> Value {
         try PrivateFolder.create(file.deletingLastPathComponent().path)
         return try FileLock.withLock(beside: file.path) { () throws(TrustError) in
-            var list = try Self.read(file)
-            let value = try change(&list)
-            try PrivateFile.replace(file.path, with: list.json())
-            let stamp = FileStatus(path: file.path)?.stamp
-            state.withLock { $0 = State(list: list, stamp: stamp) }
+            let old = try Self.read(file, householdFile, ownID)
+            var new = old
+            let value = try change(&new)
+            if new.list != old.list { try PrivateFile.replace(file.path, with: new.list.json()) }
+            if !new.hasSameHousehold(as: old) { try HouseholdFile.write(new.household, to: householdFile.path) }
+            new.stamps = Self.stamps(file, householdFile)
+            new.settle()
+            state.withLock { $0 = new }
             return value
         }
     }
 
-    private static func read(_ file: URL) throws(TrustError) -> DeviceList {
-        guard let bytes = try PrivateFile.read(file.path, bytesMax: fileBytesMax, forbiddenMode: 0o022) else { return DeviceList() }
-        return try DeviceList(json: bytes, path: file.path)
+    /// The key of this device, for signing.
+    func key() throws(TrustError) -> DeviceKey {
+        let key = try DeviceKey.load(from: file.deletingLastPathComponent())
+        guard key.id == ownID else {
+            throw TrustError(.busy, "The key of this device was replaced meanwhile. Start the program again.")
+        }
+        return key
     }
 
-    private static func unknown(_ id: DeviceID) -> TrustError {
+    // MARK: Files
+
+    private static func read(_ file: URL, _ householdFile: URL, _ ownID: DeviceID) throws(TrustError) -> TrustState {
+        let stamps = stamps(file, householdFile)
+        let bytes = try PrivateFile.read(file.path, bytesMax: fileBytesMax, forbiddenMode: 0o022)
+        let list = try bytes.map { (bytes) throws(TrustError) in try DeviceList(json: bytes, path: file.path) } ?? DeviceList()
+        return TrustState(ownID: ownID, list: list, household: try HouseholdFile.read(householdFile.path), stamps: stamps)
+    }
+
+    private static func stamps(_ files: URL...) -> [FileStatus.Stamp?] {
+        files.map { FileStatus(path: $0.path)?.stamp }
+    }
+
+    static func unknown(_ id: DeviceID) -> TrustError {
         TrustError(.unknownDevice, "The device \(id.shortDescription)… is not trusted, so there is nothing to change.")
     }
 }

@@ -52,6 +52,12 @@ enum PrivateFile {
         try synchronize(folderOf: path)
     }
 
+    /// Removes the file at `path`, if there is one, for good.
+    static func remove(_ path: String) throws(TrustError) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw .failed("remove", path) }
+        try synchronize(folderOf: path)
+    }
+
     // MARK: Steps
 
     private static func check(_ path: String, bytesMax: Int, forbiddenMode: Int64) throws(TrustError) {

@@ -1,0 +1,53 @@
+import Foundation
+
+/// What the files of a ``TrustStore`` say, and whom that makes trusted.
+struct TrustState: Sendable {
+    let ownID: DeviceID
+    var list: DeviceList
+    var household: Household?
+    var stamps: [FileStatus.Stamp?]
+    private(set) var standing = HouseholdStanding.alone
+    private(set) var trusted: [TrustedDevice] = []
+
+    init(ownID: DeviceID, list: DeviceList, household: Household?, stamps: [FileStatus.Stamp?]) {
+        self.ownID = ownID
+        self.list = list
+        self.household = household
+        self.stamps = stamps
+        settle()
+    }
+
+    /// Works out who is trusted. To be called after a change.
+    mutating func settle() {
+        standing = currentStanding
+        switch standing {
+        case .alone, .removed: trusted = []
+        case .listed, .joining: trusted = list.devices
+        case .member: trusted = household.map(members) ?? []
+        }
+    }
+
+    func isSame(as other: TrustState) -> Bool {
+        standing == other.standing && trusted == other.trusted && hasSameHousehold(as: other)
+    }
+
+    func hasSameHousehold(as other: TrustState) -> Bool {
+        household?.id == other.household?.id && household?.digest == other.household?.digest
+    }
+
+    private var currentStanding: HouseholdStanding {
+        guard let household else { return list.devices.isEmpty ? .alone : .listed }
+        if household.membership.member(ownID) != nil { return .member }
+        return household.membership.isRevoked(ownID) ? .removed : .joining
+    }
+
+    /// The other members, with what this device knows of them by itself.
+    private func members(of household: Household) -> [TrustedDevice] {
+        household.membership.members.filter { $0.id != ownID }.compactMap { member in
+            let known = list.device(member.id)
+            return try? TrustedDevice(
+                id: member.id, name: member.name.isEmpty ? known?.name ?? "" : member.name, addresses: known?.addresses ?? [],
+                added: Date(timeIntervalSince1970: Double(member.addedMilliseconds) / 1_000))
+        }
+    }
+}

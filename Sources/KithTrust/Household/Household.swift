@@ -1,0 +1,66 @@
+import Foundation
+
+/// What this device holds of its household.
+public struct Household: Sendable {
+    public let id: HouseholdID
+    /// Empty while the device joins and has not heard from a member yet.
+    public internal(set) var membership: Membership
+    /// Newest first; empty while the device joins.
+    public internal(set) var secrets: [HouseholdSecret] = []
+
+    /// A household that this device is about to join.
+    init(joining id: HouseholdID) {
+        self.id = id
+        membership = Membership(of: id)
+    }
+
+    init(membership: Membership, secrets: [HouseholdSecret]) {
+        id = membership.household
+        self.membership = membership
+        self.secrets = secrets
+    }
+
+    /// A new household with this device alone. Nothing is stored.
+    public static func founded(as name: String, by key: DeviceKey) throws(TrustError) -> Household {
+        var random = SystemRandomNumberGenerator()
+        let nonce = (0..<HouseholdID.byteCount).map { _ in UInt8.random(in: 0...255, using: &random) }
+        do {
+            let record = try MembershipRecord.founding(
+                as: ProposedName.sanitized(Array(name.utf8)), by: key, nonce: nonce, milliseconds: Self.now)
+            return Household(membership: try Membership(foundedBy: record), secrets: [.random(after: [], using: &random)])
+        } catch {
+            throw TrustError(error)
+        }
+    }
+
+    /// Signs `action` with `key`.
+    mutating func say(_ action: MembershipAction, by key: DeviceKey) throws(TrustError) {
+        do {
+            try membership.say(action, by: key, milliseconds: Self.now)
+        } catch {
+            throw TrustError(error)
+        }
+    }
+
+    /// Replaces the secret, for a device that is not to recognise the others any more.
+    mutating func renewSecret() {
+        var random = SystemRandomNumberGenerator()
+        secrets = HouseholdSecret.merged(secrets, [.random(after: secrets, using: &random)])
+    }
+
+    static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
+}
+
+/// How a device stands to a household.
+public enum HouseholdStanding: Hashable, Sendable {
+    /// Neither a household nor a list of devices.
+    case alone
+    /// No household; the devices on the list, which were added by hand, are trusted.
+    case listed
+    /// It was added to a household and has not heard from a member yet; the devices on the list are trusted.
+    case joining
+    /// A member: the other members are trusted, and nobody else.
+    case member
+    /// It was a member and was revoked; nobody is trusted.
+    case removed
+}

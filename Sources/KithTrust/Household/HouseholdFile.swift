@@ -1,0 +1,95 @@
+import Foundation
+
+/// The file that holds the household, beside the device key and not in the database: it is this device's, it is needed before any
+/// store is open, it contains a secret, and a copy of the notes must not take it along.
+///
+///     {"version": 1, "household": "base64", "records": ["base64", …], "secrets": [{"number": 1, "secret": "base64"}]}
+enum HouseholdFile {
+    static let name = "household.json"
+    /// Largest file that is read: a full household in base64.
+    static let bytesMax = 2 * 1024 * 1024
+    static let version: Int64 = 1
+
+    private enum Key {
+        static let version = "version"
+        static let household = "household"
+        static let records = "records"
+        static let secrets = "secrets"
+        static let number = "number"
+        static let secret = "secret"
+    }
+
+    /// The household in the file at `path`; `nil` without a file.
+    static func read(_ path: String) throws(TrustError) -> Household? {
+        guard let bytes = try PrivateFile.read(path, bytesMax: bytesMax, forbiddenMode: 0o077) else { return nil }
+        return try household(json: bytes, path: path)
+    }
+
+    static func write(_ household: Household?, to path: String) throws(TrustError) {
+        if let household { return try PrivateFile.replace(path, with: json(of: household)) }
+        try PrivateFile.remove(path)
+    }
+
+    // MARK: Format
+
+    static func household(json bytes: [UInt8], path: String) throws(TrustError) -> Household {
+        func corrupted(_ what: String) -> TrustError {
+            TrustError(
+                .corruptedHousehold,
+                "The household \(path) is damaged (\(what)) and was left as it is. Move it away and pair this device again; the notes are not in it."
+            )
+        }
+        guard let fields = (try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)))?.object else {
+            throw corrupted("not a JSON object")
+        }
+        guard let version = fields[Key.version]?.integer else { throw corrupted("no version") }
+        guard version <= Self.version else {
+            throw TrustError(
+                .newerList,
+                "The household \(path) was written by a newer version of Kith and was left as it is. Update Kith on this machine.")
+        }
+        guard let id = fields[Key.household].flatMap(data).flatMap({ HouseholdID(bytes: $0) }) else { throw corrupted("no household") }
+        var records: [MembershipRecord] = []
+        for entry in fields[Key.records]?.array ?? [] {
+            guard let bytes = data(entry), let record = try? MembershipRecord(bytes: bytes) else {
+                throw corrupted("record \(records.count + 1)")
+            }
+            records.append(record)
+        }
+        var secrets: [HouseholdSecret] = []
+        for entry in fields[Key.secrets]?.array ?? [] {
+            guard let number = entry.object?[Key.number]?.integer.flatMap({ UInt32(exactly: $0) }),
+                let secret = entry.object?[Key.secret].flatMap(data).flatMap({ HouseholdSecret(number: number, bytes: $0) })
+            else { throw corrupted("secret \(secrets.count + 1)") }
+            secrets.append(secret)
+        }
+        var household = Household(joining: id)
+        household.secrets = HouseholdSecret.merged(secrets, [])
+        do {
+            try household.membership.insert(records)
+        } catch {
+            throw corrupted("\(error)")
+        }
+        return household
+    }
+
+    static func json(of household: Household) throws(TrustError) -> [UInt8] {
+        let fields: [String: JSONValue] = [
+            Key.version: .integer(version), Key.household: value(household.id.bytes),
+            Key.records: .array(household.membership.records.map { value($0.bytes) }),
+            Key.secrets: .array(
+                household.secrets.map { .object([Key.number: .integer(Int64($0.number)), Key.secret: value($0.bytes)]) }),
+        ]
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            return try Array(encoder.encode(JSONValue.object(fields))) + [UInt8(ascii: "\n")]
+        } catch {
+            throw TrustError(.fileSystem, "The household cannot be written: \(error)")
+        }
+    }
+
+    private static func value(_ bytes: [UInt8]) -> JSONValue { .string(Data(bytes).base64EncodedString()) }
+
+    private static func data(_ value: JSONValue) -> [UInt8]? { value.string.flatMap { Data(base64Encoded: $0) }.map(Array.init) }
+}

@@ -1,0 +1,103 @@
+import Crypto
+
+extension TrustStore {
+    /// Makes `device`, which was just paired, a member of this device's household, or of `candidate` if there is none yet.
+    ///
+    /// A new household takes in the devices on the list as well. A member keeps its name.
+    /// - Throws: `.ownDevice`, `.limitReached`, and what reading or writing the files throws.
+    @discardableResult
+    public func admit(_ device: TrustedDevice, into candidate: Household) throws(TrustError) -> TrustedDevice {
+        try found(candidate)
+        let isMember = self.device(device.id) != nil
+        return try add(TrustedDevice(id: device.id, name: isMember ? "" : device.name, addresses: device.addresses, added: device.added))
+    }
+
+    /// Makes `candidate` the household of this device, unless it is a member of one already.
+    public func found(_ candidate: Household) throws(TrustError) {
+        guard standing != .member else { return }
+        try edit { (state) throws(TrustError) in
+            guard state.standing != .member else { return }
+            // Who was on the way to another household, or was removed from one, does not take its members along.
+            if state.household != nil { state.list = DeviceList() }
+            state.household = candidate
+            try state.household?.enrol(state.list.devices, by: key())
+        }
+    }
+
+    /// Enters the household `id`, of which `sponsor` is a member that has added this device or is about to.
+    ///
+    /// Another household is left; no data is touched. Until a member was heard, only the devices on the list are trusted.
+    /// - Throws: `.ownDevice`, and what reading or writing the files throws.
+    @discardableResult
+    public func join(_ id: HouseholdID, through sponsor: TrustedDevice) throws(TrustError) -> TrustedDevice {
+        guard sponsor.id != ownID else { throw TrustError(.ownDevice, "A device cannot join a household through itself.") }
+        return try edit { (state) throws(TrustError) in
+            if state.household != nil, state.household?.id != id || state.standing == .removed {
+                // The members of the household that is left do not come along.
+                state.list = DeviceList()
+            }
+            if state.household?.id != id || state.standing == .removed { state.household = Household(joining: id) }
+            return try state.list.note(sponsor)
+        }
+    }
+
+    /// Leaves the household, or forgets the list: nobody is trusted from now on. No data is touched.
+    public func leave() throws(TrustError) {
+        try edit { (state) throws(TrustError) in
+            state.list = DeviceList()
+            state.household = nil
+        }
+    }
+
+    // MARK: Exchange
+
+    /// What to tell a peer at the beginning and after every change; `nil` without a household.
+    public var householdDigest: HouseholdMessage? {
+        household.map { .digest($0.digest) }
+    }
+
+    /// Takes in what a trusted peer says of the household.
+    /// - Returns: the answers, and whether anything is different now.
+    /// - Throws: what reading or writing the files throws. What the peer says wrongly is passed over.
+    public func answer(_ message: HouseholdMessage) throws(TrustError) -> (answers: [HouseholdMessage], hasChanged: Bool) {
+        guard let household else { return ([], false) }
+        switch message {
+        case .digest(let digest):
+            if digest == household.digest { return ([], false) }
+            return ([.have(household.membership.records.map(\.id)), .secrets(household.secrets)], false)
+        case .have(let ids):
+            return (HouseholdMessage.messages(household.membership.records(besides: Set(ids))), false)
+        case .records(let records):
+            return ([], try take(records, []))
+        case .secrets(let secrets):
+            return ([], try take([], secrets))
+        }
+    }
+
+    private func take(_ records: [[UInt8]], _ secrets: [HouseholdSecret]) throws(TrustError) -> Bool {
+        // Verified before the lock is taken; what is signed by nobody is passed over.
+        let records = records.compactMap { try? MembershipRecord(bytes: $0) }
+        return try edit { (state) throws(TrustError) in
+            guard var household = state.household else { return false }
+            let digest = household.digest
+            _ = try? household.membership.insert(records)
+            household.secrets = HouseholdSecret.merged(household.secrets, secrets)
+            guard household.digest != digest else { return false }
+            let wasJoining = state.standing == .joining
+            state.household = household
+            state.settle()
+            if wasJoining, state.standing == .member { try state.household?.enrol(state.list.devices, by: key()) }
+            return true
+        }
+    }
+}
+
+extension Household {
+    /// Equal where records and secrets are.
+    var digest: [UInt8] {
+        var hash = SHA256()
+        hash.update(data: membership.digest)
+        for secret in secrets { hash.update(data: secret.bytes) }
+        return Array(hash.finalize())
+    }
+}
