@@ -6,7 +6,7 @@ SEED ?=
 # Suites that need minutes or several hosts; `make check` leaves them out.
 SLOW = $(MACHINES)|Soak
 # Suites that need several hosts.
-MACHINES = RealMachines|PairedMachines
+MACHINES = RealMachines|PairedMachines|HouseholdMachines
 # Tests that compute, that meet peers in this process, and that block while they wait for other processes: each kind runs by
 # itself, so that nobody who waits for a peer waits for a computation instead.
 COMPUTING = Project|KithCausality|KithSync|KithText|KithStore|KithTesting

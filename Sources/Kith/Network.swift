@@ -6,7 +6,7 @@ import Logging
 
 /// The part of a node that exists while devices are trusted: it listens, announces, dials and runs sessions.
 actor Network {
-    private let node: Node
+    let node: Node
     private let transport: Transport
     private let discovery: Discovery?
     private var planner = DialPlanner()
@@ -14,6 +14,12 @@ actor Network {
     private var sessions: [DeviceID: SessionRunner] = [:]
     /// Wakes the dialling loop when there may be something to dial.
     private let alarm = Alarm()
+    /// Wakes whoever looks whether the list of devices or the household has changed.
+    let trustAlarm = Alarm()
+    private var announcements = AnnouncementBook()
+    private let household: HouseholdExchange
+    /// The group that the sessions were opened with.
+    private var group: [UInt8] = []
 
     init(_ node: Node) throws {
         self.node = node
@@ -27,6 +33,7 @@ actor Network {
         } catch {
             throw NodeError(.invalidIdentity, error.message)
         }
+        household = HouseholdExchange(trust: trust, hub: node.hub, logger: node.logger) { [trustAlarm] in trustAlarm.ring() }
         discovery = node.configuration.usesDiscovery ? Discovery(logger: node.logger) : nil
     }
 
@@ -34,10 +41,10 @@ actor Network {
     func run() async throws {
         let port = try await listen()
         node.board.listens(on: port)
-        planner.trust(node.trust.devices, now: MonotonicClock.now)
+        noteTrust()
         await withDiscardingTaskGroup { group in
             if let discovery {
-                await discovery.announce(Advertisement(port: UInt16(clamping: port)))
+                group.addTask { await self.announce(port: port, by: discovery) }
                 group.addTask { await discovery.run() }
                 group.addTask { await self.follow(discovery) }
             }
@@ -76,15 +83,35 @@ actor Network {
     /// Returns when no device is trusted any more.
     private func watchTrust() async {
         while !Task.isCancelled, !node.trust.devices.isEmpty {
-            try? await Task.sleep(for: .milliseconds(Node.trustPollMilliseconds))
+            await trustAlarm.sleep(until: MonotonicClock.now.advanced(byMilliseconds: Int64(Node.trustPollMilliseconds)))
             guard node.reloadTrust() else { continue }
-            for (device, session) in sessions where !node.trust.isTrusted(device) {
-                session.post(.close(CloseReason(.notTrusted, "The device was removed.")))
+            let isOtherGroup = group != currentGroup
+            for (device, session) in sessions {
+                if !node.trust.isTrusted(device) {
+                    // Not even a farewell: it gets no byte from now on.
+                    session.connection.abort(reason: "the device is not trusted any more")
+                } else if isOtherGroup {
+                    session.post(.close(CloseReason(.shutdown, "The household of this device has changed.")))
+                }
             }
-            planner.trust(node.trust.devices, now: MonotonicClock.now)
+            noteTrust()
+            household.tellEverybody()
             alarm.ring()
         }
     }
+
+    /// Takes in who is trusted now.
+    private func noteTrust() {
+        let trust = node.trust
+        let devices = trust.devices
+        group = currentGroup
+        let secrets = trust.standing == .member ? trust.household?.secrets ?? [] : []
+        announcements.trust(devices.map(\.id), own: node.key.id, secrets: secrets)
+        planner.trust(devices, now: MonotonicClock.now)
+        planTargets()
+    }
+
+    private var currentGroup: [UInt8] { node.trust.household?.id.bytes ?? [] }
 
     // MARK: Discovery
 
@@ -92,21 +119,24 @@ actor Network {
         for await event in discovery.events {
             switch event {
             case .appeared(let announcement), .changed(let announcement):
-                // A pairing window answers nobody who does not pair.
-                if announcement.attributes["pair"] != nil { continue }
-                let addresses = announcement.addresses.compactMap {
-                    try? PeerAddress(host: $0.description, port: Int(announcement.port))
-                }
-                planner.found(announcement.name, addresses, now: MonotonicClock.now)
+                if announcements.found(announcement) { planTargets() }
                 alarm.ring()
             case .disappeared(let name):
-                planner.lost(name)
+                announcements.lost(name)
+                planTargets()
             case .status(.running):
                 node.board.mdns("running", fails: false)
             case .status(.unavailable(let error)):
                 node.board.mdns("\(error)", fails: true)
             }
         }
+    }
+
+    /// Lets what is announced by whom it may concern be dialled, and nothing else that was announced.
+    private func planTargets() {
+        let targets = announcements.targets(wallClockMilliseconds: MonotonicClock.wallClockMilliseconds)
+        planner.keep(announced: Set(targets.map(\.name)))
+        for target in targets { planner.found(target.name, target.addresses, device: target.device, now: MonotonicClock.now) }
     }
 
     // MARK: Connections
@@ -158,6 +188,8 @@ actor Network {
         let device = connection.peer
         let runner = makeRunner(connection)
         planner.connected(device, dialled: target)
+        // Its announcement proved to be of use: a flood of others does not crowd it out.
+        if case .announced(let name)? = target { await discovery?.keep(name) }
         node.board.dials(planner.isDialling)
         let reason: CloseReason
         if let old = sessions[device], choice(old.connection, connection) == .keepOld {
@@ -177,7 +209,8 @@ actor Network {
         }
         node.logger.debug("a session ended", metadata: ["device": "\(device.shortDescription)", "reason": "\(reason.message)"])
         if runner.peer != nil { planner.succeeded(device) }
-        planner.disconnected(device, reason.code.retry, now: MonotonicClock.now, using: &random)
+        let advice = runner.refusedGroup.map { meet(group: $0, of: device) } ?? reason.code.retry
+        planner.disconnected(device, advice, now: MonotonicClock.now, using: &random)
         alarm.ring()
     }
 
@@ -190,10 +223,11 @@ actor Network {
         let device = connection.peer
         let board = node.board
         let upkeep = node.upkeep
-        var configuration = PeerSession.Configuration(group: [], software: node.configuration.software)
+        var configuration = PeerSession.Configuration(group: currentGroup, software: node.configuration.software)
+        configuration.capabilities.insert(.household)
         if node.store.keepsAttachments { configuration.capabilities.insert(.attachments) }
         return SessionRunner(
-            connection, configuration, store: node.store, hub: node.hub, exchange: node.exchange,
+            connection, configuration, store: node.store, hub: node.hub, exchange: node.exchange, household: household,
             onStatus: { status in
                 board.progress(device, status)
                 upkeep.heard(device, status)

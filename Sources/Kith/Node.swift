@@ -27,7 +27,22 @@ public final class Node: Sendable {
     let board: StatusBoard
     let upkeep: Upkeep
     private let hasRun = Mutex(false)
-    private let knownDevices: Mutex<[TrustedDevice]>
+    private let knownTrust: Mutex<TrustSnapshot>
+
+    /// What of the list of devices and of the household the node has taken in.
+    private struct TrustSnapshot: Hashable {
+        let devices: [TrustedDevice]
+        let standing: HouseholdStanding
+        let household: HouseholdID?
+        let digest: HouseholdMessage?
+
+        init(_ trust: TrustStore) {
+            devices = trust.devices
+            standing = trust.standing
+            household = trust.household?.id
+            digest = trust.householdDigest
+        }
+    }
 
     /// How often the list of devices is looked at for changes by other processes.
     static let trustPollMilliseconds = 500
@@ -46,8 +61,8 @@ public final class Node: Sendable {
         hub = SessionHub(store) { board.obstacle($0) }
         upkeep = Upkeep(store, logger: logger)
         exchange = AttachmentExchange(store, logger: logger)
-        knownDevices = Mutex(trust.devices)
-        board.trust(trust.devices)
+        knownTrust = Mutex(TrustSnapshot(trust))
+        board.trust(trust)
     }
 
     /// What the node is doing now.
@@ -104,7 +119,7 @@ public final class Node: Sendable {
         }
     }
 
-    /// Takes in the list of devices if it has changed, by this process or another. Returns whether it has.
+    /// Takes in the list of devices and the household if either has changed, by this process or another. Returns whether it has.
     @discardableResult
     func reloadTrust() -> Bool {
         do {
@@ -112,14 +127,14 @@ public final class Node: Sendable {
         } catch {
             logger.error("the list of devices cannot be read", metadata: ["reason": "\(error.message)"])
         }
-        let devices = trust.devices
-        let isChanged = knownDevices.withLock { known in
-            defer { known = devices }
-            return known != devices
+        let snapshot = TrustSnapshot(trust)
+        let isChanged = knownTrust.withLock { known in
+            defer { known = snapshot }
+            return known != snapshot
         }
         if isChanged {
-            board.trust(devices)
-            upkeep.trust(devices)
+            board.trust(trust)
+            upkeep.trust(snapshot.devices)
         }
         return isChanged
     }

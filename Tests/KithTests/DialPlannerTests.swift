@@ -71,7 +71,7 @@ import Testing
     @Test mutating func whatIsNoLongerAnnouncedOrTrustedIsForgotten() throws {
         planner.trust([try device(1)], now: at(0))
         planner.found(try name("one"), [try address(1)], now: at(0))
-        planner.lost(try name("one"))
+        planner.keep(announced: [])
         planner.trust([], now: at(0))
         #expect(planner.start(now: at(1_000_000)).isEmpty)
     }

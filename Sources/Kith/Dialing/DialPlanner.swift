@@ -20,6 +20,8 @@ struct DialPlanner: Sendable {
         var isDialling = false
         /// Who answered there last.
         var device: DeviceID?
+        /// Who is to be there; `nil` if any trusted device will do.
+        var expected: DeviceID?
     }
 
     private var entries: [DialTarget: Entry] = [:]
@@ -40,14 +42,17 @@ struct DialPlanner: Sendable {
         for target in entries.keys { retry(target, now: now) }
     }
 
-    /// A node is announced at these addresses.
-    mutating func found(_ name: InstanceName, _ addresses: [PeerAddress], now: Instant) {
-        set(.announced(name), addresses, device: nil, now: now)
+    /// A node is announced at these addresses: that of `device`, as far as an announcement can tell.
+    mutating func found(_ name: InstanceName, _ addresses: [PeerAddress], device: DeviceID? = nil, now: Instant) {
+        set(.announced(name), addresses, device: device, now: now)
+        if let device { entries[.announced(name)]?.expected = device }
     }
 
-    /// A node is no longer announced.
-    mutating func lost(_ name: InstanceName) {
-        entries[.announced(name)] = nil
+    /// Only these names are announced, as far as it concerns this node.
+    mutating func keep(announced names: Set<InstanceName>) {
+        for target in entries.keys {
+            if case .announced(let name) = target, !names.contains(name) { entries[target] = nil }
+        }
     }
 
     /// A connection to `device` is up; `target` is what was dialled, if it was dialled from here.
@@ -88,7 +93,7 @@ struct DialPlanner: Sendable {
         for target in entries.keys.sorted() {
             guard let entry = entries[target], isWaiting(entry), entry.due <= now else { continue }
             entries[target]?.isDialling = true
-            var expected: DeviceID?
+            var expected = entry.expected
             if case .device(let id) = target { expected = id }
             result.append((target, expected, Array(entry.addresses.prefix(Self.addressesMax))))
         }

@@ -24,6 +24,8 @@ public actor Pairing {
     var targets: PairingTargets
     private let key: DeviceKey
     private let trust: TrustStore
+    /// The household that is made if neither device has one.
+    private let candidate: Household
     private let logger: Logger
     private let ownName: InstanceName
     private let happened: AsyncStream<PairingEvent>.Continuation
@@ -51,6 +53,11 @@ public actor Pairing {
         do throws(TransportError) {
             // Anybody may come as far as the exchange of numbers; that is what it is for.
             transport = try Transport(key: key, configuration: limits, admits: { _ in true }, logger: logger)
+        } catch {
+            throw NodeError(.invalidIdentity, error.message)
+        }
+        do throws(TrustError) {
+            candidate = try Household.founded(as: configuration.name, by: key)
         } catch {
             throw NodeError(.invalidIdentity, error.message)
         }
@@ -150,8 +157,17 @@ public actor Pairing {
             method: configuration.method.method)
         session.name = Array(ProposedName.sanitized(Array(configuration.name.utf8)).utf8)
         session.port = UInt16(clamping: configuration.nodePort)
+        session.household = claim
         let address = connection.isInitiator ? configuration.address : nil
-        return PairingAttempt(connection, session, trust: trust, address: address) { [happened] in happened.yield(.compare($0)) }
+        return PairingAttempt(connection, session, trust: trust, candidate: candidate, address: address) { [happened] in
+            happened.yield(.compare($0))
+        }
+    }
+
+    /// What this device says of its household.
+    private var claim: HouseholdClaim {
+        guard trust.standing == .member, let household = trust.household else { return HouseholdClaim(.new, candidate.id.bytes) }
+        return HouseholdClaim(configuration.joinsOther ? .yielding : .staying, household.id.bytes)
     }
 
     private func conclude(_ result: PairingAttempt.Result, of connection: Connection) {
@@ -170,7 +186,7 @@ public actor Pairing {
         if failure.code != .replaced {
             report(.failed(failure, failures: window.failures, failuresMax: PairingWindow.failuresMax))
         }
-        if configuration.address != nil, connection.isInitiator, failure.code.isFinal {
+        if failure.code == .otherHousehold || configuration.address != nil && connection.isInitiator && failure.code.isFinal {
             decided.yield(.failed(failure))
         } else if window.isExhausted {
             decided.yield(.tooManyFailures(window.failures))

@@ -14,6 +14,8 @@ actor PairingAttempt {
 
     nonisolated let connection: Connection
     private let trust: TrustStore
+    /// The household that is made if neither device has one.
+    private let candidate: Household
     /// The address that a person gave for the other device.
     private let address: PeerAddress?
     private let onCode: @Sendable (PairingCode) -> Void
@@ -24,11 +26,13 @@ actor PairingAttempt {
     private let outgoing: AsyncStream<[UInt8]>.Continuation
 
     init(
-        _ connection: Connection, _ configuration: PairingSession.Configuration, trust: TrustStore, address: PeerAddress?,
+        _ connection: Connection, _ configuration: PairingSession.Configuration, trust: TrustStore, candidate: Household,
+        address: PeerAddress?,
         onCode: @escaping @Sendable (PairingCode) -> Void
     ) {
         self.connection = connection
         self.trust = trust
+        self.candidate = candidate
         self.address = address
         self.onCode = onCode
         var random = SystemRandomNumberGenerator()
@@ -106,7 +110,7 @@ actor PairingAttempt {
         switch effect {
         case .send(let bytes): outgoing.yield(bytes)
         case .show(let code): onCode(code)
-        case .trust(let name, let port): return trustPeer(named: name, nodePort: port)
+        case .trust(let name, let port, let choice): return trustPeer(named: name, nodePort: port, in: choice)
         case .end(let end):
             self.end = end
             outgoing.finish()
@@ -114,13 +118,18 @@ actor PairingAttempt {
         return nil
     }
 
-    private func trustPeer(named name: [UInt8], nodePort: UInt16) -> PairingSession.Input {
+    private func trustPeer(named name: [UInt8], nodePort: UInt16, in choice: HouseholdChoice) -> PairingSession.Input {
         do {
             // Where a person said that the device is, its node is as well.
             let node = try address.flatMap { nodePort == 0 ? nil : try PeerAddress(host: $0.host, port: Int(nodePort)) }
-            device = try trust.add(
-                TrustedDevice(
-                    id: connection.peer, name: ProposedName.sanitized(name), addresses: node.map { [$0] } ?? [], added: Date()))
+            let peer = try TrustedDevice(
+                id: connection.peer, name: ProposedName.sanitized(name), addresses: node.map { [$0] } ?? [], added: Date())
+            switch choice {
+            case .own: device = try trust.admit(peer, into: candidate)
+            case .peer(let bytes):
+                guard let household = HouseholdID(bytes: bytes) else { return .trustFailed }
+                device = try trust.join(household, through: peer)
+            }
             return .trusted
         } catch {
             return .trustFailed

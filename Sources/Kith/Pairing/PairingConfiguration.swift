@@ -31,6 +31,8 @@ public struct PairingConfiguration: Sendable {
     public var usesDiscovery = true
     /// The port on which this device's node listens.
     public var nodePort = NodeConfiguration.preferredPort
+    /// Whether this device leaves its household for that of the other one, if both are in one.
+    public var joinsOther = false
     /// How long others may try.
     public var windowMilliseconds: Int64
 

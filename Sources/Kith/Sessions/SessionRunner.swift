@@ -19,6 +19,7 @@ final class SessionRunner: @unchecked Sendable {
     private let pieces = PieceQueue()
     private let queue: DispatchQueue
     private let executor: QueueExecutor
+    private let household: HouseholdExchange
     private let onStatus: @Sendable (PeerStatus) -> Void
     private let shared = Mutex<ReplicaID?>(nil)
 
@@ -27,15 +28,17 @@ final class SessionRunner: @unchecked Sendable {
     private var timer: (any DispatchSourceTimer)?
     private var timerDue: Instant?
     private var reason: CloseReason?
+    private var householdBytesLeft = HouseholdExchange.answerBytesMax
 
     init(
         _ connection: Connection, _ configuration: PeerSession.Configuration, store: KithStore, hub: SessionHub,
-        exchange: AttachmentExchange, onStatus: @escaping @Sendable (PeerStatus) -> Void
+        exchange: AttachmentExchange, household: HouseholdExchange, onStatus: @escaping @Sendable (PeerStatus) -> Void
     ) {
         self.connection = connection
         self.store = store
         self.hub = hub
         self.exchange = exchange
+        self.household = household
         self.onStatus = onStatus
         session = PeerSession(configuration)
         queue = DispatchQueue(label: "kith.session", qos: .userInitiated)
@@ -44,6 +47,9 @@ final class SessionRunner: @unchecked Sendable {
 
     /// The peer's replica, once it has said hello.
     var peer: ReplicaID? { shared.withLock { $0 } }
+
+    /// The group of the peer, if it is another one.
+    var refusedGroup: [UInt8]? { queue.sync { session.refusedGroup } }
 
     /// Lets the session hear of something.
     func post(_ input: PeerSession.Input) {
@@ -166,6 +172,8 @@ final class SessionRunner: @unchecked Sendable {
         case .attachment(let message):
             if let peer = session.peer { exchange.received(message, from: peer, self) }
             return nil
+        case .household(let bytes):
+            return hearOfHousehold(bytes)
         case .peer(let status):
             onStatus(status)
             return nil
@@ -174,6 +182,18 @@ final class SessionRunner: @unchecked Sendable {
             connection.beginClose(reason: Self.ended)
             return nil
         }
+    }
+
+    /// Answers, as long as the peer does not ask without end.
+    private func hearOfHousehold(_ bytes: [UInt8]) -> PeerSession.Input? {
+        let (answers, hasChanged) = household.hear(bytes, from: self)
+        if hasChanged { householdBytesLeft = HouseholdExchange.answerBytesMax }
+        householdBytesLeft -= answers.reduce(0) { $0 + $1.count }
+        guard householdBytesLeft >= 0 else {
+            return .close(CloseReason(.protocolError, "It asks about the household again and again."))
+        }
+        for answer in answers { post(.household(answer)) }
+        return nil
     }
 
     private func answer(_ body: () throws -> PeerSession.Input) -> PeerSession.Input {
@@ -200,6 +220,7 @@ final class SessionRunner: @unchecked Sendable {
         }
         guard isNew, let peer = session.peer else { return }
         hub.tellNeighbours()
+        household.greet(self)
         if session.capabilities.contains(.attachments) { exchange.appeared(self, as: peer) }
     }
 

@@ -1,3 +1,5 @@
+import KithTrust
+
 extension NodeStatus {
     /// What is known of a node at one moment.
     struct Facts {
@@ -6,6 +8,8 @@ extension NodeStatus {
         var mdns = "not used"
         var mdnsFails = false
         var isDialling = false
+        var standing = HouseholdStanding.alone
+        var household: String?
         /// What keeps the node from working at all.
         var obstacle: String?
     }
@@ -20,9 +24,19 @@ extension NodeStatus {
         if let obstacle = facts.obstacle {
             (state, sentence) = (.stalled, "Not synchronising: \(obstacle)")
             remedy = "Your notes are safe here. Mend this, and the node goes on by itself."
+        } else if facts.standing == .removed {
+            (state, sentence) = (.localOnly, "Local only: this device was removed from its household, so nothing leaves this machine.")
+            remedy =
+                "Your notes are all here. To come back, run `kith pair` here and on a device of the household; "
+                + "to stay alone, `kith household leave`."
+        } else if facts.peers.isEmpty, facts.standing == .member {
+            (state, sentence) = (.localOnly, "Local only: no other device is in the household, so nothing leaves this machine.")
+            remedy = "To synchronise, run `kith pair` on both machines."
         } else if facts.peers.isEmpty {
             (state, sentence) = (.localOnly, "Local only: no other device is trusted, so nothing leaves this machine.")
-            remedy = "To synchronise, run `kith pair` on both machines, or `kith device add ID` with the id that `kith device id` shows on the other."
+            remedy =
+                "To synchronise, run `kith pair` on both machines, "
+                + "or `kith device add ID` with the id that `kith device id` shows on the other."
         } else if connected.isEmpty {
             let isAlone = facts.peers.count == 1
             if facts.isDialling {
@@ -39,12 +53,15 @@ extension NodeStatus {
         } else {
             (state, sentence) = (.syncing, "Synchronising with \(Self.list(connected)).")
         }
-        self.init(state: state, sentence: sentence, remedy: remedy, port: facts.port, mdns: facts.mdns, peers: facts.peers)
+        self.init(
+            state: state, sentence: sentence, remedy: remedy, port: facts.port, mdns: facts.mdns, household: facts.household,
+            peers: facts.peers)
     }
 
     private static func remedy(_ facts: Facts) -> String {
         if facts.peers.allSatisfy({ $0.lastError == nil }), facts.mdnsFails {
-            return "Devices cannot be found by mDNS here (\(facts.mdns)). Start the mDNS daemon, or give an address: `kith device add ID --address HOST:PORT`."
+            return "Devices cannot be found by mDNS here (\(facts.mdns)). "
+                + "Start the mDNS daemon, or give an address: `kith device add ID --address HOST:PORT`."
         }
         return "It catches up by itself when a device appears. Is `kith up` running there, and does it trust this device?"
     }

@@ -61,15 +61,20 @@ public struct NodeStatus: Codable, Hashable, Sendable {
     public var port: Int?
     /// Whether other nodes can be found by mDNS, in plain words.
     public var mdns: String
+    /// The household, in short; `nil` without one.
+    public var household: String?
     /// By device id.
     public var peers: [Peer]
 
-    public init(state: State, sentence: String, remedy: String?, port: Int?, mdns: String, peers: [Peer]) {
+    public init(
+        state: State, sentence: String, remedy: String?, port: Int?, mdns: String, household: String? = nil, peers: [Peer]
+    ) {
         self.state = state
         self.sentence = sentence
         self.remedy = remedy
         self.port = port
         self.mdns = mdns
+        self.household = household
         self.peers = peers
     }
 }

@@ -36,9 +36,12 @@ final class StatusBoard: Sendable {
 
     // MARK: What is known
 
-    func trust(_ devices: [TrustedDevice]) {
+    func trust(_ trust: TrustStore) {
+        let devices = trust.devices
         update { state in
             state.devices = devices
+            state.facts.standing = trust.standing
+            state.facts.household = trust.household?.id.description
             let ids = Set(devices.map(\.id))
             state.peers = state.peers.filter { ids.contains($0.key) }
         }

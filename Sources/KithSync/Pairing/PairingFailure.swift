@@ -28,6 +28,8 @@ public struct PairingFailure: Error, Hashable, Sendable {
         case storeFailed = 11
         /// The connection broke. Never on the wire.
         case connectionLost = 12
+        /// Both are in a household, not in the same one, and neither is to leave it.
+        case otherHousehold = 13
     }
 
     public let code: Code
@@ -59,6 +61,11 @@ extension PairingFailure: CustomStringConvertible {
         case .busy: "\(isFromPeer ? "The other device" : "This device") is pairing with another one."
         case .replaced: "Another connection between the two devices goes on."
         case .storeFailed: "\(isFromPeer ? "The other device" : "This device") could not write its list of trusted devices."
+        case .otherHousehold:
+            """
+            The two devices are in different households. Decide which one to keep, and run `kith pair --join` on the device that \
+            is to leave its own; its notes come along and nothing is lost.
+            """
         case .connectionLost: "The connection to the other device broke. Try again on both."
         }
     }

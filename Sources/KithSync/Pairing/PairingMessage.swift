@@ -9,7 +9,7 @@ enum PairingMessage: Hashable, Sendable {
     /// That the sender knows the token.
     case proof([UInt8])
     /// The person at the sender said yes, or the token did. The name is what the device calls itself; `port` is where its node listens.
-    case accept(name: [UInt8], port: UInt16)
+    case accept(name: [UInt8], port: UInt16, household: HouseholdClaim)
     /// The sender trusts the receiver from now on.
     case done
     /// There will be no pairing.
@@ -35,8 +35,9 @@ extension PairingMessage {
         case .nonce(let nonce): [Kind.nonce] + nonce
         case .reveal(let nonce): [Kind.reveal] + nonce
         case .proof(let proof): [Kind.proof] + proof
-        case .accept(let name, let port):
-            [Kind.accept, UInt8(truncatingIfNeeded: port >> 8), UInt8(truncatingIfNeeded: port)] + name
+        case .accept(let name, let port, let household):
+            [Kind.accept, UInt8(truncatingIfNeeded: port >> 8), UInt8(truncatingIfNeeded: port), household.kind.rawValue]
+                + household.household + name
         case .done: [Kind.done]
         case .end(let code): [Kind.end, code.rawValue]
         }
@@ -65,8 +66,10 @@ extension PairingMessage {
         case Kind.proof: return .proof(try reader.raw(PairingLimits.hashBytes))
         case Kind.accept:
             let port = try UInt16(reader.byte()) << 8 | UInt16(reader.byte())
+            guard let kind = HouseholdClaim.Kind(rawValue: try reader.byte()) else { throw .malformed("household") }
+            let household = HouseholdClaim(kind, try reader.raw(PairingLimits.hashBytes))
             guard reader.remaining <= PairingLimits.nameBytesMax else { throw .limitExceeded("nameBytesMax") }
-            return .accept(name: try reader.raw(reader.remaining), port: port)
+            return .accept(name: try reader.raw(reader.remaining), port: port, household: household)
         case Kind.done: return .done
         case Kind.end: return .end(PairingFailure.Code(rawValue: try reader.byte()) ?? .unspecified)
         default: throw .unsupported("message \(kind)")

@@ -24,11 +24,11 @@ extension PairingSession {
         case send([UInt8])
         /// Show the digits and ask; answered by ``Input/answered(isSame:)``.
         case show(PairingCode)
-        /// Put the other device on the list; answered by ``Input/trusted`` or ``Input/trustFailed``.
+        /// Make the other device a member of this household, or join its; answered by ``Input/trusted`` or ``Input/trustFailed``.
         ///
         /// The name is what the other device calls itself: up to ``PairingLimits/nameBytesMax`` bytes of anything. `port` is where
         /// it says that its node listens; 0 if it does not say.
-        case trust(name: [UInt8], port: UInt16)
+        case trust(name: [UInt8], port: UInt16, HouseholdChoice)
         /// Close the connection in order. Nothing comes after it.
         case end(PairingEnd)
     }

@@ -27,14 +27,14 @@ extension PairingSession {
     private mutating func answered(_ isSame: Bool) throws(PairingFailure) {
         guard case .deciding(isAccepted: false, let peer) = phase else { return }
         guard isSame else { throw PairingFailure(.refused) }
-        accept(peer)
+        try accept(peer)
     }
 
     /// This side says yes.
-    mutating func accept(_ peer: Acceptance?) {
-        send(.accept(name: configuration.name, port: configuration.port))
+    mutating func accept(_ peer: Acceptance?) throws(PairingFailure) {
+        send(.accept(name: configuration.name, port: configuration.port, household: configuration.household))
         phase = .deciding(isAccepted: true, peer: peer)
-        if let peer { trust(peer) }
+        if let peer { try trust(peer) }
     }
 
     private mutating func trusted() {

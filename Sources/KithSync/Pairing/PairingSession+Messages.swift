@@ -12,8 +12,8 @@ extension PairingSession {
         case (.awaitingNonce, .nonce(let peerNonce)): exchanged(peerNonce)
         case (.awaitingReveal(let commitment), .reveal(let peerNonce)): try revealed(peerNonce, commitment)
         case (.awaitingProof(let peerNonce), .proof(let proof)): try proved(proof, peerNonce)
-        case (.deciding(let isAccepted, peer: nil), .accept(let name, let port)):
-            accepted(Acceptance(name: name, port: port), isAccepted: isAccepted)
+        case (.deciding(let isAccepted, peer: nil), .accept(let name, let port, let household)):
+            try accepted(Acceptance(name: name, port: port, household: household), isAccepted: isAccepted)
         case (.trusting(.nothing), .done): phase = .trusting(.done)
         case (.awaitingDone, .done): end(.paired)
         default: try lose(PairingFailure(.protocolError))
@@ -73,12 +73,12 @@ extension PairingSession {
         }
         if configuration.role == .acceptor { send(.proof(self.proof(of: .acceptor, token, peerNonce))) }
         enter(.deciding(isAccepted: false, peer: nil), milliseconds: configuration.timing.exchangeMilliseconds)
-        accept(nil)
+        try accept(nil)
     }
 
-    private mutating func accepted(_ peer: Acceptance, isAccepted: Bool) {
+    private mutating func accepted(_ peer: Acceptance, isAccepted: Bool) throws(PairingFailure) {
         if isAccepted {
-            trust(peer)
+            try trust(peer)
         } else {
             phase = .deciding(isAccepted: false, peer: peer)
         }

@@ -19,6 +19,8 @@ public struct PairingSession: Sendable {
         public var name: [UInt8] = []
         /// Where the node of this device listens.
         public var port: UInt16 = 0
+        /// Its household, or the one that it would make.
+        public var household = HouseholdClaim(.new, [UInt8](repeating: 0, count: PairingLimits.hashBytes))
         public var timing = PairingTiming()
 
         public init(own: [UInt8], peer: [UInt8], role: PairingRole, method: PairingMethod) {
@@ -54,6 +56,7 @@ public struct PairingSession: Sendable {
     struct Acceptance: Hashable, Sendable {
         let name: [UInt8]
         let port: UInt16
+        let household: HouseholdClaim
     }
 
     /// What was heard of the other side since both said yes.
@@ -121,9 +124,10 @@ public struct PairingSession: Sendable {
         effects.append(.show(code))
     }
 
-    mutating func trust(_ peer: Acceptance) {
+    mutating func trust(_ peer: Acceptance) throws(PairingFailure) {
+        let choice = try HouseholdClaim.choose(own: configuration.household, peer: peer.household, role: configuration.role)
         enter(.trusting(.nothing), milliseconds: nil)
-        effects.append(.trust(name: peer.name, port: peer.port))
+        effects.append(.trust(name: peer.name, port: peer.port, choice))
     }
 
     mutating func end(_ end: PairingEnd) {

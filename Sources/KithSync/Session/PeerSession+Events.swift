@@ -22,6 +22,8 @@ extension PeerSession {
         case identity(StoreSummary)
         /// The peers of all sessions of this node that are open.
         case neighbours([ReplicaID])
+        /// Something to tell the peer about the household; passed over if it cannot hear it.
+        case household([UInt8])
         /// Time has passed. Due at ``PeerSession/nextDeadline``; earlier or more often does no harm.
         case tick(wallClockMilliseconds: Int64)
         /// The node wants to end the session.
@@ -44,6 +46,8 @@ extension PeerSession {
         case renewIdentity
         /// The peer says something about attachments, for the node's ``AttachmentFetcher``.
         case attachment(AttachmentMessage)
+        /// The peer said this about the household.
+        case household([UInt8])
         /// How things stand with the peer has changed.
         case peer(PeerStatus)
         /// Close the connection once what was sent is out. The last effect.

@@ -30,6 +30,7 @@ extension PeerSession {
             throw .noCommonVersion(own: configuration.versions, theirs: hello.versions)
         }
         guard hello.group == configuration.group else {
+            refusedGroup = hello.group
             throw CloseReason(.wrongGroup, "The two devices belong to different groups.")
         }
         guard let summary = local.summary else { return }
@@ -67,6 +68,8 @@ extension PeerSession {
         case .attachment(let message):
             // Who was not told that we exchange them may not know that we do not.
             if capabilities.contains(.attachments) { perform(.attachment(message)) }
+        case .household(let bytes):
+            if capabilities.contains(.household) { perform(.household(bytes)) }
         case .hello, .goodbye:
             throw CloseReason(.protocolError, "It said hello twice.")
         }

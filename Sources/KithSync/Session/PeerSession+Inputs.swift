@@ -23,6 +23,8 @@ extension PeerSession {
             try settle(summary)
         case .neighbours(let replicas):
             forwarding.neighbours = replicas.sorted()
+        case .household(let bytes):
+            if capabilities.contains(.household) { send(.household(bytes)) }
         case .tick(let wallClockMilliseconds):
             clock.readWallClock(wallClockMilliseconds)
             try tick()

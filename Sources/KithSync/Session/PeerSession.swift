@@ -56,6 +56,8 @@ public struct PeerSession: Sendable {
     var doubt: Head?
     var owesAcknowledgement = false
     var pings: UInt64 = 0
+    /// The group of a peer that belongs to another one.
+    public internal(set) var refusedGroup: [UInt8]?
     private var lastStatus: PeerStatus?
     private var effects: [Effect] = []
 

@@ -8,4 +8,6 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
 
     /// Sends and fetches the bytes of attachments: frame types 0x98 to 0x9C.
     public static let attachments = Capabilities(rawValue: 1 << 1)
+    /// Hears what members say about the household: frame type 0xA0.
+    public static let household = Capabilities(rawValue: 1 << 3)
 }

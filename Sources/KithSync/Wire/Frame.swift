@@ -15,6 +15,9 @@ public enum Frame: Hashable, Sendable {
     case pong(Pulse)
     /// Bytes of attachments: between those that both have ``Capabilities/attachments``.
     case attachment(AttachmentMessage)
+    /// What members say to each other about the household; opaque here, at most ``WireLimits/householdBytesMax`` bytes. Only where
+    /// both sides have ``Capabilities/household``.
+    case household([UInt8])
     /// Why I close. The last frame.
     case goodbye(code: CloseCode, message: String)
 }

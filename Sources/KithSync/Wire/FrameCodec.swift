@@ -15,6 +15,7 @@ public enum FrameCodec {
         static let ping: UInt8 = 5
         static let pong: UInt8 = 6
         static let goodbye: UInt8 = 7
+        static let household: UInt8 = 0xA0
     }
 
     public static func encode(_ frame: Frame) -> [UInt8] {
@@ -48,6 +49,9 @@ public enum FrameCodec {
             encode(pulse, to: &body, &replicas)
         case .attachment(let message):
             type = AttachmentCodec.encode(message, to: &body)
+        case .household(let bytes):
+            type = FrameType.household
+            body.raw(bytes)
         case .goodbye(let code, let message):
             type = FrameType.goodbye
             body.byte(code.rawValue)
@@ -61,6 +65,7 @@ public enum FrameCodec {
         guard bytes.count <= WireLimits.frameBytesMax else { throw .limitExceeded("frameBytesMax") }
         var reader = ByteReader(bytes, entriesMax: WireLimits.entriesMax)
         let type = try reader.byte()
+        if type == FrameType.household { return .household(try household(&reader)) }
         if type >= firstOptionalType, !AttachmentCodec.types.contains(type) { return nil }
         if type == FrameType.hello, bytes.count > WireLimits.helloBytesMax { throw .limitExceeded("helloBytesMax") }
         let replicas = try replicaTable(&reader)
@@ -124,6 +129,17 @@ extension FrameCodec {
         var result: [ReplicaID] = []
         for _ in 0..<count { result.append(try reader.replica(replicas)) }
         return result
+    }
+}
+
+// MARK: - Household
+
+extension FrameCodec {
+    /// The rest of the frame, behind an empty table of replicas.
+    private static func household(_ reader: inout ByteReader) throws(WireError) -> [UInt8] {
+        _ = try replicaTable(&reader)
+        guard reader.remaining <= WireLimits.householdBytesMax else { throw .limitExceeded("householdBytesMax") }
+        return try reader.raw(reader.remaining)
     }
 }
 

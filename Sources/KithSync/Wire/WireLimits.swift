@@ -34,6 +34,8 @@ public enum WireLimits {
     public static let concurrentMax = 4_096
     /// Elements of one set.
     public static let setElementsMax = 100_000
+    /// Bytes of one message about the household.
+    public static let householdBytesMax = 64 << 10
     /// Bytes of a reason given for closing.
     public static let reasonBytesMax = 1_024
 }

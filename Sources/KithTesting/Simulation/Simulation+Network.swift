@@ -168,6 +168,7 @@ extension Simulation {
         case .ping: return "ping"
         case .pong: return "pong"
         case .attachment: return "about an attachment"
+        case .household(let bytes): return "household, \(bytes.count) bytes"
         case .goodbye(let code, let message): return "goodbye (\(code)): \(message)"
         case nil: return "\(bytes.count) bytes that are no frame of a known kind"
         }

@@ -10,7 +10,7 @@ extension Simulation {
         for effect in effects {
             switch effect {
             case .send(let bytes): try send(bytes, from: end)
-            case .peer, .attachment: break
+            case .peer, .attachment, .household: break
             case .close(let reason):
                 try justify(reason, end)
                 if isOpen(end) { try close(end) }
@@ -43,7 +43,7 @@ extension Simulation {
                 try apply(slice, relay, store, end)
             case .verifyIdentity(let claim):
                 try verifyIdentity(of: node, claim)
-            case .renewIdentity, .send, .attachment, .peer, .close:
+            case .renewIdentity, .send, .attachment, .household, .peer, .close:
                 break
             }
         } catch let error as StoreError {

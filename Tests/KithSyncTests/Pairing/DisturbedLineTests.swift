@@ -108,7 +108,7 @@ import Testing
 
     @Test func aNameOfTheLongestLengthPassesAndALongerOneDoesNot() throws {
         let name = [UInt8](repeating: 0x61, count: PairingLimits.nameBytesMax)
-        let message = PairingMessage.accept(name: name, port: 65_535)
+        let message = PairingMessage.accept(name: name, port: 65_535, household: PairingTable.noHousehold)
         #expect(try PairingMessage(message.encoded) == message)
         #expect(throws: WireError.limitExceeded("nameBytesMax")) { try PairingMessage(message.encoded + [0x61]) }
     }

@@ -76,7 +76,7 @@ import Testing
     func aPeerThatSaysYesBeforeTheNumbersIsRefused(side: Int) {
         var table = PairingTable()
         table.feed(side, .connected)
-        table.feed(side, .received(PairingMessage.accept(name: [], port: 0).encoded))
+        table.feed(side, .received(PairingMessage.accept(name: [], port: 0, household: PairingTable.noHousehold).encoded))
         #expect(table.ends[side] == .failed(PairingFailure(.protocolError)))
     }
 

@@ -30,6 +30,7 @@ struct PairingTable {
     var fault = Fault.none
     private(set) var codes: [PairingCode?] = [nil, nil]
     private(set) var trusts: [(name: [UInt8], port: UInt16)?] = [nil, nil]
+    private(set) var choices: [HouseholdChoice?] = [nil, nil]
     private(set) var ends: [PairingEnd?] = [nil, nil]
     private(set) var sent: [[UInt8]] = []
     private var line: [(to: Int, bytes: [UInt8])] = []
@@ -39,13 +40,19 @@ struct PairingTable {
 
     static let ids = [[UInt8](repeating: 0xA1, count: 32), [UInt8](repeating: 0xB2, count: 32)]
 
-    init(_ methods: [PairingMethod] = [.numbers, .numbers], seed: UInt64 = 1) {
+    static let noHousehold = HouseholdClaim(.new, [UInt8](repeating: 0, count: 32))
+
+    init(
+        _ methods: [PairingMethod] = [.numbers, .numbers], seed: UInt64 = 1,
+        households: [HouseholdClaim] = [Self.noHousehold, Self.noHousehold]
+    ) {
         var random = SplitMix64(seed: seed)
         sessions = [PairingRole.acceptor, .initiator].enumerated().map { index, role in
             var configuration = PairingSession.Configuration(
                 own: Self.ids[index], peer: Self.ids[1 - index], role: role, method: methods[index])
             configuration.name = Array("device \(index)".utf8)
             configuration.port = UInt16(4747 + index)
+            configuration.household = households[index]
             let nonce = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
             return PairingSession(configuration, nonce: nonce, cryptography: StandInCryptography())
         }
@@ -88,8 +95,11 @@ struct PairingTable {
         case .show(let code):
             codes[side] = code
             if let answer = answers[side] { feed(side, .answered(isSame: answer)) }
-        case .trust(let name, let port):
-            if canTrust[side] { trusts[side] = (name, port) }
+        case .trust(let name, let port, let choice):
+            if canTrust[side] {
+                trusts[side] = (name, port)
+                choices[side] = choice
+            }
             if !isWriting[side] { feed(side, canTrust[side] ? .trusted : .trustFailed) }
         case .end(let end):
             ends[side] = end

@@ -210,7 +210,7 @@ final class VirtualNetwork {
             case .send(let bytes): send(bytes, link, side)
             case .peer(let status): links[link].ends[side]?.status = status
             case .renewIdentity: renewIdentity(of: links[link].nodes[side])
-            case .attachment: break
+            case .attachment, .household: break
             case .readSlice, .apply, .verifyIdentity: schedule(now + storeDelay(), link, side, .perform(effect))
             case .close(let reason):
                 closings.append(Closing(node: links[link].nodes[side], reason: reason))
@@ -248,7 +248,7 @@ final class VirtualNetwork {
         case .verifyIdentity(let claim):
             nodes[node].store.verify(claim, fresh: .random(using: &random))
             for (link, side) in ends(of: node) { handle(.identity(nodes[node].store.summary), link, side) }
-        case .send, .attachment, .peer, .close, .renewIdentity:
+        case .send, .attachment, .household, .peer, .close, .renewIdentity:
             break
         }
     }

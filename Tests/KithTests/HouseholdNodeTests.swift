@@ -1,0 +1,103 @@
+import Foundation
+import Kith
+import Testing
+
+/// Real stores, TCP and TLS over loopback: who belongs to the household decides who gets anything.
+@Suite struct HouseholdNodeTests {
+    private func asTrusted(_ node: TestNode, port: Int? = nil) throws -> TrustedDevice {
+        let addresses = try port.map { [try PeerAddress(host: "127.0.0.1", port: $0)] } ?? []
+        return try TrustedDevice(id: node.key.id, name: "", addresses: addresses, added: Date(timeIntervalSince1970: 0))
+    }
+
+    /// What pairing does: the first makes the second a member, which joins and dials it.
+    private func pair(_ first: TestNode, _ second: TestNode, port: Int? = nil) throws {
+        try first.trust.admit(asTrusted(second), into: Household.founded(as: "first", by: first.key))
+        try second.trust.join(try #require(first.trust.household).id, through: asTrusted(first, port: port))
+    }
+
+    /// Two members that are connected.
+    private func connected() async throws -> (a: TestNode, b: TestNode, port: Int) {
+        let (a, b) = (try TestNode(), try TestNode())
+        try a.trust.admit(asTrusted(b), into: Household.founded(as: "a", by: a.key))
+        a.start()
+        let port = try await a.port()
+        try b.trust.join(try #require(a.trust.household).id, through: asTrusted(a, port: port))
+        b.start()
+        try await b.until { b.trust.standing == .member }
+        return (a, b, port)
+    }
+
+    @Test func whatWasWrittenAloneForMonthsComesAlong() async throws {
+        let (a, b) = (try TestNode(), try TestNode())
+        for index in 0..<30 { try b.add("alone \(index)") }
+        a.start()
+        b.start()
+        #expect(a.node.status.state == .localOnly)
+        try a.trust.admit(asTrusted(b), into: Household.founded(as: "a", by: a.key))
+        try pair(a, b, port: try await a.port())
+        try await a.until { try a.titles().count == 30 }
+        try await b.until { b.trust.standing == .member && b.node.status.state == .upToDate }
+        #expect(b.node.status.household == a.node.status.household && b.node.status.household != nil)
+        // Leaving keeps all of it, and goes back to local only.
+        try b.trust.leave()
+        try await b.until { b.node.status.state == .localOnly }
+        #expect(try b.titles().count == 30)
+        try b.add("alone again")
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(try a.titles().count == 30)
+        // And coming back brings what was written meanwhile.
+        try pair(a, b, port: try await a.port())
+        try await a.until { try a.titles().count == 31 }
+        await a.stop()
+        await b.stop()
+    }
+
+    @Test func membersHearOfEachOtherThroughOneThatKnowsBoth() async throws {
+        let (a, b, port) = try await connected()
+        let c = try TestNode()
+        try pair(a, c, port: port)
+        c.start()
+        try await c.until { c.trust.isTrusted(b.key.id) }
+        try await b.until { b.trust.isTrusted(c.key.id) }
+        try b.trust.remove(c.key.id)
+        try await a.until { !a.trust.isTrusted(c.key.id) }
+        try await a.until { a.node.status.peers.allSatisfy { $0.deviceID != c.key.id.description } }
+        try a.add("after the revocation")
+        try await b.until { try b.titles() == ["after the revocation"] }
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(try c.titles().isEmpty)
+        for node in [a, b, c] { await node.stop() }
+    }
+
+    @Test func aListKeptByHandBecomesAHouseholdWhenOneOfThemPairs() async throws {
+        let (a, b, c) = (try TestNode(), try TestNode(), try TestNode())
+        try a.trust(b)
+        a.start()
+        let port = try await a.port()
+        try b.trust(a, port: port)
+        b.start()
+        try a.add("by hand")
+        try await b.until { try b.titles() == ["by hand"] }
+        try a.trust.admit(asTrusted(c), into: Household.founded(as: "a", by: a.key))
+        try await b.until { b.trust.standing == .member && b.trust.isTrusted(c.key.id) }
+        try a.add("in the household")
+        try await b.until { try b.titles() == ["by hand", "in the household"] }
+        await a.stop()
+        await b.stop()
+    }
+
+    @Test func twoHouseholdsNeverMix() async throws {
+        let (a, b, port) = try await connected()
+        // c is a member of another household, in which somebody put a; and b's household has c.
+        let c = try TestNode()
+        try c.trust.found(Household.founded(as: "c", by: c.key))
+        try c.trust.add(asTrusted(a, port: port))
+        try a.trust.add(asTrusted(c))
+        try c.add("of another household")
+        c.start()
+        try await c.until { c.node.status.peers.first?.lastError?.contains("different groups") == true }
+        #expect(try a.titles().isEmpty && b.titles().isEmpty)
+        #expect(c.trust.household?.id != a.trust.household?.id)
+        for node in [a, b, c] { await node.stop() }
+    }
+}
