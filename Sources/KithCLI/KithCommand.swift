@@ -11,8 +11,7 @@ struct KithCommand: ParsableCommand {
             EXAMPLES
               kith note add "Shopping" --body "Bread, coffee" --tag home
               kith note list
-              kith device id                       what the other machine needs to know
-              kith device add ID --name laptop     trust the other machine
+              kith pair                            on both machines: let them trust each other
               kith up                              keep the notes in step, until Ctrl-C
 
             FILES
@@ -23,7 +22,7 @@ struct KithCommand: ParsableCommand {
             """,
         version: version,
         subcommands: [
-            NoteCommand.self, PairCommand.self, DeviceCommand.self, UpCommand.self, StatusCommand.self, ConflictsCommand.self,
-            TrashCommand.self, VerifyCommand.self, DoctorCommand.self, LabCommand.self,
+            NoteCommand.self, PairCommand.self, DeviceCommand.self, HouseholdCommand.self, UpCommand.self, StatusCommand.self,
+            ConflictsCommand.self, TrashCommand.self, VerifyCommand.self, DoctorCommand.self, LabCommand.self,
         ])
 }

@@ -41,6 +41,6 @@ struct CheckCommandTests {
         let tables = report["tables"] as? [[String: Any]] ?? []
         #expect(tables.contains { $0["name"] as? String == "note" && $0["isTracked"] as? Bool == true })
         #expect(try home.kith("doctor", "--size").output.contains("Kith's own"))
-        #expect(try home.kith("doctor").status == 64)
+        #expect(try home.kith("doctor", "--no-discovery").status == 69)
     }
 }

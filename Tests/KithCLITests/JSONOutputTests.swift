@@ -15,7 +15,8 @@ struct JSONOutputTests {
             ["trash", "list"], ["trash", "restore", quotes], ["note", "rm", quotes], ["trash", "empty", "--yes"], ["trash", "list"],
             ["verify"], ["doctor", "--size"],
             ["device", "id"], ["device", "add", other, "--name", "laptop", "--address", "host:1"], ["device", "list"],
-            ["device", "rename", "laptop", "attic"], ["status"], ["device", "remove", "attic"],
+            ["device", "rename", "laptop", "attic"], ["status"], ["household", "show"], ["device", "remove", "attic"],
+            ["household", "leave"],
         ]
         for command in commands {
             let result = try home.shell("\"$KITH\" " + command.map { "'\($0)'" }.joined(separator: " ") + " --json")
@@ -46,7 +47,8 @@ struct JSONOutputTests {
         let home = try KithHome()
         let commands = [
             "", "note", "note add", "note list", "note show", "note edit", "note rm", "note search", "device", "device id", "device add",
-            "device list", "device remove", "device rename", "up", "status", "conflicts", "conflicts list", "conflicts show",
+            "device list", "device revoke", "device rename", "household", "household show", "household leave", "up", "status", "conflicts",
+            "conflicts list", "conflicts show",
             "conflicts keep", "trash", "trash list", "trash restore", "trash empty", "verify", "doctor",
         ]
         for command in commands {

@@ -32,6 +32,9 @@ struct DeviceAdd: ParsableCommand {
         let device = try trust.add(TrustedDevice(id: other, name: name, addresses: addresses, added: Date()))
         if options.json { return try Console.output.write(json: DeviceRecord(device)) }
         try Console.output.writeLine("This machine trusts \(PlainText.line(device.label)).")
+        if trust.standing == .member {
+            try Console.output.writeLine("It joins the household when it meets a machine that it trusts.")
+        }
         try Console.output.writeLine("The other one must trust this one too. There:\n  kith device add \(trust.ownID)")
     }
 }

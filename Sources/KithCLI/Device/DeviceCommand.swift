@@ -5,12 +5,13 @@ struct DeviceCommand: ParsableCommand {
         commandName: "device",
         abstract: "Say which machines share the notes.",
         discussion: """
-            Each machine shows its id and is told the other's. Only machines that trust each other exchange anything.
+            `kith pair` adds machines; this is for the rest. Without pairing, each machine shows its id and is told the other's.             Only machines that trust each other exchange anything.
 
             EXAMPLES
               kith device id                       on the laptop
               kith device add ID --name laptop     on the desk, with that id
               kith device list
+              kith device revoke laptop
             """,
-        subcommands: [DeviceShowID.self, DeviceAdd.self, DeviceList.self, DeviceRemove.self, DeviceRename.self])
+        subcommands: [DeviceShowID.self, DeviceAdd.self, DeviceList.self, DeviceRevoke.self, DeviceRename.self])
 }

@@ -7,12 +7,23 @@ struct DeviceRecord: Encodable {
     let name: String
     let addresses: [String]
     let added: String
+    /// What the running node says of it; `nil` if none runs or it was never met.
+    let state: String?
+    let lastInStep: String?
+    let address: String?
+    let software: String?
+    let clockOffsetMilliseconds: Int64?
 
-    init(_ device: TrustedDevice) {
+    init(_ device: TrustedDevice, seen peer: NodeStatus.Peer? = nil) {
         id = device.id.description
         name = device.name
         addresses = device.addresses.map(\.description)
         added = device.added.formatted(.iso8601)
+        state = peer?.state.rawValue
+        lastInStep = peer?.lastSyncMilliseconds.flatMap(TimeText.init(milliseconds:))?.iso8601
+        address = peer?.address
+        software = peer?.software
+        clockOffsetMilliseconds = peer?.clockOffsetMilliseconds
     }
 }
 

@@ -4,7 +4,7 @@ import Kith
 struct DeviceRename: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename",
-        abstract: "Call a trusted machine something else, on this machine.",
+        abstract: "Call a machine something else; in a household, on all of them.",
         discussion: """
             EXAMPLES
               kith device rename laptop "Old laptop"

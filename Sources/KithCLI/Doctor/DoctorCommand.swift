@@ -1,29 +1,58 @@
 import ArgumentParser
+import Foundation
 import Kith
 import KithNotes
 
-struct DoctorCommand: ParsableCommand {
+struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look into what the notes need: how much room, and for what.",
+        abstract: "Find out why machines do not meet, or what takes up room.",
         discussion: """
+            Looks at this machine, its network and the other machines of the household, live, which takes some seconds, and says \
+            what is wrong and what to do. It changes nothing. The exit status is 69 if something keeps machines apart.
+
             EXAMPLES
+              kith doctor
+              kith doctor --json
               kith doctor --size
-              kith doctor --size --json
             """)
 
-    @Flag(help: "Say what takes up room in the file.")
+    @Flag(help: "Say what takes up room in the file instead.")
     var size = false
+
+    @Flag(help: "Do not look for others by mDNS.")
+    var noDiscovery = false
 
     @OptionGroup var options: StoreOptions
 
-    func validate() throws {
-        if !size { throw ValidationError("Say what to look at: --size.") }
+    func run() async throws {
+        if size {
+            let report = SizeReport(try options.withNotes { try $0.store.size() })
+            if options.json { return try Console.output.write(json: report) }
+            return try report.write(to: .output)
+        }
+        let folders = try options.folders()
+        let trust = try options.trust()
+        var doctor = NetworkDoctor(key: try DeviceKey.load(from: folders.identity), trust: trust, store: folders.notes)
+        doctor.usesDiscovery = !noDiscovery
+        let findings = await doctor.examine(node: try options.runningNode())
+        if options.json {
+            try Console.output.write(json: findings)
+        } else {
+            for finding in findings { try Self.write(finding) }
+        }
+        if findings.contains(where: { $0.verdict == .problem }) { throw ExitCode(CommandFailure.Status.unavailable.rawValue) }
     }
 
-    func run() throws {
-        let report = SizeReport(try options.withNotes { try $0.store.size() })
-        if options.json { return try Console.output.write(json: report) }
-        try report.write(to: .output)
+    private static func write(_ finding: DiagnosisFinding) throws {
+        let (mark, style): (String, TextStyle) =
+            switch finding.verdict {
+            case .good: ("ok", .green)
+            case .warning: ("look", .bold)
+            case .problem: ("WRONG", .red)
+            }
+        try Console.output.writeLine(
+            Console.output.styled(mark.padded(toWidth: 6), style) + PlainText.line(finding.sentence))
+        if let remedy = finding.remedy { try Console.output.writeLine("      " + PlainText.line(remedy)) }
     }
 }

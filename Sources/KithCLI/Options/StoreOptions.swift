@@ -24,6 +24,19 @@ struct StoreOptions: ParsableArguments {
         return try body(notes)
     }
 
+    /// What the node that runs for these notes says of itself; `nil` if none runs. One that was killed could not remove its status.
+    func runningNode() throws -> NodeStatus? {
+        guard let status = StatusFile(forStore: try folders().notes).read() else { return nil }
+        return try withNotes { notes in
+            do {
+                try notes.store.takeNodeLock().release()
+                return nil
+            } catch let error as StoreError where error.code == .busy {
+                return status
+            }
+        }
+    }
+
     /// The list of trusted devices; this device gets its key if it has none yet.
     func trust() throws -> TrustStore {
         let folder = try folders().identity

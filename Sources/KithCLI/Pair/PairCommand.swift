@@ -38,6 +38,9 @@ struct PairCommand: AsyncParsableCommand {
         help: "What this machine calls itself; by default its host name. Only the machine that it pairs with is told.")
     var name: String?
 
+    @Flag(help: "If both machines are in a household, leave the one of this machine for the other's. The notes come along.")
+    var join = false
+
     @Flag(help: "Neither announce this machine nor look for others by mDNS.")
     var noDiscovery = false
 
@@ -81,6 +84,7 @@ struct PairCommand: AsyncParsableCommand {
             method, name: name ?? String(hostName), address: try address.map { try PeerAddress(parsing: $0) })
         configuration.port = port
         configuration.usesDiscovery = !noDiscovery
+        configuration.joinsOther = join
         if let nodePort = StatusFile(forStore: try options.folders().notes).read()?.port { configuration.nodePort = nodePort }
         return configuration
     }

@@ -11,19 +11,25 @@ struct StatusReport: Encodable {
     let sentence: String
     /// What can be done about it, if anything.
     let remedy: String?
+    /// The household, in short; `nil` without one.
+    let household: String?
     /// What the running node says of itself.
     let node: NodeStatus?
 
-    init(device: DeviceID, notes: URL, node: NodeStatus?, devices: [TrustedDevice]) {
+    init(device: DeviceID, notes: URL, node: NodeStatus?, trust: TrustStore) {
         self.device = device.description
         self.notes = notes.path
         self.node = node
+        household = trust.household?.id.description
         isRunning = node != nil
         if let node {
             (sentence, remedy) = (node.sentence, node.remedy)
-        } else if devices.isEmpty {
+        } else if trust.standing == .removed {
+            sentence = "Local only: this machine was removed from its household. Its notes are all here."
+            remedy = "To come back, run `kith pair` here and on a machine of the household; to stay alone, `kith household leave`."
+        } else if trust.devices.isEmpty {
             sentence = "Local only: no other machine is trusted, so the notes stay on this one."
-            remedy = "To share them, run `kith device add ID` on both machines, and then `kith up`."
+            remedy = "To share them, run `kith pair` on both machines, and then `kith up`."
         } else {
             sentence = "Not running: notes can be written and read, and reach the other machines later."
             remedy = "Start synchronising with `kith up`."
@@ -56,6 +62,7 @@ struct StatusReport: Encodable {
 
     private var facts: [(String, String)] {
         var facts = [("Notes", notes), ("Device", device)]
+        if let household { facts.append(("House", household)) }
         if let node {
             facts.append(("Port", node.port.map(String.init) ?? "none"))
             facts.append(("mDNS", node.mdns))

@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+@Suite("A household holds others than those it should", .timeLimit(.minutes(3)))
+struct HouseholdCommandTests {
+    private let first: KithHome
+    private let second: KithHome
+
+    init() throws {
+        first = try KithHome()
+        second = try KithHome()
+    }
+
+    /// Pairs two homes by a token, without mDNS.
+    private func pair(_ first: KithHome, _ second: KithHome, _ options: String = "") throws -> KithHome.Result {
+        try first.shell(
+            """
+            "$KITH" pair --token --json --no-discovery --port 0 --name first > pair.out & pair=$!
+            while ! grep -q '"token"' pair.out; do kill -0 $pair || exit 1; sleep 0.05; done
+            port=$(sed -n 's/.*"port" *: *\\([0-9]*\\).*/\\1/p' pair.out)
+            token=$(sed -n 's/.*"token" *: *"\\([^"]*\\)".*/\\1/p' pair.out)
+            KITH_HOME=\(second.folder.path) "$KITH" pair "$token" --address 127.0.0.1:$port --no-discovery --name second \(options); status=$?
+            [ $status = 0 ] || kill $pair 2>/dev/null; wait $pair; exit $status
+            """)
+    }
+
+    private func port(of node: RunningNode) async throws -> Int {
+        var port: Int?
+        try await node.wait { output in
+            port = output.matches(of: /"port":(\d+)/).last.flatMap { Int($0.1) }
+            return port != nil
+        }
+        return try #require(port)
+    }
+
+    private func members(_ home: KithHome) throws -> [String] {
+        let shown = try home.kith("household", "show", "--json").json() as? [String: Any]
+        return (shown?["members"] as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }.sorted()
+    }
+
+    @Test("a machine is paired, synchronises what it wrote alone, is revoked, and comes back")
+    func journey() async throws {
+        try second.kith("note", "add", "Written alone")
+        #expect(try first.kith("household", "show").output.contains("by itself"))
+        let paired = try pair(first, second)
+        #expect(paired.status == 0, "\(paired.error)\(paired.output)")
+        #expect(try members(first) == ["first", "second"])
+        #expect(try second.kith("household", "show").output.contains("Joining"))
+
+        let one = try RunningNode(first, "--no-discovery", "--port", "0", "--json")
+        let port = try await port(of: one)
+        let id = try first.kith("device", "id").lastLine
+        try second.kith("device", "add", id, "--address", "127.0.0.1:\(port)")
+        let two = try RunningNode(second, "--no-discovery", "--port", "0")
+        try await one.wait { _ in try first.kith("note", "list").output.contains("Written alone") }
+        try await two.wait { _ in try members(second) == ["first", "second"] }
+        try first.kith("device", "rename", "second", "attic")
+        try await two.wait { _ in try members(second) == ["attic", "first"] }
+        let listed = try first.kith("device", "list", "--json").json() as? [[String: Any]]
+        #expect(listed?.first?["state"] as? String == "connected")
+
+        #expect(try first.kith("device", "revoke", "attic").status == 0)
+        #expect(try members(first) == ["first"])
+        try await two.wait { $0.contains("Waiting") }
+        try first.kith("note", "add", "After the revocation")
+        let diagnosis = try second.kith("doctor", "--no-discovery")
+        #expect(diagnosis.status == 69)
+        #expect(diagnosis.output.contains("does not trust this device"), "\(diagnosis.output)")
+        #expect(try !second.kith("note", "list").output.contains("After"))
+
+        #expect(try second.kith("household", "leave").status == 0)
+        try await two.wait { $0.contains("Local only") }
+        #expect(try second.kith("note", "list").output.contains("Written alone"))
+        let again = try pair(first, second)
+        #expect(again.status == 0, "\(again.error)")
+        try second.kith("device", "add", id, "--address", "127.0.0.1:\(port)")
+        try await two.wait { _ in try second.kith("note", "list").output.contains("After the revocation") }
+        #expect(try await one.stop(SIGTERM) == 0)
+        #expect(try await two.stop(SIGTERM) == 0)
+    }
+
+    @Test("of two households a person says which one is kept")
+    func twoHouseholds() throws {
+        let (third, fourth) = (try KithHome(), try KithHome())
+        #expect(try pair(first, second).status == 0)
+        #expect(try pair(third, fourth).status == 0)
+        let refused = try pair(first, third)
+        #expect(refused.status == 65)
+        #expect(refused.error.contains("--join"), "\(refused.error)")
+        let before = try household(first)
+        #expect(try household(third) != before)
+        #expect(try pair(first, third, "--join").status == 0)
+        #expect(try household(third) == before)
+        #expect(try third.kith("device", "list", "--json").json() as? [[String: Any]] != nil)
+        #expect(try household(fourth) != before)
+    }
+
+    private func household(_ home: KithHome) throws -> String? {
+        (try home.kith("household", "show", "--json").json() as? [String: Any])?["household"] as? String
+    }
+}
