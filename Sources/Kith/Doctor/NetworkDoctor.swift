@@ -112,6 +112,8 @@ public struct NetworkDoctor: Sendable {
                     break
                 } catch {
                     result = .failed(at: address.description, error.code, error.message)
+                    // Who answered says more than silence at another address.
+                    if ![.unknownHost, .unreachable, .timedOut].contains(error.code) { break }
                 }
             }
             await transport.close()
