@@ -11,8 +11,11 @@ struct NoteRecord: Encodable {
     /// `nil` for a time that no calendar shows.
     let created: String?
     let updated: String?
+    /// The version of the body; `nil` where it was not asked for.
+    let version: String?
 
-    init(_ note: Note) {
+    init(_ note: Note, version: String? = nil) {
+        self.version = version
         id = note.id.uuidString.lowercased()
         title = note.title
         body = note.body
@@ -26,7 +29,7 @@ struct NoteRecord: Encodable {
 extension [Note] {
     /// Writes the notes as a table or as JSON.
     func write(to console: Console, asJSON: Bool) throws {
-        if asJSON { return try console.write(json: map(NoteRecord.init)) }
+        if asJSON { return try console.write(json: map { NoteRecord($0) }) }
         var table = TextTable(header: ["ID", "CHANGED", "TITLE", "COLOR", "TAGS"], flexibleColumn: 2)
         table.rows = map { note in
             [

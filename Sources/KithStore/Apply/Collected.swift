@@ -18,6 +18,7 @@ extension Cell {
         case .register(let state): state.writes.contains { known.covers($0.stamp.dot) }
         case .set(let state): known.covers(state.touched) || state.elements.contains { $0.dots.contains(where: known.covers) }
         case .counter: false
+        case .text(let state): state.touched.entries.contains { known[$0.replica] > 0 }
         }
     }
 
@@ -37,7 +38,7 @@ extension Cell {
             if case .set(let left)? = remaining { set = left }
             set.add(full.elements.filter { $0.dots.contains(where: known.covers) }.map(\.json), dot: stamp.dot)
             return .set(set)
-        case (.counter, _):
+        case (.counter, _), (.text, _):
             return remaining ?? self
         }
     }

@@ -120,6 +120,7 @@ extension Cell {
         case .register: .register(RegisterState())
         case .set: .set(SetState())
         case .counter: .counter(CounterState())
+        case .text: .text(TextState())
         }
     }
 
@@ -129,6 +130,7 @@ extension Cell {
         case .register(let state): state.writes.isEmpty
         case .set(let state): state.touched.isEmpty
         case .counter(let state): state.totals.isEmpty
+        case .text(let state): state.touched.isEmpty
         }
     }
 }

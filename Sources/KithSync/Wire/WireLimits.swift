@@ -34,6 +34,10 @@ public enum WireLimits {
     public static let concurrentMax = 4_096
     /// Elements of one set.
     public static let setElementsMax = 100_000
+    /// Changes of one text in one slice.
+    public static let textChangesMax = 1 << 20
+    /// Bytes of the operations, or of the inserted text, of one text change.
+    public static let textBytesMax = 64 << 20
     /// Bytes of a reason given for closing.
     public static let reasonBytesMax = 1_024
 }
