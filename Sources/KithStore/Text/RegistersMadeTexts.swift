@@ -1,5 +1,6 @@
 import KithCausality
 import KithSync
+import KithText
 
 /// Carries over what was written to a column when it was still a register.
 ///
@@ -90,6 +91,7 @@ extension StoreOpening {
         guard let stored = try ledger.storedRow(table.number, row: row), let found = try user.find(id) else { return }
         var state = try stored.state(tracked, values: found.values) { try SetText.elements(of: $0, ledger.connection) }
         var marks: [RegistersMadeTexts.Mark] = []
+        var isCarried = false
         if let carrying {
             for column in table.columns where column.key.kind == .register && state[column.number] == nil {
                 // A register that the app's table has no more shows in the text column of its name.
@@ -97,10 +99,12 @@ extension StoreOpening {
                 guard isBase, !tracked.columns.contains(column.number) else { continue }
                 state[column.number] = .register(RegisterState(writes: [Write(stamp: stored.base, value: .null)]))
             }
+            let before = state
             marks = carrying.carryOver(&state) { text in tracked.columns.firstIndex(of: text).map { found.values[$0] } }
+            isCarried = state != before
         }
         let isShown = stored.exceptions.cells.allSatisfy { !$0.cell.holdsText || !tracked.columns.contains($0.column) }
-        if isShown, !state.cells.contains(where: { $0.cell.hasNewChanges }) { return }
+        if isShown, !isCarried { return }
         try TextCells(ledger).settle(&state, table: table.number, id: id)
         try carrying?.mark(marks, in: &state, table: table.number, id: id, TextCells(ledger))
         try user.update(row, from: found.values, to: state.shownValues(tracked))
@@ -132,9 +136,5 @@ extension Cell {
     /// Whether the record of a cell holds its text: it came before the app's table had the column.
     fileprivate var holdsText: Bool {
         if case .text(let state) = self { state.text != nil } else { false }
-    }
-
-    fileprivate var hasNewChanges: Bool {
-        if case .text(let state) = self { !state.changes.isEmpty } else { false }
     }
 }

@@ -8,4 +8,6 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
 
     /// Sends and fetches the bytes of attachments: frame types 0x98 to 0x9C.
     public static let attachments = Capabilities(rawValue: 1 << 1)
+    /// Understands text columns; every session of this build does. A peer without it is not sent any.
+    public static let texts = Capabilities(rawValue: 1 << 2)
 }
