@@ -96,10 +96,3 @@ extension NotesStore {
         }
     }
 }
-
-extension RowID {
-    init(_ id: UUID) {
-        func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-        self.init(high: word(id.bytes[..<8]), low: word(id.bytes[8...]))
-    }
-}

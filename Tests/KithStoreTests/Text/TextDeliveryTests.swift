@@ -128,7 +128,7 @@ struct TextDeliveryTests {
 
     @Test(
         "the same changes give the same text, versions and digest, and no character is lost, however they were delivered",
-        arguments: 0..<(isSoak ? 400 : 12))
+        arguments: 0..<(isSoak ? 400 : 8))
     func delivered(seed: UInt64) throws {
         let network = try Network(stores: 2 + Int(seed % 3), seed: seed)
         for _ in 0..<120 { try network.step() }
