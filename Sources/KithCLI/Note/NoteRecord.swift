@@ -14,7 +14,11 @@ struct NoteRecord: Encodable {
     /// The version of the body; `nil` where it was not asked for.
     let version: String?
 
-    init(_ note: Note, version: String? = nil) {
+    init(_ note: Note) {
+        self.init(note, version: nil)
+    }
+
+    init(_ note: Note, version: String?) {
         self.version = version
         id = note.id.uuidString.lowercased()
         title = note.title
@@ -29,7 +33,7 @@ struct NoteRecord: Encodable {
 extension [Note] {
     /// Writes the notes as a table or as JSON.
     func write(to console: Console, asJSON: Bool) throws {
-        if asJSON { return try console.write(json: map { NoteRecord($0) }) }
+        if asJSON { return try console.write(json: map(NoteRecord.init)) }
         var table = TextTable(header: ["ID", "CHANGED", "TITLE", "COLOR", "TAGS"], flexibleColumn: 2)
         table.rows = map { note in
             [

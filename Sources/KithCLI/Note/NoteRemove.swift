@@ -24,7 +24,7 @@ struct NoteRemove: ParsableCommand {
             try store.delete(found.map(\.id))
             return found
         }
-        if options.json { return try Console.output.write(json: deleted.map { NoteRecord($0) }) }
+        if options.json { return try Console.output.write(json: deleted.map(NoteRecord.init)) }
         for note in deleted { try Console.output.writeLine("Deleted \(PlainText.line(note.label)).") }
     }
 }

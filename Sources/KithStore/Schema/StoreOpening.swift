@@ -149,7 +149,7 @@ struct StoreOpening {
         // A key that was declared or changed since shows in the triggers.
         if let key = tracked.naturalKey { try KeyInspector(connection: connection).checkRows(key, of: tracked) }
         if ours.count < wanted.count { try adoptRows(table, tracked, ledger, clock) } else { try checkValues(table, tracked) }
-        try takeUpTexts(table, tracked, ledger, capture)
+        if !ours.isEmpty || RegistersMadeTexts(table) != nil { try takeUpTexts(table, tracked, ledger, capture) }
     }
 
     /// Rows without clocks become one commit of this replica.
