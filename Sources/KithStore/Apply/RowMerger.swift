@@ -129,9 +129,9 @@ struct RowMerger {
             try UserTable(connection: ledger.connection, table: table, tracked: tracked).delete(visible.row)
             try ledger.removeClocks(table.number, row: visible.row)
         }
+        if held.state.hasTexts, !state.hasTexts { try TextArchive(ledger: ledger).forget(table: table.number, id: id) }
         if state.isEmpty, context == nil {
             if let hidden = held.hidden { try ledger.removeHidden(hidden.number) }
-            try TextArchive(ledger: ledger).forget(table: table.number, id: id)
             try ledger.reindex(table.number, from: held.dots, at: reference(held), to: [], at: 0)
             return
         }
@@ -203,4 +203,10 @@ struct CollectedRowReturns: Error {}
 extension CatalogTable {
     /// What becomes of an edit that did not know of a deletion; for a table of another schema, as long as nobody knows better, it counts.
     fileprivate var deletePolicy: DeletePolicy { tracked?.deletePolicy ?? .updateWins }
+}
+
+extension RowState {
+    fileprivate var hasTexts: Bool {
+        cells.contains { if case .text = $0.cell { true } else { false } }
+    }
 }

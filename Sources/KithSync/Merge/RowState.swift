@@ -107,6 +107,7 @@ public struct RowState: Hashable, Sendable {
         for entry in cells where part[entry.column] == nil {
             var cell = entry.cell
             if case .set(let set) = cell, theirs.covers(set.touched) { cell = cell.empty }
+            if case .text(let text) = cell, theirs.covers(text.touched) { cell = cell.empty }
             cell.merge(entry.cell.empty, knowing: VersionVector(), theirs: theirs)
             self[entry.column] = cell.isEmpty ? nil : cell
         }
