@@ -79,7 +79,7 @@ extension RowState {
     fileprivate func hasTexts(of known: VersionVector) -> Bool {
         cells.contains { entry in
             guard case .text(let text) = entry.cell else { return false }
-            return text.touched.entries.contains { known[$0.replica] > 0 }
+            return text.dependsOnHistory(of: known)
         }
     }
 }
