@@ -103,7 +103,7 @@ let package = Package(
         tests("ProjectTests"),
         tests("KithCausalityTests", ["KithCausality"]),
         tests("KithSyncTests", ["KithCausality", "KithSync"], fixtures: true),
-        tests("KithStoreTests", ["KithCausality", "KithSync", "KithStore", "kith-conformance", grdb, sqlite], fixtures: true),
+        tests("KithStoreTests", ["KithCausality", "KithText", "KithSync", "KithStore", "kith-conformance", grdb, sqlite], fixtures: true),
         tests("KithTextTests", ["KithCausality", "KithText", crypto], fixtures: true),
         tests("KithTrustTests", ["KithTrust", crypto] + certificates),
         tests("KithTransportTests", ["KithTransport", "KithTrust", crypto] + certificates + nio),

@@ -87,17 +87,58 @@ struct EditorTests {
     @Test("text that cannot be saved is kept in a file that the error names")
     func kept() throws {
         let meanwhile = try home.script(
-            "meanwhile", #""$KITH" note edit Shopping --body Milk >/dev/null; printf 'Shopping\n\nCoffee\n' > "$1""#)
+            "meanwhile", #""$KITH" note edit Shopping --title Milk >/dev/null; printf 'Groceries\n\nCoffee\n' > "$1""#)
         let removed = try home.script("removed", #""$KITH" note rm Shopping >/dev/null; printf 'Shopping\n\nCoffee\n' > "$1""#)
         let failed = try home.script("failed", #"printf 'Shopping\n\nCoffee\n' > "$1"; exit 3"#)
         let long = try home.script("long", #"head -c 2000 /dev/zero | tr '\0' x > "$1"; printf '\n\nCoffee\n' >> "$1""#)
-        for (editor, status) in [(failed, 69), (long, 65), (meanwhile, 75), (removed, 66)] as [(String, Int32)] {
+        for (editor, status) in [(failed, 69), (long, 65), (meanwhile, 75)] as [(String, Int32)] {
             let result = try edit(editor)
             expectFailure(result, status, "Your text is in ")
             let path = try #require(result.error.components(separatedBy: "Your text is in ").last?.dropLast())
             #expect(try String(contentsOfFile: String(path), encoding: .utf8).hasSuffix("\n\nCoffee\n"))
-            if status == 75 { #expect(try body == "Milk") }
+            if status == 75 {
+                #expect(try home.kith("note", "show", "Milk", "--body-only").output == "Bread")
+                try home.kith("note", "edit", "Milk", "--title", "Shopping")
+            }
         }
+        let result = try edit(removed)
+        expectFailure(result, 66, "Your text is in ")
+    }
+
+    @Test("what others write in the text meanwhile stays, and every version can be read again")
+    func merged() throws {
+        let editor = try home.script(
+            "editor",
+            #"for item in Milk Eggs; do "$KITH" note edit Shopping --body "$("$KITH" note show Shopping --body-only), $item" >/dev/null; done; printf 'Shopping\n\nBlack Bread\n' > "$1""#
+        )
+        let result = try edit(editor)
+        #expect(result.status == 0, "\(result.error)")
+        #expect(try body == "Black Bread, Milk, Eggs")
+        let versions = try #require(try home.kith("note", "history", "Shopping", "--json").json() as? [[String: Any]])
+        let texts = try versions.map {
+            try home.kith("note", "show", "Shopping", "--body-only", "--at", try #require($0["version"] as? String)).output
+        }
+        #expect(texts == ["Black Bread, Milk, Eggs", "Bread, Milk, Eggs", "Bread, Milk", "Bread"])
+        let lines = try home.kith("note", "history", "Shopping").output.split(separator: "\n")
+        #expect(lines.count == 4 && lines[3].contains("+5") && lines[3].hasSuffix("this device"))
+        let short = try #require(lines[3].split(separator: " ").first.map(String.init))
+        #expect(try home.kith("note", "show", "Shopping", "--body-only", "--at", short).output == "Bread")
+        expectFailure(try home.kith("note", "show", "Shopping", "--at", "nothing.1"), 66, "kith note history")
+    }
+
+    @Test("a text from a file that names its base keeps what was written since")
+    func fileWithBase() throws {
+        let shown = try #require(try home.kith("note", "show", "Shopping", "--json").json() as? [String: Any])
+        let base = try #require(shown["version"] as? String)
+        try home.kith("note", "edit", "Shopping", "--body", "Bread, milk")
+        let file = try home.write("list.md", Data("Rye bread".utf8))
+        let result = try home.kith("note", "edit", "Shopping", "--body-file", file, "--base", base)
+        #expect(result.status == 0, "\(result.error)")
+        #expect(try body == "Rye bread, milk")
+        expectFailure(try home.kith("note", "edit", "Shopping", "--body-file", file, "--base", "beef.9"), 66, "version")
+        let alone = try home.kith("note", "edit", "Shopping", "--base", base)
+        #expect(alone.status == 64 && alone.error.contains("--base needs"))
+        #expect(try body == "Rye bread, milk")
     }
 
     @Test("a note can be written in the editor from the start, and an empty text adds none")

@@ -46,7 +46,8 @@ struct JSONOutputTests {
     func help() throws {
         let home = try KithHome()
         let commands = [
-            "", "note", "note add", "note list", "note show", "note edit", "note rm", "note search", "device", "device id", "device add",
+            "", "note", "note add", "note list", "note show", "note edit", "note history", "note rm", "note search", "device", "device id",
+            "device add",
             "device list", "device revoke", "device rename", "household", "household show", "household leave", "up", "status", "conflicts",
             "conflicts list", "conflicts show",
             "conflicts keep", "trash", "trash list", "trash restore", "trash empty", "verify", "doctor",

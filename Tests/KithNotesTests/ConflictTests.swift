@@ -4,14 +4,14 @@ import Testing
 
 @Suite("A version of a note gets lost")
 struct ConflictTests {
-    /// Two machines that changed the body of one note at the same time, and then met.
+    /// Two machines that changed the title of one note at the same time, and then met.
     private static func disagreement() throws -> (NotesStore, NotesStore, Note) {
         let a = try NotesStore.inMemory(seed: 1)
         let b = try NotesStore.inMemory(seed: 2)
-        let note = try a.add(title: "Shopping", body: "Bread")
+        let note = try a.add(title: "Bread")
         try b.pull(from: a)
-        try a.edit(note.id) { $0.body = "Bread, milk" }
-        try b.edit(note.id) { $0.body = "Bread, coffee" }
+        try a.edit(note.id) { $0.title = "Bread, milk" }
+        try b.edit(note.id) { $0.title = "Bread, coffee" }
         try a.pull(from: b)
         try b.pull(from: a)
         return (a, b, note)
@@ -21,10 +21,10 @@ struct ConflictTests {
     func kept() throws {
         let (a, b, note) = try Self.disagreement()
         let conflicts = try a.conflicts()
-        #expect(conflicts.map(\.field) == [.body])
+        #expect(conflicts.map(\.field) == [.title])
         #expect(conflicts.map(\.noteID) == [note.id])
         #expect(Set(conflicts.flatMap { $0.versions.map(\.text) }) == ["Bread, milk", "Bread, coffee"])
-        #expect(conflicts.first?.versions.first?.text == (try a.note(note.id)?.body))
+        #expect(conflicts.first?.versions.first?.text == (try a.note(note.id)?.title))
         #expect(try b.conflicts() == conflicts)
     }
 
@@ -33,11 +33,11 @@ struct ConflictTests {
         let (a, b, note) = try Self.disagreement()
         let conflict = try #require(try a.conflicts().first)
         let kept = try a.keep(version, of: conflict)
-        #expect(kept.body == conflict.versions[version].text)
+        #expect(kept.title == conflict.versions[version].text)
         try b.pull(from: a)
         for store in [a, b] {
             #expect(try store.conflicts().isEmpty)
-            #expect(try store.note(note.id)?.body == kept.body)
+            #expect(try store.note(note.id)?.title == kept.title)
         }
     }
 
@@ -45,11 +45,11 @@ struct ConflictTests {
     func outdated() throws {
         let (a, _, note) = try Self.disagreement()
         let conflict = try #require(try a.conflicts().first)
-        try a.edit(note.id) { $0.body = "Nothing" }
+        try a.edit(note.id) { $0.title = "Nothing" }
         #expect(code { try a.keep(0, of: conflict) } == .changedMeanwhile)
         #expect(code { try a.keep(2, of: conflict) } == .notFound)
         #expect(code { try a.keep(-1, of: conflict) } == .notFound)
-        #expect(try a.note(note.id)?.body == "Nothing")
+        #expect(try a.note(note.id)?.title == "Nothing")
     }
 
     @Test("two machines that wrote the same have nothing to choose")
@@ -58,8 +58,8 @@ struct ConflictTests {
         let b = try NotesStore.inMemory(seed: 2)
         let note = try a.add(title: "Shopping")
         try b.pull(from: a)
-        try a.edit(note.id) { $0.body = "Bread" }
-        try b.edit(note.id) { $0.body = "Bread" }
+        try a.edit(note.id) { $0.title = "Bread" }
+        try b.edit(note.id) { $0.title = "Bread" }
         try a.pull(from: b)
         #expect(try a.conflicts(of: try #require(try a.note(note.id))).isEmpty)
     }

@@ -7,7 +7,7 @@ import Testing
 struct HostileRowTests {
     private static let values: [(column: String, value: DatabaseValue)] = [
         ("title", Data([0xFF, 0xFE]).databaseValue), ("title", 5.databaseValue), ("title", "two\nlines\u{1B}[2J".databaseValue),
-        ("body", Data([0, 1]).databaseValue), ("body", 1.5.databaseValue),
+        ("body", "\u{1B}]0;x\u{7}\u{0}".databaseValue), ("body", 1.5.databaseValue),
         ("color", "purple".databaseValue), ("color", Int64.max.databaseValue), ("color", Int64.min.databaseValue),
         ("created", "yesterday".databaseValue), ("created", Int64.min.databaseValue),
         ("updated", Int64.max.databaseValue), ("updated", Double.infinity.databaseValue),

@@ -102,13 +102,64 @@ struct LostEditTests {
     func saveOverOthers() throws {
         let store = try NotesStore.inMemory()
         let base = try store.add(title: "Shopping", body: "Bread")
-        try store.edit(base.id) { $0.body = "Bread, milk" }
+        try store.edit(base.id) { $0.title = "Shopping list" }
         var edited = base
         edited.body = "Bread, coffee"
         edited.title = "Groceries"
         #expect(code { try store.save(edited, base: base) } == .changedMeanwhile)
-        #expect(try store.note(base.id)?.body == "Bread, milk")
-        #expect(try store.note(base.id)?.title == "Shopping")
+        #expect(try store.note(base.id)?.body == "Bread")
+        #expect(try store.note(base.id)?.title == "Shopping list")
+    }
+
+    @Test("a body that was open while others wrote in it keeps what they wrote, by the text or by its version")
+    func saveBodyBesideOthers() throws {
+        let a = try NotesStore.inMemory(seed: 1)
+        let b = try NotesStore.inMemory(seed: 2)
+        let base = try a.add(title: "Shopping", body: "Bread\nCoffee\n")
+        let version = try a.bodyVersion(of: base.id)
+        try b.pull(from: a)
+        try b.edit(base.id) { $0.body += "Milk\n" }
+        try b.edit(base.id) { $0.body = "Eggs\n" + $0.body }
+        try a.pull(from: b)
+        var edited = base
+        edited.body = "Bread\nGreen coffee\n"
+        #expect(try a.save(edited, base: base).body == "Eggs\nBread\nGreen coffee\nMilk\n")
+        #expect(try a.saveBody("Bread!\nCoffee\n", of: base.id, base: version).body == "Eggs\nBread!\nGreen coffee\nMilk\n")
+        try b.pull(from: a)
+        #expect(try b.note(base.id)?.body == a.note(base.id)?.body)
+        let history = try b.history(of: base.id)
+        #expect(history.map(\.isOwn) == [false, false, true, true, false])
+        #expect(try b.body(of: base.id, at: try #require(history.last).id) == "Bread\nCoffee\n")
+        #expect(try b.version(history[1].shortID, of: base.id) == history[1].id)
+        #expect(code { _ = try b.version("nonsense", of: base.id) } == .notFound)
+        #expect(try a.store.verify().isSound)
+    }
+
+    @Test("notes that were made when bodies were registers open with their bodies, on both machines once")
+    func olderStore() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("notes.sqlite")
+        let database = try DatabaseQueue(path: file.path)
+        try NotesSchema.migrator.migrate(database)
+        let old = try KithStore(database, tables: [TrackedTable("note", sets: ["tags"])])
+        let id = UUID()
+        try database.write { db in
+            try db.execute(
+                sql: "INSERT INTO note (id, title, body) VALUES (?, 'Old', 'Written before')",
+                arguments: [withUnsafeBytes(of: id.uuid) { Data($0) }])
+        }
+        old.close()
+        try database.close()
+        let notes = try NotesStore.open(file)
+        #expect(try notes.note(id)?.body == "Written before")
+        let other = try NotesStore.inMemory(seed: 2)
+        try other.pull(from: notes)
+        try other.edit(id) { $0.body += ", and after" }
+        try notes.edit(id) { $0.body = "Long ago: " + $0.body }
+        try notes.pull(from: other)
+        #expect(try notes.note(id)?.body == "Long ago: Written before, and after")
+        #expect(try notes.store.verify().isSound)
+        try notes.close()
     }
 
     @Test("an edit that came to the same as that of others is fine")

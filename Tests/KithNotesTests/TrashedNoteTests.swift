@@ -26,7 +26,7 @@ struct TrashedNoteTests {
     func strangeValues() throws {
         let store = try NotesStore.inMemory()
         let note = try store.add(title: "One")
-        try store.overwrite(note.id, "body", Data([0xFF, 0]))
+        try store.overwrite(note.id, "body", "\u{1B}[2J\u{0}")
         try store.overwrite(note.id, "created", 1.5)
         try store.delete([note.id])
         #expect(try store.trash().map(\.note.title) == ["One"])

@@ -26,7 +26,7 @@ struct KilledProcessTests {
                 "write-until-killed", folder.file("store"), afterMilliseconds: Int.random(in: 1...150, using: &random))
             let database = try DatabasePool(path: folder.file("store"))
             if try database.read({ try !$0.tableExists("item") }) { continue }
-            let store = try KithStore(database, tables: [TrackedTable("item", sets: ["tags"], counters: ["views"])])
+            let store = try KithStore(database, tables: [TrackedTable("item", sets: ["tags"], counters: ["views"], texts: ["body"])])
             #expect(store.identityDoubt == nil)
             let summary = try store.summary()
             if let replica { #expect(summary.replica.description == replica) }

@@ -11,7 +11,7 @@ struct ConflictsCommand: ParsableCommand {
             EXAMPLES
               kith conflicts list
               kith conflicts show Shopping
-              kith conflicts keep Shopping body 2
+              kith conflicts keep Shopping title 2
             """,
         subcommands: [ConflictsList.self, ConflictsShow.self, ConflictsKeep.self])
 }

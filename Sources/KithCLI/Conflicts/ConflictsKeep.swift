@@ -11,13 +11,13 @@ struct ConflictsKeep: ParsableCommand {
             To merge by hand, keep one version and then edit the note. What is given up is printed once more.
 
             EXAMPLES
-              kith conflicts keep Shopping body 2
+              kith conflicts keep Shopping title 2
             """)
 
     @Argument(help: "The title, or the beginning or end of the id.")
     var note: String
 
-    @Argument(help: "title, body or color.")
+    @Argument(help: "title or color.")
     var field: NoteField
 
     @Argument(help: "The number of the version, as `kith conflicts show` counts.")

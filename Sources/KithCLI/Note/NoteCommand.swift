@@ -13,7 +13,8 @@ struct NoteCommand: ParsableCommand {
               kith note list --tag home
               kith note show Shopping
               kith note edit 8f3a91c2 --add-tag urgent
+              kith note history Shopping
               kith note search coffee
             """,
-        subcommands: [NoteAdd.self, NoteList.self, NoteShow.self, NoteEdit.self, NoteRemove.self, NoteSearch.self])
+        subcommands: [NoteAdd.self, NoteList.self, NoteShow.self, NoteEdit.self, NoteHistory.self, NoteRemove.self, NoteSearch.self])
 }

@@ -7,13 +7,17 @@ struct NoteEdit: ParsableCommand {
         abstract: "Change a note.",
         discussion: """
             With options, only what they name is written. Without any, $VISUAL or $EDITOR opens with the title in the first \
-            line; what others change meanwhile in other fields stays, and if they change the same field, your text is kept \
-            in a file and nothing is overwritten.
+            line. What others write meanwhile in the text or in other fields stays; if they change the title that you \
+            changed, your text is kept in a file and nothing is overwritten.
+
+            A text from a file replaces the text there is, unless --base names the version the file was made from: then \
+            what was written since stays.
 
             EXAMPLES
               kith note edit Shopping
               kith note edit Shopping --title "Shopping list" --add-tag home
               kith note edit 8f3a91c2 --body-file list.md --color green
+              kith note edit 8f3a91c2 --body-file list.md --base 7f3a91c2.12
             """)
 
     @Argument(help: "The title, or the beginning or end of the id.")
@@ -23,6 +27,9 @@ struct NoteEdit: ParsableCommand {
     var title: String?
 
     @OptionGroup var text: BodyOptions
+
+    @Option(help: "The version of the text that the new one was made from; `kith note show --json` prints it.")
+    var base: String?
 
     @Option(help: "The color.")
     var color: NoteColor?
@@ -35,15 +42,25 @@ struct NoteEdit: ParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
+    func validate() throws {
+        if base != nil, text.body == nil, text.bodyFile == nil { throw ValidationError("--base needs --body or --body-file.") }
+    }
+
     func run() throws {
         let body = try text.read()
         let hasOptions = title != nil || body != nil || color != nil || !addTag.isEmpty || !removeTag.isEmpty
         let before = try options.withNotes { try $0.find(note) }
-        let after = hasOptions ? try options.withNotes { try $0.edit(before.id) { change(&$0, body) } } : try open(before)
+        let after = hasOptions ? try options.withNotes { try edit(before.id, body, $0) } : try open(before)
         if options.json { return try Console.output.write(json: NoteRecord(after)) }
         let fields = after.fieldsThatDiffer(from: before).map(\.rawValue).joined(separator: ", ")
         try Console.output.writeLine(
             fields.isEmpty ? "Nothing changed in \(PlainText.line(after.label))." : "Changed \(fields) of \(PlainText.line(after.label)).")
+    }
+
+    private func edit(_ id: Note.ID, _ body: String?, _ notes: NotesStore) throws -> Note {
+        guard let base, let body else { return try notes.edit(id) { change(&$0, body) } }
+        try notes.saveBody(body, of: id, base: notes.version(base, of: id))
+        return try notes.edit(id) { change(&$0, nil) }
     }
 
     private func change(_ note: inout Note, _ body: String?) {

@@ -11,8 +11,15 @@ struct NoteRecord: Encodable {
     /// `nil` for a time that no calendar shows.
     let created: String?
     let updated: String?
+    /// The version of the body; `nil` where it was not asked for.
+    let version: String?
 
     init(_ note: Note) {
+        self.init(note, version: nil)
+    }
+
+    init(_ note: Note, version: String?) {
+        self.version = version
         id = note.id.uuidString.lowercased()
         title = note.title
         body = note.body

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Kith
 import KithNotes
 
 struct NoteShow: ParsableCommand {
@@ -9,6 +10,7 @@ struct NoteShow: ParsableCommand {
             EXAMPLES
               kith note show Shopping
               kith note show 8f3a91c2 --body-only > shopping.md
+              kith note show Shopping --at 7f3a91c2.12
             """)
 
     @Argument(help: "The title, or the beginning or end of the id.")
@@ -17,14 +19,20 @@ struct NoteShow: ParsableCommand {
     @Flag(help: "Print the text alone, byte for byte.")
     var bodyOnly = false
 
+    @Option(help: "Show the text as it was; `kith note history` lists the versions.")
+    var at: String?
+
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let (note, conflicts) = try options.withNotes { notes in
-            let note = try notes.find(self.note)
-            return (note, try notes.conflicts(of: note))
+        let (note, version, conflicts) = try options.withNotes { notes in
+            var note = try notes.find(self.note)
+            let version = try at.map { try notes.version($0, of: note.id) } ?? notes.bodyVersion(of: note.id)
+            let conflicts = at == nil ? try notes.conflicts(of: note) : []
+            if at != nil { note.body = try notes.body(of: note.id, at: version) }
+            return (note, version, conflicts)
         }
-        if options.json { return try Console.output.write(json: NoteRecord(note)) }
+        if options.json { return try Console.output.write(json: NoteRecord(note, version: version.description)) }
         if bodyOnly { return try Console.output.write(note.body) }
         try write(note, to: .output)
         for conflict in conflicts {

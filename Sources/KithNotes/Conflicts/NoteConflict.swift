@@ -14,7 +14,7 @@ public struct NoteConflict: Hashable, Sendable {
     public let noteID: UUID
     /// The note's title, as it is shown.
     public let title: String
-    /// Title, body or color.
+    /// Title or color.
     public let field: NoteField
     /// The one that is shown comes first, and each text occurs once; at least two.
     public let versions: [Version]

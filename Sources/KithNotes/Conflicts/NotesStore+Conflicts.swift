@@ -14,8 +14,8 @@ extension NotesStore {
     public func conflicts(of note: Note) throws(NotesError) -> [NoteConflict] {
         try NotesError.mapping {
             let alternatives = try store.alternatives(table: NotesSchema.table, id: RowID(note.id))
-            // Tags merge as a set, and times are not worth a question.
-            return [NoteField.title, .body, .color].compactMap { field in
+            // Bodies and tags merge, and times are not worth a question.
+            return [NoteField.title, .color].compactMap { field in
                 let kept = alternatives.filter { $0.column == field.rawValue }
                 return NoteConflict(note, field, kept)
             }
@@ -51,7 +51,6 @@ extension NoteConflict {
         let shown: Value
         switch field {
         case .title: shown = .text(note.title)
-        case .body: shown = .text(note.body)
         default: shown = .integer(note.color.rawValue)
         }
         var versions = [Version(text: field.text(of: shown), value: shown)]

@@ -6,8 +6,8 @@ public enum NotesSchema {
     /// The name of the table that holds the notes.
     public static let table = "note"
 
-    /// What takes part in synchronisation: tags as a set, everything else as registers.
-    public static let tracked = [TrackedTable(table, sets: ["tags"])]
+    /// What takes part in synchronisation: the body as a text, tags as a set, everything else as registers.
+    public static let tracked = [TrackedTable(table, sets: ["tags"], texts: ["body"])]
 
     /// Makes the tables, and brings those of older versions up to date.
     public static var migrator: DatabaseMigrator {

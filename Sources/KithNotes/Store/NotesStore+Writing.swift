@@ -35,15 +35,15 @@ extension NotesStore {
                 let current = try Self.current(id, db)
                 var edited = current
                 try change(&edited)
-                return try write(edited, over: current, db)
+                return try write(edited, over: current, base: current, db)
             }
         }
     }
 
     /// Writes what is different in `edited` from `base`, the note as it was when the editing began.
     ///
-    /// What others changed meanwhile in other fields stays.
-    /// - Throws: ``NotesError`` with code `changedMeanwhile` if one of the fields that differ was changed by others too,
+    /// What others changed meanwhile in the body or in other fields stays.
+    /// - Throws: ``NotesError`` with code `changedMeanwhile` if another field that differs was changed by others too,
     ///   `notFound` if the note was deleted meanwhile, and as ``add(title:body:color:tags:)``.
     @discardableResult
     public func save(_ edited: Note, base: Note) throws(NotesError) -> Note {
@@ -51,7 +51,7 @@ extension NotesStore {
         return try NotesError.mapping {
             try database.write { db in
                 let current = try Self.current(base.id, db)
-                let changed = current.fieldsThatDiffer(from: base).filter(fields.contains)
+                let changed = current.fieldsThatDiffer(from: base).filter { fields.contains($0) && $0 != .body }
                 // Others may have come to the same.
                 guard edited.fieldsThatDiffer(from: current).allSatisfy({ !changed.contains($0) }) else {
                     let names = changed.map(\.rawValue).joined(separator: " and ")
@@ -60,7 +60,7 @@ extension NotesStore {
                 }
                 var merged = current
                 merged.take(fields, from: edited)
-                return try write(merged, over: current, db)
+                return try write(merged, over: current, base: base, db)
             }
         }
     }
@@ -81,12 +81,16 @@ extension NotesStore {
         return note
     }
 
-    private func write(_ edited: Note, over current: Note, _ db: Database) throws -> Note {
+    /// - Parameter base: what the editor had loaded, with which its body is merged into the current one.
+    private func write(_ edited: Note, over current: Note, base: Note, _ db: Database) throws -> Note {
         let fields = edited.fieldsThatDiffer(from: current)
         if fields.isEmpty { return current }
         try NoteLimits.check(edited)
-        let assignments = fields.map { "\($0.rawValue) = ?, " }.joined()
-        let values = try fields.map(edited.databaseValue)
+        let assignments = fields.map { $0 == .body ? "body = kith_text(?, ?, body), " : "\($0.rawValue) = ?, " }.joined()
+        let values = try fields.flatMap { field in
+            let value = try edited.databaseValue(of: field)
+            return field == .body ? [value, base.body.databaseValue] : [value]
+        }
         try db.execute(
             sql: "UPDATE note SET \(assignments)updated = ? WHERE id = ?",
             arguments: StatementArguments(values + [options.nowMilliseconds().databaseValue, Data(edited.id.bytes).databaseValue]))

@@ -11,6 +11,13 @@ extension RowState {
     var isBare: Bool { content.isEmpty }
 }
 
+extension TextState {
+    /// Whether changes that a replica with the vector `known` has, or had, may be needed beside those that are carried here.
+    func dependsOnHistory(of known: VersionVector) -> Bool {
+        !changes.contains { $0.replacedScalars != nil } && touched.entries.contains { known[$0.replica] > 0 }
+    }
+}
+
 extension Cell {
     /// Whether a replica that knows `known`, and has collected the row, lacks something of this cell.
     func isForgotten(by known: VersionVector) -> Bool {
@@ -18,6 +25,7 @@ extension Cell {
         case .register(let state): state.writes.contains { known.covers($0.stamp.dot) }
         case .set(let state): known.covers(state.touched) || state.elements.contains { $0.dots.contains(where: known.covers) }
         case .counter: false
+        case .text(let state): state.dependsOnHistory(of: known)
         }
     }
 
@@ -37,7 +45,7 @@ extension Cell {
             if case .set(let left)? = remaining { set = left }
             set.add(full.elements.filter { $0.dots.contains(where: known.covers) }.map(\.json), dot: stamp.dot)
             return .set(set)
-        case (.counter, _):
+        case (.counter, _), (.text, _):
             return remaining ?? self
         }
     }

@@ -39,12 +39,17 @@ struct RowMerger {
         var state = held.state
         state.context = try ledger.contextVector(held.context)
         let mine = known.joined(with: state.context)
+        var part = part
+        let carrying = RegistersMadeTexts(table)
+        let marks = carrying?.carryOver(&part) ?? []
         state.merge(part, isWhole: !isCut, knowing: known, theirs: theirs)
+        try TextCells(ledger).settle(&state, table: tableNumber, id: id)
+        try carrying?.mark(marks, in: &state, table: tableNumber, id: id, TextCells(ledger))
         if held.isBare || part.isBare, state.isVisible(table.deletePolicy) {
             if isCut {
                 if held.isBare { throw CollectedRowReturns() }
             } else {
-                try mend(&state, table, held, part, mine: mine, theirs: theirs)
+                try mend(&state, table, id, held, part, mine: mine, theirs: theirs)
             }
         }
         let merged = state
@@ -67,6 +72,8 @@ struct RowMerger {
         var state = held.state
         if let visible = held.visible, let stored = try ledger.storedRow(tableNumber, row: visible.row) {
             for column in columns {
+                // A text that came before the column is shown already.
+                if case .text? = stored.exceptions[column] { continue }
                 if let cell = stored.exceptions[column], !cell.dots.isEmpty { state[column] = cell }
             }
         }
@@ -122,6 +129,7 @@ struct RowMerger {
             try UserTable(connection: ledger.connection, table: table, tracked: tracked).delete(visible.row)
             try ledger.removeClocks(table.number, row: visible.row)
         }
+        if held.state.hasTexts, !state.hasTexts { try TextArchive(ledger: ledger).forget(table: table.number, id: id) }
         if state.isEmpty, context == nil {
             if let hidden = held.hidden { try ledger.removeHidden(hidden.number) }
             try ledger.reindex(table.number, from: held.dots, at: reference(held), to: [], at: 0)
@@ -147,13 +155,20 @@ struct RowMerger {
     /// One side has collected the row, and the other brings it back with a write that did not know of the deletion. What the
     /// first side has forgotten is written anew by this replica, so that it reaches everybody; where deletions win, so does this one.
     private func mend(
-        _ state: inout RowState, _ table: CatalogTable, _ held: Held, _ part: RowState, mine: VersionVector, theirs: VersionVector
+        _ state: inout RowState, _ table: CatalogTable, _ id: RowID, _ held: Held, _ part: RowState, mine: VersionVector,
+        theirs: VersionVector
     ) throws {
         guard held.isBare != part.isBare else { return }
         let (full, forgetful) = held.isBare ? (part, mine) : (held.state, theirs)
         let forgotten = full.content.filter { $0.cell.isForgotten(by: forgetful) }
         if forgotten.isEmpty { return }
         let stamp = try clock.stamp(ledger.catalog).stamp
+        for entry in forgotten {
+            guard case .text(var text)? = state[entry.column] else { continue }
+            let key = TextKey(table: table.number, id: id, column: entry.column)
+            try TextCells(ledger).restart(with: text.shown.utf8, in: &text, at: key, stamp)
+            state[entry.column] = .text(text)
+        }
         for entry in forgotten { state[entry.column] = entry.cell.written(again: stamp, forgetting: forgetful, into: state[entry.column]) }
         state.tombstones = table.deletePolicy == .deleteWins ? [Tombstone(dot: stamp.dot, seen: state.clock)] : []
     }
@@ -188,4 +203,10 @@ struct CollectedRowReturns: Error {}
 extension CatalogTable {
     /// What becomes of an edit that did not know of a deletion; for a table of another schema, as long as nobody knows better, it counts.
     fileprivate var deletePolicy: DeletePolicy { tracked?.deletePolicy ?? .updateWins }
+}
+
+extension RowState {
+    fileprivate var hasTexts: Bool {
+        cells.contains { if case .text = $0.cell { true } else { false } }
+    }
 }

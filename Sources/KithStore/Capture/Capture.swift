@@ -22,6 +22,7 @@ final class Capture {
     }
 
     private var connection: Connection { ledger.connection }
+    var texts: TextCells { TextCells(ledger) }
 
     // MARK: What the triggers call
 
@@ -54,7 +55,7 @@ final class Capture {
             // A column that only other schemas know is not written by this insertion.
             var state = RowState()
             let values = try values(of: tracked, row: row)
-            try write(values, into: &state, tracked, stamp, restarting: true)
+            try write(values, into: &state, tableNumber, id, tracked, stamp, restarting: true)
             let stored = StoredRow(state, table, tracked, context: nil)
             try ledger.save(stored, tableNumber, row: row, id: id)
         } else {
@@ -65,7 +66,7 @@ final class Capture {
 
     /// - Parameters:
     ///   - changed: a bit for each tracked column, in order.
-    ///   - pairs: old and new value of each set and counter column, in order.
+    ///   - pairs: old and new value of each column that is not a register, in order.
     func update(_ tableNumber: Int, oldRow: Int64, newRow: Int64, id: RowID, changed: UInt64, pairs: [Value]) throws {
         if skipsUpdate {
             skipsUpdate = false
@@ -80,7 +81,7 @@ final class Capture {
         let before = stored.liveDots
         if changed != 0 {
             let (stamp, _) = try clock.stamp(ledger.catalog)
-            try apply(changed, pairs, to: &stored, tracked, stamp)
+            try apply(changed, pairs, to: &stored, tableNumber, id, tracked, stamp)
             stored.exceptions.tombstones = []
         }
         if oldRow != newRow { try ledger.removeClocks(tableNumber, row: oldRow) }
@@ -116,7 +117,7 @@ final class Capture {
         let values = try values(of: tracked, row: row)
         // Columns of other schemas are written anew as well: somebody may have collected the old life.
         if !isReplace { state.revive(stamp) }
-        try write(values, into: &state, tracked, stamp, restarting: !isReplace)
+        try write(values, into: &state, table.number, id, tracked, stamp, restarting: !isReplace)
         state.tombstones = []
         let stored = StoredRow(state, table, tracked, context: hidden.context)
         try ledger.removeHidden(hidden.number)
@@ -126,7 +127,8 @@ final class Capture {
 
     /// Writes a whole row's values into `state`: all of them, or those that differ from what it shows.
     private func write(
-        _ values: [Value], into state: inout RowState, _ tracked: CatalogTable.Tracked, _ stamp: Stamp, restarting: Bool
+        _ values: [Value], into state: inout RowState, _ table: Int, _ id: RowID, _ tracked: CatalogTable.Tracked,
+        _ stamp: Stamp, restarting: Bool
     ) throws {
         for (index, column) in tracked.columns.enumerated() {
             let value = values[index]
@@ -145,21 +147,30 @@ final class Capture {
             case .counter(var counter):
                 if restarting || counter.value != value.integer { counter.add(value.integer &- counter.value, dot: stamp.dot) }
                 state[column] = .counter(counter)
+            case .text(var text):
+                let key = TextKey(table: table, id: id, column: column)
+                if restarting {
+                    try texts.restart(with: value.utf8, in: &text, at: key, stamp)
+                } else if text.shown != value {
+                    try texts.save(value.utf8, in: &text, at: key, stamp)
+                }
+                state[column] = .text(text)
             }
         }
     }
 
     private func apply(
-        _ changed: UInt64, _ pairs: [Value], to stored: inout StoredRow, _ tracked: CatalogTable.Tracked, _ stamp: Stamp
+        _ changed: UInt64, _ pairs: [Value], to stored: inout StoredRow, _ table: Int, _ id: RowID,
+        _ tracked: CatalogTable.Tracked, _ stamp: Stamp
     ) throws {
         var pair = 0
         for (index, column) in tracked.columns.enumerated() {
             let kind = tracked.kinds[index]
-            let isPair = kind == .set || kind == .counter
+            let isPair = kind != .register
             defer { if isPair { pair += 2 } }
             guard changed >> UInt64(index) & 1 == 1 else { continue }
             switch kind {
-            case .register, .text:
+            case .register:
                 var register = stored.register(column)
                 register.set(.null, stamp: stamp)
                 stored.exceptions[column] = .register(register)
@@ -174,6 +185,12 @@ final class Capture {
                 var counter = stored.counter(column, value: pairs[pair].integer)
                 counter.add(pairs[pair + 1].integer &- pairs[pair].integer, dot: stamp.dot)
                 stored.exceptions[column] = .counter(counter)
+            case .text:
+                guard pair + 1 < pairs.count else { throw Self.missingClocks(tracked) }
+                var text = stored.text(column, value: pairs[pair])
+                try texts.save(pairs[pair + 1].utf8, in: &text, at: TextKey(table: table, id: id, column: column), stamp)
+                text.text = nil
+                stored.exceptions[column] = .text(text)
             }
         }
         dropUnusedBase(&stored)

@@ -32,6 +32,14 @@ final class CommitClock {
         return (current.stamp, current.replicaNumber)
     }
 
+    /// The dot that ``stamp(_:)`` gives the open transaction, without making it a commit.
+    func nextDot(_ catalog: Catalog) throws -> Dot {
+        if let current, current.dataVersion == connection.dataVersion { return current.stamp.dot }
+        let records = VectorRecords(connection: connection)
+        let replica = try records.replica(catalog)
+        return Dot(replica: replica, sequence: try records.vector(catalog)[replica] + 1)
+    }
+
     private func storeStatement() throws -> Statement {
         if let known = knownStoreStatement { return known }
         let new = try connection.statement("UPDATE kith_replica SET sequence = ?1, timestamp = ?2 WHERE number = ?3 AND sequence < ?1")

@@ -17,6 +17,15 @@ enum Functions {
             guard let pointer = sqlite3_user_data(context) else { return }
             sqlite3_result_int(context, Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().isSuspended ? 1 : 0)
         }
+        try register("kith_is_text", capture, connection) { context, count, values in
+            guard let pointer = sqlite3_user_data(context), count == 1, let values else { return }
+            // What merges make of valid texts is valid, however long it is.
+            let isMerge = Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().isSuspended
+            sqlite3_result_int(context, isMerge || TextValue.isValid(values[0]) ? 1 : 0)
+        }
+        try register("kith_text", capture, connection) { context, count, values in
+            TextValue.merge(context, count, values)
+        }
         try register("kith_insert", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
                 try capture.insert(
@@ -45,7 +54,10 @@ enum Functions {
 
     /// Takes them away again, so that a write that nobody notes fails.
     static func remove(from connection: OpaquePointer) {
-        for name in ["kith_before_insert", "kith_is_echo", "kith_is_applying", "kith_insert", "kith_update", "kith_delete", "kith_key"] {
+        for name in [
+            "kith_before_insert", "kith_is_echo", "kith_is_applying", "kith_is_text", "kith_text", "kith_insert", "kith_update",
+            "kith_delete", "kith_key",
+        ] {
             sqlite3_create_function_v2(connection, name, -1, SQLITE_UTF8, nil, nil, nil, nil, nil)
         }
     }

@@ -1,4 +1,5 @@
 import KithSync
+import KithText
 
 /// The triggers that note every write of a tracked table, whatever SQL makes it.
 ///
@@ -47,12 +48,12 @@ struct Triggers {
         return ("insert", "AFTER INSERT", checks + Self.call("kith_insert(\(table.number), new.rowid, new.\(quoted(tracked.key))\(key))"))
     }
 
-    /// Passes which columns changed as a bit mask, then old and new value of each set and counter.
+    /// Passes which columns changed as a bit mask, then old and new value of each column that is not a register.
     private var update: Trigger {
         let mask = columnNames.enumerated().map { index, name in
             "((old.\(name) COLLATE BINARY IS NOT new.\(name) COLLATE BINARY OR typeof(old.\(name)) <> typeof(new.\(name))) << \(index))"
         }
-        let pairs = zip(columnNames, tracked.kinds).filter { $1 == .set || $1 == .counter }
+        let pairs = zip(columnNames, tracked.kinds).filter { $1 != .register }
             .flatMap { name, _ in ["old.\(name)", "new.\(name)"] }
         let key = quoted(tracked.key)
         let arguments =
@@ -75,7 +76,7 @@ struct Triggers {
         "  SELECT CASE WHEN \(function) IS NOT NULL THEN RAISE(ABORT, 'kith') END;"
     }
 
-    /// Refuses what a set or counter column cannot hold.
+    /// Refuses what a set, counter or text column cannot hold.
     private var checks: String {
         var checks = ""
         for (name, kind) in zip(columnNames, tracked.kinds) {
@@ -96,7 +97,13 @@ struct Triggers {
                         WHERE typeof(new.\(name)) NOT IN ('integer', 'null');
 
                     """
-            case .register, .text:
+            case .text:
+                checks += """
+                      SELECT RAISE(ABORT, '\(column) is a text: it holds NULL or at most \(TextLimits.textScalarsMax) characters of valid UTF-8')
+                        WHERE new.\(name) IS NOT NULL AND NOT kith_is_text(new.\(name));
+
+                    """
+            case .register:
                 break
             }
         }

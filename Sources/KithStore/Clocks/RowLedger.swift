@@ -131,7 +131,7 @@ final class RowLedger {
     /// Reads number, state, context, reason from `statement`, starting at column `first`.
     func hiddenRow(_ statement: Statement, at first: Int32, table: Int) throws -> HiddenRow {
         HiddenRow(
-            number: statement.integer(first), state: try decode(statement.blob(first + 1), shown: .inline, table: table),
+            number: statement.integer(first), state: try decode(statement.blob(first + 1), shown: .inRecord, table: table),
             context: statement.isNull(first + 2) ? nil : statement.integer(first + 2),
             reason: HiddenReason(rawValue: statement.int(first + 3)) ?? .deleted)
     }
@@ -139,7 +139,7 @@ final class RowLedger {
     /// Stores `row`, whose number is 0 if it is new, and returns its number.
     func save(_ row: HiddenRow, _ table: Int, id: RowID, sinceMilliseconds: Int64) throws -> Int64 {
         hidesRows[table] = true
-        let state = try encode(row.state, shown: .inline, table: table)
+        let state = try encode(row.state, shown: .inRecord, table: table)
         let insert = try connection.statement(
             """
             INSERT INTO kith_hidden (tbl, id, state, context, reason, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -242,6 +242,13 @@ final class RowLedger {
         let number = catalog.replicas.number(of: replica)
         if number == known { try storeNewReplicas(from: known) }
         return number
+    }
+
+    /// Stores the replicas that `body` numbers.
+    func numberingReplicas(_ body: (inout ReplicaTable) -> Void) throws {
+        let known = catalog.replicas.ids.count
+        body(&catalog.replicas)
+        try storeNewReplicas(from: known)
     }
 
     private func encode(_ state: RowState, shown: RowStateCodec.ShownValues, table: Int) throws -> [UInt8] {

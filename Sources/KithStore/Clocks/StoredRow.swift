@@ -35,6 +35,15 @@ struct StoredRow {
         return column < baseColumns ? RegisterState(writes: [Write(stamp: base, value: .null)]) : RegisterState()
     }
 
+    /// The text of `column`, which shows `value`.
+    func text(_ column: Int, value: Value) -> TextState {
+        guard case .text(var state)? = exceptions[column] else {
+            return column < baseColumns ? TextState(text: value.utf8, stamp: base) : TextState(text: [])
+        }
+        if state.text == nil { state.text = value.utf8 ?? [] }
+        return state
+    }
+
     /// The set of `column`, which shows `elements`.
     func set(_ column: Int, elements: [[UInt8]]) -> SetState {
         if case .set(let state)? = exceptions[column] { return state }
@@ -70,6 +79,9 @@ extension StoredRow {
                         register.writes[write].value = value
                     }
                     cells[position].cell = .register(register)
+                } else if case .text(var text) = cells[position].cell {
+                    if text.text == nil { text.text = value.utf8 ?? [] }
+                    cells[position].cell = .text(text)
                 }
             } else if column < baseColumns, exceptions[column] == nil {
                 cells.append(RowState.Entry(column: column, cell: try baseCell(tracked.kinds[index], value, elements)))
@@ -83,7 +95,8 @@ extension StoredRow {
         _ kind: ColumnKind, _ value: Value, _ elements: (Value) throws -> [[UInt8]]
     ) rethrows -> Cell {
         switch kind {
-        case .register, .text: .register(RegisterState(writes: [Write(stamp: base, value: value)]))
+        case .register: .register(RegisterState(writes: [Write(stamp: base, value: value)]))
+        case .text: .text(TextState(text: value.utf8, stamp: base))
         case .set: .set(SetState(elements: try elements(value), dot: base.dot))
         case .counter: .counter(CounterState(totals: [CounterState.Total(dot: base.dot, amount: value.integer)]))
         }
@@ -103,7 +116,7 @@ extension StoredRow {
             absent(next..<max(next, min(entry.column, baseColumns)), table)
             next = entry.column + 1
             let atBase = tracked.columns.contains(entry.column) && Self.follows(entry.cell, from: base)
-            if !atBase { exceptions.cells.append(entry) }
+            if !atBase { exceptions.cells.append(tracked.columns.contains(entry.column) ? entry.withoutText : entry) }
         }
         absent(next..<max(next, baseColumns), table)
     }
@@ -119,8 +132,7 @@ extension StoredRow {
     private static func commonStamp(of state: RowState) -> Stamp {
         var counts: [(stamp: Stamp, count: Int)] = []
         for entry in state.cells {
-            guard case .register(let register) = entry.cell, register.writes.count == 1 else { continue }
-            let stamp = register.writes[0].stamp
+            guard let stamp = entry.cell.onlyStamp else { continue }
             if let index = counts.firstIndex(where: { $0.stamp == stamp }) {
                 counts[index].count += 1
             } else {
@@ -139,11 +151,48 @@ extension StoredRow {
         case .set(let state):
             state.touched.entries == [base.dot] && state.elements.allSatisfy { $0.dots == [base.dot] }
         case .counter(let state): state.totals.count == 1 && state.totals[0].dot == base.dot
+        case .text(let state): state.touched.entries == [base.dot] && state.follows(base)
         }
     }
 }
 
+extension Cell {
+    /// The stamp of all that was written here, if that is known to be one.
+    fileprivate var onlyStamp: Stamp? {
+        switch self {
+        case .register(let state): return state.writes.count == 1 ? state.writes[0].stamp : nil
+        case .text(let state): if case .one(let stamp) = state.past { return stamp } else { return nil }
+        case .set, .counter: return nil
+        }
+    }
+}
+
+extension TextState {
+    /// Whether the cell is just what an insertion by the commit of `base` leaves.
+    fileprivate func follows(_ base: Stamp) -> Bool {
+        switch past {
+        case .none: present.isEmpty || present == [base.dot]
+        case .one(let stamp): stamp == base && present == [base.dot]
+        case .kept: false
+        }
+    }
+}
+
+extension RowState.Entry {
+    /// The same for a column of the app's table, which shows the text itself.
+    fileprivate var withoutText: RowState.Entry {
+        guard case .text(var state) = cell else { return self }
+        state.text = nil
+        return RowState.Entry(column: column, cell: .text(state))
+    }
+}
+
 extension Value {
+    /// The bytes of a TEXT; `nil` for anything else.
+    var utf8: [UInt8]? {
+        if case .text(let bytes) = self { bytes } else { nil }
+    }
+
     /// The number that a counter column shows; 0 for anything else.
     var integer: Int64 {
         if case .integer(let number) = self { number } else { 0 }

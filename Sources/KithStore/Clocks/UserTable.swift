@@ -61,6 +61,7 @@ extension RowState {
             case .register(let state): state.shown?.value
             case .set(let state): .text(SetText.text(of: state.elements))
             case .counter(let state): .integer(state.value)
+            case .text(let state): state.shown
             case nil: nil
             }
         }

@@ -3,7 +3,7 @@ import KithSync
 
 /// Gathers the rows of a slice and numbers the tables and columns they use.
 struct SliceBuilder {
-    private let catalog: Catalog
+    private let ledger: RowLedger
     private let request: SliceRequest
     private let limits: SliceLimits
     /// What rows are cut by that arrived before a catch-up was broken off.
@@ -17,8 +17,8 @@ struct SliceBuilder {
     private var isFull = false
     var rowsRemaining = 0
 
-    init(_ catalog: Catalog, _ request: SliceRequest, _ limits: SliceLimits) {
-        self.catalog = catalog
+    init(_ ledger: RowLedger, _ request: SliceRequest, _ limits: SliceLimits) {
+        self.ledger = ledger
         self.request = request
         self.limits = limits
         resumed = request.resumption.map { request.since.joined(with: $0.vector) }
@@ -28,13 +28,14 @@ struct SliceBuilder {
     mutating func add(_ row: ReadRow) throws -> Bool {
         var known = request.since
         if let resumed, let resumption = request.resumption, row.position <= resumption.position { known = resumed }
-        guard let part = row.state.uncovered(by: known) else { return true }
+        guard var part = row.state.uncovered(by: known) else { return true }
+        try TextCells(ledger).fill(&part, table: row.table, id: row.position.row, unknownTo: known)
         let size = part.sliceBytesBound
         if !rows.isEmpty, rows.count >= limits.rowsMax || byteCount + size > limits.bytesMax {
             isFull = true
             return false
         }
-        append(part, row, isCut: part.content.count != row.state.content.count)
+        append(part, row, isCut: part.content.count != row.state.content.count || part.hasTexts(of: known))
         byteCount += size
         position = row.position
         return true
@@ -54,7 +55,7 @@ struct SliceBuilder {
         var part = part
         var place = places[row.table] ?? (table: tables.count, columns: [:])
         if place.table == tables.count {
-            tables.append(TableSchema(name: catalog.tables[row.table].name, columns: []))
+            tables.append(TableSchema(name: ledger.catalog.tables[row.table].name, columns: []))
         }
         for index in part.cells.indices {
             let column = part.cells[index].column
@@ -62,7 +63,7 @@ struct SliceBuilder {
                 part.cells[index].column = known
             } else {
                 let new = tables[place.table].columns.count
-                tables[place.table].columns.append(catalog.tables[row.table].columns[column].key)
+                tables[place.table].columns.append(ledger.catalog.tables[row.table].columns[column].key)
                 place.columns[column] = new
                 part.cells[index].column = new
             }
@@ -70,5 +71,15 @@ struct SliceBuilder {
         part.cells.sort { $0.column < $1.column }
         places[row.table] = place
         rows.append(RowPart(table: place.table, id: row.position.row, state: part, isCut: isCut))
+    }
+}
+
+extension RowState {
+    /// Whether a text cell may lack changes that a replica with the vector `known` has.
+    fileprivate func hasTexts(of known: VersionVector) -> Bool {
+        cells.contains { entry in
+            guard case .text(let text) = entry.cell else { return false }
+            return text.dependsOnHistory(of: known)
+        }
     }
 }

@@ -15,7 +15,7 @@ struct SliceReader {
         let floor = try records.floor(ledger.catalog)
         let request = request.listing(above: floor)
         let isListing = request.since.isEmpty && !floor.isEmpty
-        var builder = SliceBuilder(ledger.catalog, request, limits)
+        var builder = SliceBuilder(ledger, request, limits)
         if let candidates = try RowCandidates(ledger: ledger).uncovered(by: request.since, heads, max: Self.indexedRowsMax) {
             try readIndexed(candidates, request, &builder)
         } else {

@@ -85,7 +85,7 @@ struct StoreOpening {
         try entry.enter()
         for table in ledger.catalog.tables {
             guard let tracked = table.tracked else { continue }
-            try track(table, tracked, ledger, clock)
+            try track(table, tracked, ledger, clock, capture)
             capture.isSuspended = true
             defer { capture.isSuspended = false }
             try SchemaArrival(ledger: ledger, clock: clock).take(table, tracked, columnsBefore: columnsBefore[table.number] ?? 0)
@@ -129,7 +129,8 @@ struct StoreOpening {
 
     /// Brings a table's triggers up to date, and takes up rows that were there before them.
     private func track(
-        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger, _ clock: CommitClock
+        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger, _ clock: CommitClock,
+        _ capture: Capture
     ) throws {
         let wanted = Triggers(table: table, tracked: tracked).all
         let select = try connection.statement(
@@ -147,7 +148,8 @@ struct StoreOpening {
         for trigger in wanted { try connection.execute(trigger.sql) }
         // A key that was declared or changed since shows in the triggers.
         if let key = tracked.naturalKey { try KeyInspector(connection: connection).checkRows(key, of: tracked) }
-        if ours.count < wanted.count { try adoptRows(table, tracked, ledger, clock) }
+        if ours.count < wanted.count { try adoptRows(table, tracked, ledger, clock) } else { try checkValues(table, tracked) }
+        if !ours.isEmpty || RegistersMadeTexts(table) != nil { try takeUpTexts(table, tracked, ledger, capture) }
     }
 
     /// Rows without clocks become one commit of this replica.
@@ -216,7 +218,10 @@ struct StoreOpening {
             case .counter:
                 wrong = "typeof(\(name)) <> 'integer'"
                 form = "a counter and holds an INTEGER"
-            case .register, .text:
+            case .text:
+                wrong = "NOT kith_is_text(\(name))"
+                form = "a text and holds valid UTF-8"
+            case .register:
                 continue
             }
             let select = try connection.statement(

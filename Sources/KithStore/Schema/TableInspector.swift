@@ -25,7 +25,7 @@ struct TableInspector {
             seen.insert(name)
             if info.int(3) > 0 {
                 if table.kinds[name] != nil || table.localColumns.contains(name) {
-                    throw reject("\(name) is the key, which is neither a set nor a counter nor local.")
+                    throw reject("\(name) is the key, which is neither a set nor a counter nor a text nor local.")
                 }
                 keys.append(name)
                 continue

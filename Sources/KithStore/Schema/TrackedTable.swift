@@ -39,18 +39,20 @@ public struct TrackedTable: Hashable, Sendable {
     ///   - sets: columns that hold a JSON array of distinct elements.
     ///   - counters: INTEGER columns whose concurrent increments add up.
     ///   - attachments: TEXT columns that hold the id of an attachment, whose bytes are fetched from peers.
+    ///   - texts: TEXT columns that several people may edit at once: what each types is merged character by character.
     ///   - localColumns: columns that are not synchronised.
     ///   - renamed: for each column that was renamed, its first name: `["heading": "title"]`. Without it a column of another
     ///     name is another column.
     ///   - key: the columns that a row's id is made of, so that the same key on two machines is one row.
     public init(
-        _ name: String, sets: [String] = [], counters: [String] = [], attachments: [String] = [],
+        _ name: String, sets: [String] = [], counters: [String] = [], texts: [String] = [], attachments: [String] = [],
         localColumns: Set<String> = [], renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins, key: Key? = nil
     ) {
         self.name = name
         var kinds: [String: ColumnKind] = [:]
         for column in sets { kinds[column] = .set }
         for column in counters { kinds[column] = .counter }
+        for column in texts { kinds[column] = .text }
         self.kinds = kinds
         self.localColumns = localColumns
         self.renamed = renamed

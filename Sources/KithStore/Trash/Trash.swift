@@ -91,6 +91,7 @@ struct Trash {
             let remains = row.state.remains
             if remains == row.state { continue }
             count += 1
+            try TextArchive(ledger: ledger).forget(table: table, id: id)
             if remains.isEmpty {
                 try VectorRecords(connection: connection).raiseFloor(to: row.state.clock, ledger)
                 try ledger.removeHidden(row.number)
@@ -115,6 +116,7 @@ extension Capture {
         let before = hidden.state.liveDots
         let (stamp, _) = try clock.stamp(ledger.catalog)
         hidden.state.revive(stamp)
+        try reviveTexts(of: &hidden.state, number, id, stamp)
         let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
         // Only this insertion is noted here; what triggers of the app make of it is not.
         skipsInsert = true
@@ -129,7 +131,7 @@ extension Capture {
 
 extension RowState {
     /// Begins a new life of the row that shows what it showed. All of it is written anew, for others may have collected
-    /// the old one, and would take only what is new.
+    /// the old one, and would take only what is new. Texts, whose history is the store's, are left to it.
     mutating func revive(_ stamp: Stamp) {
         for index in cells.indices {
             switch cells[index].cell {
@@ -142,6 +144,8 @@ extension RowState {
             case .counter(var counter):
                 counter.add(0, dot: stamp.dot)
                 cells[index].cell = .counter(counter)
+            case .text:
+                break
             }
         }
         tombstones = []

@@ -75,6 +75,9 @@ private struct RowDigest {
                 add(total.dot)
                 add(UInt64(bitPattern: total.amount))
             }
+        case .text(let state):
+            for dot in state.present + state.touched.entries { add(dot) }
+            add(state.text ?? [])
         }
     }
 

@@ -17,6 +17,7 @@ struct StoreVerifier {
             if let tracked = table.tracked { try checkPairs(table, tracked, report) }
         }
         var entries = 0
+        var histories = 0
         try TableScan(ledger: ledger).read(after: nil) { row in
             result.rowCount += 1
             let name = describe(row)
@@ -27,9 +28,12 @@ struct StoreVerifier {
                 if try !isIndexed(dot, row) { report("\(name) carries commit \(dot), which the index does not list.") }
             }
             try checkShown(row, name, report)
+            histories += try checkTexts(row, name, report)
             return true
         }
         try checkIndex(entries, report)
+        let kept = try number("SELECT count(*) FROM kith_text")
+        if kept != histories { report("The histories of \(kept) texts are kept where rows have \(histories).") }
         return result
     }
 
@@ -106,6 +110,20 @@ struct StoreVerifier {
         case .set:
             try Set(SetText.elements(of: shown, ledger.connection)) == Set(SetText.elements(of: expected, ledger.connection))
         }
+    }
+
+    /// What a text shows is what its history gives. Returns how many histories the row has.
+    private func checkTexts(_ row: ReadRow, _ name: String, _ report: (String) -> Void) throws -> Int {
+        var histories = 0
+        for entry in row.state.cells {
+            guard case .text(let state) = entry.cell else { continue }
+            if state.past == .kept { histories += 1 }
+            let key = TextKey(table: row.table, id: row.position.row, column: entry.column)
+            guard let problem = try TextCells(ledger).problem(of: state, at: key) else { continue }
+            let column = String(decoding: ledger.catalog.tables[row.table].columns[entry.column].key.name, as: UTF8.self)
+            report("\(name), text \(column): \(problem).")
+        }
+        return histories
     }
 
     private func reason(_ row: ReadRow) throws -> HiddenReason? {

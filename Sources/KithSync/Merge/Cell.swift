@@ -5,13 +5,15 @@ public enum Cell: Hashable, Sendable {
     case register(RegisterState)
     case set(SetState)
     case counter(CounterState)
+    case text(TextState)
 
     /// The cell of a column of this kind that nobody has written.
     public init(empty kind: ColumnKind) {
         switch kind {
-        case .register, .text: self = .register(RegisterState())
+        case .register: self = .register(RegisterState())
         case .set: self = .set(SetState())
         case .counter: self = .counter(CounterState())
+        case .text: self = .text(TextState())
         }
     }
 
@@ -21,12 +23,13 @@ public enum Cell: Hashable, Sendable {
         case .register(let state): state.writes.map(\.stamp.dot)
         case .set(let state): state.touched.entries
         case .counter(let state): state.totals.map(\.dot)
+        case .text(let state): state.touched.entries
         }
     }
 
     /// What a replica that knows `vector` lacks of this cell; `nil` if nothing.
     ///
-    /// Registers and sets travel whole, a counter's totals one by one.
+    /// Registers and sets travel whole, a counter's totals and a text's changes one by one.
     public func uncovered(by vector: VersionVector) -> Cell? {
         switch self {
         case .register(let state):
@@ -36,6 +39,8 @@ public enum Cell: Hashable, Sendable {
         case .counter(let state):
             let missing = state.totals.filter { !vector.covers($0.dot) }
             return missing.isEmpty ? nil : .counter(CounterState(totals: missing))
+        case .text(let state):
+            return state.uncovered(by: vector).map(Cell.text)
         }
     }
 
@@ -51,6 +56,9 @@ public enum Cell: Hashable, Sendable {
         case (.counter(var state), .counter(let theirState)):
             state.merge(theirState)
             self = .counter(state)
+        case (.text(var state), .text(let theirState)):
+            state.merge(theirState, knowing: mine, theirs: theirs)
+            self = .text(state)
         default:
             break
         }

@@ -107,6 +107,7 @@ public struct RowState: Hashable, Sendable {
         for entry in cells where part[entry.column] == nil {
             var cell = entry.cell
             if case .set(let set) = cell, theirs.covers(set.touched) { cell = cell.empty }
+            if case .text(let text) = cell, theirs.covers(text.touched) { cell = cell.empty }
             cell.merge(entry.cell.empty, knowing: VersionVector(), theirs: theirs)
             self[entry.column] = cell.isEmpty ? nil : cell
         }
@@ -120,6 +121,7 @@ extension Cell {
         case .register: .register(RegisterState())
         case .set: .set(SetState())
         case .counter: .counter(CounterState())
+        case .text: .text(TextState())
         }
     }
 
@@ -129,6 +131,7 @@ extension Cell {
         case .register(let state): state.writes.isEmpty
         case .set(let state): state.touched.isEmpty
         case .counter(let state): state.totals.isEmpty
+        case .text(let state): state.touched.isEmpty
         }
     }
 }

@@ -39,7 +39,9 @@ extension PeerSession {
             throw CloseReason(.identityChanged, "Both stores bear the same replica id: one is a copy. They take new ones.")
         }
         phase = .open(Remote(hello: hello, version: version, durable: hello.durable))
-        sender = SliceSender(peerKnows: hello.vector, resumption: hello.resumption)
+        sender = SliceSender(
+            peerKnows: hello.vector, resumption: hello.resumption,
+            peerUnderstandsTexts: hello.capabilities.contains(.texts))
         compareClock(hello.wallClockMilliseconds)
         // Only the store can tell whether an earlier commit is its own, too.
         if let claim = hello.heads.first(where: { $0.dot.replica == summary.replica }),

@@ -48,7 +48,7 @@ extension PeerSession {
             .hello(
                 Hello(
                     versions: configuration.versions, replica: summary.replica, group: configuration.group,
-                    software: configuration.software, capabilities: configuration.capabilities,
+                    software: configuration.software, capabilities: configuration.capabilities.union(.texts),
                     wallClockMilliseconds: wallClockMilliseconds, clock: summary.clock, heads: summary.heads, durable: local.told(),
                     resumption: summary.resumption)))
         phase = .greeting(deadline: clock.now.advanced(byMilliseconds: configuration.timing.helloMilliseconds))

@@ -49,7 +49,7 @@ public struct PeerSession: Sendable {
     var phase = Phase.unconnected
     var local = LocalKnowledge()
     var clock = SessionClock()
-    var sender = SliceSender(peerKnows: VersionVector(), resumption: nil)
+    var sender = SliceSender(peerKnows: VersionVector(), resumption: nil, peerUnderstandsTexts: false)
     var receiver = SliceReceiver()
     var forwarding = Forwarding()
     /// What the peer says it holds of our replica, while the store looks whether that is true.

@@ -8,6 +8,7 @@ struct SliceSender: Hashable, Sendable {
     private(set) var known: VersionVector
     private(set) var rowsSent: UInt64 = 0
 
+    private let peerUnderstandsTexts: Bool
     private var resumption: Resumption?
     /// The peer has asked for a delta since this, whatever it knows.
     private var wanted: VersionVector?
@@ -39,8 +40,9 @@ struct SliceSender: Hashable, Sendable {
     /// A peer that is refused this often in a row can never be served.
     static let refusalsMax = 8
 
-    init(peerKnows vector: VersionVector, resumption: Resumption?) {
+    init(peerKnows vector: VersionVector, resumption: Resumption?, peerUnderstandsTexts: Bool) {
         known = vector
+        self.peerUnderstandsTexts = peerUnderstandsTexts
         self.resumption = resumption
     }
 
@@ -96,6 +98,7 @@ struct SliceSender: Hashable, Sendable {
         guard slice.isLast || (slice.position.map { next in delta.after.map { $0 < next } ?? true } ?? false) else {
             throw CloseReason(.storeFailed, "The store read a slice that does not advance.")
         }
+        if !peerUnderstandsTexts, slice.tables.contains(where: { $0.columns.contains { $0.kind == .text } }) { throw .noTexts }
         for part in slice.rows {
             if let limit = part.state.exceededLimit { throw .tooLarge(part, in: slice, limit) }
         }
@@ -161,6 +164,10 @@ struct SliceSender: Hashable, Sendable {
 }
 
 extension CloseReason {
+    fileprivate static let noTexts = CloseReason(
+        .unsupportedVersion,
+        "There are texts to be sent that several may edit, which the other side does not understand yet; it needs an update.")
+
     fileprivate static func tooLarge(_ part: RowPart, in slice: Slice, _ limit: String) -> CloseReason {
         let table = String(decoding: slice.tables[part.table].name, as: UTF8.self)
         return CloseReason(

@@ -18,6 +18,11 @@ extension RowState {
                 for element in state.elements { bytes += Bound.element + element.json.count + element.dots.count * Bound.dot }
             case .counter(let state):
                 bytes += state.totals.count * Bound.total
+            case .text(let state):
+                bytes += (state.touched.count + state.present.count) * Bound.dot
+                for change in state.changes {
+                    bytes += Bound.textChange + change.parents.count * Bound.dot + change.steps.count + change.inserted.count
+                }
             }
         }
         for tombstone in tombstones { bytes += Bound.tombstone + tombstone.seen.count * Bound.dot }
@@ -40,6 +45,15 @@ extension RowState {
                 entries += state.touched.count + state.elements.reduce(0) { $0 + 1 + $1.dots.count }
             case .counter(let state):
                 entries += state.totals.count
+            case .text(let state):
+                if state.present.count > WireLimits.concurrentMax { return "concurrentMax" }
+                if state.changes.count > WireLimits.textChangesMax { return "textChangesMax" }
+                if state.changes.contains(where: { $0.parents.count > WireLimits.concurrentMax }) { return "concurrentMax" }
+                if state.changes.contains(where: { max($0.steps.count, $0.inserted.count) > WireLimits.textBytesMax }) {
+                    return "textBytesMax"
+                }
+                entries += state.touched.count + state.present.count
+                entries += state.changes.reduce(0) { $0 + 1 + $1.parents.count }
             }
         }
         if cells.count > WireLimits.columnsMax { return "columnsMax" }
@@ -63,6 +77,8 @@ private enum Bound {
     /// The length of its JSON and the count of its dots.
     static let element = 4 + 2
     static let total = dot + 10
+    /// Flags, stamp, the count of parents, scalars replaced, two lengths.
+    static let textChange = 1 + stamp + 2 + 5 + 2 * 4
     static let tombstone = dot + 2
     /// Entries of a frame beside those of its only row: replicas, vectors, heads, neighbours, a table and its columns.
     static let otherEntries = 4 * WireLimits.replicasMax + WireLimits.neighboursMax + WireLimits.columnsMax + 2

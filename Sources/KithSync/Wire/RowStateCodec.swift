@@ -8,7 +8,9 @@ public enum RowStateCodec {
     public enum ShownValues: Sendable {
         /// In the bytes, as on the wire.
         case inline
-        /// In the user's table, as in a store's own records; read back as NULL.
+        /// In the bytes, in a store's own record of a row that the user's table does not have.
+        case inRecord
+        /// In the user's table, as in a store's own records of visible rows; read back as NULL.
         case inTable
     }
 
@@ -29,6 +31,8 @@ public enum RowStateCodec {
                 encode(state, stamps: stamps, shown: shown, to: &writer)
             case .set(let state): encode(state, to: &writer, &replicas)
             case .counter(let state): encode(state, to: &writer, &replicas)
+            case .text(let state):
+                TextStateCodec.encode(state, inRecord: shown != .inline, to: &writer, &replicas)
             }
         }
         writer.count(row.tombstones.count)
@@ -57,9 +61,10 @@ public enum RowStateCodec {
             guard let kind = kind(column) else { throw .malformed("unknown column number") }
             let cell: Cell =
                 switch kind {
-                case .register, .text: .register(try register(&reader, stamps: stamps, shown: shown))
+                case .register: .register(try register(&reader, stamps: stamps, shown: shown))
                 case .set: .set(try set(&reader, replicas))
                 case .counter: .counter(try counter(&reader, replicas))
+                case .text: .text(try TextStateCodec.decode(&reader, inRecord: shown != .inline, replicas))
                 }
             cells.append(RowState.Entry(column: column, cell: cell))
         }

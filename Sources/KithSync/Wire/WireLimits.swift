@@ -36,6 +36,10 @@ public enum WireLimits {
     public static let setElementsMax = 100_000
     /// Bytes of one message about the household.
     public static let householdBytesMax = 64 << 10
+    /// Changes of one text in one slice.
+    public static let textChangesMax = 1 << 20
+    /// Bytes of the operations, or of the inserted text, of one text change.
+    public static let textBytesMax = 64 << 20
     /// Bytes of a reason given for closing.
     public static let reasonBytesMax = 1_024
 }

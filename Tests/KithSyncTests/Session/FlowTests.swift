@@ -115,6 +115,21 @@ import Testing
         }
     }
 
+    @Test func `texts are sent to those who understand them only`() {
+        func send(capabilities: Capabilities) -> [PeerSession.Effect] {
+            var probe = SessionProbe()
+            probe.store.commit(now: 1, [Operation(row: RowID(high: 0, low: 0), change: .insert(x: 1, tags: [], count: 0))])
+            var hello = probe.hello()
+            hello.capabilities = capabilities
+            guard let request = probe.open(with: hello).reads.first, var slice = probe.store.read(request) else { return [] }
+            slice.tables[0].columns.append(ColumnKey("body", .text))
+            return probe.handle(.sliceRead(slice))
+        }
+        #expect(send(capabilities: []).closeReason?.code == .unsupportedVersion)
+        #expect(send(capabilities: .attachments).closeReason?.code == .unsupportedVersion)
+        #expect(send(capabilities: .texts).frames.count == 1)
+    }
+
     @Test func `slices that do not follow each other are a protocol error`() {
         let first = SessionProbe.slice(1, of: 3)
         var backwards = SessionProbe.slice(2, of: 3)

@@ -1,0 +1,56 @@
+import ArgumentParser
+import Kith
+import KithNotes
+
+struct NoteHistory: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "List the versions of a note's text, newest first.",
+        discussion: """
+            `kith note show NOTE --at VERSION` prints the text as it was. The author is a store, not a person: it gets \
+            another name when it is copied or restored.
+
+            EXAMPLES
+              kith note history Shopping
+              kith note show Shopping --at 7f3a91c2.12 --body-only
+            """)
+
+    @Argument(help: "The title, or the beginning or end of the id.")
+    var note: String
+
+    @OptionGroup var options: StoreOptions
+
+    func run() throws {
+        let versions = try options.withNotes { notes in try notes.history(of: notes.find(note).id) }
+        if options.json { return try Console.output.write(json: versions.map(NoteVersionRecord.init)) }
+        var table = TextTable(header: ["VERSION", "WRITTEN", "ADDED", "REMOVED", "BY"], flexibleColumn: 4)
+        table.rows = versions.map { version in
+            [
+                .init(version.shortID, .bold), .init(TimeText(milliseconds: version.milliseconds)?.local ?? "unknown", .dim),
+                .init("+\(version.inserted)"), .init("-\(version.deleted)"),
+                .init(version.isOwn ? "this device" : String(version.author.prefix(8)), .dim),
+            ]
+        }
+        try table.write(to: .output)
+    }
+}
+
+/// A version in the JSON that commands print.
+private struct NoteVersionRecord: Encodable {
+    let version: String
+    let author: String
+    let own: Bool
+    /// `nil` for a time that no calendar shows.
+    let written: String?
+    let inserted: Int
+    let deleted: Int
+
+    init(_ version: NoteVersion) {
+        self.version = version.id.description
+        author = version.author
+        own = version.isOwn
+        written = TimeText(milliseconds: version.milliseconds)?.iso8601
+        inserted = version.inserted
+        deleted = version.deleted
+    }
+}

@@ -1,0 +1,140 @@
+import KithCausality
+import KithSync
+import KithText
+
+/// Carries over what was written to a column when it was still a register.
+///
+/// A column of another kind is another column to peers. So each write of the register becomes the change that inserts its
+/// value, under the write's own commit: all replicas that carry a write over make the same change of it, and a text that two
+/// of them have carried over stands there once. Concurrent writes, of which a register shows one, all become part of the text.
+struct RegistersMadeTexts {
+    /// For each text column of the app the register of the same name.
+    private let pairs: [(register: Int, text: Int)]
+
+    /// `nil` if the table has no such column.
+    init?(_ table: CatalogTable) {
+        guard let tracked = table.tracked else { return nil }
+        var pairs: [(register: Int, text: Int)] = []
+        for (column, kind) in zip(tracked.columns, tracked.kinds) where kind == .text {
+            let name = table.columns[column].key.name
+            guard let register = table.columns.first(where: { $0.key.name == name && $0.key.kind == .register }) else { continue }
+            pairs.append((register.number, column))
+        }
+        if pairs.isEmpty { return nil }
+        self.pairs = pairs
+    }
+
+    /// Puts changes of texts in the place of writes of registers.
+    ///
+    /// - Parameter shown: for a text column, what its register shows where the state does not say it.
+    /// - Returns: writes that may have been seen by whoever edited the text since: see ``mark(_:in:table:id:_:)``.
+    func carryOver(_ state: inout RowState, shown: (Int) -> Value? = { _ in nil }) -> [Mark] {
+        var marks: [Mark] = []
+        for (registerColumn, textColumn) in pairs {
+            guard case .register(let register)? = state[registerColumn] else { continue }
+            state[registerColumn] = nil
+            if register.writes.isEmpty { continue }
+            var text = TextState()
+            if case .text(let known)? = state[textColumn] { text = known }
+            let isNew = text.touched.isEmpty
+            let shownDot = register.shown?.stamp.dot
+            for write in register.writes {
+                let dot = write.stamp.dot
+                text.touched.insert(dot)
+                let value = dot == shownDot ? shown(textColumn) ?? write.value : write.value
+                guard let bytes = value.utf8, String(validating: bytes, as: UTF8.self) != nil else { continue }
+                if isNew { text.present.append(dot) } else { marks.append(Mark(column: textColumn, dot: dot)) }
+                if !bytes.isEmpty { text.changes.append(TextState.Change(insertingAll: bytes, write.stamp)) }
+            }
+            state[textColumn] = .text(text)
+        }
+        return marks
+    }
+
+    /// A write that became a change of a text which had others already.
+    struct Mark {
+        let column: Int
+        let dot: Dot
+    }
+
+    /// Lets those of `marks` keep their text from being NULL on which no later change builds.
+    func mark(_ marks: [Mark], in state: inout RowState, table: Int, id: RowID, _ cells: TextCells) throws {
+        for mark in marks {
+            guard case .text(var text)? = state[mark.column], !text.present.contains(mark.dot) else { continue }
+            let opened = try cells.open(text, at: TextKey(table: table, id: id, column: mark.column))
+            guard opened.document.version.contains(mark.dot) else { continue }
+            text.present = (text.present + [mark.dot]).sorted()
+            state[mark.column] = .text(text)
+        }
+    }
+}
+
+extension StoreOpening {
+    /// Brings rows that were there when a column became a text up to date, and shows texts that came before the column.
+    func takeUpTexts(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger, _ capture: Capture) throws {
+        guard tracked.kinds.contains(.text) else { return }
+        capture.isSuspended = true
+        defer { capture.isSuspended = false }
+        let carrying = RegistersMadeTexts(table)
+        let select = try ledger.connection.statement("SELECT row, id FROM \(Sidecar.clockTable(table.number))")
+        var rows: [(row: Int64, id: RowID)] = []
+        while try select.step() { rows.append((select.integer(0), try select.rowID(1))) }
+        for (row, id) in rows { try takeUpTexts(of: row, id, table, tracked, ledger, carrying) }
+        if let carrying { try carryOverHidden(table, ledger, carrying) }
+    }
+
+    private func takeUpTexts(
+        of row: Int64, _ id: RowID, _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger,
+        _ carrying: RegistersMadeTexts?
+    ) throws {
+        let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
+        guard let stored = try ledger.storedRow(table.number, row: row), let found = try user.find(id) else { return }
+        var state = try stored.state(tracked, values: found.values) { try SetText.elements(of: $0, ledger.connection) }
+        var marks: [RegistersMadeTexts.Mark] = []
+        var isCarried = false
+        if let carrying {
+            for column in table.columns where column.key.kind == .register && state[column.number] == nil {
+                // A register that the app's table has no more shows in the text column of its name.
+                let isBase = column.number < stored.baseColumns && stored.exceptions[column.number] == nil
+                guard isBase, !tracked.columns.contains(column.number) else { continue }
+                state[column.number] = .register(RegisterState(writes: [Write(stamp: stored.base, value: .null)]))
+            }
+            let before = state
+            marks = carrying.carryOver(&state) { text in tracked.columns.firstIndex(of: text).map { found.values[$0] } }
+            isCarried = state != before
+        }
+        let isShown = stored.exceptions.cells.allSatisfy { !$0.cell.holdsText || !tracked.columns.contains($0.column) }
+        if isShown, !isCarried { return }
+        try TextCells(ledger).settle(&state, table: table.number, id: id)
+        try carrying?.mark(marks, in: &state, table: table.number, id: id, TextCells(ledger))
+        try user.update(row, from: found.values, to: state.shownValues(tracked))
+        let new = StoredRow(state, table, tracked, context: stored.context)
+        try ledger.save(new, table.number, row: row, id: id)
+        try ledger.reindex(table.number, from: stored.liveDots, at: row, to: new.liveDots, at: row)
+    }
+
+    private func carryOverHidden(_ table: CatalogTable, _ ledger: RowLedger, _ carrying: RegistersMadeTexts) throws {
+        let select = try ledger.connection.statement(
+            "SELECT id, number, state, context, reason, since FROM kith_hidden WHERE tbl = ?")
+        select.bind(1, table.number)
+        var rows: [(id: RowID, row: HiddenRow, since: Int64)] = []
+        while try select.step() {
+            rows.append((try select.rowID(0), try ledger.hiddenRow(select, at: 1, table: table.number), select.integer(5)))
+        }
+        for (id, row, since) in rows {
+            var changed = row
+            let marks = carrying.carryOver(&changed.state)
+            if changed.state == row.state { continue }
+            try TextCells(ledger).settle(&changed.state, table: table.number, id: id)
+            try carrying.mark(marks, in: &changed.state, table: table.number, id: id, TextCells(ledger))
+            _ = try ledger.save(changed, table.number, id: id, sinceMilliseconds: since)
+        }
+    }
+}
+
+extension Cell {
+    /// Whether the record of a cell holds its text: it came before the app's table had the column.
+    fileprivate var holdsText: Bool {
+        if case .text(let state) = self { state.text != nil } else { false }
+    }
+}

@@ -1,0 +1,163 @@
+import KithCausality
+import KithSync
+import KithText
+
+/// Changes of others.
+extension TextCells {
+    /// Applies the changes that a merge has brought to the text cells of a row.
+    func settle(_ state: inout RowState, table: Int, id: RowID) throws {
+        for index in state.cells.indices {
+            guard case .text(var text) = state.cells[index].cell, !text.changes.isEmpty else { continue }
+            try settle(&text, at: TextKey(table: table, id: id, column: state.cells[index].column))
+            state.cells[index].cell = .text(text)
+        }
+    }
+
+    /// Applies `state.changes`, and those that waited for one of them. What cannot be applied is put aside; it is passed on to
+    /// others all the same, so that all come to the same judgement.
+    func settle(_ state: inout TextState, at key: TextKey) throws {
+        let incoming = state.changes
+        state.changes = []
+        if state.text == nil { state.text = [] }
+        let waiting = try waiting(at: key)
+        if case .one(let stamp) = state.past, waiting.isEmpty, incoming.allSatisfy({ $0.stamp.dot == stamp.dot }) { return }
+        if state.past == .none, incoming.count == 1, waiting.isEmpty, incoming[0].insertsWholeText {
+            state.past = .one(incoming[0].stamp)
+            state.text = incoming[0].inserted
+            return
+        }
+        var known: [Dot: TextState.Change] = [:]
+        var changes: [TextChange] = []
+        for change in incoming + waiting where known.updateValue(change, forKey: change.stamp.dot) == nil {
+            do {
+                changes.append(try change.decoded)
+            } catch {
+                try putAside(change, error.description, at: key)
+            }
+        }
+        var opened = try open(state, at: key)
+        let outcome = try merge(changes, into: &opened)
+        var appended = try outcome.appended.map { try $0.archived(known[$0.change.dot]) }
+        var (rejected, pending) = (outcome.rejected, outcome.pending)
+        // A change that replaces all stands for itself where the history before it was collected.
+        while let index = pending.firstIndex(where: { known[$0.dot]?.replacedScalars != nil }) {
+            let replacing = pending.remove(at: index)
+            let retry = try merge([replacing.withoutPast] + pending, into: &opened)
+            appended += try retry.appended.map {
+                try $0.archived(known[$0.change.dot], outside: $0.change.dot == replacing.dot ? replacing.parents : nil)
+            }
+            rejected += retry.rejected
+            pending = retry.pending
+        }
+        try keep(appended, of: opened, in: &state, at: key)
+        for refusal in rejected { try putAside(known[refusal.change.dot], refusal.reason.description, at: key) }
+        for change in pending { try putAside(known[change.dot], nil, at: key) }
+        if !waiting.isEmpty { try takeBack(appended.map(\.header.dot), at: key) }
+    }
+
+    private func merge(_ changes: [TextChange], into opened: inout Opened) throws -> TextMerge {
+        do {
+            return try opened.document.merge(changes, history: opened.history)
+        } catch let error as TextError {
+            throw StoreError(.corrupt, error.description)
+        }
+    }
+
+    // MARK: Changes put aside
+
+    private func putAside(_ change: TextState.Change?, _ reason: String?, at key: TextKey) throws {
+        guard let change else { return }
+        let replica = try archive.ledger.number(of: change.stamp.dot.replica)
+        var record: [UInt8] = []
+        try archive.ledger.numberingReplicas { record = change.record(&$0) }
+        let insert = try archive.connection.statement(
+            """
+            INSERT OR REPLACE INTO kith_text_aside (tbl, id, col, replica, sequence, reason, change) VALUES (?, ?, ?, ?, ?, ?, ?)
+            """)
+        archive.bind(key, to: insert)
+        insert.bind(4, replica)
+        insert.bind(5, Int64(bitPattern: change.stamp.dot.sequence))
+        if let reason { insert.bind(6, .text(reason)) } else { insert.bindNull(6) }
+        insert.bind(7, blob: record)
+        try insert.run()
+    }
+
+    private func waiting(at key: TextKey) throws -> [TextState.Change] {
+        try aside(at: key).filter { $0.reason == nil }.map(\.change)
+    }
+
+    private func takeBack(_ dots: [Dot], at key: TextKey) throws {
+        let delete = try archive.connection.statement(
+            "DELETE FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND replica = ? AND sequence = ?")
+        for dot in dots {
+            archive.bind(key, to: delete)
+            delete.bind(4, try archive.ledger.number(of: dot.replica))
+            delete.bind(5, Int64(bitPattern: dot.sequence))
+            try delete.run()
+        }
+    }
+
+    /// The changes of a cell that could not be applied, by commit.
+    func aside(at key: TextKey) throws -> [(change: TextState.Change, reason: String?)] {
+        let select = try archive.connection.statement(
+            "SELECT change, reason FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ?")
+        archive.bind(key, to: select)
+        var found: [(change: TextState.Change, reason: String?)] = []
+        while try select.step() {
+            let change = try TextState.Change(record: select.blob(0), archive.ledger.catalog.replicas)
+            found.append((change, select.isNull(1) ? nil : String(decoding: select.blob(1), as: UTF8.self)))
+        }
+        return found
+    }
+}
+
+extension TextState.Change {
+    /// The change as KithText reads it.
+    fileprivate var decoded: TextChange {
+        get throws(TextError) {
+            TextChange(
+                dot: stamp.dot, parents: parents, operations: try TextOperations(steps: steps, text: inserted),
+                lengthBefore: replacedScalars)
+        }
+    }
+
+    /// Whether the change is just the insertion of a text, made on nothing: nearly every text that was never edited.
+    fileprivate var insertsWholeText: Bool {
+        guard parents.isEmpty, replacedScalars == nil, !inserted.isEmpty, inserted.count <= TextLimits.textScalarsMax,
+            let text = String(validating: inserted, as: UTF8.self)
+        else { return false }
+        return steps == Self.steps(insertingScalars: text.unicodeScalars.count)
+    }
+
+    /// The change that inserts `text` on nothing.
+    init(insertingAll text: [UInt8], _ stamp: Stamp) {
+        let scalars = text.count { $0 & 0xc0 != 0x80 }
+        self.init(stamp: stamp, parents: [], steps: Self.steps(insertingScalars: scalars), inserted: text)
+    }
+
+    private static func steps(insertingScalars count: Int) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.count(count << 1)
+        writer.signed(0)
+        return writer.bytes
+    }
+}
+
+extension TextChange {
+    /// A change that begins by deleting the whole text, without that, on nothing.
+    fileprivate var withoutPast: TextChange {
+        var rest = TextOperations()
+        for (index, operation) in operations.enumerated() {
+            if index == 0, case .delete = operation { continue }
+            rest.append([operation])
+        }
+        return TextChange(dot: dot, parents: [], operations: rest)
+    }
+}
+
+extension AppendedTextChange {
+    fileprivate func archived(_ change: TextState.Change?, outside: [Dot]? = nil) throws -> ArchivedChange {
+        guard let change else { throw TextArchive.corrupt }
+        return ArchivedChange(self, change.stamp.timestamp, replacedScalars: change.replacedScalars, outside: outside)
+    }
+}

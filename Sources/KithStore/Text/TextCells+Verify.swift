@@ -1,0 +1,32 @@
+import KithCausality
+import KithSync
+import KithText
+
+extension TextCells {
+    /// What does not hold together between a text and its history, which is replayed from the beginning; `nil` if all does.
+    func problem(of state: TextState, at key: TextKey) throws -> String? {
+        do {
+            switch state.past {
+            case .none:
+                return state.text?.isEmpty == false ? "there is a text that no change has made" : nil
+            case .one(let stamp):
+                if !state.touched.covers(stamp.dot) { return "its commit is not among those that touched it" }
+                return state.text?.isEmpty == false ? nil : "the text that its commit inserted is gone"
+            case .kept:
+                var opened = try open(state, at: key)
+                guard let archived = opened.archived else { return "its history is missing" }
+                if archived.heads.contains(where: { !state.touched.covers($0.dot) }) { return "its version is not known to the row" }
+                var replayed = TextDocument()
+                let changes = try opened.document.changes(unknownTo: VersionVector(), history: opened.history)
+                let outcome = try replayed.merge(changes)
+                if !outcome.rejected.isEmpty || !outcome.pending.isEmpty { return "its history cannot be replayed" }
+                if replayed.version != opened.document.version { return "its history leads to another version" }
+                return replayed.text == opened.document.text ? nil : "it shows another text than its history gives"
+            }
+        } catch let error as TextError {
+            return error.description
+        } catch let error as StoreError {
+            return error.message
+        }
+    }
+}

@@ -1,0 +1,22 @@
+/// The tables that keep the history of text cells. See docs/store.md, "Text".
+enum TextTables {
+    static let sql = """
+        -- Text cells that more than one change has made: the current version, and how many events there are.
+        CREATE TABLE IF NOT EXISTS kith_text (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, tbl INTEGER NOT NULL, id BLOB NOT NULL, col INTEGER NOT NULL,
+            heads BLOB NOT NULL, next INTEGER NOT NULL, UNIQUE (tbl, id, col));
+        -- Their newest changes, one a row; `parents` are event numbers, NULL: the event before.
+        CREATE TABLE IF NOT EXISTS kith_text_change (
+            text INTEGER NOT NULL, first INTEGER NOT NULL, length INTEGER NOT NULL, replica INTEGER NOT NULL,
+            sequence INTEGER NOT NULL, timestamp INTEGER NOT NULL, parents BLOB, replaced INTEGER, outside BLOB,
+            steps BLOB NOT NULL, inserted BLOB NOT NULL, PRIMARY KEY (text, first)) WITHOUT ROWID;
+        -- Older changes, packed.
+        CREATE TABLE IF NOT EXISTS kith_text_chunk (
+            text INTEGER NOT NULL, first INTEGER NOT NULL, end INTEGER NOT NULL, times BLOB NOT NULL, graph BLOB NOT NULL,
+            body BLOB NOT NULL, PRIMARY KEY (text, first)) WITHOUT ROWID;
+        -- Changes of peers that cannot be applied: with a reason for good, without one as long as a parent is missing.
+        CREATE TABLE IF NOT EXISTS kith_text_aside (
+            tbl INTEGER NOT NULL, id BLOB NOT NULL, col INTEGER NOT NULL, replica INTEGER NOT NULL, sequence INTEGER NOT NULL,
+            reason TEXT, change BLOB NOT NULL, PRIMARY KEY (tbl, id, col, replica, sequence)) WITHOUT ROWID;
+        """
+}

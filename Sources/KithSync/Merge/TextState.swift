@@ -1,0 +1,89 @@
+import KithCausality
+
+/// A text cell: who wrote it, whether it is NULL, and the changes that made its text.
+///
+/// Changes are only ever added, so merging them is a union; what the text is follows from them alone (KithText). They are
+/// carried as the bytes they arrived in: a replica that cannot read one still passes it on.
+public struct TextState: Hashable, Sendable {
+    /// What one commit did to the text.
+    public struct Change: Hashable, Sendable {
+        public var stamp: Stamp
+        /// The version its author saw, sorted by dot.
+        public var parents: [Dot]
+        /// Scalars of the whole text its author saw, if the change begins by deleting them all: the history before it is not
+        /// needed to know what it left.
+        public var replacedScalars: Int?
+        /// The operations, as KithText encodes them.
+        public var steps: [UInt8]
+        /// All inserted text, as UTF-8.
+        public var inserted: [UInt8]
+
+        public init(stamp: Stamp, parents: [Dot], replacedScalars: Int? = nil, steps: [UInt8], inserted: [UInt8]) {
+            self.stamp = stamp
+            self.parents = parents
+            self.replacedScalars = replacedScalars
+            self.steps = steps
+            self.inserted = inserted
+        }
+    }
+
+    /// Where the changes before now are, as a store keeps them; on the wire this is not said.
+    public enum Past: Hashable, Sendable {
+        /// There are none: nobody has typed a character yet.
+        case none
+        /// One change has inserted the text as it is now.
+        case one(Stamp)
+        /// They are kept beside the row.
+        case kept
+    }
+
+    /// Per replica its last commit that changed this cell.
+    public var touched: VersionVector
+    /// The commits that gave the cell a text and that nobody who made it NULL has seen, sorted; none: it is NULL.
+    ///
+    /// So a text wins over a NULL written concurrently, as an added set element over its removal.
+    public var present: [Dot]
+    /// Changes that are new to whoever gets this, parents first.
+    public var changes: [Change]
+    public var past: Past
+    /// The current text, as UTF-8; `nil` where it stands in the user's table, and on the wire.
+    public var text: [UInt8]?
+
+    public init(
+        touched: VersionVector = VersionVector(), present: [Dot] = [], changes: [Change] = [], past: Past = .none,
+        text: [UInt8]? = nil
+    ) {
+        self.touched = touched
+        self.present = present
+        self.changes = changes
+        self.past = past
+        self.text = text
+    }
+
+    /// The cell that one commit wrote whole and nobody has changed since: `nil` is NULL.
+    public init(text: [UInt8]?, stamp: Stamp) {
+        self.init(
+            touched: VersionVector([stamp.dot]), present: text == nil ? [] : [stamp.dot],
+            past: text?.isEmpty == false ? .one(stamp) : .none, text: text ?? [])
+    }
+
+    /// What a reader sees, where the text is at hand. Whoever makes a cell NULL deletes the text he sees, so a text that is
+    /// not empty is always shown.
+    public var shown: Value { present.isEmpty && text?.isEmpty != false ? .null : .text(text ?? []) }
+
+    /// What a replica that knows `vector` lacks; `nil` if nothing.
+    func uncovered(by vector: VersionVector) -> TextState? {
+        if vector.covers(touched) { return nil }
+        var part = self
+        part.changes.removeAll { vector.covers($0.stamp.dot) }
+        return part
+    }
+
+    /// Adds what is new. The text is for whoever can read changes to bring up to date.
+    mutating func merge(_ other: TextState, knowing mine: VersionVector, theirs: VersionVector) {
+        touched.join(other.touched)
+        present = keep(present, knowing: mine, other.present, knowing: theirs, dot: { $0 })
+        let known = Set(changes.map(\.stamp.dot))
+        changes += other.changes.filter { !known.contains($0.stamp.dot) }
+    }
+}
