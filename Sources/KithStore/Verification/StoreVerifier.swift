@@ -16,7 +16,10 @@ struct StoreVerifier {
         for table in ledger.catalog.tables {
             if let tracked = table.tracked { try checkPairs(table, tracked, report) }
         }
+        let digests = DigestLedger(ledger: ledger)
+        let record = try DigestRecord.load(ledger)
         var entries = 0
+        var noted = 0
         try TableScan(ledger: ledger).read(after: nil) { row in
             result.rowCount += 1
             let name = describe(row)
@@ -27,9 +30,18 @@ struct StoreVerifier {
                 if try !isIndexed(dot, row) { report("\(name) carries commit \(dot), which the index does not list.") }
             }
             try checkShown(row, name, report)
+            let digest = try digests.noted(row.table, row.position.row)
+            if digest != nil { noted += 1 }
+            if digests.isCurrent(row, record), digest != digests.digest(of: row) {
+                report("\(name) was changed behind Kith's back since it was last compared with other machines.")
+            }
             return true
         }
         try checkIndex(entries, report)
+        let gone = try number("SELECT count(*) FROM kith_digest") - noted
+        if gone > 0, record.isComplete {
+            report("\(gone) rows vanished behind Kith's back since they were last compared with other machines.")
+        }
         return result
     }
 

@@ -40,6 +40,10 @@ extension PeerSession {
         phase = .open(Remote(hello: hello, version: version, durable: hello.durable))
         sender = SliceSender(peerKnows: hello.vector, resumption: hello.resumption)
         compareClock(hello.wallClockMilliseconds)
+        if capabilities.contains(.digest) {
+            comparison = DigestComparison(
+                isLeader: summary.replica < hello.replica, now: clock.now, timing: configuration.timing)
+        }
         // Only the store can tell whether an earlier commit is its own, too.
         if let claim = hello.heads.first(where: { $0.dot.replica == summary.replica }),
             claim != summary.head(of: summary.replica)
@@ -67,6 +71,8 @@ extension PeerSession {
         case .attachment(let message):
             // Who was not told that we exchange them may not know that we do not.
             if capabilities.contains(.attachments) { perform(.attachment(message)) }
+        case .digest, .digestQuestion, .digestParts, .digestRows:
+            pursue(try comparison?.receive(frame, clock.now))
         case .hello, .goodbye:
             throw CloseReason(.protocolError, "It said hello twice.")
         }

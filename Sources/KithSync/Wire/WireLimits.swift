@@ -34,6 +34,8 @@ public enum WireLimits {
     public static let concurrentMax = 4_096
     /// Elements of one set.
     public static let setElementsMax = 100_000
+    /// Parts into which a range of rows is cut to find one that differs.
+    public static let digestPartsMax = 64
     /// Bytes of a reason given for closing.
     public static let reasonBytesMax = 1_024
 }
