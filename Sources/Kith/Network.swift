@@ -228,9 +228,12 @@ actor Network {
         if node.store.keepsAttachments { configuration.capabilities.insert(.attachments) }
         return SessionRunner(
             connection, configuration, store: node.store, hub: node.hub, exchange: node.exchange, household: household,
-            onStatus: { status in
-                board.progress(device, status)
+            onStatus: { [logger = node.logger] status in
                 upkeep.heard(device, status)
+                guard board.progress(device, status) else { return }
+                logger.warning(
+                    "rows differed although both machines knew the same, and were mended",
+                    metadata: ["device": "\(device.shortDescription)", "rows": "\(status.mended)"])
             })
     }
 }

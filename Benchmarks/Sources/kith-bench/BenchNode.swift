@@ -13,14 +13,14 @@ final class BenchNode {
 
     struct NotReady: Error {}
 
-    init() throws {
-        notes = try NotesDatabase(tracked: true)
+    init(in folder: URL? = nil, port: Int = 0) throws {
+        notes = try NotesDatabase(tracked: true, in: folder)
         guard let store = notes.store else { throw NotReady() }
         self.store = store
         key = try DeviceKey.loadOrCreate(in: notes.folder.appending(path: "keys"))
         trust = try TrustStore(in: notes.folder.appending(path: "keys"), ownID: key.id)
         var configuration = NodeConfiguration()
-        configuration.port = 0
+        configuration.port = port
         configuration.usesDiscovery = false
         node = Node(store: store, key: key, trust: trust, configuration: configuration)
     }

@@ -7,6 +7,7 @@ struct KithBench {
     private var lines: [Line] = []
 
     static func main() async throws {
+        if let part = CatchUp(arguments: CommandLine.arguments) { return try await part.run() }
         var bench = KithBench()
         try await bench.run()
         try bench.printTable()
@@ -37,6 +38,7 @@ struct KithBench {
             if !isQuick { report(try await NodeBenchmarks.latency(commits: 30, perSecond: 1)) }
         }
         if wants("P8") { report([try StoreBenchmarks.applyUpdates(rounds: rounds, count: count)]) }
+        if wants("P9") { report(try CatchUp.measure(rows: isQuick ? 50_000 : 1_000_000)) }
         if wants("P10") { report([try StoreBenchmarks.metadata(count: count)]) }
         try runText(rounds)
     }

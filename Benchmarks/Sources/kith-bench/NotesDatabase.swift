@@ -7,17 +7,20 @@ final class NotesDatabase {
     let folder: URL
     let pool: DatabasePool
     let store: KithStore?
+    private let isTemporary: Bool
 
     static let insertSQL = "INSERT INTO note (id, title, body, color, tags, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
-    init(tracked: Bool) throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "kith-bench-\(UUID().uuidString)")
+    /// - Parameter kept: a folder that stays; otherwise one that is gone afterwards.
+    init(tracked: Bool, in kept: URL? = nil) throws {
+        isTemporary = kept == nil
+        folder = kept ?? FileManager.default.temporaryDirectory.appending(path: "kith-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         pool = try DatabasePool(path: folder.appending(path: "notes.sqlite").path)
         try pool.write { db in
             try db.execute(
                 sql: """
-                    CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', body TEXT NOT NULL DEFAULT '',
+                    CREATE TABLE IF NOT EXISTS note (id BLOB PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', body TEXT NOT NULL DEFAULT '',
                         color INTEGER NOT NULL DEFAULT 0, tags TEXT NOT NULL DEFAULT '[]', created INTEGER NOT NULL DEFAULT 0,
                         updated INTEGER NOT NULL DEFAULT 0)
                     """)
@@ -28,7 +31,7 @@ final class NotesDatabase {
     deinit {
         store?.close()
         try? pool.close()
-        try? FileManager.default.removeItem(at: folder)
+        if isTemporary { try? FileManager.default.removeItem(at: folder) }
     }
 
     func insert(_ notes: some Collection<Corpus.Note>) throws {

@@ -162,6 +162,8 @@ final class SessionRunner: @unchecked Sendable {
         case .apply(let slice, let relay):
             hub.willApply(relay, from: self)
             return answer { .applied(try self.store.apply(slice)) }
+        case .digest(let task):
+            return answer { .digest(try self.store.perform(task)) }
         case .verifyIdentity(let head):
             return answer { .identity(self.tellIdentity(try self.store.verifyIdentity(head))) }
         case .renewIdentity:

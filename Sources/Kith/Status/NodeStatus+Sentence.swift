@@ -47,7 +47,7 @@ extension NodeStatus {
                 remedy = Self.remedy(facts)
             }
         } else if rows > 0 {
-            (state, sentence) = (.syncing, "Synchronising: \(rows) rows to go.")
+            (state, sentence) = (.syncing, "Synchronising: \(Self.progress(connected) ?? "\(rows) rows to go").")
         } else if connected.allSatisfy(\.isInSync) {
             (state, sentence) = (.upToDate, "Up to date with \(Self.list(connected)).")
         } else {
@@ -64,6 +64,21 @@ extension NodeStatus {
                 + "Start the mDNS daemon, or give an address: `kith device add ID --address HOST:PORT`."
         }
         return "It catches up by itself when a device appears. Is `kith up` running there, and does it trust this device?"
+    }
+
+    /// How far large exchanges have come, as one.
+    private static func progress(_ peers: [Peer]) -> String? {
+        let progresses = peers.flatMap { [$0.sending, $0.receiving].compactMap(\.self) }
+        if progresses.isEmpty { return nil }
+        let done = progresses.reduce(0) { $0 + $1.rows }
+        return "\(grouped(done)) of about \(grouped(progresses.reduce(0) { $0 + $1.rowsTotal })) rows"
+    }
+
+    /// A number as people read it in English, with commas between thousands.
+    public static func grouped(_ number: Int) -> String {
+        var digits = Array(String(number))
+        for index in stride(from: digits.count - 3, to: 0, by: -3) { digits.insert(",", at: index) }
+        return String(digits)
     }
 
     private static func list(_ peers: [Peer]) -> String {

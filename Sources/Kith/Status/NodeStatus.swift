@@ -1,3 +1,5 @@
+import KithSync
+
 /// What a node is doing and, when it is not synchronising, why. Part of the API: people and programs read it.
 public struct NodeStatus: Codable, Hashable, Sendable {
     public enum State: String, Codable, Hashable, Sendable {
@@ -37,8 +39,17 @@ public struct NodeStatus: Codable, Hashable, Sendable {
         /// Rows on their way.
         public var rowsToSend: Int
         public var rowsToReceive: Int
+        /// How far large exchanges have come.
+        public var sending: DeltaProgress?
+        public var receiving: DeltaProgress?
         /// Whether both know the same.
         public var isInSync: Bool
+        /// Whether both held the same rows when they were last compared; `nil` if they were not yet.
+        public var isIdentical: Bool?
+        /// Rows that differed although both knew the same, and were mended here since it was connected; and the last of
+        /// them, as `table id`.
+        public var rowsMended: UInt64?
+        public var mended: [String]?
         /// How far its wall clock is ahead of ours, if by more than two minutes either way.
         public var clockOffsetMilliseconds: Int64?
 

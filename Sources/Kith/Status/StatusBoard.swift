@@ -76,15 +76,28 @@ final class StatusBoard: Sendable {
         }
     }
 
-    func progress(_ device: DeviceID, _ status: PeerStatus) {
+    /// Returns whether more rows were mended than before.
+    func progress(_ device: DeviceID, _ status: PeerStatus) -> Bool {
+        var isMended = false
         update(device) { peer in
+            isMended = status.rowsMended > peer.rowsMended ?? 0
             peer.software = status.software
             peer.rowsToSend = status.rowsToSend
             peer.rowsToReceive = status.rowsToReceive
             if status.isInSync, !peer.isInSync { peer.lastSyncMilliseconds = MonotonicClock.wallClockMilliseconds }
             peer.isInSync = status.isInSync
             peer.clockOffsetMilliseconds = status.clockOffsetMilliseconds
+            peer.sending = status.sending
+            peer.receiving = status.receiving
+            peer.isIdentical = status.isIdentical
+            peer.rowsMended = status.rowsMended > 0 ? status.rowsMended : nil
+            peer.mended = status.mended.isEmpty ? nil : status.mended.map(Self.name)
         }
+        return isMended
+    }
+
+    private static func name(_ position: SlicePosition) -> String {
+        "\(String(decoding: position.table, as: UTF8.self)) \(position.row)"
     }
 
     func disconnected(_ device: DeviceID, _ reason: String) {
@@ -93,6 +106,8 @@ final class StatusBoard: Sendable {
             peer.isInSync = false
             peer.rowsToSend = 0
             peer.rowsToReceive = 0
+            peer.sending = nil
+            peer.receiving = nil
             peer.lastError = reason
         }
     }

@@ -87,6 +87,10 @@ struct StatusReport: Encodable {
     private static func state(of peer: NodeStatus.Peer) -> String {
         if peer.state == .notReachable { return "not reachable" }
         if peer.isInSync { return "up to date" }
+        if let progress = peer.receiving ?? peer.sending {
+            let share = "\(NodeStatus.grouped(progress.rows)) of about \(NodeStatus.grouped(progress.rowsTotal)) rows"
+            return (peer.receiving == nil ? "sent " : "received ") + share
+        }
         let rows = [(peer.rowsToSend, "to send"), (peer.rowsToReceive, "to receive")].filter { $0.0 > 0 }
         return rows.isEmpty ? "connected" : rows.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     }
@@ -98,6 +102,14 @@ struct StatusReport: Encodable {
         if let offset = peer.clockOffsetMilliseconds {
             let seconds = offset.magnitude / 1_000
             remarks.append("\(name): its clock is \(seconds) seconds \(offset > 0 ? "ahead of" : "behind") this one. Set the clocks.")
+        }
+        if let count = peer.rowsMended {
+            let last = (peer.mended ?? []).last.map { ", the last of them \($0)" } ?? ""
+            remarks.append(
+                "\(name): \(count == 1 ? "1 row" : "\(count) rows") differed without a reason and \(count == 1 ? "was" : "were") mended\(last). Nothing was lost; run `kith verify`."
+            )
+        } else if peer.isIdentical == false {
+            remarks.append("\(name): it holds other rows than this machine although both know the same; they are being compared.")
         }
         return remarks
     }

@@ -3,6 +3,7 @@ import Foundation
 import KithCausality
 import KithNotes
 import KithStore
+import KithSync
 
 extension LabRun {
     /// Compares what the nodes hold, and judges it by what was written.
@@ -19,7 +20,7 @@ extension LabRun {
                 let store = try NotesStore.open(host.notes)
                 defer { try? store.close() }
                 states.append(try FinalState(store))
-                digests.append(try store.store.digest())
+                digests.append(try store.store.recomputedDigest())
                 for problem in try store.store.verify().problems {
                     findings.append(Finding(rule: .unsoundStore, sentence: "The store of \(host.spec.name): \(problem)"))
                 }

@@ -15,7 +15,7 @@ struct RowMerger {
     let listed: Resumption?
 
     /// What the store holds of a row.
-    private struct Held {
+    struct Held {
         var state = RowState()
         var context: Int64?
         var visible: (row: Int64, values: [Value])?
@@ -82,7 +82,7 @@ struct RowMerger {
     }
 
     /// Makes the store hold `state`, whose context says what it must keep.
-    private func save(_ state: RowState, _ table: CatalogTable, _ id: RowID, _ held: Held) throws {
+    func save(_ state: RowState, _ table: CatalogTable, _ id: RowID, _ held: Held) throws {
         let context = try ledger.context(for: state.context)
         var bare = state
         bare.context = VersionVector()
@@ -130,6 +130,8 @@ struct RowMerger {
             try ledger.removeClocks(table.number, row: visible.row)
         }
         if held.state.hasTexts, !state.hasTexts { try TextArchive(ledger: ledger).forget(table: table.number, id: id) }
+        // Nothing is left that could tell the digest of it.
+        if state.isEmpty { try DigestLedger(ledger: ledger).forget([(table: table.number, id: id)]) }
         if state.isEmpty, context == nil {
             if let hidden = held.hidden { try ledger.removeHidden(hidden.number) }
             try ledger.reindex(table.number, from: held.dots, at: reference(held), to: [], at: 0)
@@ -173,7 +175,7 @@ struct RowMerger {
         state.tombstones = table.deletePolicy == .deleteWins ? [Tombstone(dot: stamp.dot, seen: state.clock)] : []
     }
 
-    private func find(_ table: CatalogTable, _ id: RowID) throws -> Held {
+    func find(_ table: CatalogTable, _ id: RowID) throws -> Held {
         var held = Held()
         if let tracked = table.tracked,
             let found = try UserTable(connection: ledger.connection, table: table, tracked: tracked).find(id)

@@ -12,25 +12,18 @@ struct SliceApplier {
         let vector = try records.vector(ledger.catalog)
         guard vector.covers(slice.since) else { return nil }
         try records.observe(slice.clock)
-        let tables = try slice.tables.map(number)
+        let rows = try localRows(of: slice)
         let target = slice.targetVector
         let merger = RowMerger(
             ledger: ledger, clock: clock, own: try records.replica(ledger.catalog), vector: vector,
             vectorAfter: slice.isLast ? vector.joined(with: target) : vector,
             listed: try records.listed(ledger.catalog))
         let absent = try absentRows(slice)
-        for row in slice.rows {
-            guard row.table < tables.count else { throw Self.unknownColumn }
-            let table = tables[row.table]
+        for row in rows {
             var part = row.state
             part.context = VersionVector()
-            for index in part.cells.indices {
-                guard part.cells[index].column < table.columns.count else { throw Self.unknownColumn }
-                part.cells[index].column = table.columns[part.cells[index].column]
-            }
-            part.cells.sort { $0.column < $1.column }
             let theirs = row.state.context.isEmpty ? slice.vector : slice.vector.joined(with: row.state.context)
-            try merger.merge(part, isCut: row.isCut, into: table.number, id: row.id, theirs: theirs)
+            try merger.merge(part, isCut: row.isCut, into: row.table, id: row.id, theirs: theirs)
         }
         for row in absent {
             try merger.merge(RowState(), isCut: false, into: row.table, id: row.id, theirs: slice.vector)
@@ -45,7 +38,7 @@ struct SliceApplier {
             try records.noteProgress(progress, ledger)
             if let listing = slice.listing { try records.noteListed(progress, after: listing.after, ledger) }
         }
-        let changed = slice.rows.map { tables[$0.table].number } + absent.map(\.table)
+        let changed = rows.map(\.table) + absent.map(\.table)
         return Set(changed.compactMap { ledger.catalog[$0]?.tracked?.sqlName }).sorted()
     }
 
@@ -61,6 +54,23 @@ struct SliceApplier {
             return true
         }
         return absent
+    }
+
+    /// The rows of a slice, with this store's numbers for their tables and columns.
+    func localRows(of slice: Slice) throws -> [RowPart] {
+        let tables = try slice.tables.map(number)
+        return try slice.rows.map { row in
+            guard row.table < tables.count else { throw Self.unknownColumn }
+            let table = tables[row.table]
+            var row = row
+            row.table = table.number
+            for index in row.state.cells.indices {
+                guard row.state.cells[index].column < table.columns.count else { throw Self.unknownColumn }
+                row.state.cells[index].column = table.columns[row.state.cells[index].column]
+            }
+            row.state.cells.sort { $0.column < $1.column }
+            return row
+        }
     }
 
     /// This store's numbers for a table of the slice and its columns.

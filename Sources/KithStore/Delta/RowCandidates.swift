@@ -29,7 +29,7 @@ struct RowCandidates {
             if visited > limit { return nil }
         }
         // The set is only a filter: what is returned is sorted.
-        return try found.compactMap(candidate).sorted { $0.position < $1.position }
+        return try found.compactMap { try candidate(table: $0.table, row: $0.row) }.sorted { $0.position < $1.position }
     }
 
     /// The rows that one commit lives in.
@@ -39,7 +39,7 @@ struct RowCandidates {
         select.bind(2, Int64(bitPattern: dot.sequence))
         var found: [Reference] = []
         while try select.step() { found.append(Reference(table: select.int(0), row: select.integer(1))) }
-        return try found.compactMap(candidate)
+        return try found.compactMap { try candidate(table: $0.table, row: $0.row) }
     }
 
     /// Everything known of a candidate's row.
@@ -67,15 +67,14 @@ struct RowCandidates {
         let row: RowReference
     }
 
-    private func candidate(_ reference: Reference) throws -> Candidate? {
-        guard let table = ledger.catalog[reference.table] else { return nil }
-        let source = reference.row < 0 ? "kith_hidden WHERE number" : "\(Sidecar.clockTable(reference.table)) WHERE row"
+    /// The row that an entry of the index names.
+    func candidate(table number: Int, row: RowReference) throws -> Candidate? {
+        guard let table = ledger.catalog[number] else { return nil }
+        let source = row < 0 ? "kith_hidden WHERE number" : "\(Sidecar.clockTable(number)) WHERE row"
         let select = try ledger.connection.statement("SELECT id FROM \(source) = ?")
-        select.bind(1, abs(reference.row))
+        select.bind(1, Int64(bitPattern: UInt64(row.magnitude)))
         guard try select.step() else { return nil }
         defer { select.reset() }
-        return Candidate(
-            table: reference.table, row: reference.row,
-            position: SlicePosition(table: table.name, row: try select.rowID(0)))
+        return Candidate(table: number, row: row, position: SlicePosition(table: table.name, row: try select.rowID(0)))
     }
 }

@@ -19,9 +19,24 @@ struct SliceReader {
         if let candidates = try RowCandidates(ledger: ledger).uncovered(by: request.since, heads, max: Self.indexedRowsMax) {
             try readIndexed(candidates, request, &builder)
         } else {
-            try TableScan(ledger: ledger).read(after: request.after) { row in try builder.add(row) }
+            if request.after == nil { builder.rowsRemaining = try rowCount() }
+            try TableScan(ledger: ledger).read(after: request.after) { row in
+                guard try builder.add(row) else { return false }
+                builder.rowsRemaining -= 1
+                return true
+            }
         }
         return builder.finish(heads: heads, clock: try records.clock(), floor: isListing ? floor : nil)
+    }
+
+    /// All rows, by which the length of a delta is estimated that is read by a scan.
+    private func rowCount() throws -> Int {
+        let tables = ledger.catalog.tables.filter { $0.tracked != nil }.map { Sidecar.clockTable($0.number) }
+        return try (tables + ["kith_hidden"]).reduce(0) { sum, table in
+            let select = try ledger.connection.statement("SELECT count(*) FROM \(table)")
+            defer { select.reset() }
+            return try select.step() ? sum + select.int(0) : sum
+        }
     }
 
     private func readIndexed(
@@ -29,10 +44,10 @@ struct SliceReader {
     ) throws {
         var remaining = candidates.count
         for candidate in candidates {
+            builder.rowsRemaining = remaining
             remaining -= 1
             if let after = request.after, candidate.position <= after { continue }
             guard let row = try RowCandidates(ledger: ledger).load(candidate) else { continue }
-            builder.rowsRemaining = remaining
             if try !builder.add(row) { return }
         }
     }

@@ -23,6 +23,9 @@ enum Sidecar {
         CREATE TABLE IF NOT EXISTS kith_hidden (
             number INTEGER PRIMARY KEY AUTOINCREMENT, tbl INTEGER NOT NULL, id BLOB NOT NULL, state BLOB NOT NULL,
             context INTEGER, reason INTEGER NOT NULL, since INTEGER NOT NULL, UNIQUE (tbl, id));
+        -- What each row adds to the digest, as far as it has been brought up to date.
+        CREATE TABLE IF NOT EXISTS kith_digest (
+            tbl INTEGER NOT NULL, id BLOB NOT NULL, hash INTEGER NOT NULL, PRIMARY KEY (tbl, id)) WITHOUT ROWID;
         -- Vectors that rows of unfinished catch-ups refer to.
         CREATE TABLE IF NOT EXISTS kith_context (number INTEGER PRIMARY KEY AUTOINCREMENT, vector BLOB NOT NULL UNIQUE);
         -- The other devices of the group: what each said last that it cannot lose, and when.

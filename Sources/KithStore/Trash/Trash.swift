@@ -102,6 +102,7 @@ struct Trash {
             }
             try ledger.reindex(table, from: row.state.liveDots, at: -row.number, to: remains.liveDots, at: -row.number)
         }
+        try DigestLedger(ledger: ledger).forget(garbage.map { ($0.table, $0.id) })
         return (count, visited < limit ? nil : last)
     }
 }

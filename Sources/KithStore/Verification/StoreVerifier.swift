@@ -16,8 +16,11 @@ struct StoreVerifier {
         for table in ledger.catalog.tables {
             if let tracked = table.tracked { try checkPairs(table, tracked, report) }
         }
+        let digests = DigestLedger(ledger: ledger)
+        let record = try DigestRecord.load(ledger)
         var entries = 0
         var histories = 0
+        var noted = 0
         try TableScan(ledger: ledger).read(after: nil) { row in
             result.rowCount += 1
             let name = describe(row)
@@ -29,11 +32,20 @@ struct StoreVerifier {
             }
             try checkShown(row, name, report)
             histories += try checkTexts(row, name, report)
+            let digest = try digests.noted(row.table, row.position.row)
+            if digest != nil { noted += 1 }
+            if digests.isCurrent(row, record), digest != digests.digest(of: row) {
+                report("\(name) was changed behind Kith's back since it was last compared with other machines.")
+            }
             return true
         }
         try checkIndex(entries, report)
         let kept = try number("SELECT count(*) FROM kith_text")
         if kept != histories { report("The histories of \(kept) texts are kept where rows have \(histories).") }
+        let gone = try number("SELECT count(*) FROM kith_digest") - noted
+        if gone > 0, record.isComplete {
+            report("\(gone) rows vanished behind Kith's back since they were last compared with other machines.")
+        }
         return result
     }
 

@@ -67,6 +67,11 @@ public struct RegisterState: Hashable, Sendable {
         writes = keep(writes, knowing: mine, other.writes, knowing: theirs, dot: \.stamp.dot)
     }
 
+    /// Adds a write that is concurrent to all others. One commit has one write: of two, the first stays.
+    public mutating func add(_ write: Write) {
+        if !writes.contains(where: { $0.stamp.dot == write.stamp.dot }) { insert(write) }
+    }
+
     private mutating func insert(_ write: Write) {
         let index = writes.firstIndex { $0.stamp.dot > write.stamp.dot } ?? writes.endIndex
         writes.insert(write, at: index)

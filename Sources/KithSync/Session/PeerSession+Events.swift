@@ -14,6 +14,8 @@ extension PeerSession {
         case sliceRead(Slice?)
         /// The answer to ``Effect/apply(_:relay:)``.
         case applied(ApplyOutcome)
+        /// The answer to ``Effect/digest(_:)``.
+        case digest(DigestResult)
         /// A read or an apply failed for reasons of this machine: disk full, locked, damaged.
         case storeFailed(String)
         /// What would now survive a loss of power.
@@ -48,6 +50,8 @@ extension PeerSession {
         case attachment(AttachmentMessage)
         /// The peer said this about the household.
         case household([UInt8])
+        /// Do this with the digest of the store, and answer with ``Input/digest(_:)``. At most one is under way at a time.
+        case digest(DigestTask)
         /// How things stand with the peer has changed.
         case peer(PeerStatus)
         /// Close the connection once what was sent is out. The last effect.

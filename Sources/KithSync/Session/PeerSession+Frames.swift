@@ -43,6 +43,10 @@ extension PeerSession {
             peerKnows: hello.vector, resumption: hello.resumption,
             peerUnderstandsTexts: hello.capabilities.contains(.texts))
         compareClock(hello.wallClockMilliseconds)
+        if capabilities.contains(.digest) {
+            comparison = DigestComparison(
+                isLeader: summary.replica < hello.replica, now: clock.now, timing: configuration.timing)
+        }
         // Only the store can tell whether an earlier commit is its own, too.
         if let claim = hello.heads.first(where: { $0.dot.replica == summary.replica }),
             claim != summary.head(of: summary.replica)
@@ -72,6 +76,8 @@ extension PeerSession {
             if capabilities.contains(.attachments) { perform(.attachment(message)) }
         case .household(let bytes):
             if capabilities.contains(.household) { perform(.household(bytes)) }
+        case .digest, .digestQuestion, .digestParts, .digestRows:
+            pursue(try comparison?.receive(frame, clock.now))
         case .hello, .goodbye:
             throw CloseReason(.protocolError, "It said hello twice.")
         }

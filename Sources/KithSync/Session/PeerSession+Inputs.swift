@@ -14,6 +14,8 @@ extension PeerSession {
             try read(slice)
         case .applied(let outcome):
             try applied(outcome)
+        case .digest(let result):
+            pursue(try comparison?.done(result, clock.now))
         case .storeFailed(let message):
             throw CloseReason(.storeFailed, message)
         case .durable(let vector):

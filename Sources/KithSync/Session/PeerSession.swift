@@ -15,9 +15,9 @@ public struct PeerSession: Sendable {
         /// Name and version of the software, for people.
         public var software: String
         public var versions = ProtocolVersions.current
-        /// Optional abilities of this node.
-        public var capabilities: Capabilities = []
         public var timing = SessionTiming()
+        /// Optional abilities of this node.
+        public var capabilities: Capabilities = [.digest]
 
         public init(group: [UInt8], software: String) {
             precondition(group.count <= WireLimits.groupBytesMax, "a group id has at most \(WireLimits.groupBytesMax) bytes")
@@ -52,6 +52,8 @@ public struct PeerSession: Sendable {
     var sender = SliceSender(peerKnows: VersionVector(), resumption: nil, peerUnderstandsTexts: false)
     var receiver = SliceReceiver()
     var forwarding = Forwarding()
+    /// `nil` if the peer cannot compare.
+    var comparison: DigestComparison?
     /// What the peer says it holds of our replica, while the store looks whether that is true.
     var doubt: Head?
     var owesAcknowledgement = false
@@ -88,7 +90,7 @@ public struct PeerSession: Sendable {
         case .open:
             min(
                 clock.keepAlive(configuration.timing), clock.silence(configuration.timing),
-                forwarding.deadline ?? Instant(milliseconds: .max))
+                forwarding.deadline ?? Instant(milliseconds: .max), comparisonDeadline ?? Instant(milliseconds: .max))
         }
     }
 
@@ -120,6 +122,8 @@ public struct PeerSession: Sendable {
             }
         }
         if owesAcknowledgement { acknowledge() }
+        let isQuiet = isQuiet
+        pursue(comparison?.tick(clock.now, knowing: local.vector, isQuiet: isQuiet))
         report(remote)
     }
 
@@ -138,6 +142,25 @@ public struct PeerSession: Sendable {
         perform(.verifyIdentity(claim))
     }
 
+    /// Both know the same, and nothing is on its way that would change it.
+    private var isQuiet: Bool { doubt == nil && sender.known == local.vector && sender.isIdle && receiver.isIdle }
+
+    /// When to compare digests; not while there are rows to exchange, which end by themselves.
+    private var comparisonDeadline: Instant? {
+        guard let deadline = comparison?.deadline(for: local.vector) else { return nil }
+        return isQuiet || deadline > clock.now ? deadline : nil
+    }
+
+    /// Does what the comparison of digests asks.
+    mutating func pursue(_ steps: [DigestComparison.Step]?) {
+        for step in steps ?? [] {
+            switch step {
+            case .perform(let task): perform(.digest(task))
+            case .send(let frame): send(frame)
+            }
+        }
+    }
+
     private mutating func acknowledge() {
         owesAcknowledgement = false
         send(.acknowledge(Acknowledgement(slices: receiver.slicesDone, durable: local.told())))
@@ -148,7 +171,9 @@ public struct PeerSession: Sendable {
             replica: remote.hello.replica, software: remote.hello.software, protocolVersion: remote.version,
             vector: sender.known, durable: remote.durable, rowsSent: sender.rowsSent, rowsReceived: receiver.rowsReceived,
             rowsToSend: sender.rowsRemaining, rowsToReceive: receiver.rowsRemaining,
-            isInSync: sender.known == local.vector, clockOffsetMilliseconds: remote.clockOffsetMilliseconds)
+            sending: sender.progress, receiving: receiver.progress,
+            isInSync: sender.known == local.vector, clockOffsetMilliseconds: remote.clockOffsetMilliseconds,
+            isIdentical: comparison?.isIdentical, rowsMended: comparison?.mendedCount ?? 0, mended: comparison?.mended ?? [])
         guard status != lastStatus else { return }
         lastStatus = status
         perform(.peer(status))

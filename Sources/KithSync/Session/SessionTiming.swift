@@ -10,6 +10,13 @@ public struct SessionTiming: Hashable, Sendable {
     public var relayMilliseconds: Int64 = 1_000
     /// A difference of wall clocks beyond which it is reported.
     public var clockOffsetMilliseconds: Int64 = 120_000
+    /// After the beginning of a session, and between two comparisons of digests.
+    public var digestDelayMilliseconds: Int64 = 1_000
+    public var digestMilliseconds: Int64 = 10_000
+    /// Between two steps of bringing a digest up to date.
+    public var digestStepMilliseconds: Int64 = 50
+    /// How long an answer to a question about digests is waited for.
+    public var digestAnswerMilliseconds: Int64 = 60_000
 
     public init() {}
 }

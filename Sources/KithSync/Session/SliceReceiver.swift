@@ -8,6 +8,9 @@ struct SliceReceiver: Hashable, Sendable {
     /// Rows of the delta under way that are still to come.
     private(set) var rowsRemaining = 0
 
+    /// How far the delta under way has come; `nil` if there is none, or if it is a single slice.
+    private(set) var progress: DeltaProgress?
+
     private var queue: [Arrival] = []
     private var applying: Arrival?
     private var expectation = Expectation.beginning
@@ -63,6 +66,9 @@ struct SliceReceiver: Hashable, Sendable {
         }
     }
 
+    /// Whether nothing waits to be applied, and no delta is incomplete.
+    var isIdle: Bool { applying == nil && queue.isEmpty && expectation == .beginning }
+
     /// The next slice to apply, if none is being applied.
     var next: Slice? { applying == nil ? queue.first?.slice : nil }
 
@@ -80,13 +86,23 @@ struct SliceReceiver: Hashable, Sendable {
         applying = nil
         slicesDone += 1
         rowsReceived += UInt64(arrival.slice.rows.count)
+        follow(arrival)
         return arrival.slice
+    }
+
+    private mutating func follow(_ arrival: Arrival) {
+        var progress = arrival.slice.isFirst ? DeltaProgress() : self.progress ?? DeltaProgress()
+        progress.rows += arrival.slice.rows.count
+        progress.bytes += arrival.bytes
+        progress.rowsTotal = progress.rows + arrival.slice.rowsRemaining
+        self.progress = arrival.slice.isLast ? nil : progress
     }
 
     /// The slice that was being applied was refused, and the rest of its delta with it. Returns whether there was one.
     mutating func refused() -> Bool {
         guard applying != nil else { return false }
         applying = nil
+        progress = nil
         let rest = queue.firstIndex { $0.slice.isFirst } ?? queue.endIndex
         slicesDone += UInt64(1 + rest)
         if rest == queue.endIndex, expectation != .beginning {

@@ -31,6 +31,7 @@ struct SliceSender: Hashable, Sendable {
         var target: [Head]?
         var after: SlicePosition?
         var rowsRemaining = 0
+        var progress = DeltaProgress()
         /// The number of its last slice, once that is sent.
         var lastSlice: UInt64?
         /// Whether the last slice is read.
@@ -46,8 +47,14 @@ struct SliceSender: Hashable, Sendable {
         self.resumption = resumption
     }
 
+    /// How far the delta under way has come; `nil` if there is none, or if it is a single slice.
+    var progress: DeltaProgress? { delta.flatMap { $0.rowsRemaining > 0 ? $0.progress : nil } }
+
     /// Rows of the delta under way that are still to be sent.
     var rowsRemaining: Int { delta?.rowsRemaining ?? 0 }
+
+    /// Whether nothing is being read or waits for an answer.
+    var isIdle: Bool { delta == nil && !isReading && waiting == nil && bytesInFlight.isEmpty }
 
     /// Learns what the peer knows from what it says.
     mutating func learn(_ vector: VersionVector) {
@@ -89,7 +96,7 @@ struct SliceSender: Hashable, Sendable {
         defer { isReading = false }
         // A delta that was given up meanwhile is gone, and the next one does not begin before this read has ended.
         guard isReading, var delta else { return nil }
-        guard let slice else {
+        guard var slice else {
             guard delta.target == nil else { throw CloseReason(.storeFailed, "The store lost the end of a delta.") }
             self.delta = nil
             exhausted = vector
@@ -99,6 +106,8 @@ struct SliceSender: Hashable, Sendable {
             throw CloseReason(.storeFailed, "The store read a slice that does not advance.")
         }
         if !peerUnderstandsTexts, slice.tables.contains(where: { $0.columns.contains { $0.kind == .text } }) { throw .noTexts }
+        // The store estimates at the beginning; from then on rows are counted off.
+        if !slice.isLast { slice.rowsRemaining = max(slice.rowsRemaining, delta.rowsRemaining - slice.rows.count, 1) }
         for part in slice.rows {
             if let limit = part.state.exceededLimit { throw .tooLarge(part, in: slice, limit) }
         }
@@ -112,6 +121,9 @@ struct SliceSender: Hashable, Sendable {
         delta.after = slice.position
         delta.rowsRemaining = slice.isLast ? 0 : slice.rowsRemaining
         delta.isRead = slice.isLast
+        delta.progress.rows += slice.rows.count
+        delta.progress.bytes += frame.count
+        delta.progress.rowsTotal = delta.progress.rows + delta.rowsRemaining
         self.delta = delta
         rowsSent += UInt64(slice.rows.count)
         waiting = frame

@@ -6,6 +6,8 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
+    /// Compares digests, and mends rows that differ.
+    public static let digest = Capabilities(rawValue: 1 << 0)
     /// Sends and fetches the bytes of attachments: frame types 0x98 to 0x9C.
     public static let attachments = Capabilities(rawValue: 1 << 1)
     /// Hears what members say about the household: frame type 0xA0.

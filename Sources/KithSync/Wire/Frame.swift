@@ -18,6 +18,14 @@ public enum Frame: Hashable, Sendable {
     /// What members say to each other about the household; opaque here, at most ``WireLimits/householdBytesMax`` bytes. Only where
     /// both sides have ``Capabilities/household``.
     case household([UInt8])
+    /// What all of my rows sum up to.
+    case digest(StoreDigest, wantsAnswer: Bool)
+    /// If you are still at this vector, cut this range of your rows into parts; or send me the rows.
+    case digestQuestion(VersionVector, DigestRange, wantsRows: Bool)
+    /// What the parts of the range sum up to; none if it cannot be said any more.
+    case digestParts(VersionVector, DigestRange, [DigestPart])
+    /// All that I hold of the rows of a range, to mend yours with.
+    case digestRows(DigestRange, Slice)
     /// Why I close. The last frame.
     case goodbye(code: CloseCode, message: String)
 }

@@ -16,6 +16,12 @@ public enum FrameCodec {
         static let pong: UInt8 = 6
         static let goodbye: UInt8 = 7
         static let household: UInt8 = 0xA0
+        static let digest: UInt8 = firstOptionalType + 16
+        static let digestQuestion: UInt8 = firstOptionalType + 17
+        static let digestParts: UInt8 = firstOptionalType + 18
+        static let digestRows: UInt8 = firstOptionalType + 19
+        /// The optional ones that this build knows.
+        static let knownOptional = digest...digestRows
     }
 
     public static func encode(_ frame: Frame) -> [UInt8] {
@@ -52,6 +58,29 @@ public enum FrameCodec {
         case .household(let bytes):
             type = FrameType.household
             body.raw(bytes)
+        case .digest(let digest, let wantsAnswer):
+            type = FrameType.digest
+            body.vector(digest.vector, &replicas)
+            body.sum(digest.rows)
+            body.byte(wantsAnswer ? 1 : 0)
+        case .digestQuestion(let vector, let range, let wantsRows):
+            type = FrameType.digestQuestion
+            body.vector(vector, &replicas)
+            body.range(range)
+            body.byte(wantsRows ? 1 : 0)
+        case .digestParts(let vector, let range, let parts):
+            type = FrameType.digestParts
+            body.vector(vector, &replicas)
+            body.range(range)
+            body.count(parts.count)
+            for part in parts {
+                body.optionalPosition(part.through)
+                body.sum(part.rows)
+            }
+        case .digestRows(let range, let slice):
+            type = FrameType.digestRows
+            body.range(range)
+            SliceCodec.encode(slice, to: &body, &replicas)
         case .goodbye(let code, let message):
             type = FrameType.goodbye
             body.byte(code.rawValue)
@@ -66,7 +95,7 @@ public enum FrameCodec {
         var reader = ByteReader(bytes, entriesMax: WireLimits.entriesMax)
         let type = try reader.byte()
         if type == FrameType.household { return .household(try household(&reader)) }
-        if type >= firstOptionalType, !AttachmentCodec.types.contains(type) { return nil }
+        if type >= firstOptionalType, !AttachmentCodec.types.contains(type), !FrameType.knownOptional.contains(type) { return nil }
         if type == FrameType.hello, bytes.count > WireLimits.helloBytesMax { throw .limitExceeded("helloBytesMax") }
         let replicas = try replicaTable(&reader)
         switch type {
@@ -88,6 +117,18 @@ public enum FrameCodec {
             return .ping(try pulse(&reader, replicas))
         case FrameType.pong:
             return .pong(try pulse(&reader, replicas))
+        case FrameType.digest:
+            let vector = try reader.vector(replicas)
+            return .digest(StoreDigest(vector: vector, rows: try reader.sum()), wantsAnswer: try reader.byte() & 1 != 0)
+        case FrameType.digestQuestion:
+            let vector = try reader.vector(replicas)
+            return .digestQuestion(vector, try reader.range(), wantsRows: try reader.byte() & 1 != 0)
+        case FrameType.digestParts:
+            let vector = try reader.vector(replicas)
+            return .digestParts(vector, try reader.range(), try reader.parts())
+        case FrameType.digestRows:
+            let range = try reader.range()
+            return .digestRows(range, try SliceCodec.decode(&reader, replicas))
         case FrameType.goodbye:
             let code = CloseCode(rawValue: try reader.byte()) ?? .unspecified
             return .goodbye(

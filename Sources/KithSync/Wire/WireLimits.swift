@@ -40,6 +40,8 @@ public enum WireLimits {
     public static let textChangesMax = 1 << 20
     /// Bytes of the operations, or of the inserted text, of one text change.
     public static let textBytesMax = 64 << 20
+    /// Parts into which a range of rows is cut to find one that differs.
+    public static let digestPartsMax = 64
     /// Bytes of a reason given for closing.
     public static let reasonBytesMax = 1_024
 }

@@ -58,7 +58,22 @@ extension Simulation {
             let verification = try store.verify()
             guard verification.isSound else { throw Violation(.unsoundStore, "\(node.name): \(verification.problems)") }
         }
+        try checkDigests()
         try checkBootstrap(from: nodes[random.int(in: 0...nodes.count - 1)])
+    }
+
+    /// All hold the same, what is not shown included.
+    private func checkDigests() throws {
+        if ledger.hasLosses { return }
+        let digests = try nodes.compactMap { node in try node.store.map { (node.name, try $0.digest(), try $0.recomputedDigest()) } }
+        for (name, kept, recomputed) in digests {
+            guard kept == recomputed else {
+                throw Violation(.unsoundStore, "\(name) keeps a digest that is not that of its rows.")
+            }
+            guard recomputed == digests[0].2 else {
+                throw Violation(.noConvergence, "\(digests[0].0) and \(name) know the same and hold different rows.")
+            }
+        }
     }
 
     /// No table shows a row that nobody wrote.

@@ -169,6 +169,10 @@ extension Simulation {
         case .pong: return "pong"
         case .attachment: return "about an attachment"
         case .household(let bytes): return "household, \(bytes.count) bytes"
+        case .digest(let digest, _): return "digest of \(digest.rows.count) rows at \(digest.vector)"
+        case .digestQuestion(let vector, _, let wantsRows): return "digest question at \(vector)\(wantsRows ? ", for rows" : "")"
+        case .digestParts(_, _, let parts): return "digest of \(parts.count) parts"
+        case .digestRows(_, let slice): return "digest rows, \(slice.rows.count)"
         case .goodbye(let code, let message): return "goodbye (\(code)): \(message)"
         case nil: return "\(bytes.count) bytes that are no frame of a known kind"
         }

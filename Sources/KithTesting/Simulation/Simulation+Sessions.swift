@@ -15,7 +15,7 @@ extension Simulation {
                 try justify(reason, end)
                 if isOpen(end) { try close(end) }
             case .renewIdentity: try renewIdentity(of: node(of: end), end)
-            case .readSlice, .apply, .verifyIdentity:
+            case .readSlice, .apply, .verifyIdentity, .digest:
                 plan(.perform(effect, end), at: now + storeRandom.int64(in: script.conditions.storeMilliseconds))
             }
         }
@@ -43,6 +43,8 @@ extension Simulation {
                 try apply(slice, relay, store, end)
             case .verifyIdentity(let claim):
                 try verifyIdentity(of: node, claim)
+            case .digest(let task):
+                try compare(task, store, end)
             case .renewIdentity, .send, .attachment, .household, .peer, .close:
                 break
             }
@@ -67,6 +69,20 @@ extension Simulation {
             }
             try handle(.applied(outcome), end)
         }
+    }
+
+    /// Two nodes that know the same hold the same, so that there is never anything to divide or to mend.
+    private func compare(_ task: DigestTask, _ store: KithStore, _ end: EndID) throws {
+        let node = node(of: end)
+        let result = try store.perform(task)
+        guard case .read = task else {
+            guard isPoisoned else {
+                throw Violation(.wrongState, "\(node.name) knows what its peer knows, and yet holds other rows.")
+            }
+            node.summary = try store.summary()
+            return try handle(.digest(result), end)
+        }
+        try handle(.digest(result), end)
     }
 
     private func failed(_ error: StoreError, _ node: SimulatedNode, _ end: EndID) throws {

@@ -19,6 +19,8 @@ final class History {
     private var writes: [Place: Set<Model.Dot>] = [:]
     private var overwritten: [Place: Set<Model.Dot>] = [:]
     private var deleted: Set<String> = []
+    /// The digest that every store at this vector must have.
+    private var digests: [VersionVector: DigestSum] = [:]
     /// How many alternatives were there at the end, so that a test can tell that it saw some.
     private(set) var alternativeCount = 0
 
@@ -187,6 +189,27 @@ final class History {
             uniqueKeysWithValues: names.map { ($0, vector[MergeReplica.replicaID($0)]) }.filter { $0.1 > 0 })
         if try known != model(name).vector {
             throw Difference(description: "seed \(seed), \(moment): vector \(known) instead of \(try model(name).vector)")
+        }
+        if seed % Self.digestShare == 0 { try compareDigests(name, moment) }
+    }
+
+    /// Every so many histories digests are compared, too, which takes as long as all the rest.
+    private static let digestShare: UInt64 = ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 10 : 1
+
+    /// The digest that is kept up to date is that of the rows, and every store that knows the same has the same.
+    private func compareDigests(_ name: String, _ moment: String) throws {
+        let store = try self.store(name).store
+        let reading = try store.advanceDigest()
+        guard reading.tampered.isEmpty else {
+            throw Difference(description: "seed \(seed), \(moment): rows changed without a commit: \(reading.tampered)")
+        }
+        // A catch-up is not complete.
+        guard let digest = reading.digest else { return }
+        guard try store.recomputedDigest() == digest else {
+            throw Difference(description: "seed \(seed), \(moment): the digest of \(name) is not that of its rows")
+        }
+        guard digests.updateValue(digest.rows, forKey: digest.vector) ?? digest.rows == digest.rows else {
+            throw Difference(description: "seed \(seed), \(moment): \(name) has another digest than others at \(digest.vector)")
         }
     }
 

@@ -174,6 +174,16 @@ import Testing
         }
     }
 
+    @Test func `a range of rows has at most digestPartsMax parts`() throws {
+        func frame(_ count: Int) -> [UInt8] {
+            FrameCodec.encode(
+                .digestParts(
+                    VersionVector(), DigestRange(), [DigestPart](repeating: DigestPart(through: nil, rows: DigestSum()), count: count)))
+        }
+        #expect(try FrameCodec.decode(frame(WireLimits.digestPartsMax)) != nil)
+        #expect(throws: WireError.limitExceeded("digestPartsMax")) { try FrameCodec.decode(frame(WireLimits.digestPartsMax + 1)) }
+    }
+
     @Test func `a set has at most setElementsMax elements`() {
         func set(_ count: Int) -> RowState {
             let elements = (0..<count).map { number in

@@ -74,6 +74,10 @@ enum FrameSamples {
         ("attachment-chunk", .attachment(.chunk(photo, index: 1, Array("bytes".utf8)))),
         ("attachment-have-not", .attachment(.haveNot(photo))),
         ("attachment-have", .attachment(.have(photo))),
+        ("digest", .digest(StoreDigest(vector: vector, rows: DigestSum(count: 5, value: 0x0123_4567_89ab_cdef)), wantsAnswer: true)),
+        ("digest-question", .digestQuestion(vector, DigestRange(after: position), wantsRows: true)),
+        ("digest-parts", .digestParts(vector, DigestRange(), parts)),
+        ("digest-rows", .digestRows(DigestRange(through: position), slice)),
         ("goodbye", .goodbye(code: .protocolError, message: "It said hello twice.")),
     ]
 
@@ -87,6 +91,11 @@ enum FrameSamples {
     private static let newStore = Hello(
         versions: ProtocolVersions(newest: 1, oldest: 1), replica: c, group: [], software: "", capabilities: [],
         wallClockMilliseconds: 0, clock: .zero, heads: [], durable: VersionVector(), resumption: nil)
+
+    private static let parts = [
+        DigestPart(through: position, rows: DigestSum(count: 1, value: 7)),
+        DigestPart(through: nil, rows: DigestSum(count: 4, value: .max)),
+    ]
 
     private static let emptySlice = Slice(
         since: VersionVector(), vector: vector, target: heads, clock: time, isFirst: true, isLast: true, position: nil,
@@ -109,6 +118,10 @@ enum FrameSamples {
                     nonce: random.next(), wallClockMilliseconds: .random(in: 0...Int64.max, using: &random), vector: randomVector(&random),
                     durable: randomVector(&random)))
         case 4: .goodbye(code: .shutdown, message: "bye")
+        case 5:
+            Bool.random(using: &random)
+                ? .digestParts(randomVector(&random), DigestRange(after: position), parts)
+                : .digestRows(DigestRange(), randomSlice(&random))
         default: .slice(randomSlice(&random), alsoSentTo: [b])
         }
     }

@@ -60,6 +60,24 @@ struct ModelStore {
         rows[operation.row] = row
     }
 
+    /// Changes a row without a commit, as damage does, or one who mends it.
+    mutating func overwrite(_ id: RowID, with state: RowState?) {
+        rows[id] = state
+    }
+
+    /// Writes values again that gave way, as a commit of this replica.
+    mutating func rewrite(_ lost: [RowState.LostValue], in id: RowID) {
+        let dot = Dot(replica: replica, sequence: vector[replica] + 1)
+        let stamp = Stamp(dot: dot, timestamp: clock.tick(reading: clock.latest))
+        for value in lost {
+            guard case .register(var register)? = rows[id]?[value.column] else { continue }
+            register.add(Write(stamp: stamp, value: value.value))
+            rows[id]?[value.column] = .register(register)
+        }
+        ownTimestamps.append(stamp.timestamp)
+        learn([Head(dot: dot, timestamp: stamp.timestamp)])
+    }
+
     // MARK: Synchronisation
 
     func read(_ request: SliceRequest) -> Slice? {

@@ -211,7 +211,7 @@ final class VirtualNetwork {
             case .peer(let status): links[link].ends[side]?.status = status
             case .renewIdentity: renewIdentity(of: links[link].nodes[side])
             case .attachment, .household: break
-            case .readSlice, .apply, .verifyIdentity: schedule(now + storeDelay(), link, side, .perform(effect))
+            case .readSlice, .apply, .verifyIdentity, .digest: schedule(now + storeDelay(), link, side, .perform(effect))
             case .close(let reason):
                 closings.append(Closing(node: links[link].nodes[side], reason: reason))
                 schedule(max(now + delay(), links[link].ends[1 - side]?.lastArrival ?? 0), link, 1 - side, .hangUp)
@@ -248,6 +248,10 @@ final class VirtualNetwork {
         case .verifyIdentity(let claim):
             nodes[node].store.verify(claim, fresh: .random(using: &random))
             for (link, side) in ends(of: node) { handle(.identity(nodes[node].store.summary), link, side) }
+        case .digest(let task):
+            let before = nodes[node].store.vector
+            handle(.digest(nodes[node].store.perform(task)), link, side)
+            if nodes[node].store.vector != before { storeMoved(node, relay: nil, except: nil) }
         case .send, .attachment, .household, .peer, .close, .renewIdentity:
             break
         }

@@ -1,0 +1,75 @@
+import GRDB
+import KithCausality
+import KithSync
+
+extension KithStore {
+    /// Does what a session asks while it compares digests with its peer.
+    ///
+    /// - Throws: ``StoreError`` with code `sliceRejected` for rows that do not hold together. What the store cannot do now,
+    ///   for instance because the disk is full, is ``DigestResult/unavailable``: a comparison can wait.
+    public func perform(_ task: DigestTask) throws -> DigestResult {
+        do {
+            switch task {
+            case .read:
+                let reading = try advanceDigest()
+                return .read(reading.digest, isBehind: reading.isBehind)
+            case .divide(let range, let vector):
+                return try reading(at: vector) { .parts(try range.parts(max: WireLimits.digestPartsMax, $0)) }
+            case .sum(let range, let parts, let vector):
+                return try reading(at: vector) { .sums(try range.sums(for: parts, $0)) }
+            case .readRows(let range, let vector):
+                return try reading(at: vector) { .rows(try rows(in: range, $0)) }
+            case .mend(let range, let slice):
+                return try mend(range, with: slice)
+            }
+        } catch let error as StoreError where error.code != .sliceRejected && error.code != .corrupt {
+            return .unavailable
+        }
+    }
+
+    /// Reads at a vector: a comparison of stores that know different things means nothing.
+    private func reading(at vector: VersionVector, _ body: (RowLedger) throws -> DigestResult) throws -> DigestResult {
+        try read { ledger in
+            try VectorRecords(connection: ledger.connection).vector(ledger.catalog) == vector ? body(ledger) : .unavailable
+        }
+    }
+
+    /// All that is known of the rows of a range, deleted ones included, up to one slice.
+    private func rows(in range: DigestRange, _ ledger: RowLedger) throws -> Slice {
+        let records = VectorRecords(connection: ledger.connection)
+        var builder = SliceBuilder(ledger.catalog, SliceRequest(since: VersionVector()), SliceLimits())
+        try TableScan(ledger: ledger).read(after: range.after) { row in
+            try range.contains(row.position) && builder.add(row)
+        }
+        return builder.finish(heads: try records.heads(ledger.catalog), clock: try records.clock(), floor: nil)
+    }
+
+    private func mend(_ range: DigestRange, with slice: Slice) throws -> DigestResult {
+        try write(obeyingForeignKeys: false) { db, state in
+            state.capture.isSuspended = true
+            let limit = state.ledger.connection.limitLength(to: .max)
+            defer {
+                state.capture.isSuspended = false
+                state.ledger.connection.limitLength(to: limit)
+            }
+            let records = VectorRecords(connection: state.ledger.connection)
+            let vector = try records.vector(state.ledger.catalog)
+            guard vector == slice.vector, try !DigestLedger(ledger: state.ledger).isWaiting() else { return .unavailable }
+            let own = try rows(in: range, state.ledger)
+            let applier = SliceApplier(ledger: state.ledger, records: records, clock: state.clock)
+            let theirs = try applier.localRows(of: slice).filter { row in
+                range.contains(SlicePosition(table: state.ledger.catalog.tables[row.table].name, row: row.id))
+            }
+            let merger = RowMerger(
+                ledger: state.ledger, clock: state.clock, own: try records.replica(state.ledger.catalog), vector: vector,
+                vectorAfter: vector, listed: nil)
+            let changed = try RowMender(ledger: state.ledger, clock: state.clock, merger: merger).mend(theirs)
+            try DigestLedger(ledger: state.ledger).reread(changed)
+            for table in Set(changed.map(\.table)) {
+                guard let tracked = state.ledger.catalog.table(named: table)?.tracked else { continue }
+                try db.notifyChanges(in: Table(tracked.sqlName))
+            }
+            return .mended(own, changed: changed)
+        }
+    }
+}

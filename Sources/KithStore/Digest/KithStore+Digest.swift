@@ -1,0 +1,60 @@
+import KithSync
+
+extension KithStore {
+    /// Rows that one call of ``advanceDigest()`` looks at, and rows of the patrol beside them: little enough that a local
+    /// save does not notice.
+    static let digestRowsMax = 2_000
+    static let patrolRowsMax = 250
+
+    /// What a look at the digest found.
+    public struct DigestReading: Hashable, Sendable {
+        /// `nil` while there are more changes to account for, so that it is worth asking again, and while a catch-up is not
+        /// complete.
+        public var digest: StoreDigest?
+        /// Whether asking again brings the digest nearer.
+        public var isBehind: Bool
+        /// Rows that turned out to have changed behind Kith's back since they were looked at before.
+        public var tampered: [SlicePosition]
+    }
+
+    /// Brings the digest further up to date, in one short transaction, and reads it if it is complete.
+    ///
+    /// Costs time in proportion to what was written since the last call; a new store, or one of an earlier version, is read
+    /// once, a part with each call.
+    public func advanceDigest() throws -> DigestReading {
+        try write { _, state in
+            let digests = DigestLedger(ledger: state.ledger)
+            let digest = try digests.advance(rowsMax: Self.digestRowsMax)
+            let tampered = digest == nil ? [] : try digests.patrol(rowsMax: Self.patrolRowsMax)
+            let isBehind = try digest == nil && !digests.isWaiting()
+            return DigestReading(
+                digest: tampered.isEmpty ? digest : try digests.advance(rowsMax: 0), isBehind: isBehind, tampered: tampered)
+        }
+    }
+
+    /// The digest of what the store holds now; `nil` while a catch-up is not complete. May take time in proportion to the store.
+    public func digest() throws -> StoreDigest? {
+        while true {
+            let reading = try advanceDigest()
+            if reading.digest != nil || !reading.isBehind { return reading.digest }
+        }
+    }
+
+    /// Computes the digest from the rows themselves, in time proportional to the store. Nothing is changed.
+    public func recomputedDigest() throws -> StoreDigest {
+        try read { ledger in
+            var rows = DigestSum()
+            try TableScan(ledger: ledger).read(after: nil) { row in
+                rows.add(DigestLedger(ledger: ledger).digest(of: row))
+                return true
+            }
+            return StoreDigest(vector: try VectorRecords(connection: ledger.connection).vector(ledger.catalog), rows: rows)
+        }
+    }
+
+    /// Lets the next look at the digest read every row anew, as is right when something may have been changed behind
+    /// Kith's back. Takes no time by itself.
+    public func distrustDigest() throws {
+        try write { _, state in try DigestLedger(ledger: state.ledger).distrust() }
+    }
+}

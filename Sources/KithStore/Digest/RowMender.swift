@@ -1,0 +1,55 @@
+import KithCausality
+import KithSync
+
+/// Mends rows that differ although both stores know the same, within one transaction.
+///
+/// A value that gives way to another one of the same commit is written again, by a commit of this store, and stays as an
+/// alternative until somebody chooses.
+struct RowMender {
+    let ledger: RowLedger
+    let clock: CommitClock
+    let merger: RowMerger
+
+    /// Returns the positions of the rows that changed.
+    func mend(_ rows: [RowPart]) throws -> [SlicePosition] {
+        var changed: [SlicePosition] = []
+        for row in rows where try mend(row) {
+            changed.append(SlicePosition(table: ledger.catalog.tables[row.table].name, row: row.id))
+        }
+        if !changed.isEmpty { try sweep(Set(rows.map(\.table)).sorted()) }
+        return changed
+    }
+
+    private func mend(_ row: RowPart) throws -> Bool {
+        guard let table = ledger.catalog[row.table] else { return false }
+        let held: RowMerger.Held
+        do {
+            held = try merger.find(table, row.id)
+        } catch let error as StoreError where error.code == .corrupt {
+            // A row without clocks: `kith verify` names it, and nothing here tells what it should be.
+            return false
+        }
+        guard held.context == nil, let (mended, lost) = held.state.mended(with: row.state) else { return false }
+        var state = mended
+        state.context = VersionVector()
+        for value in lost {
+            guard case .register(var register)? = state[value.column] else { continue }
+            register.add(Write(stamp: try clock.stamp(ledger.catalog).stamp, value: value.value))
+            state[value.column] = .register(register)
+        }
+        try merger.save(state, table, row.id, held)
+        return true
+    }
+
+    /// Removes clocks and index entries of rows that were removed behind Kith's back.
+    private func sweep(_ tables: [Int]) throws {
+        for number in tables {
+            guard let tracked = ledger.catalog[number]?.tracked else { continue }
+            let clocks = Sidecar.clockTable(number)
+            for sql in [
+                "DELETE FROM \(clocks) WHERE row NOT IN (SELECT rowid FROM \(quoted(tracked.sqlName)))",
+                "DELETE FROM kith_dot WHERE tbl = \(number) AND row > 0 AND row NOT IN (SELECT row FROM \(clocks))",
+            ] { try ledger.connection.statement(sql).run() }
+        }
+    }
+}

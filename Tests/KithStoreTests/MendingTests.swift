@@ -1,0 +1,108 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import Testing
+
+@Suite("Stores that differ although they know the same stay different, or lose something when they are mended")
+struct MendingTests {
+    private static func pair(rows: ClosedRange<Int> = 1...200) throws -> (TestStore, TestStore) {
+        let (first, second) = (try TestStore(), try TestStore())
+        try DigestTests.fill(first, rows)
+        try first.execute("UPDATE note SET tags = '[\"a\",\"b\"]', views = 3 WHERE rowid % 2 = 0")
+        try first.execute("DELETE FROM note WHERE rowid % 7 = 0")
+        try second.receive(from: first)
+        return (first, second)
+    }
+
+    private static let fifty = "id = CAST('0000000000000050' AS BLOB)"
+
+    private static func titles(_ notes: TestStore) throws -> [String] {
+        try notes.database.read { try String.fetchAll($0, sql: "SELECT title || tags || views FROM note ORDER BY id") }
+    }
+
+    /// What a note shows and keeps beside it.
+    private static func versions(_ notes: TestStore, _ id: RowID) throws -> Set<String> {
+        let shown = try notes.row(id)?["title"] as String?
+        let kept = try notes.store.alternatives(table: "note", id: id).compactMap { alternative -> String? in
+            guard case .text(let bytes) = alternative.value else { return nil }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        return Set(kept + [shown].compactMap(\.self))
+    }
+
+    @Test("nothing is asked and nothing mended where nothing differs")
+    func identical() throws {
+        let (first, second) = try Self.pair()
+        let sessions = try SessionPair(first.store, second.store)
+        try sessions.wait(seconds: 60)
+        #expect(sessions.questionCount == 0)
+        #expect(sessions.statuses.allSatisfy { $0?.isIdentical == true && $0?.rowsMended == 0 })
+        #expect(sessions.closings.isEmpty)
+    }
+
+    @Test(
+        "a row that was damaged in one of two stores is found, named and mended, whoever leads",
+        arguments: [
+            "UPDATE note SET title = 'x' WHERE \(fifty)", "DELETE FROM note WHERE \(fifty)",
+            "UPDATE note SET tags = '[\"z\"]' WHERE title = 'note 51'",
+            "UPDATE note SET views = 9 WHERE title = 'note 51'", "UPDATE kith_clock_0 SET exceptions = NULL WHERE \(fifty)",
+            "DELETE FROM note WHERE title BETWEEN 'note 5' AND 'note 6'",
+        ], [0, 1])
+    func mended(damage: String, side: Int) throws {
+        let (first, second) = try Self.pair()
+        let before = try Self.titles(first)
+        let damaged = side == 0 ? first : second
+        try VerificationTests.damage(damaged, damage)
+        let sessions = try SessionPair(first.store, second.store)
+        try sessions.wait(seconds: 60)
+        #expect(sessions.closings.isEmpty)
+        #expect(try Self.titles(first) == Self.titles(second))
+        #expect(try first.store.recomputedDigest() == second.store.recomputedDigest())
+        #expect(sessions.statuses.allSatisfy { $0?.isIdentical == true })
+        let named = sessions.statuses.flatMap { $0?.mended ?? [] }
+        let id = try #require(RowID(bytes: "0000000000000050".utf8))
+        let next = try #require(RowID(bytes: "0000000000000051".utf8))
+        #expect(named.contains { $0.table == Array("note".utf8) && [id, next].contains($0.row) })
+        #expect(try first.store.verify().problems == [])
+        #expect(try second.store.verify().problems == [])
+        // What was there is there: as it was, or beside what was put in its place.
+        if damage.contains("SET title") {
+            for notes in [first, second] { #expect(try Self.versions(notes, id) == ["note 50", "x"]) }
+        } else if damage.hasPrefix("DELETE") || damage.contains("kith") {
+            #expect(try Self.titles(first) == before)
+        }
+    }
+
+    @Test("three stores of which each has lost something else hold all of it in the end")
+    func three() throws {
+        let (first, second) = try Self.pair()
+        let third = try TestStore()
+        try third.receive(from: first)
+        let before = try Self.titles(first)
+        try VerificationTests.damage(first, "DELETE FROM note WHERE title = 'note 8'")
+        try VerificationTests.damage(second, "DELETE FROM note WHERE title = 'note 15'")
+        try VerificationTests.damage(third, "UPDATE note SET title = 'theirs' WHERE title IN ('note 22', 'note 23')")
+        for pair in [(first, second), (second, third), (first, third), (first, second), (second, third)] {
+            try SessionPair(pair.0.store, pair.1.store).wait(seconds: 60)
+        }
+        let digests = try [first, second, third].map { try $0.store.recomputedDigest() }
+        #expect(digests[0] == digests[1] && digests[1] == digests[2])
+        #expect(try Self.titles(first).count == before.count)
+        let id = try #require(RowID(bytes: "0000000000000022".utf8))
+        for notes in [first, second, third] { #expect(try Self.versions(notes, id) == ["note 22", "theirs"]) }
+    }
+
+    @Test("a row that is deleted in both stores stays deleted, whatever else is mended beside it")
+    func deleted() throws {
+        let (first, second) = try Self.pair()
+        try first.store.emptyTrash()
+        try first.store.collectGarbage(acknowledged: [second.store.vector()])
+        try VerificationTests.damage(second, "UPDATE note SET title = 'x' WHERE rowid BETWEEN 1 AND 20")
+        let count = try Self.titles(first).count
+        let sessions = try SessionPair(first.store, second.store)
+        try sessions.wait(seconds: 60)
+        for notes in [first, second] { #expect(try Self.titles(notes).count == count) }
+    }
+}

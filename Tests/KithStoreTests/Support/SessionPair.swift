@@ -1,0 +1,62 @@
+import KithStore
+import KithSync
+
+/// Two stores in one process whose sessions talk to each other without a network, in virtual time.
+final class SessionPair {
+    private let stores: [KithStore]
+    private var sessions: [PeerSession]
+    private(set) var statuses: [PeerStatus?] = [nil, nil]
+    /// How far large exchanges were said to have come, by side, in order.
+    private(set) var sending: [[DeltaProgress]] = [[], []]
+    private(set) var receiving: [[DeltaProgress]] = [[], []]
+    private(set) var closings: [CloseReason] = []
+    /// Questions about digests and rows that were sent.
+    private(set) var questionCount = 0
+    private var now = Instant(milliseconds: 0)
+    private var inputs: [(side: Int, input: PeerSession.Input)] = []
+
+    init(_ first: KithStore, _ second: KithStore) throws {
+        stores = [first, second]
+        sessions = stores.map { _ in PeerSession(PeerSession.Configuration(group: [], software: "test")) }
+        for side in 0...1 { try handle(.connected(stores[side].summary(), durable: stores[side].vector(), wallClockMilliseconds: 0), side) }
+        try settle()
+    }
+
+    /// Lets time pass, in which sessions do what is due.
+    func wait(seconds: Int64) throws {
+        for _ in 0..<(seconds * 2) {
+            now = now.advanced(byMilliseconds: 500)
+            for side in 0...1 { inputs.append((side, .tick(wallClockMilliseconds: now.milliseconds))) }
+            try settle()
+        }
+    }
+
+    private func settle() throws {
+        while !inputs.isEmpty {
+            let (side, input) = inputs.removeFirst()
+            try handle(input, side)
+        }
+    }
+
+    private func handle(_ input: PeerSession.Input, _ side: Int) throws {
+        for effect in sessions[side].handle(input, now: now) {
+            switch effect {
+            case .send(let bytes):
+                if case .digestQuestion? = try FrameCodec.decode(bytes) { questionCount += 1 }
+                inputs.append((1 - side, .received(bytes)))
+            case .readSlice(let request): inputs.append((side, .sliceRead(try stores[side].slice(request))))
+            case .apply(let slice, _): inputs.append((side, .applied(try stores[side].apply(slice))))
+            case .digest(let task):
+                inputs.append((side, .digest(try stores[side].perform(task))))
+                inputs.append((side, .committed(try stores[side].summary(), relay: nil)))
+            case .verifyIdentity(let claim): inputs.append((side, .identity(try stores[side].verifyIdentity(claim))))
+            case .peer(let status):
+                statuses[side] = status
+                if let progress = status.sending { sending[side].append(progress) }
+                if let progress = status.receiving { receiving[side].append(progress) }
+            case .close(let reason): closings.append(reason)
+            case .renewIdentity, .attachment: break
+            }
+        }
+    }
+}
