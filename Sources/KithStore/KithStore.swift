@@ -149,6 +149,7 @@ public final class KithStore: Sendable {
             let changed = try applier.apply(slice)
             let summary = try records.summary(state.ledger.catalog)
             guard let changed else { return .refused(summary) }
+            try state.settleReferences(db)
             for table in changed { try db.notifyChanges(in: Table(table)) }
             if summary.vector != before { state.note(summary.vector) }
             return .applied(summary)
@@ -183,23 +184,26 @@ public final class KithStore: Sendable {
 
     /// Writes in one transaction.
     ///
-    /// - Parameter obeyingForeignKeys: whether SQLite's own actions on foreign keys take place. A merge brings their effects as
-    ///   data, in any order.
+    /// - Parameter obeyingForeignKeys: whether SQLite's own actions on foreign keys take place. A merge does without them,
+    ///   and settles references itself at the end.
     func write<Result>(
         obeyingForeignKeys: Bool = true, _ body: (Database, WriterState) throws -> Result
     ) throws -> Result {
         try checkIsOpen()
         return try StoreError.mapping {
             try database.writeWithoutTransaction { [writer] db in
-                let suspendsForeignKeys = !obeyingForeignKeys && writer.declarations.hasForeignKeys
-                let obeyed = suspendsForeignKeys ? try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") ?? false : false
-                if obeyed { try db.execute(sql: "PRAGMA foreign_keys = OFF") }
-                defer { if obeyed { try? db.execute(sql: "PRAGMA foreign_keys = ON") } }
                 var result: Result?
-                try db.inTransaction(.immediate) {
-                    try writer.state.entry.enter()
-                    result = try body(db, writer.state)
-                    return .commit
+                func run() throws {
+                    try db.inTransaction(.immediate) {
+                        try writer.state.entry.enter()
+                        result = try body(db, writer.state)
+                        return .commit
+                    }
+                }
+                if obeyingForeignKeys || !writer.declarations.hasForeignKeys {
+                    try run()
+                } else {
+                    try writer.state.ledger.connection.withoutForeignKeys(run)
                 }
                 guard let result else { throw StoreError(.failed, "The transaction was not made.") }
                 return result

@@ -108,7 +108,11 @@ struct OracleTests {
         history.write(0, .add(title: "one"))
         history.write(0, .title("two"), shown: "one", outcome: .unknown)
         history.writes[1].outcome = .acknowledged
+        history.writes[1].madeNoCommit = true
         #expect(history.rules(.init("one")) == [.writeLost])
+        // Nobody can have seen it, so nobody has overwritten it.
+        history.write(0, .title("three"), shown: "one")
+        #expect(history.rules(.init("three")) == [.writeLost])
         history.writes[1].shownBefore = "two"
         #expect(history.writes[1].changedNothing)
     }

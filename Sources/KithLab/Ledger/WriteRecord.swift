@@ -23,6 +23,8 @@ struct WriteRecord: Sendable {
     var outcome: Outcome
     /// The commit, if it can be told.
     var dot: Dot?
+    /// Whether both looks tell that the node's store has no new commit.
+    var madeNoCommit = false
     /// What the field showed right before the write; `nil` where that is not one value.
     var shownBefore: String?
     /// What the node knew right before and right after the write, the write itself included.
@@ -49,7 +51,7 @@ struct WriteRecord: Sendable {
 
     /// Whether the command rightly found that there is nothing to change: the value was there, or the tag was not.
     var changedNothing: Bool {
-        outcome == .acknowledged && dot == nil && before == after && (shownBefore == value || change.kind == .untag)
+        outcome == .acknowledged && madeNoCommit && (shownBefore == value || change.kind == .untag)
     }
 
     /// The cell it writes.

@@ -157,7 +157,7 @@ extension WriteRecord {
 
     /// Whether the author may have known `other`.
     fileprivate func mayHaveSeen(_ other: WriteRecord) -> Bool {
-        if changedNothing { return false }
+        if changedNothing || other.madeNoCommit { return false }
         // A killed command leaves no look after it.
         guard outcome == .acknowledged, let dot = other.dot else { return endedMilliseconds >= other.startedMilliseconds }
         return after.covers(dot)

@@ -52,6 +52,7 @@ final class Writer: Sendable {
         let after = StoreLook.take(host.notes)
         write.after = after?.vector ?? write.before
         if let own = after?.replica, write.after[own] > write.before[own] { write.dot = Dot(replica: own, sequence: write.after[own]) }
+        write.madeNoCommit = after != nil && write.dot == nil && before?.replica == after?.replica
         if result.status == 0 {
             write.outcome = .acknowledged
             if case .add = change, let id = result.text.split(whereSeparator: \.isNewline).last {

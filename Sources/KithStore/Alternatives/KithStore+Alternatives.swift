@@ -72,6 +72,7 @@ extension Capture {
         dropUnusedBase(&stored)
         try ledger.save(stored, number, row: visible.row, id: id)
         try ledger.reindex(number, from: before, at: visible.row, to: stored.liveDots, at: visible.row)
+        try ledger.forgetSubstitutes(number, tracked, id, 1 << UInt64(index))
         if visible.values[index] == value { return }
         var values: [Value?] = visible.values
         values[index] = value

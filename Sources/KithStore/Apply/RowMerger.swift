@@ -103,7 +103,7 @@ struct RowMerger {
         try hide(bare, table, id, held, context, reason)
     }
 
-    private func show(
+    func show(
         _ state: RowState, _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ id: RowID, _ held: Held, _ context: Int64?
     ) throws {
         let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
@@ -115,6 +115,7 @@ struct RowMerger {
         } else {
             row = try user.insert(id, values)
         }
+        if tracked.isRelated { try references.stopWaiting(RowKey(table: table.number, id: id)) }
         if let hidden = held.hidden { try ledger.removeHidden(hidden.number) }
         if state == held.state, held.visible != nil, context == held.context { return }
         let stored = StoredRow(state, table, tracked, context: context)
@@ -122,9 +123,10 @@ struct RowMerger {
         try ledger.reindex(table.number, from: held.dots, at: reference(held), to: state.liveDots, at: row)
     }
 
-    private func hide(
+    func hide(
         _ state: RowState, _ table: CatalogTable, _ id: RowID, _ held: Held, _ context: Int64?, _ reason: HiddenReason
     ) throws {
+        if table.tracked?.isRelated == true { try references.note(RowKey(table: table.number, id: id)) }
         if let visible = held.visible, let tracked = table.tracked {
             try UserTable(connection: ledger.connection, table: table, tracked: tracked).delete(visible.row)
             try ledger.removeClocks(table.number, row: visible.row)
@@ -193,6 +195,8 @@ struct RowMerger {
         }
         return held
     }
+
+    private var references: ReferenceRecords { ReferenceRecords(connection: ledger.connection) }
 
     private func reference(_ held: Held) -> RowReference {
         held.visible?.row ?? held.hidden.map { -$0.number } ?? 0

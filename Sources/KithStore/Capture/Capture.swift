@@ -51,6 +51,7 @@ final class Capture {
             try restart(table, tracked, row: row, id: id, hidden, stamp)
             return
         }
+        if tracked.hasSubstitutes { try ledger.forgetSubstitutes(tableNumber, tracked, id, .max) }
         if table.columns.count > tracked.columns.count {
             // A column that only other schemas know is not written by this insertion.
             var state = RowState()
@@ -79,6 +80,7 @@ final class Capture {
         try tracked.naturalKey?.checkUpdate(changed)
         guard var stored = try ledger.storedRow(tableNumber, row: oldRow) else { throw Self.missingClocks(tracked) }
         let before = stored.liveDots
+        try ledger.forgetSubstitutes(tableNumber, tracked, id, changed)
         if changed != 0 {
             let (stamp, _) = try clock.stamp(ledger.catalog)
             try apply(changed, pairs, to: &stored, tableNumber, id, tracked, stamp)
@@ -114,7 +116,8 @@ final class Capture {
         var state = hidden.state
         let isReplace = replaced?.table == table.number && replaced?.id == id
         replaced = nil
-        let values = try values(of: tracked, row: row)
+        var values = try values(of: tracked, row: row)
+        try ledger.keepSubstitutes(table.number, tracked, id, isReplace: isReplace, &values)
         // Columns of other schemas are written anew as well: somebody may have collected the old life.
         if !isReplace { state.revive(stamp) }
         try write(values, into: &state, table.number, id, tracked, stamp, restarting: !isReplace)

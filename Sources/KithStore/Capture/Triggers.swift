@@ -20,6 +20,9 @@ struct Triggers {
     private typealias Trigger = (suffix: String, event: String, body: String)
 
     private var columnNames: [String] { tracked.names }
+    private var references: ReferenceTriggers {
+        ReferenceTriggers(table: table.number, key: quoted(tracked.key), tracked: tracked)
+    }
 
     /// Tells REPLACE, which deletes within the insertion, from a deletion that came before.
     private var beforeInsert: Trigger {
@@ -45,7 +48,10 @@ struct Triggers {
 
     private var insert: Trigger {
         let key = (tracked.naturalKey?.names ?? []).map { ", new.\(quoted($0))" }.joined()
-        return ("insert", "AFTER INSERT", checks + Self.call("kith_insert(\(table.number), new.rowid, new.\(quoted(tracked.key))\(key))"))
+        return (
+            "insert", "AFTER INSERT",
+            checks + references.insert + Self.call("kith_insert(\(table.number), new.rowid, new.\(quoted(tracked.key))\(key))")
+        )
     }
 
     /// Passes which columns changed as a bit mask, then old and new value of each column that is not a register.
@@ -59,13 +65,13 @@ struct Triggers {
         let arguments =
             ["\(table.number)", "old.rowid", "new.rowid", "old.\(key)", "new.\(key)"]
             + [mask.isEmpty ? "0" : mask.joined(separator: " | ")] + pairs
-        return ("update", "AFTER UPDATE", checks + Self.call("kith_update(\(arguments.joined(separator: ", ")))"))
+        return ("update", "AFTER UPDATE", checks + references.update + Self.call("kith_update(\(arguments.joined(separator: ", ")))"))
     }
 
     private var delete: Trigger {
         let values = columnNames.map { "old.\($0)" }
         let arguments = ["\(table.number)", "old.rowid", "old.\(quoted(tracked.key))"] + values
-        return ("delete", "AFTER DELETE", Self.call("kith_delete(\(arguments.joined(separator: ", ")))"))
+        return ("delete", "AFTER DELETE", references.delete + Self.call("kith_delete(\(arguments.joined(separator: ", ")))"))
     }
 
     /// Calls a function, which answers NULL or fails.

@@ -15,6 +15,8 @@ enum HiddenReason: Int {
     case contextOnly = 3
     /// Its id does not follow from its key.
     case wrongKey = 4
+    /// It refers to a row that is not shown.
+    case reference = 5
 }
 
 /// A row that the app's table does not show.
@@ -47,7 +49,9 @@ final class RowLedger {
         select.bind(1, row)
         guard try select.step() else { return nil }
         defer { select.reset() }
-        return try storedRow(select, at: 0, table: table)
+        var stored = try storedRow(select, at: 0, table: table)
+        if catalog[table]?.tracked?.hasSubstitutes == true { stored.substituted = try substituted(table, row: row) }
+        return stored
     }
 
     /// Reads replica, sequence, timestamp, columns, exceptions, context from `statement`, starting at column `first`.
@@ -143,7 +147,8 @@ final class RowLedger {
         let insert = try connection.statement(
             """
             INSERT INTO kith_hidden (tbl, id, state, context, reason, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-            ON CONFLICT (tbl, id) DO UPDATE SET state = ?3, context = ?4, reason = ?5 RETURNING number
+            ON CONFLICT (tbl, id) DO UPDATE SET state = ?3, context = ?4, reason = ?5,
+                since = CASE reason WHEN ?5 THEN since ELSE ?6 END RETURNING number
             """)
         insert.bind(1, table)
         insert.bind(2, id)

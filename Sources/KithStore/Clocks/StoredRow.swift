@@ -14,6 +14,13 @@ struct StoredRow {
     var exceptions: RowState
     /// A row of `kith_context`.
     var context: Int64?
+    /// What was written to columns, by number, in whose place the app's table shows something else.
+    var substituted: [(column: Int, parent: Value)] = []
+
+    /// What was written to `column`, if the app's table shows something else.
+    func written(_ column: Int) -> Value? {
+        substituted.first { $0.column == column }?.parent
+    }
 
     /// Whether some column still has the base stamp.
     var usesBase: Bool {
@@ -72,7 +79,7 @@ extension StoredRow {
         var cells = exceptions.cells.filter { !$0.cell.dots.isEmpty }
         var state = RowState(tombstones: exceptions.tombstones)
         for (index, column) in tracked.columns.enumerated() {
-            let value = values[index]
+            let value = written(column) ?? values[index]
             if let position = cells.firstIndex(where: { $0.column == column }) {
                 if case .register(var register) = cells[position].cell, let shown = register.shown?.stamp.dot {
                     for write in register.writes.indices where register.writes[write].stamp.dot == shown {

@@ -60,7 +60,8 @@ struct TableScan {
             """)
         if let after { statement.bind(1, blob: after.bytes) }
         return Rows(statement: statement) { statement in
-            let stored = try ledger.storedRow(statement, at: 2, table: table.number)
+            var stored = try ledger.storedRow(statement, at: 2, table: table.number)
+            if tracked.hasSubstitutes { stored.substituted = try ledger.substituted(table.number, row: statement.integer(1)) }
             let values = tracked.columns.indices.map { statement.value(Int32($0 + 8)) }
             var state = try stored.state(tracked, values: values) { try SetText.elements(of: $0, ledger.connection) }
             state.context = try ledger.contextVector(stored.context)

@@ -32,6 +32,7 @@ struct RowMender {
         guard held.context == nil, let (mended, lost) = held.state.mended(with: row.state) else { return false }
         var state = mended
         state.context = VersionVector()
+        try TextCells(ledger).settle(&state, table: row.table, id: row.id)
         for value in lost {
             guard case .register(var register)? = state[value.column] else { continue }
             register.add(Write(stamp: try clock.stamp(ledger.catalog).stamp, value: value.value))

@@ -83,6 +83,15 @@ final class Connection {
         return try pragma.step() && pragma.int(0) > 0
     }
 
+    /// Lets SQLite act on foreign keys or not, outside of transactions. Returns whether it did before.
+    func obeyForeignKeys(_ obeys: Bool) throws(SQLiteError) -> Bool {
+        let pragma = try statement("PRAGMA foreign_keys")
+        let before = try pragma.step() && pragma.int(0) > 0
+        pragma.reset()
+        if before != obeys { try execute("PRAGMA foreign_keys = \(obeys ? "ON" : "OFF")") }
+        return before
+    }
+
     /// Changes whenever a transaction, of this connection or another, has committed.
     var dataVersion: UInt32 {
         var version: UInt32 = 0

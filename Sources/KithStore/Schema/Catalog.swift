@@ -30,6 +30,9 @@ struct CatalogTable {
         let names: [String]
         /// The columns that ids are made of; `nil` if they are drawn.
         let naturalKey: NaturalKey?
+        /// Its foreign keys, and those of tracked tables that refer to it.
+        var references: [Reference] = []
+        var referrers: [Reference] = []
         /// Reads the tracked columns of the row with a rowid.
         let valuesSQL: String
         /// Finds rowid and tracked columns by the key.

@@ -2,19 +2,27 @@ import KithSync
 
 /// The tables that this process has declared, as they stand in the database it opened.
 struct Declarations: Sendable {
+    /// A foreign key: the column, and the tracked table whose id it holds.
+    struct Reference: Sendable {
+        let column: String
+        let parent: String
+        let rule: ReferenceRule
+    }
+
     struct Table: Sendable {
         let name: String
         let key: String
         let deletePolicy: DeletePolicy
         let columns: [(name: String, key: ColumnKey)]
         let naturalKey: [String]
+        let references: [Reference]
         /// Columns that name attachments.
         var attachments: [String] = []
     }
 
     var tables: [Table] = []
     /// Whether a tracked table refers to another.
-    var hasForeignKeys = false
+    var hasForeignKeys: Bool { tables.contains { !$0.references.isEmpty } }
 
     /// Marks in `catalog` which tables and columns the app's schema has.
     func annotate(_ catalog: inout Catalog) {
@@ -32,6 +40,7 @@ struct Declarations: Sendable {
                 names: numbers.map { quoted(catalog.tables[index].columns[$0].sqlName ?? "") },
                 naturalKey: declared.key(of: catalog.tables[index], numbers))
         }
+        catalog.connect(tables)
     }
 }
 

@@ -35,7 +35,7 @@ struct SchemaArrival {
         select.bind(1, table.number)
         var hidden: [RowID] = []
         while try select.step() { hidden.append(try select.rowID(0)) }
-        let merger = try merger()
+        let merger = try RowMerger(ledger: ledger, clock: clock)
         for id in hidden { try merger.settle(table.number, id) }
     }
 
@@ -46,7 +46,7 @@ struct SchemaArrival {
         let select = try ledger.connection.statement("SELECT row, id FROM \(Sidecar.clockTable(table.number)) \(rest)")
         var rows: [(row: Int64, id: RowID)] = []
         while try select.step() { rows.append((select.integer(0), try select.rowID(1))) }
-        let merger = try merger()
+        let merger = try RowMerger(ledger: ledger, clock: clock)
         for (row, id) in rows {
             guard var stored = try ledger.storedRow(table.number, row: row) else { continue }
             let (dots, exceptions) = (stored.liveDots, stored.exceptions)
@@ -61,11 +61,5 @@ struct SchemaArrival {
             }
             if appeared.contains(where: { stored.exceptions[$0] != nil }) { try merger.settle(table.number, id, revealing: appeared) }
         }
-    }
-
-    private func merger() throws -> RowMerger {
-        let vector = try records.vector(ledger.catalog)
-        return RowMerger(
-            ledger: ledger, clock: clock, own: try records.replica(ledger.catalog), vector: vector, vectorAfter: vector, listed: nil)
     }
 }

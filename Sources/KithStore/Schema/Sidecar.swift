@@ -44,6 +44,7 @@ enum Sidecar {
         INSERT INTO kith_canary (rowid, mark) SELECT 2, x'00' WHERE NOT EXISTS (SELECT 1 FROM kith_canary);
         -- Where rows were and are, while clocks follow them; empty otherwise.
         CREATE TABLE IF NOT EXISTS kith_moved (row INTEGER PRIMARY KEY, now INTEGER NOT NULL);
+        \(ReferenceRecords.sql)
         """ + "\n" + TextTables.sql
 
     /// The clocks of one tracked table's visible rows, by the rowid of the app's row.

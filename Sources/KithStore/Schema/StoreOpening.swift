@@ -25,6 +25,9 @@ struct StoreOpening {
         // REPLACE fires delete triggers only with this, and would otherwise remove rows unseen.
         try connection.execute("PRAGMA recursive_triggers = ON")
         try waitForOthers()
+        // What an earlier version has merged may dangle, and is settled as a merge is.
+        let obeys = try connection.obeyForeignKeys(false)
+        defer { if obeys { try? connection.execute("PRAGMA foreign_keys = ON") } }
         try connection.execute("BEGIN IMMEDIATE")
         do {
             let state = try prepare(tables)
@@ -70,11 +73,11 @@ struct StoreOpening {
             let keys = columns.map { (name: $0.name, key: ColumnKey(table.renamed[$0.name] ?? $0.name, $0.kind)) }
             for column in keys { _ = try store.addColumn(column.key, table: number, to: &ledger.catalog) }
             try connection.execute(Sidecar.clockTableSQL(number))
-            if try TableInspector(connection: connection).hasForeignKeys(table) { declarations.hasForeignKeys = true }
+            let references = try ReferenceInspector(connection: connection).references(of: table, columns, among: tables)
             declarations.tables.append(
                 Declarations.Table(
                     name: table.name, key: key, deletePolicy: table.deletePolicy, columns: keys,
-                    naturalKey: table.key?.columns ?? [], attachments: table.attachments))
+                    naturalKey: table.key?.columns ?? [], references: references, attachments: table.attachments))
         }
         declarations.annotate(&ledger.catalog)
 
@@ -91,7 +94,10 @@ struct StoreOpening {
             try SchemaArrival(ledger: ledger, clock: clock).take(table, tracked, columnsBefore: columnsBefore[table.number] ?? 0)
         }
         signal.begin(at: try records.vector(ledger.catalog))
-        return WriterState(ledger: ledger, capture: capture, clock: clock, declarations: declarations, entry: entry, doubt: doubt)
+        let state = WriterState(
+            ledger: ledger, capture: capture, clock: clock, declarations: declarations, entry: entry, doubt: doubt)
+        _ = try state.settledReferences()
+        return state
     }
 
     /// Refuses files of a newer format before anything is touched.
@@ -148,6 +154,9 @@ struct StoreOpening {
         for trigger in wanted { try connection.execute(trigger.sql) }
         // A key that was declared or changed since shows in the triggers.
         if let key = tracked.naturalKey { try KeyInspector(connection: connection).checkRows(key, of: tracked) }
+        for reference in tracked.references {
+            try ReferenceRecords(connection: connection).noteDangling(reference, ledger.catalog)
+        }
         if ours.count < wanted.count { try adoptRows(table, tracked, ledger, clock) } else { try checkValues(table, tracked) }
         if !ours.isEmpty || RegistersMadeTexts(table) != nil { try takeUpTexts(table, tracked, ledger, capture) }
     }

@@ -63,13 +63,6 @@ struct TableInspector {
         return (key, columns)
     }
 
-    func hasForeignKeys(_ table: TrackedTable) throws -> Bool {
-        let list = try connection.statement("SELECT 1 FROM pragma_foreign_key_list(?)")
-        list.bind(1, .text(table.name))
-        defer { list.reset() }
-        return try list.step()
-    }
-
     private func checkForm(_ table: TrackedTable, _ reject: (String) -> StoreError) throws {
         let list = try connection.statement("SELECT type, wr FROM pragma_table_list WHERE schema = 'main' AND name = ?")
         list.bind(1, .text(table.name))

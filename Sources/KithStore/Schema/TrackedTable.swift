@@ -13,7 +13,7 @@ import KithSync
 ///
 /// Its primary key is one column that holds 16 bytes. Every other column is nullable or has a default, and none is
 /// `UNIQUE`: two machines could each insert a row that is fine alone. (Columns of a ``Key`` are exempt from both.) At most ``columnsMax`` columns and ``rowBytesMax``
-/// bytes a row.
+/// bytes a row. Its foreign keys refer to primary keys of tracked tables; they hold after every merge, too.
 public struct TrackedTable: Hashable, Sendable {
     /// Columns of one tracked table, the key aside.
     public static let columnsMax = 60

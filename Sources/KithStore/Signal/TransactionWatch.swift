@@ -17,6 +17,8 @@ final class TransactionWatch: TransactionObserver, Sendable {
     func databaseDidCommit(_ db: Database) {
         let learned = writer.state.commit()
         if !learned.isEmpty { signal.didCommit(learned) }
+        // If the file is busy, the next merge or opening does it.
+        try? writer.state.settleAfterCommit(db)
     }
 
     func databaseDidRollback(_ db: Database) {

@@ -30,9 +30,13 @@ extension KithStore {
     /// Brings a row back from the trash as it was last shown: a new life, without alternatives.
     ///
     /// - Throws: ``StoreError`` with code `notFound` if the row is not in the trash; `valueRejected` if a rule of the
-    ///   table does not let it in.
+    ///   table does not let it in, or a row it refers to is gone.
     public func restore(table: String, id: RowID) throws {
-        try write { _, state in try state.capture.restore(table: table, id: id) }
+        try write(obeyingForeignKeys: false) { db, state in
+            try state.capture.restore(table: table, id: id)
+            try state.settleReferences(db)
+            try state.capture.checkIsShown(table: table, id: id)
+        }
     }
 
     /// Empties the trash of `table`, or of all tables: what is there cannot be restored any more. Its bytes go when

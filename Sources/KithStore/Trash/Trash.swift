@@ -68,6 +68,7 @@ struct Trash {
             """
             SELECT id, number, state, context, reason, tbl FROM kith_hidden
             WHERE number > ? AND reason = \(HiddenReason.deleted.rawValue) AND context IS NULL AND since <= ?
+              AND NOT EXISTS (SELECT 1 FROM kith_waiting w WHERE w.parent_tbl = tbl AND w.parent = id)
             ORDER BY number LIMIT ?
             """)
         select.bind(1, number)
@@ -127,6 +128,20 @@ extension Capture {
         try ledger.removeHidden(hidden.number)
         try ledger.save(stored, number, row: row, id: id)
         try ledger.reindex(number, from: before, at: -hidden.number, to: stored.liveDots, at: row)
+        if tracked.isRelated {
+            let references = ReferenceRecords(connection: ledger.connection)
+            try references.stopWaiting(RowKey(table: number, id: id))
+            try references.note(RowKey(table: number, id: id))
+        }
+    }
+
+    /// Refuses a restoration after which the row is hidden still, as its references demand.
+    func checkIsShown(table name: String, id: RowID) throws {
+        guard let (number, tracked) = ledger.tracked(name) else { return }
+        let user = UserTable(connection: ledger.connection, table: ledger.catalog.tables[number], tracked: tracked)
+        if try user.find(id) == nil {
+            throw StoreError(.valueRejected, "Row \(id) of \(name) refers to a row that is not there. Restore that one first.")
+        }
     }
 }
 

@@ -62,7 +62,7 @@ struct StoreVerifier {
         let clocks = Sidecar.clockTable(table.number)
         let name = quoted(tracked.sqlName)
         let key = quoted(tracked.key)
-        let questions = [
+        var questions = [
             ("SELECT count(*) FROM \(name) n LEFT JOIN \(clocks) c ON c.row = n.rowid WHERE c.row IS NULL", "rows have no clocks"),
             ("SELECT count(*) FROM \(clocks) c LEFT JOIN \(name) n ON c.row = n.rowid WHERE n.rowid IS NULL", "clocks have no row"),
             (
@@ -74,6 +74,16 @@ struct StoreVerifier {
                 "rows are there and deleted at once"
             ),
         ]
+        for reference in tracked.references {
+            guard let parent = ledger.catalog[reference.parent]?.tracked else { continue }
+            questions.append(
+                (
+                    """
+                    SELECT count(*) FROM \(name) n WHERE n.\(reference.name) NOT NULL AND NOT EXISTS (
+                        SELECT 1 FROM \(quoted(parent.sqlName)) p WHERE p.\(quoted(parent.key)) = n.\(reference.name))
+                    """, "rows refer by \(reference.name) to rows that are not there"
+                ))
+        }
         for (sql, problem) in questions {
             let count = try number(sql)
             if count > 0 { report("Table \(tracked.sqlName): \(count) \(problem).") }
@@ -101,7 +111,10 @@ struct StoreVerifier {
             report("\(name) should be visible and is not.")
         }
         guard isShown else { return }
-        if !row.state.isVisible(tracked.deletePolicy) { report("\(name) should not be visible and is.") }
+        let key = RowKey(table: row.table, id: row.position.row)
+        if !row.state.isVisible(tracked.deletePolicy), try !ReferenceRecords(connection: ledger.connection).isHeld(key) {
+            report("\(name) should not be visible and is.")
+        }
         let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
         guard let found = try user.find(row.position.row) else { return }
         if let key = tracked.naturalKey, !key.names(row.position.row, showing: found.values) {

@@ -45,6 +45,9 @@ extension Cell {
                 hash.add(total.dot)
                 hash.add(UInt64(bitPattern: total.amount))
             }
+        case .text(let state):
+            for dot in state.present { hash.add(dot) }
+            hash.add(state.text ?? [])
         }
     }
 }

@@ -38,6 +38,7 @@ extension Cell {
         case (.register(let mine), .register(let theirs)): .register(mine.united(with: theirs))
         case (.set(let mine), .set(let theirs)): .set(mine.united(with: theirs))
         case (.counter(let mine), .counter(let theirs)): .counter(mine.united(with: theirs))
+        case (.text(let mine), .text(let theirs)): .text(mine.united(with: theirs))
         // Cells of different kinds never meet: the kind is part of a column's identity.
         default: self
         }
@@ -59,6 +60,15 @@ extension RegisterState {
                     stamp: mine.stamp.timestamp < theirs.stamp.timestamp ? theirs.stamp : mine.stamp,
                     value: max(mine.value, theirs.value))
             })
+    }
+}
+
+extension TextState {
+    /// With the other's changes, for the store to apply those it lacks.
+    fileprivate func united(with other: TextState) -> TextState {
+        var state = self
+        state.merge(other, knowing: VersionVector(), theirs: VersionVector())
+        return state
     }
 }
 

@@ -1,0 +1,63 @@
+import KithSync
+
+/// What becomes of a row whose parent is not shown.
+enum ReferenceRule: Sendable, Equatable {
+    /// It is not shown either.
+    case cascade
+    /// The parent is shown again, if it is known; else the row waits for it.
+    case restrict
+    /// The column shows this row's id if that is shown, or NULL.
+    case substitute(RowID?)
+}
+
+/// A foreign key from a column of one tracked table to the rows of another.
+struct Reference: Sendable {
+    let child: Int
+    let parent: Int
+    /// Number of the column, and its place among the child's tracked columns.
+    let column: Int
+    let position: Int
+    /// The column as an SQL identifier.
+    let name: String
+    let rule: ReferenceRule
+
+    /// Whether a row is only shown together with its parent.
+    var isHard: Bool { rule == .cascade || rule == .restrict }
+    /// What the column shows in place of a parent that is not there, if that is.
+    var substitute: RowID? { if case .substitute(let id) = rule { id } else { nil } }
+}
+
+/// A row by table and id.
+struct RowKey: Hashable, Comparable {
+    let table: Int
+    let id: RowID
+
+    static func < (left: RowKey, right: RowKey) -> Bool {
+        left.table == right.table ? left.id < right.id : left.table < right.table
+    }
+}
+
+extension Catalog {
+    /// Notes which tracked tables refer to which, as they are declared.
+    mutating func connect(_ declared: [Declarations.Table]) {
+        for table in declared {
+            guard let child = self.table(named: Array(table.name.utf8)), let tracked = child.tracked else { continue }
+            for reference in table.references {
+                guard let parent = self.table(named: Array(reference.parent.utf8)),
+                    let position = tracked.columns.firstIndex(where: { child.columns[$0].sqlName == reference.column })
+                else { continue }
+                let reference = Reference(
+                    child: child.number, parent: parent.number, column: tracked.columns[position], position: position,
+                    name: tracked.names[position], rule: reference.rule)
+                tables[child.number].tracked?.references.append(reference)
+                tables[parent.number].tracked?.referrers.append(reference)
+            }
+        }
+    }
+}
+
+extension CatalogTable.Tracked {
+    /// Whether rows of this table can depend on others, or others on them.
+    var isRelated: Bool { !references.isEmpty || !referrers.isEmpty }
+    var hasSubstitutes: Bool { references.contains { !$0.isHard } }
+}

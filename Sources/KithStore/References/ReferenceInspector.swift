@@ -1,0 +1,106 @@
+import GRDBSQLite
+import KithCausality
+import KithSync
+
+/// Reads a table's foreign keys and says which of them can hold after every merge.
+struct ReferenceInspector {
+    let connection: Connection
+
+    /// - Parameters:
+    ///   - columns: the tracked columns of the table.
+    ///   - tables: all tables that are declared.
+    func references(
+        of table: TrackedTable, _ columns: [(name: String, kind: ColumnKind)], among tables: [TrackedTable]
+    ) throws -> [Declarations.Reference] {
+        var found: [Declarations.Reference] = []
+        for key in try foreignKeys(of: table.name) where !key.columns.allSatisfy(table.localColumns.contains) {
+            let column = key.columns.joined(separator: ", ")
+            func reject(_ why: String) -> StoreError {
+                StoreError(.tableRejected, "Table \(table.name) cannot be tracked: its foreign key \(column) \(why)")
+            }
+            guard let kind = columns.first(where: { $0.name == column })?.kind, kind == .register else {
+                throw reject(
+                    "is not one plain column that synchronises, so a merge could not obey it. Refer to one row by its id, in a register.")
+            }
+            guard let parent = tables.first(where: { $0.name.lowercased() == key.table.lowercased() }) else {
+                throw reject(
+                    "refers to \(key.table), which is not tracked: its rows are not on other machines. Track it too, or drop the reference."
+                )
+            }
+            guard try isKey(key.to, of: parent.name) else {
+                throw reject("refers to \(parent.name) by another column than its primary key, which alone names a row. Refer to that one.")
+            }
+            if found.contains(where: { $0.column == column }) { throw reject("is declared twice. Drop one.") }
+            let rule = try rule(key.action, table, column, reject)
+            found.append(Declarations.Reference(column: column, parent: parent.name, rule: rule))
+        }
+        return found
+    }
+
+    private struct ForeignKey {
+        var columns: [String] = []
+        var to: [String] = []
+        let table: String
+        let action: String
+    }
+
+    private func foreignKeys(of table: String) throws -> [ForeignKey] {
+        let list = try connection.statement(
+            "SELECT id, \"table\", \"from\", \"to\", on_delete FROM pragma_foreign_key_list(?) ORDER BY id, seq")
+        list.bind(1, .text(table))
+        func text(_ column: Int32) -> String { String(decoding: list.blob(column), as: UTF8.self) }
+        var keys: [Int: ForeignKey] = [:]
+        while try list.step() {
+            var key = keys[list.int(0)] ?? ForeignKey(table: text(1), action: text(4))
+            key.columns.append(text(2))
+            if !list.isNull(3) { key.to.append(text(3)) }
+            keys[list.int(0)] = key
+        }
+        return keys.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// Whether `columns`, as a foreign key names them, are the primary key; none named means that it is.
+    private func isKey(_ columns: [String], of table: String) throws -> Bool {
+        guard let column = columns.first else { return true }
+        let select = try connection.statement("SELECT name FROM pragma_table_info(?) WHERE pk > 0")
+        select.bind(1, .text(table))
+        var keys: [String] = []
+        while try select.step() { keys.append(String(decoding: select.blob(0), as: UTF8.self)) }
+        return keys.map { $0.lowercased() } == [column.lowercased()]
+    }
+
+    private func rule(
+        _ action: String, _ table: TrackedTable, _ column: String, _ reject: (String) -> StoreError
+    ) throws -> ReferenceRule {
+        switch action {
+        case "CASCADE": return .cascade
+        case "SET NULL", "SET DEFAULT": break
+        default: return .restrict
+        }
+        if table.key?.columns.contains(column) == true {
+            throw reject("is part of the row's key, which is final, and yet \(action). Use another action.")
+        }
+        let (isNullable, fallback) = try nullAndDefault(table.name, column)
+        if !isNullable {
+            throw reject("is \(action), but the column is NOT NULL, so nothing could stand in for a missing row. Drop NOT NULL.")
+        }
+        guard action == "SET DEFAULT", fallback != .null else { return .substitute(nil) }
+        guard case .blob(let bytes) = fallback, let id = RowID(bytes: bytes) else {
+            throw reject("is SET DEFAULT, but the default is no row id: a BLOB of 16 bytes.")
+        }
+        return .substitute(id)
+    }
+
+    private func nullAndDefault(_ table: String, _ column: String) throws -> (isNullable: Bool, fallback: Value) {
+        let select = try connection.statement("SELECT \"notnull\", dflt_value FROM pragma_table_xinfo(?) WHERE name = ?")
+        select.bind(1, .text(table))
+        select.bind(2, .text(column))
+        guard try select.step() else { return (true, .null) }
+        let isNullable = select.int(0) == 0
+        let expression = select.isNull(1) ? "NULL" : String(decoding: select.blob(1), as: UTF8.self)
+        select.reset()
+        let value = try connection.statement("SELECT \(expression)")
+        defer { value.reset() }
+        return (isNullable, try value.step() ? value.value(0) : .null)
+    }
+}

@@ -1,0 +1,248 @@
+import KithCausality
+import KithSync
+
+/// Makes the app's tables obey their foreign keys, as a function of the merged state. See docs/store.md.
+///
+/// Looks at the rows that changed and at those that depend on them, however far: what could have lost its reason to be shown
+/// is judged anew, and so is what waits for a row that is shown now.
+final class ReferenceSettler {
+    private let ledger: RowLedger
+    private let records: ReferenceRecords
+    private let merger: RowMerger
+    private let facts: RowFactsReader
+    private var changed: Set<Int> = []
+
+    /// - Parameter merger: shows and hides rows.
+    init(_ merger: RowMerger) {
+        self.merger = merger
+        ledger = merger.ledger
+        records = ReferenceRecords(connection: merger.ledger.connection)
+        facts = RowFactsReader(merger.ledger)
+    }
+
+    /// Settles the rows that were noted, in the transaction that is open. Foreign keys must be off, and capture suspended.
+    ///
+    /// - Returns: the numbers of the tables that changed.
+    func settle() throws -> Set<Int> {
+        var rows = try records.takeUnsettled()
+        while !rows.isEmpty {
+            let refused = try settle(rows)
+            // What was shown and hidden just now was noted, too.
+            _ = try records.takeUnsettled()
+            rows = refused
+        }
+        return changed
+    }
+
+    // MARK: One round
+
+    /// Rows that are alive with all their parents, however far: to be shown in any case. The rest depends on each other.
+    private var regular: [RowKey: Bool] = [:]
+    /// Rows whose being shown is to be judged.
+    private var doubtful: Set<RowKey> = []
+    /// Rows that are shown without doubt, and whose waiting children were looked at.
+    private var certain: Set<RowKey> = []
+    /// Whether the sidecar lists any, which spares most merges the question for each row.
+    private var someWait = false
+    private var someAreHeld = false
+
+    /// - Returns: rows that a constraint of their table refused, which others may have relied on.
+    private func settle(_ rows: [RowKey]) throws -> [RowKey] {
+        regular.removeAll()
+        doubtful.removeAll()
+        certain.removeAll()
+        (someWait, someAreHeld) = (try records.hasWaiting(), try records.hasHeld())
+        for row in rows { try visit(row, isHeldBefore: someAreHeld && records.isHeld(row)) }
+        var verdict = try judge()
+        var asked: Set<RowKey> = []
+        while true {
+            let fresh = verdict.shown.subtracting(asked).sorted()
+            if fresh.isEmpty { break }
+            for row in fresh {
+                asked.insert(row)
+                for child in try waiting(for: row) { try visit(child) }
+            }
+            verdict = try judge()
+        }
+        for row in doubtful.union(certain).sorted() where someAreHeld || verdict.held.contains(row) {
+            try records.hold(row, verdict.held.contains(row))
+        }
+        let refused = try show(certain.union(verdict.shown), hide: doubtful.subtracting(verdict.shown))
+        for row in doubtful.union(certain).union(rows).sorted() { try substitute(around: row) }
+        return refused
+    }
+
+    /// Sorts out what may depend on `row`, which has changed, or whose parents or children have.
+    private func visit(_ row: RowKey, isHeldBefore: Bool = false) throws {
+        if doubtful.contains(row) || certain.contains(row) { return }
+        if try isRegular(row) {
+            certain.insert(row)
+            for case let parent? in try facts[row].parents(\.isHard) where try !facts[parent].isShown { try visit(parent) }
+            for child in try waiting(for: row) { try visit(child) }
+        } else if try !isHeldBefore || !hasCertainChild(row) {
+            try doubt(row)
+        }
+    }
+
+    /// Takes up a row that is not regular, what was shown because of it, and what it was shown because of.
+    private func doubt(_ first: RowKey) throws {
+        var stack = [first]
+        while let row = stack.popLast() {
+            guard doubtful.insert(row).inserted else { continue }
+            for reference in ledger.catalog[row.table]?.tracked?.referrers ?? [] where reference.isHard {
+                stack += try children(of: row, reference)
+            }
+            for case let parent? in try facts[row].parents(\.isHard) where !doubtful.contains(parent) {
+                if try isRegular(parent) {
+                    if try !facts[parent].isShown { try visit(parent) }
+                } else if try facts[parent].life != .absent, try !hasCertainChild(parent) {
+                    stack.append(parent)
+                }
+            }
+        }
+    }
+
+    /// Whether a row is shown for the sake of a child that stays, whatever becomes of the rows in doubt.
+    private func hasCertainChild(_ row: RowKey) throws -> Bool {
+        let own = try facts[row]
+        guard own.isShown else { return false }
+        for parent in own.parents(\.isHard) {
+            guard let parent, try !doubtful.contains(parent) && facts[parent].isShown else { return false }
+        }
+        for reference in ledger.catalog[row.table]?.tracked?.referrers ?? [] where reference.rule == .restrict {
+            for child in try children(of: row, reference) where !doubtful.contains(child) {
+                let child = try facts[child]
+                if child.life != .alive { continue }
+                let stays = try child.references.allSatisfy { entry in
+                    guard let parent = entry.parent, entry.reference.isHard else { return !entry.reference.isHard }
+                    if entry.reference.rule == .cascade { return try isRegular(parent) }
+                    return try parent == row || !doubtful.contains(parent) && facts[parent].isShown
+                }
+                if stays { return true }
+            }
+        }
+        return false
+    }
+
+    private func isRegular(_ row: RowKey) throws -> Bool {
+        if let known = regular[row] { return known }
+        var ancestors: Set<RowKey> = []
+        var stack = [row]
+        while let row = stack.popLast() {
+            guard regular[row] == nil, try facts[row].life == .alive, ancestors.insert(row).inserted else { continue }
+            stack += try facts[row].parents(\.isHard).compactMap(\.self)
+        }
+        let part = try largestPart(
+            of: ancestors, requires: { try facts[$0].parents(\.isHard) }, isGiven: { regular[$0] ?? false })
+        for row in ancestors { regular[row] = part.contains(row) }
+        return regular[row] ?? false
+    }
+
+    /// Rows that refer to `row` without showing it.
+    private func waiting(for row: RowKey) throws -> [RowKey] {
+        someWait ? try records.waiting(for: row) : []
+    }
+
+    /// Visible rows that refer to `row`.
+    private func children(of row: RowKey, _ reference: Reference) throws -> [RowKey] {
+        guard let tracked = ledger.catalog[reference.child]?.tracked else { return [] }
+        let select = try ledger.connection.statement(
+            "SELECT \(reference.child), \(quoted(tracked.key)) FROM \(quoted(tracked.sqlName)) WHERE \(reference.name) = ? ORDER BY 2")
+        select.bind(1, row.id)
+        return try records.rows(select)
+    }
+
+    // MARK: The rule
+
+    /// Which rows in doubt are shown, and which of them only because others need them.
+    ///
+    /// A row can be shown if all that it refers to can. Of those, an alive one is shown if its `CASCADE` parents are, and whoever
+    /// is shown brings its `RESTRICT` parents; who is brought brings all of its own.
+    private func judge() throws -> (shown: Set<RowKey>, held: Set<RowKey>) {
+        let candidates = try doubtful.filter { try facts[$0].life != .absent }
+        let possible = try largestPart(of: candidates, requires: { try facts[$0].parents(\.isHard) }, isGiven: isGiven)
+        let alive = try possible.filter { try facts[$0].life == .alive }
+        var held: Set<RowKey> = []
+        while true {
+            let shown = try largestPart(
+                of: alive.subtracting(held), requires: { try facts[$0].parents { $0.rule == .cascade } },
+                isGiven: { try held.contains($0) || isGiven($0) })
+            var more = held
+            var stack: [RowKey] = []
+            for row in shown { stack += try facts[row].parents { $0.rule == .restrict }.compactMap(\.self) }
+            while let row = stack.popLast() {
+                guard possible.contains(row), more.insert(row).inserted else { continue }
+                stack += try facts[row].parents(\.isHard).compactMap(\.self)
+            }
+            if more == held { return (shown.union(held), held) }
+            held = more
+        }
+    }
+
+    /// Whether a row that is not in doubt is shown.
+    private func isGiven(_ row: RowKey) throws -> Bool {
+        if doubtful.contains(row) { return false }
+        return try isRegular(row) || facts[row].isShown
+    }
+
+    // MARK: Making it so
+
+    private func show(_ shown: Set<RowKey>, hide hidden: Set<RowKey>) throws -> [RowKey] {
+        for row in hidden.sorted() {
+            let before = try facts[row]
+            if before.life == .alive { try wait(row, before) } else { try records.stopWaiting(row) }
+            guard before.isShown else { continue }
+            try merger.hide(row, before.life == .alive ? .reference : .deleted)
+            changed.insert(row.table)
+            facts.forget(row)
+        }
+        var refused: [RowKey] = []
+        for row in shown.sorted() where try !facts[row].isShown {
+            if try !merger.show(row) { refused.append(row) }
+            facts.forget(row)
+            changed.insert(row.table)
+        }
+        return refused
+    }
+
+    private func wait(_ row: RowKey, _ facts: RowFacts) throws {
+        try records.stopWaiting(row)
+        for entry in facts.references where entry.reference.isHard { try records.wait(row, entry.reference, for: entry.value) }
+    }
+
+    // MARK: References that something stands in for
+
+    /// Lets columns show what they refer to, or what stands in for it, now that `row` is shown or not.
+    private func substitute(around row: RowKey) throws {
+        try substitute(in: row)
+        let isShown = try facts[row].isShown
+        for reference in ledger.catalog[row.table]?.tracked?.referrers ?? [] where !reference.isHard {
+            if !isShown { for child in try children(of: row, reference) { try substitute(in: child) } }
+            if isShown, reference.substitute == row.id {
+                for child in try records.substituted(reference) { try substitute(in: child) }
+            }
+        }
+        if isShown {
+            for child in try waiting(for: row) where try facts[child].isShown { try substitute(in: child) }
+        }
+    }
+
+    private func substitute(in row: RowKey) throws {
+        let before = try facts[row]
+        if !before.isShown { return }
+        if before.references.contains(where: { !$0.reference.isHard }) { changed.insert(row.table) }
+        for entry in before.references where !entry.reference.isHard {
+            if let parent = entry.parent, try facts[parent].isShown {
+                try records.stopWaiting(row, column: entry.reference.column)
+                try merger.show(entry.value, in: row, entry.reference)
+            } else {
+                var value = Value.null
+                if let id = entry.reference.substitute, try facts[RowKey(table: entry.reference.parent, id: id)].isShown {
+                    value = .blob(id.bytes)
+                }
+                try records.wait(row, entry.reference, for: entry.value)
+                try merger.show(value, in: row, entry.reference)
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import KithCausality
+import KithSync
+
+extension RowMerger {
+    /// Shows and hides rows of which nothing new is known.
+    init(ledger: RowLedger, clock: CommitClock) throws {
+        let records = VectorRecords(connection: ledger.connection)
+        let vector = try records.vector(ledger.catalog)
+        self.init(
+            ledger: ledger, clock: clock, own: try records.replica(ledger.catalog), vector: vector, vectorAfter: vector, listed: nil)
+    }
+
+    /// Shows a row that was hidden because of its references, or because it was deleted.
+    ///
+    /// - Returns: whether the table lets it in.
+    func show(_ row: RowKey) throws -> Bool {
+        guard let table = ledger.catalog[row.table], let tracked = table.tracked else { return false }
+        let held = try find(table, row.id)
+        do {
+            try show(held.state, table, tracked, row.id, held, held.context)
+            return true
+        } catch let error as SQLiteError where error.isConstraint {
+            try hide(held.state, table, row.id, held, held.context, .refused)
+            return false
+        }
+    }
+
+    /// Hides a row, whose state stays as it is.
+    func hide(_ row: RowKey, _ reason: HiddenReason) throws {
+        guard let table = ledger.catalog[row.table] else { return }
+        let held = try find(table, row.id)
+        try hide(held.state, table, row.id, held, held.context, reason)
+    }
+
+    /// Lets a column of a visible row show `value`, whatever was written.
+    func show(_ value: Value, in row: RowKey, _ reference: Reference) throws {
+        guard let table = ledger.catalog[row.table], let tracked = table.tracked else { return }
+        let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
+        guard let found = try user.find(row.id) else { return }
+        var values: [Value?] = found.values
+        values[reference.position] = value
+        try user.update(found.row, from: found.values, to: values)
+    }
+}

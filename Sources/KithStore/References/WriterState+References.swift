@@ -1,0 +1,43 @@
+import GRDB
+import KithCausality
+import KithSync
+
+extension WriterState {
+    /// Makes the app's tables obey their foreign keys, at the end of a transaction in which SQLite does not.
+    func settleReferences(_ db: Database) throws {
+        for table in try settledReferences() { try db.notifyChanges(in: Table(table)) }
+    }
+
+    /// - Returns: the names of the tables that changed.
+    func settledReferences() throws -> [String] {
+        guard declarations.hasForeignKeys else { return [] }
+        let isSuspended = capture.isSuspended
+        capture.isSuspended = true
+        defer { capture.isSuspended = isSuspended }
+        let merger = try RowMerger(ledger: ledger, clock: clock)
+        return try ReferenceSettler(merger).settle().sorted().compactMap { ledger.catalog[$0]?.tracked?.sqlName }
+    }
+
+    /// After a commit of the app: shows the rows that waited for what it brought, and lets go of those it no longer needs.
+    ///
+    /// Until then they were shown as before, which breaks no foreign key.
+    func settleAfterCommit(_ db: Database) throws {
+        guard declarations.hasForeignKeys, try ReferenceRecords(connection: ledger.connection).hasUnsettled() else { return }
+        try ledger.connection.withoutForeignKeys {
+            try db.inTransaction(.immediate) {
+                try entry.enter()
+                try settleReferences(db)
+                return .commit
+            }
+        }
+    }
+}
+
+extension Connection {
+    /// Runs `body`, which begins and ends a transaction, while SQLite does not act on foreign keys.
+    func withoutForeignKeys<Result>(_ body: () throws -> Result) throws -> Result {
+        let obeys = try obeyForeignKeys(false)
+        defer { _ = try? obeyForeignKeys(obeys) }
+        return try body()
+    }
+}
