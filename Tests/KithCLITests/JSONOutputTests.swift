@@ -11,12 +11,16 @@ struct JSONOutputTests {
         let commands: [[String]] = [
             ["note", "list"], ["device", "list"], ["conflicts", "list"], ["status"],
             ["note", "add", quotes, "--body", "a\n\tb\u{1B}", "--tag", "x", "--color", "red"], ["note", "list"], ["note", "show", quotes],
-            ["note", "search", "HI"], ["note", "edit", quotes, "--color", "blue"], ["conflicts", "show", quotes], ["note", "rm", quotes],
+            ["note", "search", "HI"], ["note", "edit", quotes, "--color", "blue"],
+            ["note", "attach", quotes, home.path("a file")], ["note", "attachments", quotes],
+            ["note", "save", quotes, "a file", "--output", home.path("copy")], ["note", "detach", quotes, "a file"],
+            ["conflicts", "show", quotes], ["note", "rm", quotes],
             ["trash", "list"], ["trash", "restore", quotes], ["note", "rm", quotes], ["trash", "empty", "--yes"], ["trash", "list"],
             ["verify"], ["doctor", "--size"],
             ["device", "id"], ["device", "add", other, "--name", "laptop", "--address", "host:1"], ["device", "list"],
             ["device", "rename", "laptop", "attic"], ["status"], ["device", "remove", "attic"],
         ]
+        try home.write("a file", Data("content".utf8))
         for command in commands {
             let result = try home.shell("\"$KITH\" " + command.map { "'\($0)'" }.joined(separator: " ") + " --json")
             #expect(result.status == 0, "\(command): \(result.error)")
@@ -45,7 +49,8 @@ struct JSONOutputTests {
     func help() throws {
         let home = try KithHome()
         let commands = [
-            "", "note", "note add", "note list", "note show", "note edit", "note rm", "note search", "device", "device id", "device add",
+            "", "note", "note add", "note list", "note show", "note edit", "note rm", "note search", "note attach",
+            "note attachments", "note detach", "note save", "device", "device id", "device add",
             "device list", "device remove", "device rename", "up", "status", "conflicts", "conflicts list", "conflicts show",
             "conflicts keep", "trash", "trash list", "trash restore", "trash empty", "verify", "doctor",
         ]

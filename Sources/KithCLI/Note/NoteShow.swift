@@ -20,13 +20,15 @@ struct NoteShow: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let (note, conflicts) = try options.withNotes { notes in
+        let (note, conflicts, attachments) = try options.withNotes { notes in
             let note = try notes.find(self.note)
-            return (note, try notes.conflicts(of: note))
+            return (note, try notes.conflicts(of: note), try notes.attachments(of: note.id))
         }
         if options.json { return try Console.output.write(json: NoteRecord(note)) }
         if bodyOnly { return try Console.output.write(note.body) }
         try write(note, to: .output)
+        if !attachments.isEmpty { try Console.output.writeLine("") }
+        try attachments.table.write(to: .output)
         for conflict in conflicts {
             let hint = "The \(conflict.field.rawValue) has \(conflict.versions.count) versions: kith conflicts show \(note.shortID)"
             try Console.error.writeLine(Console.error.styled(hint, .yellow))
