@@ -11,13 +11,17 @@ struct JSONOutputTests {
         let commands: [[String]] = [
             ["note", "list"], ["device", "list"], ["conflicts", "list"], ["status"],
             ["note", "add", quotes, "--body", "a\n\tb\u{1B}", "--tag", "x", "--color", "red"], ["note", "list"], ["note", "show", quotes],
-            ["note", "search", "HI"], ["note", "edit", quotes, "--color", "blue"], ["conflicts", "show", quotes], ["note", "rm", quotes],
+            ["note", "search", "HI"], ["note", "edit", quotes, "--color", "blue"],
+            ["note", "attach", quotes, home.path("a file")], ["note", "attachments", quotes],
+            ["note", "save", quotes, "a file", "--output", home.path("copy")], ["note", "detach", quotes, "a file"],
+            ["conflicts", "show", quotes], ["note", "rm", quotes],
             ["trash", "list"], ["trash", "restore", quotes], ["note", "rm", quotes], ["trash", "empty", "--yes"], ["trash", "list"],
             ["verify"], ["doctor", "--size"],
             ["device", "id"], ["device", "add", other, "--name", "laptop", "--address", "host:1"], ["device", "list"],
             ["device", "rename", "laptop", "attic"], ["status"], ["household", "show"], ["device", "remove", "attic"],
             ["household", "leave"],
         ]
+        try home.write("a file", Data("content".utf8))
         for command in commands {
             let result = try home.shell("\"$KITH\" " + command.map { "'\($0)'" }.joined(separator: " ") + " --json")
             #expect(result.status == 0, "\(command): \(result.error)")
@@ -46,10 +50,10 @@ struct JSONOutputTests {
     func help() throws {
         let home = try KithHome()
         let commands = [
-            "", "note", "note add", "note list", "note show", "note edit", "note history", "note rm", "note search", "device", "device id",
-            "device add",
-            "device list", "device revoke", "device rename", "household", "household show", "household leave", "up", "status", "conflicts",
-            "conflicts list", "conflicts show",
+            "", "note", "note add", "note list", "note show", "note edit", "note history", "note rm", "note search", "note attach",
+            "note attachments", "note detach", "note save", "device", "device id", "device add",
+            "device list", "device revoke", "device rename", "household", "household show", "household leave", "up", "status",
+            "conflicts", "conflicts list", "conflicts show",
             "conflicts keep", "trash", "trash list", "trash restore", "trash empty", "verify", "doctor",
         ]
         for command in commands {

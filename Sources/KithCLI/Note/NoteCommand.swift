@@ -15,6 +15,10 @@ struct NoteCommand: ParsableCommand {
               kith note edit 8f3a91c2 --add-tag urgent
               kith note history Shopping
               kith note search coffee
+              kith note attach Shopping list.pdf
             """,
-        subcommands: [NoteAdd.self, NoteList.self, NoteShow.self, NoteEdit.self, NoteHistory.self, NoteRemove.self, NoteSearch.self])
+        subcommands: [
+            NoteAdd.self, NoteList.self, NoteShow.self, NoteEdit.self, NoteHistory.self, NoteRemove.self, NoteSearch.self,
+            NoteAttach.self, NoteAttachments.self, NoteDetach.self, NoteSave.self,
+        ])
 }

@@ -25,16 +25,18 @@ struct NoteShow: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let (note, version, conflicts) = try options.withNotes { notes in
+        let (note, version, conflicts, attachments) = try options.withNotes { notes in
             var note = try notes.find(self.note)
             let version = try at.map { try notes.version($0, of: note.id) } ?? notes.bodyVersion(of: note.id)
             let conflicts = at == nil ? try notes.conflicts(of: note) : []
             if at != nil { note.body = try notes.body(of: note.id, at: version) }
-            return (note, version, conflicts)
+            return (note, version, conflicts, try notes.attachments(of: note.id))
         }
         if options.json { return try Console.output.write(json: NoteRecord(note, version: version.description)) }
         if bodyOnly { return try Console.output.write(note.body) }
         try write(note, to: .output)
+        if !attachments.isEmpty { try Console.output.writeLine("") }
+        try attachments.table.write(to: .output)
         for conflict in conflicts {
             let hint = "The \(conflict.field.rawValue) has \(conflict.versions.count) versions: kith conflicts show \(note.shortID)"
             try Console.error.writeLine(Console.error.styled(hint, .yellow))

@@ -33,7 +33,11 @@ struct Console: Sendable {
     }
 
     func write(_ text: String) throws(CommandFailure) {
-        var rest = Array(text.utf8)[...]
+        try write(bytes: Array(text.utf8))
+    }
+
+    func write(bytes: [UInt8]) throws(CommandFailure) {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { systemWrite(descriptor, $0) }
             if count > 0 {

@@ -11,6 +11,27 @@ public enum NoteLimits {
     /// Bytes of a tag, as UTF-8.
     public static let tagBytesMax = 64
 
+    /// Attachments of one note.
+    public static let attachmentsMax = 1_000
+    /// Bytes of an attachment's name, as UTF-8: what file systems allow.
+    public static let attachmentNameBytesMax = 255
+
+    static func checkAttachmentName(_ name: String) throws(NotesError) {
+        if name.isEmpty || name.utf8.count > attachmentNameBytesMax {
+            throw reject(
+                "The name of an attachment has 1 to \(attachmentNameBytesMax) bytes; this one has \(name.utf8.count). Give another.")
+        }
+        if name.unicodeScalars.contains(where: isControl) {
+            throw reject("The name of an attachment contains a control character. Give another.")
+        }
+    }
+
+    static func checkAttachmentCount(_ count: Int) throws(NotesError) {
+        if count > attachmentsMax {
+            throw reject("A note has at most \(attachmentsMax) attachments. Detach one first, or use another note.")
+        }
+    }
+
     /// - Throws: ``NotesError`` with code `valueRejected`, saying what is wrong.
     static func check(_ note: Note) throws(NotesError) {
         try checkTitle(note.title)

@@ -5,9 +5,13 @@ import Kith
 public enum NotesSchema {
     /// The name of the table that holds the notes.
     public static let table = "note"
+    /// The name of the table that holds their attachments.
+    public static let attachmentTable = "attachment"
 
     /// What takes part in synchronisation: the body as a text, tags as a set, everything else as registers.
-    public static let tracked = [TrackedTable(table, sets: ["tags"], texts: ["body"])]
+    public static let tracked = [
+        TrackedTable(table, sets: ["tags"], texts: ["body"]), TrackedTable(attachmentTable, attachments: ["file"]),
+    ]
 
     /// Makes the tables, and brings those of older versions up to date.
     public static var migrator: DatabaseMigrator {
@@ -24,6 +28,19 @@ public enum NotesSchema {
                         created INTEGER NOT NULL DEFAULT 0,
                         updated INTEGER NOT NULL DEFAULT 0
                     )
+                    """)
+        }
+        migrator.registerMigration("kith-notes-attachments", foreignKeyChecks: .immediate) { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE attachment (
+                        id   BLOB PRIMARY KEY NOT NULL,
+                        note BLOB,
+                        name TEXT NOT NULL DEFAULT '',
+                        size INTEGER NOT NULL DEFAULT 0,
+                        file TEXT
+                    );
+                    CREATE INDEX attachment_by_note ON attachment (note);
                     """)
         }
         return migrator

@@ -69,7 +69,10 @@ extension NotesStore {
     public func delete(_ ids: [UUID]) throws(NotesError) {
         try NotesError.mapping {
             try database.write { db in
-                for id in ids { try db.execute(sql: "DELETE FROM note WHERE id = ?", arguments: [Data(id.bytes)]) }
+                for id in ids {
+                    try db.execute(sql: "DELETE FROM note WHERE id = ?", arguments: [Data(id.bytes)])
+                    try Self.deleteAttachments(of: id, db)
+                }
             }
         }
     }

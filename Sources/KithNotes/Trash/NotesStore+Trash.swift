@@ -31,7 +31,9 @@ extension NotesStore {
     @discardableResult
     public func restore(_ id: UUID) throws(NotesError) -> Note {
         try NotesError.mapping {
+            let row = try store.trash(table: NotesSchema.table, max: .max).first { $0.id == RowID(id) }
             try store.restore(table: NotesSchema.table, id: RowID(id))
+            if let row { try restoreAttachments(of: id, deletedMilliseconds: row.deletedMilliseconds) }
             return try database.read { db in try Self.current(id, db) }
         }
     }
@@ -41,6 +43,9 @@ extension NotesStore {
     /// - Returns: how many notes that were.
     @discardableResult
     public func emptyTrash() throws(NotesError) -> Int {
-        try NotesError.mapping { try store.emptyTrash(table: NotesSchema.table) }
+        try NotesError.mapping {
+            try store.emptyTrash(table: NotesSchema.attachmentTable)
+            return try store.emptyTrash(table: NotesSchema.table)
+        }
     }
 }

@@ -1,0 +1,40 @@
+import ArgumentParser
+import Foundation
+import KithNotes
+
+struct NoteAttach: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "attach",
+        abstract: "Attach copies of files to a note.",
+        discussion: """
+            The bytes travel apart from the note. On the other devices the note shows at once that they are on their way.
+
+            EXAMPLES
+              kith note attach Shopping list.pdf photo.jpg
+              kith note attach Shopping IMG_2231.JPG --name shelf.jpg
+            """)
+
+    @Argument(help: "The title, or the beginning or end of the id.")
+    var note: String
+
+    @Argument(help: "The files.", completion: .file())
+    var files: [String]
+
+    @Option(help: "Another name for the file.")
+    var name: String?
+
+    @OptionGroup var options: StoreOptions
+
+    func validate() throws {
+        if name != nil, files.count > 1 { throw ValidationError("--name is for one file.") }
+    }
+
+    func run() throws {
+        let attached = try options.withNotes { notes in
+            let note = try notes.find(note)
+            return try files.map { try notes.attach(URL(filePath: $0), to: note.id, name: name) }
+        }
+        if options.json { return try Console.output.write(json: attached.map(AttachmentRecord.init)) }
+        for attachment in attached { try Console.output.writeLine("Attached \(PlainText.line(attachment.label)).") }
+    }
+}

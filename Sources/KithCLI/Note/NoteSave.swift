@@ -1,0 +1,71 @@
+import ArgumentParser
+import Foundation
+import Kith
+import KithNotes
+
+struct NoteSave: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "save",
+        abstract: "Save a copy of an attachment as a file.",
+        discussion: """
+            If it is not here yet, it is asked for, whatever its size, and the command ends with status 75; the running node \
+            fetches it as soon as it meets a device that has it.
+
+            EXAMPLES
+              kith note save Shopping photo.jpg
+              kith note save Shopping photo.jpg --output ~/Pictures/shelf.jpg
+              kith note save Log server.log.gz --output - | zcat
+            """)
+
+    @Argument(help: "The title, or the beginning or end of the id.")
+    var note: String
+
+    @Argument(help: "The attachment's name, or the beginning or end of its id.")
+    var attachment: String
+
+    @Option(
+        help: "The file, which must not exist yet; - is standard output. Without it: the attachment's name, in this folder.",
+        completion: .file())
+    var output: String?
+
+    @OptionGroup var options: StoreOptions
+
+    func run() throws {
+        let attachment = try options.withNotes { notes in
+            let attachment = try notes.findAttachment(attachment, of: notes.find(note))
+            if case .present = attachment.state { return attachment }
+            try notes.fetch(attachment)
+            throw CommandFailure(
+                .temporary,
+                "\(attachment.label) is not here yet (\(attachment.stateText)). It was asked for; it comes while `kith up` runs here and there."
+            )
+        }
+        guard case .present(let file) = attachment.state else { return }
+        if output == "-" { return try write(file) }
+        let target = URL(filePath: output ?? attachment.fileName)
+        try copy(file, to: target)
+        if options.json { return try Console.output.write(json: AttachmentRecord(attachment)) }
+        try Console.output.writeLine("Saved \(PlainText.line(target.relativePath)).")
+    }
+
+    private func write(_ file: AttachmentFile) throws {
+        let content = try FileHandle(forReadingFrom: file.url)
+        defer { try? content.close() }
+        while let chunk = try content.read(upToCount: AttachmentLimits.chunkBytes), !chunk.isEmpty {
+            try Console.output.write(bytes: [UInt8](chunk))
+        }
+    }
+
+    private func copy(_ file: AttachmentFile, to target: URL) throws {
+        do {
+            try FileManager.default.copyItem(at: file.url, to: target)
+            // The copy is the person's own, to be changed at will.
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: target.path)
+        } catch CocoaError.fileWriteFileExists {
+            throw CommandFailure(.cannotCreate, "\(target.relativePath) exists and was left as it is. Name another file with --output.")
+        } catch {
+            throw CommandFailure(
+                .cannotCreate, "\(target.relativePath) cannot be written. Check the folder, its permissions and the room on the disk.")
+        }
+    }
+}

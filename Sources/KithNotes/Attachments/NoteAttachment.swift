@@ -1,0 +1,50 @@
+import Foundation
+import GRDB
+import Kith
+
+/// A file that belongs to a note, as a value.
+public struct NoteAttachment: Identifiable, Hashable, Sendable {
+    public let id: UUID
+    public let note: UUID
+    /// What the file was called where it was attached. Another device may have written anything: see ``fileName``.
+    public let name: String
+    /// Bytes, as the device that attached it says.
+    public let sizeBytes: Int64
+    /// The content; `nil` if the row names none.
+    public let content: AttachmentID?
+    /// Whether the content is here.
+    public let state: AttachmentState
+}
+
+extension NoteAttachment {
+    /// A name for a file on this machine: the last part of ``name``, without what has a meaning in paths.
+    public var fileName: String {
+        let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? ""
+        let shown = String(
+            String.UnicodeScalarView(last.unicodeScalars.filter { $0.properties.generalCategory != .control && $0.value != 0 }))
+        let bare = shown.drop { $0 == "." || $0 == " " }
+        return bare.isEmpty ? "attachment-\(id.uuidString.lowercased().suffix(8))" : String(bare)
+    }
+
+    /// How much of it is here, from 0 to 1.
+    public var fractionReceived: Double {
+        switch state {
+        case .present: 1
+        case .onItsWay(let received, let size): Double(received) / Double(max(1, size ?? sizeBytes, received))
+        case .notFetched: 0
+        }
+    }
+
+    static let columns = "id, note, name, size, file"
+
+    /// Reads a row, whatever it holds: another device may have written any value into any column.
+    init?(row: Row, in store: KithStore) {
+        guard let id = UUID.fromDatabaseValue(row["id"]), let note = UUID.fromDatabaseValue(row["note"]) else { return nil }
+        self.id = id
+        self.note = note
+        name = String.fromDatabaseValue(row["name"]) ?? ""
+        content = String.fromDatabaseValue(row["file"]).flatMap { AttachmentID($0) }
+        state = content.map(store.attachmentState) ?? .onItsWay(receivedBytes: 0, sizeBytes: nil)
+        sizeBytes = state.sizeBytes ?? max(0, Int64.fromDatabaseValue(row["size"]) ?? 0)
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import GRDB
+import Kith
+
+extension NotesStore {
+    /// Attaches a copy of a file to a note. It is an edit of the note: one that was deleted elsewhere meanwhile comes back.
+    ///
+    /// - Throws: ``NotesError`` with code `notFound` if there is no such note or file; `valueRejected` if it is no regular file, too
+    ///   large, or its name longer than ``NoteLimits/attachmentNameBytesMax``, or the note has ``NoteLimits/attachmentsMax``
+    ///   already; `diskFull`, `readOnly`, `busy`.
+    @discardableResult
+    public func attach(_ file: URL, to note: UUID, name: String? = nil) throws(NotesError) -> NoteAttachment {
+        let name = name ?? file.lastPathComponent
+        try NoteLimits.checkAttachmentName(name)
+        return try NotesError.mapping {
+            let content = try store.attach(contentsOf: file)
+            let now = options.nowMilliseconds()
+            let id = options.makeID(now)
+            try database.write { db in
+                let note = try Self.current(note, db)
+                let count =
+                    try Int.fetchOne(db, sql: "SELECT count(*) FROM attachment WHERE note = ?", arguments: [Data(note.id.bytes)]) ?? 0
+                try NoteLimits.checkAttachmentCount(count + 1)
+                try db.execute(
+                    sql: "INSERT INTO attachment (\(NoteAttachment.columns)) VALUES (?, ?, ?, ?, ?)",
+                    arguments: [
+                        Data(id.bytes), Data(note.id.bytes), name, store.attachmentState(content).sizeBytes, content.description,
+                    ])
+                try db.execute(sql: "UPDATE note SET updated = ? WHERE id = ?", arguments: [now, Data(note.id.bytes)])
+            }
+            guard let attachment = try attachments(of: note).first(where: { $0.id == id }) else {
+                throw NotesError(.notFound, "The attachment was removed as soon as it was made.")
+            }
+            return attachment
+        }
+    }
+
+    /// The attachments of a note, by name.
+    public func attachments(of note: UUID) throws(NotesError) -> [NoteAttachment] {
+        try NotesError.mapping {
+            try database.read { db in
+                let sql = "SELECT \(NoteAttachment.columns) FROM attachment WHERE note = ? ORDER BY name, id"
+                return try Row.fetchAll(db, sql: sql, arguments: [Data(note.bytes)]).compactMap { NoteAttachment(row: $0, in: store) }
+            }
+        }
+    }
+
+    /// The attachment of a note that a person means: by its name, or the beginning or end of its id, from four digits on.
+    ///
+    /// - Throws: ``NotesError`` with code `notFound`, or `ambiguous`.
+    public func findAttachment(_ reference: String, of note: Note) throws(NotesError) -> NoteAttachment {
+        let all = try attachments(of: note.id)
+        let digits = reference.lowercased().filter { $0 != "-" }
+        let matching = all.filter { attachment in
+            let id = attachment.id.uuidString.lowercased().filter { $0 != "-" }
+            return attachment.name.utf8.elementsEqual(reference.utf8) || digits.count >= 4 && (id.hasPrefix(digits) || id.hasSuffix(digits))
+        }
+        guard let attachment = matching.first else {
+            let names = all.isEmpty ? "It has none." : "It has: " + all.map(\.name).joined(separator: ", ")
+            throw NotesError(.notFound, "No attachment of \u{201C}\(note.title)\u{201D} is called \u{201C}\(reference)\u{201D}. \(names)")
+        }
+        if matching.count > 1 {
+            let ids = matching.map { $0.id.uuidString.lowercased().suffix(8) }.joined(separator: ", ")
+            throw NotesError(
+                .ambiguous, "\(matching.count) attachments are meant by \u{201C}\(reference)\u{201D}. Name one by its id: \(ids)")
+        }
+        return attachment
+    }
+
+    /// Removes an attachment from its note. Its bytes go some time later, if nothing else refers to them.
+    public func detach(_ attachment: NoteAttachment) throws(NotesError) {
+        try NotesError.mapping {
+            try database.write { db in
+                try db.execute(sql: "DELETE FROM attachment WHERE id = ?", arguments: [Data(attachment.id.bytes)])
+                let now = options.nowMilliseconds()
+                try db.execute(sql: "UPDATE note SET updated = ? WHERE id = ?", arguments: [now, Data(attachment.note.bytes)])
+            }
+        }
+    }
+
+    /// Asks for an attachment that is not here, whatever its size. The node fetches it from whichever device has it.
+    public func fetch(_ attachment: NoteAttachment) throws(NotesError) {
+        guard let content = attachment.content else { return }
+        try NotesError.mapping { try store.fetchAttachment(content) }
+    }
+}
+
+extension NotesStore {
+    /// Deletes the attachments of a note that is being deleted.
+    static func deleteAttachments(of note: UUID, _ db: Database) throws {
+        try db.execute(sql: "DELETE FROM attachment WHERE note = ?", arguments: [Data(note.bytes)])
+    }
+
+    /// Brings back the attachments that were deleted with a note, which was in the trash since `deletedMilliseconds`.
+    func restoreAttachments(of note: UUID, deletedMilliseconds: Int64) throws {
+        let ids = try store.trash(table: NotesSchema.attachmentTable, max: .max).filter { row in
+            row.values["note"] == .blob(note.bytes) && row.deletedMilliseconds >= deletedMilliseconds - Self.togetherMilliseconds
+        }
+        for row in ids { try store.restore(table: NotesSchema.attachmentTable, id: row.id) }
+    }
+
+    /// What is in the trash since about the same time was deleted together: the store notes the time row by row.
+    private static let togetherMilliseconds: Int64 = 1_000
+}
