@@ -32,7 +32,7 @@ struct NoteSave: ParsableCommand {
 
     func run() throws {
         let attachment = try options.withNotes { notes in
-            let attachment = try notes.findAttachment(attachment, of: notes.find(note))
+            let attachment = try notes.findAttachment(self.attachment, of: notes.find(self.note))
             if case .present = attachment.state { return attachment }
             try notes.fetch(attachment)
             throw CommandFailure(

@@ -55,7 +55,7 @@ final class SessionPair {
                 if let progress = status.sending { sending[side].append(progress) }
                 if let progress = status.receiving { receiving[side].append(progress) }
             case .close(let reason): closings.append(reason)
-            case .renewIdentity, .attachment: break
+            case .renewIdentity, .attachment, .household: break
             }
         }
     }
