@@ -95,6 +95,7 @@ import Testing
 
     private func at(_ milliseconds: Int64) -> Instant { Instant(milliseconds: milliseconds) }
 
+    // swift-format-ignore: NeverForceUnwrap
     private func id(_ number: UInt8) -> DeviceID {
         DeviceID(bytes: [UInt8](repeating: number, count: DeviceID.byteCount))!
     }

@@ -39,7 +39,8 @@ struct DigestComparison: Hashable, Sendable {
     static let questionsMax = 256
     /// A range with at most so many rows is exchanged as rows.
     static let leafRowsMax: UInt64 = 64
-    /// Comparisons in a row that find a difference, after which it is left at that.
+    /// Comparisons at one vector that find a difference, after which it is left at that. What was mended by a commit moves the
+    /// vector, and with it the comparison goes on.
     static let differencesMax = 8
     /// Positions of mended rows that are kept for people.
     static let namesMax = 16
@@ -74,7 +75,7 @@ struct DigestComparison: Hashable, Sendable {
     /// When time alone makes a difference.
     func deadline(for current: VersionVector) -> Instant? {
         switch state {
-        case .resting where isLeader: differences < Self.differencesMax && agreed != current ? due : nil
+        case .resting where isLeader: isWorthwhile(at: current) ? due : nil
         case .asked, .dividing, .fetching: due
         case .reading(.some): due
         default: nil
@@ -88,7 +89,7 @@ struct DigestComparison: Hashable, Sendable {
         guard due <= now else { return [] }
         switch state {
         case .resting where isLeader:
-            guard isQuiet, differences < Self.differencesMax, agreed != current else { return [] }
+            guard isQuiet, isWorthwhile(at: current) else { return [] }
             state = .reading(nil)
             due = .never
             return [.perform(.read)]
@@ -195,6 +196,10 @@ struct DigestComparison: Hashable, Sendable {
 
     // MARK: Parts
 
+    private func isWorthwhile(at current: VersionVector) -> Bool {
+        agreed != current && (differences < Self.differencesMax || vector != current)
+    }
+
     private mutating func read(_ digest: StoreDigest?, isBehind: Bool, _ theirs: StoreDigest?, _ now: Instant) -> [Step] {
         guard let digest else {
             if isBehind, theirs != nil {
@@ -226,7 +231,7 @@ struct DigestComparison: Hashable, Sendable {
             rest(now)
             return []
         }
-        differences += 1
+        differences = vector == mine.vector ? differences + 1 : 1
         vector = mine.vector
         questions = 0
         work = [Item(range: DigestRange(), isFetched: false)]
@@ -266,7 +271,8 @@ struct DigestComparison: Hashable, Sendable {
     private mutating func rest(_ now: Instant, forMilliseconds pause: Int64? = nil) {
         state = .resting
         work = []
-        due = now.advanced(byMilliseconds: pause ?? timing.digestMilliseconds)
+        let usual = differences == 0 ? timing.digestMilliseconds : timing.digestDelayMilliseconds
+        due = now.advanced(byMilliseconds: pause ?? usual)
     }
 
     private static func violation(_ what: String) -> CloseReason {

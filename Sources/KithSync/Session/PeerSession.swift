@@ -122,7 +122,7 @@ public struct PeerSession: Sendable {
             }
         }
         if owesAcknowledgement { acknowledge() }
-        let isQuiet = isQuiet
+        let isQuiet = mayCompare
         pursue(comparison?.tick(clock.now, knowing: local.vector, isQuiet: isQuiet))
         report(remote)
     }
@@ -142,13 +142,18 @@ public struct PeerSession: Sendable {
         perform(.verifyIdentity(claim))
     }
 
-    /// Both know the same, and nothing is on its way that would change it.
-    private var isQuiet: Bool { doubt == nil && sender.known == local.vector && sender.isIdle && receiver.isIdle }
+    /// Both know the same, nothing is on its way that would change it, and the peer is the one to compare with: of those with
+    /// a higher replica id the next. If each agrees with its next, all agree, at a cost that grows with the members only.
+    private var mayCompare: Bool {
+        guard doubt == nil, sender.known == local.vector, sender.isIdle, receiver.isIdle else { return false }
+        guard let peer, let own = local.summary?.replica else { return false }
+        return !forwarding.neighbours.contains { own < $0 && $0 < peer }
+    }
 
     /// When to compare digests; not while there are rows to exchange, which end by themselves.
     private var comparisonDeadline: Instant? {
         guard let deadline = comparison?.deadline(for: local.vector) else { return nil }
-        return isQuiet || deadline > clock.now ? deadline : nil
+        return mayCompare || deadline > clock.now ? deadline : nil
     }
 
     /// Does what the comparison of digests asks.

@@ -51,7 +51,7 @@ struct ComparisonTests {
         }
         // Something new, so that they compare again.
         network.insert(0, row: 1_000)
-        network.run(forMilliseconds: 120_000)
+        network.run(forMilliseconds: 900_000)
         #expect(network.closings.isEmpty)
         #expect(network.hasConverged)
         #expect(network.nodes[0].store.rows.count == 301)

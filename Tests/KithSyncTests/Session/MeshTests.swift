@@ -24,8 +24,10 @@ import Testing
         #expect(network.hasConverged)
         let others = count - 1
         // One push each and nothing sent twice; one acknowledgement of the apply and one of the durability; one question and
-        // answer along the ring of receivers.
-        #expect(network.framesSent == [2: others, 3: 2 * others, 5: others, 6: others].filter { $0.value > 0 })
+        // answer along the ring of receivers; a digest and its answer from each to the next.
+        let digests: UInt8 = 144
+        #expect(
+            network.framesSent == [2: others, 3: 2 * others, 5: others, 6: others, digests: 2 * others].filter { $0.value > 0 })
     }
 
     @Test(arguments: [3, 8, 16]) func `commits of all members at once cost messages in proportion to their number`(count: Int) {
