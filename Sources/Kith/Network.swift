@@ -2,6 +2,7 @@ import KithDiscovery
 import KithSync
 import KithTransport
 import KithTrust
+import Synchronization
 import Logging
 
 /// The part of a node that exists while devices are trusted: it listens, announces, dials and runs sessions.
@@ -58,7 +59,16 @@ actor Network {
         node.board.mdns("not used", fails: false)
     }
 
+    /// On the port that was used before, if there was one: peers may have noted it.
     private func listen() async throws -> Int {
+        let earlier = node.lastPort.withLock { $0 }
+        let port: Int
+        if let earlier, let again = try? await bind(earlier) { port = again } else { port = try await listenAnew() }
+        node.lastPort.withLock { $0 = port }
+        return port
+    }
+
+    private func listenAnew() async throws -> Int {
         do {
             if let port = node.configuration.port { return try await bind(port) }
             do throws(TransportError) {

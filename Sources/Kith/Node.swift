@@ -26,6 +26,8 @@ public final class Node: Sendable {
     let exchange: AttachmentExchange
     let board: StatusBoard
     let upkeep: Upkeep
+    /// Where the node listened last.
+    let lastPort = Mutex<Int?>(nil)
     private let hasRun = Mutex(false)
     private let knownTrust: Mutex<TrustSnapshot>
 

@@ -26,7 +26,7 @@ extension NotesStore {
                     arguments: [
                         Data(id.bytes), Data(note.id.bytes), name, store.attachmentState(content).sizeBytes, content.description,
                     ])
-                try db.execute(sql: "UPDATE note SET updated = ? WHERE id = ?", arguments: [now, Data(note.id.bytes)])
+                try db.execute(sql: "UPDATE note SET updated = max(?, updated + 1) WHERE id = ?", arguments: [now, Data(note.id.bytes)])
             }
             guard let attachment = try attachments(of: note).first(where: { $0.id == id }) else {
                 throw NotesError(.notFound, "The attachment was removed as soon as it was made.")
@@ -73,7 +73,7 @@ extension NotesStore {
             try database.write { db in
                 try db.execute(sql: "DELETE FROM attachment WHERE id = ?", arguments: [Data(attachment.id.bytes)])
                 let now = options.nowMilliseconds()
-                try db.execute(sql: "UPDATE note SET updated = ? WHERE id = ?", arguments: [now, Data(attachment.note.bytes)])
+                try db.execute(sql: "UPDATE note SET updated = max(?, updated + 1) WHERE id = ?", arguments: [now, Data(attachment.note.bytes)])
             }
         }
     }
@@ -91,14 +91,11 @@ extension NotesStore {
         try db.execute(sql: "DELETE FROM attachment WHERE note = ?", arguments: [Data(note.bytes)])
     }
 
-    /// Brings back the attachments that were deleted with a note, which was in the trash since `deletedMilliseconds`.
-    func restoreAttachments(of note: UUID, deletedMilliseconds: Int64) throws {
-        let ids = try store.trash(table: NotesSchema.attachmentTable, max: .max).filter { row in
-            row.values["note"] == .blob(note.bytes) && row.deletedMilliseconds >= deletedMilliseconds - Self.togetherMilliseconds
+    /// Brings back the attachments that the same commits have deleted as their note.
+    func restoreAttachments(of note: UUID, deletedBy deletions: [Dot]) throws {
+        let rows = try store.trash(table: NotesSchema.attachmentTable, max: .max).filter { row in
+            row.values["note"] == .blob(note.bytes) && row.deletions.contains(where: deletions.contains)
         }
-        for row in ids { try store.restore(table: NotesSchema.attachmentTable, id: row.id) }
+        for row in rows { try store.restore(table: NotesSchema.attachmentTable, id: row.id) }
     }
-
-    /// What is in the trash since about the same time was deleted together: the store notes the time row by row.
-    private static let togetherMilliseconds: Int64 = 1_000
 }

@@ -33,7 +33,7 @@ extension NotesStore {
         try NotesError.mapping {
             let row = try store.trash(table: NotesSchema.table, max: .max).first { $0.id == RowID(id) }
             try store.restore(table: NotesSchema.table, id: RowID(id))
-            if let row { try restoreAttachments(of: id, deletedMilliseconds: row.deletedMilliseconds) }
+            if let row { try restoreAttachments(of: id, deletedBy: row.deletions) }
             return try database.read { db in try Self.current(id, db) }
         }
     }

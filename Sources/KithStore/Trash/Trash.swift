@@ -28,7 +28,7 @@ struct Trash {
             rows.append(
                 TrashedRow(
                     table: tracked.sqlName, id: try select.rowID(0), deletedMilliseconds: select.integer(6),
-                    deletedBy: Set(hidden.state.tombstones.map(\.dot.replica)).sorted(), values: values))
+                    deletions: hidden.state.tombstones.map(\.dot), values: values))
         }
         return rows
     }
