@@ -2,8 +2,8 @@ import KithDiscovery
 import KithSync
 import KithTransport
 import KithTrust
-import Synchronization
 import Logging
+import Synchronization
 
 /// The part of a node that exists while devices are trusted: it listens, announces, dials and runs sessions.
 actor Network {

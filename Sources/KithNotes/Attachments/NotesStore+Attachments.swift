@@ -73,7 +73,8 @@ extension NotesStore {
             try database.write { db in
                 try db.execute(sql: "DELETE FROM attachment WHERE id = ?", arguments: [Data(attachment.id.bytes)])
                 let now = options.nowMilliseconds()
-                try db.execute(sql: "UPDATE note SET updated = max(?, updated + 1) WHERE id = ?", arguments: [now, Data(attachment.note.bytes)])
+                try db.execute(
+                    sql: "UPDATE note SET updated = max(?, updated + 1) WHERE id = ?", arguments: [now, Data(attachment.note.bytes)])
             }
         }
     }
