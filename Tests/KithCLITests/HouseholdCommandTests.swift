@@ -62,7 +62,9 @@ struct HouseholdCommandTests {
 
         #expect(try first.kith("device", "revoke", "attic").status == 0)
         #expect(try members(first) == ["first"])
-        try await two.wait { $0.contains("Waiting") }
+        // The node looks at the household twice a second.
+        try await one.wait { $0.contains("\"state\":\"localOnly\"") }
+        try await two.wait { _ in try state(ofFirstIn: second) == "notReachable" }
         try first.kith("note", "add", "After the revocation")
         let diagnosis = try second.kith("doctor", "--no-discovery")
         #expect(diagnosis.status == 69)
@@ -96,6 +98,10 @@ struct HouseholdCommandTests {
         #expect(try household(third) == before)
         #expect(try third.kith("device", "list", "--json").json() as? [[String: Any]] != nil)
         #expect(try household(fourth) != before)
+    }
+
+    private func state(ofFirstIn home: KithHome) throws -> String? {
+        (try home.kith("device", "list", "--json").json() as? [[String: Any]])?.first?["state"] as? String
     }
 
     private func household(_ home: KithHome) throws -> String? {
