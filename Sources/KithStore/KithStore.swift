@@ -135,13 +135,7 @@ public final class KithStore: Sendable {
     }
 
     private func merge(_ slice: Slice) throws -> ApplyOutcome {
-        try write(obeyingForeignKeys: false) { db, state in
-            state.capture.isSuspended = true
-            let limit = state.ledger.connection.limitLength(to: .max)
-            defer {
-                state.capture.isSuspended = false
-                state.ledger.connection.limitLength(to: limit)
-            }
+        try writeMerged { db, state in
             let records = VectorRecords(connection: state.ledger.connection)
             let before = try records.vector(state.ledger.catalog)
             signal.willMove(from: before)
@@ -208,6 +202,20 @@ public final class KithStore: Sendable {
                 guard let result else { throw StoreError(.failed, "The transaction was not made.") }
                 return result
             }
+        }
+    }
+
+    /// Writes what peers brought in one transaction: it was noted where it was made, may be longer with its clocks than a row may
+    /// be, and references are settled by whoever merges.
+    func writeMerged<Result>(_ body: (Database, WriterState) throws -> Result) throws -> Result {
+        try write(obeyingForeignKeys: false) { db, state in
+            state.capture.isSuspended = true
+            let limit = state.ledger.connection.limitLength(to: .max)
+            defer {
+                state.capture.isSuspended = false
+                state.ledger.connection.limitLength(to: limit)
+            }
+            return try body(db, state)
         }
     }
 

@@ -104,5 +104,29 @@ struct MendingTests {
         let sessions = try SessionPair(first.store, second.store)
         try sessions.wait(seconds: 60)
         for notes in [first, second] { #expect(try Self.titles(notes).count == count) }
+        #expect(try first.store.recomputedDigest() == second.store.recomputedDigest())
+    }
+
+    @Test(
+        "texts that were edited are neither taken for different nor lost beside a row that is mended", arguments: [0, 1],
+        ["UPDATE note SET title = 'x' WHERE rowid = 7", "DELETE FROM note WHERE rowid = 7"])
+    func texts(side: Int, damage: String) throws {
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, body TEXT)"
+        let tables = [TrackedTable("note", texts: ["body"])]
+        let (first, second) = (try TestStore(sql: sql, tables: tables), try TestStore(sql: sql, tables: tables))
+        try DigestTests.fill(first, 1...20)
+        for word in ["one", "one two", "one two three"] { try first.execute("UPDATE note SET body = '\(word) ' || rowid") }
+        try second.receive(from: first)
+        try VerificationTests.damage(side == 0 ? first : second, damage)
+        let sessions = try SessionPair(first.store, second.store)
+        try sessions.wait(seconds: 60)
+        let damaged = try #require(RowID(bytes: "0000000000000007".utf8))
+        let named = sessions.statuses.flatMap { $0?.mended ?? [] }
+        #expect(!named.isEmpty && named.allSatisfy { $0.row == damaged })
+        #expect(try first.store.recomputedDigest() == second.store.recomputedDigest())
+        for notes in [first, second] {
+            #expect(try notes.row(damaged)?["body"] == "one two three 7")
+            #expect(try notes.store.verify().problems == [])
+        }
     }
 }

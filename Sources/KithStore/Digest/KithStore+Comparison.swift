@@ -45,13 +45,7 @@ extension KithStore {
     }
 
     private func mend(_ range: DigestRange, with slice: Slice) throws -> DigestResult {
-        try write(obeyingForeignKeys: false) { db, state in
-            state.capture.isSuspended = true
-            let limit = state.ledger.connection.limitLength(to: .max)
-            defer {
-                state.capture.isSuspended = false
-                state.ledger.connection.limitLength(to: limit)
-            }
+        try writeMerged { db, state in
             let records = VectorRecords(connection: state.ledger.connection)
             let vector = try records.vector(state.ledger.catalog)
             guard vector == slice.vector, try !DigestLedger(ledger: state.ledger).isWaiting() else { return .unavailable }
@@ -64,6 +58,7 @@ extension KithStore {
                 ledger: state.ledger, clock: state.clock, own: try records.replica(state.ledger.catalog), vector: vector,
                 vectorAfter: vector, listed: nil)
             let changed = try RowMender(ledger: state.ledger, clock: state.clock, merger: merger).mend(theirs)
+            try state.settleReferences(db)
             try DigestLedger(ledger: state.ledger).reread(changed)
             for table in Set(changed.map(\.table)) {
                 guard let tracked = state.ledger.catalog.table(named: table)?.tracked else { continue }

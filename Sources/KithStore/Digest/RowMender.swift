@@ -32,7 +32,10 @@ struct RowMender {
         guard held.context == nil, let (mended, lost) = held.state.mended(with: row.state) else { return false }
         var state = mended
         state.context = VersionVector()
+        // Of a row that vanished behind Kith's back the histories are left, which the peer's replace.
+        if held.state.cells.isEmpty { try TextArchive(ledger: ledger).forget(table: row.table, id: row.id) }
         try TextCells(ledger).settle(&state, table: row.table, id: row.id)
+        if lost.isEmpty, state == held.state { return false }
         for value in lost {
             guard case .register(var register)? = state[value.column] else { continue }
             register.add(Write(stamp: try clock.stamp(ledger.catalog).stamp, value: value.value))
