@@ -19,6 +19,8 @@ public struct TransportConfiguration: Sendable {
     public var outboundHighWaterBytes = 1024 * 1024
     /// Bytes of unsent frames at which waiting `send`s go on.
     public var outboundLowWaterBytes = 256 * 1024
+    /// Bytes of unsent frames at which `post` refuses the next one, since the peer reads too little.
+    public var outboundBytesMax = 256 * 1024 * 1024
 
     // MARK: Time
 

@@ -59,6 +59,24 @@ import Testing
         await pair.close()
     }
 
+    @Test func whatIsPostedForOneWhoDoesNotReadHasALimit() throws {
+        var configuration = TransportConfiguration()
+        configuration.outboundBytesMax = 1000
+        let queue = OutboundQueue(configuration: configuration) {}
+        let frame = [UInt8](repeating: 1, count: 500 - FrameDecoder.headerBytes)
+        try queue.post([UInt8](repeating: 1, count: 499 - FrameDecoder.headerBytes))
+        try queue.post(frame)
+        #expect(queue.bytes == 999)
+        try queue.post(frame)
+        let error = #expect(throws: TransportError.self) { try queue.post(frame) }
+        #expect(error?.code == .stalled)
+        #expect(error?.message.contains("1499 bytes") == true)
+        // What waits still goes out, and then there is room again.
+        var buffer = ByteBuffer()
+        #expect(queue.take(into: &buffer, bytesMax: 600))
+        try queue.post(frame)
+    }
+
     // MARK: The watch, in a time of its own
 
     private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)

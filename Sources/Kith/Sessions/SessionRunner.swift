@@ -103,7 +103,12 @@ final class SessionRunner: @unchecked Sendable {
 
     private func lose(_ error: TransportError) {
         if reason == nil { reason = CloseReason(.timeout, error.message) }
-        connection.beginClose(reason: Self.ended)
+        if error.code == .stalled {
+            // What waits for a peer that does not read would only go on waiting.
+            connection.abort(reason: Self.ended)
+        } else {
+            connection.beginClose(reason: Self.ended)
+        }
     }
 
     // MARK: Attachments

@@ -75,8 +75,9 @@ public final class Connection: Sendable {
 
     /// Sends one frame like ``send(_:isolation:)``, but without waiting for room.
     ///
-    /// For callers that bound by themselves what the peer has not answered yet; whatever they post is kept in memory.
-    /// - Throws: why the connection ended, or `.frameTooLarge` or `.emptyFrame`, after which the connection goes on.
+    /// For callers that bound by themselves what the peer has not answered yet; what they post is kept in memory.
+    /// - Throws: why the connection ended; or `.frameTooLarge`, `.emptyFrame`, or `.stalled` while `outboundBytesMax` bytes
+    ///   wait already, after which the connection goes on.
     public func post(_ frame: [UInt8]) throws(TransportError) {
         try outbound.post(frame)
     }

@@ -28,6 +28,7 @@ final class OutboundQueue: Sendable {
     private let frameBytesMax: Int
     private let highWaterBytes: Int
     private let lowWaterBytes: Int
+    private let bytesMax: Int
     private let announce: @Sendable () -> Void
     private let state = Mutex(State())
 
@@ -36,6 +37,7 @@ final class OutboundQueue: Sendable {
         frameBytesMax = configuration.frameBytesMax
         highWaterBytes = configuration.outboundHighWaterBytes
         lowWaterBytes = configuration.outboundLowWaterBytes
+        bytesMax = configuration.outboundBytesMax
         self.announce = announce
     }
 
@@ -55,12 +57,14 @@ final class OutboundQueue: Sendable {
         try await wait(with: frame, isolation: isolation).get()
     }
 
-    /// Puts a frame in at once, whatever waits: the caller bounds what it posts.
+    /// Puts a frame in at once, unless `outboundBytesMax` bytes wait already: the caller bounds what it posts, and this is the
+    /// end for a peer that asks and does not read.
     func post(_ frame: [UInt8]) throws(TransportError) {
         guard frame.count <= frameBytesMax else { throw .frameTooLarge(length: frame.count, limit: frameBytesMax) }
         guard !frame.isEmpty else { throw .emptyFrame }
         let (ending, announces) = state.withLock { state -> (TransportError?, Bool) in
             if let ending = state.ending { return (ending, false) }
+            guard state.bytes < bytesMax else { return (Self.deaf(state.bytes), false) }
             return (nil, append(frame, &state))
         }
         if announces { announce() }
@@ -173,6 +177,10 @@ final class OutboundQueue: Sendable {
             admitted.append(waiter)
         }
         return admitted
+    }
+
+    private static func deaf(_ bytes: Int) -> TransportError {
+        TransportError(.stalled, "The peer reads too little: \(bytes) bytes wait to be sent to it.")
     }
 
     private static let cancelled = TransportError(.cancelled, "The task that waited to send a frame was cancelled.")
