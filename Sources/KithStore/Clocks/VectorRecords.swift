@@ -54,7 +54,8 @@ struct VectorRecords {
 
     func summary(_ catalog: Catalog) throws -> StoreSummary {
         StoreSummary(
-            replica: try replica(catalog), heads: try heads(catalog), clock: try clock(), resumption: try resumption(catalog))
+            replica: try replica(catalog), heads: try heads(catalog), clock: try clock(), resumption: try resumption(catalog),
+            ahead: try contexts(catalog).reduce(into: VersionVector()) { $0.join($1.vector) })
     }
 
     /// Makes the store the replica `id`.
@@ -170,12 +171,7 @@ struct VectorRecords {
     /// Forgets the vectors that the store's own now covers; the rows that refer to them need them no more.
     func dropCoveredContexts(_ ledger: RowLedger) throws {
         let vector = try vector(ledger.catalog)
-        let select = try connection.statement("SELECT number, vector FROM kith_context")
-        var covered: [Int64] = []
-        while try select.step() {
-            var reader = ByteReader(select.blob(1))
-            if let context = try? reader.vector(ledger.catalog.replicas), vector.covers(context) { covered.append(select.integer(0)) }
-        }
+        let covered = try contexts(ledger.catalog).filter { vector.covers($0.vector) }.map(\.number)
         if covered.isEmpty { return }
         let delete = try connection.statement("DELETE FROM kith_context WHERE number = ?")
         for number in covered {
@@ -185,6 +181,17 @@ struct VectorRecords {
         try connection.statement(
             "DELETE FROM kith_hidden WHERE reason = \(HiddenReason.contextOnly.rawValue) AND context NOT IN (SELECT number FROM kith_context)"
         ).run()
+    }
+
+    /// The vectors that rows of broken-off catch-ups refer to.
+    private func contexts(_ catalog: Catalog) throws -> [(number: Int64, vector: VersionVector)] {
+        let select = try connection.statement("SELECT number, vector FROM kith_context")
+        var contexts: [(number: Int64, vector: VersionVector)] = []
+        while try select.step() {
+            var reader = ByteReader(select.blob(1))
+            if let vector = try? reader.vector(catalog.replicas) { contexts.append((select.integer(0), vector)) }
+        }
+        return contexts
     }
 
     // MARK: Named values

@@ -152,12 +152,17 @@ public struct StoreSummary: Hashable, Sendable {
     public var clock: HybridTimestamp
     /// The catch-up that was broken off, if there is one.
     public var resumption: Resumption?
+    /// What rows of broken-off catch-ups know beyond the heads.
+    public var ahead: VersionVector
 
-    public init(replica: ReplicaID, heads: [Head], clock: HybridTimestamp, resumption: Resumption? = nil) {
+    public init(
+        replica: ReplicaID, heads: [Head], clock: HybridTimestamp, resumption: Resumption? = nil, ahead: VersionVector = VersionVector()
+    ) {
         self.replica = replica
         self.heads = heads
         self.clock = clock
         self.resumption = resumption
+        self.ahead = ahead
     }
 
     public var vector: VersionVector { VersionVector(heads.map(\.dot)) }

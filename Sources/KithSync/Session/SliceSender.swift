@@ -9,6 +9,9 @@ struct SliceSender: Hashable, Sendable {
     private(set) var rowsSent: UInt64 = 0
 
     private let peerUnderstandsTexts: Bool
+    /// What rows of broken-off catch-ups know beyond the store's vector, until a delta has offered them to the peer. Whoever was to
+    /// bring the rest may never come back; the rows that are here must not depend on it.
+    private var ahead: VersionVector
     private var resumption: Resumption?
     /// The peer has asked for a delta since this, whatever it knows.
     private var wanted: VersionVector?
@@ -41,8 +44,11 @@ struct SliceSender: Hashable, Sendable {
     /// A peer that is refused this often in a row can never be served.
     static let refusalsMax = 8
 
-    init(peerKnows vector: VersionVector, resumption: Resumption?, peerUnderstandsTexts: Bool) {
+    init(
+        peerKnows vector: VersionVector, resumption: Resumption?, peerUnderstandsTexts: Bool, ahead: VersionVector = VersionVector()
+    ) {
         known = vector
+        self.ahead = ahead
         self.peerUnderstandsTexts = peerUnderstandsTexts
         self.resumption = resumption
     }
@@ -79,10 +85,12 @@ struct SliceSender: Hashable, Sendable {
             if let wanted {
                 delta = Delta(since: wanted)
             } else {
-                guard mayStart, !known.covers(vector), exhausted != vector else { return nil }
+                let isBehind = !known.covers(vector) && exhausted != vector
+                guard mayStart, isBehind || !known.covers(ahead) else { return nil }
                 delta = Delta(since: known)
             }
             wanted = nil
+            ahead = VersionVector()
         }
         guard let delta, !delta.isRead else { return nil }
         isReading = true
