@@ -13,7 +13,7 @@ COMPUTING = Project|KithCausality|KithSync|KithText|KithStore|KithTesting
 CONNECTING = KithTrust|KithTransport
 BLOCKING = KithDiscovery|KithNotes|KithCLI|KithLab
 # Suites that judge many more cases when KITH_SOAK is set; those of KithText as many as it says.
-SOAKING = Soak|History|SchemaSkew|KilledProcess|MergeModel|TextDelivery|KithTextTests|Flood|Stranger
+SOAKING = Soak|KithSyncTests.ConvergenceTests|History|SchemaSkew|KilledProcess|MergeModel|TextDelivery|KithTextTests|Flood|Stranger
 SOAK ?= 100000
 RUN = KITH_WERROR=1 $(SWIFT) test --skip-build --disable-xctest
 

@@ -1,10 +1,14 @@
+import Foundation
 import KithCausality
 import KithSync
 import Testing
 
 /// Risk: something that was committed does not reach everybody, or reaches them as something else.
 @Suite struct ConvergenceTests {
-    @Test(arguments: 0..<500) func `random commits, delays and cuts end with the same at every node and no write lost`(seed: UInt64) {
+    /// `KITH_SOAK` asks for many more.
+    private static let seeds: Range<UInt64> = ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 0..<120 : 0..<5_000
+
+    @Test(arguments: seeds) func `random commits, delays and cuts end with the same at every node and no write lost`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let count = Int.random(in: 2...4, using: &random)
         let network = VirtualNetwork(nodes: count, seed: seed)
