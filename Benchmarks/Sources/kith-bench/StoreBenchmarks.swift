@@ -66,17 +66,6 @@ enum StoreBenchmarks {
             ratio: result.ratio, goal: "1.0")
     }
 
-    static func metadata(count: Int) throws -> Line {
-        let notes = Corpus.notes(count)
-        let (tracked, plain) = (try NotesDatabase(tracked: true), try NotesDatabase(tracked: false))
-        try tracked.insert(notes)
-        try plain.insert(notes)
-        let (ours, limit) = (try tracked.bytes(), try plain.bytes())
-        return Line(
-            name: "P10", work: "bytes on disk, \(count) notes", ours: "\(ours / 1_000) kB", limit: "\(limit / 1_000) kB",
-            ratio: Double(ours) / Double(limit), goal: "≤ 1.15")
-    }
-
     /// Applies a delta of one-column updates of every note.
     static func applyUpdates(rounds: Int, count: Int) throws -> Line {
         let notes = Corpus.notes(count)
