@@ -74,6 +74,7 @@ extension StoreSize.Metadata {
         case .commits: "index of commits"
         case .hidden: "rows not shown"
         case .digest: "digest"
+        case .texts: "histories of texts"
         case .other: "everything else"
         }
     }

@@ -10,6 +10,8 @@ public struct StoreSize: Hashable, Sendable {
         case hidden
         /// What each row adds to the digest.
         case digest
+        /// Histories of texts.
+        case texts
         /// Everything else: names, replicas, the vector.
         case other
     }
@@ -96,7 +98,9 @@ extension StoreSize.Metadata {
         case "kith_dot": self = .commits
         case "kith_hidden": self = .hidden
         case "kith_digest": self = .digest
-        default: self = table.hasPrefix("kith_clock_") ? .clocks : .other
+        case let name where name.hasPrefix("kith_text"): self = .texts
+        case let name where name.hasPrefix("kith_clock_"): self = .clocks
+        default: self = .other
         }
     }
 }
