@@ -67,7 +67,8 @@ let package = Package(
         module("KithSync", ["KithCausality", "KithText"]),
 
         // Thin shells around SQLite, keys, TLS and mDNS.
-        module("KithStore", ["KithCausality", "KithText", "KithSync", crypto, grdb, sqlite]),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+        module("KithStore", ["KithCausality", "KithText", "KithSync", "CZlib", crypto, grdb, sqlite]),
         module("KithTrust", ["KithCausality", crypto] + certificates),
         module("KithTransport", ["KithSync", "KithTrust", logging] + nio),
         .systemLibrary(name: "CDNSSD", providers: [.apt(["libavahi-compat-libdnssd-dev"])]),

@@ -43,15 +43,7 @@ struct StoredTextHistory: TextHistory {
             var part = Array(
                 try archive.unpacked(text, endingAt: next, max: Self.pageChanges, operations: operations).reversed())
             if part.isEmpty {
-                guard let chunk = try archive.chunk(text, before: next, body: operations) else {
-                    throw TextError.damagedHistory("no changes before event \(next)")
-                }
-                let bodies = operations ? try TextChunk.decodeBody(chunk.body, headers: chunk.headers) : []
-                part = chunk.headers.indices.map { index in
-                    ArchivedChange(
-                        header: chunk.headers[index], timestamp: chunk.times[index],
-                        operations: operations ? bodies[index] : TextOperations())
-                }
+                part = try archive.changes(text, before: next, operations: operations)
             }
             guard let first = part.first?.header.firstEvent, first < next else {
                 throw TextError.damagedHistory("no changes before event \(next)")
