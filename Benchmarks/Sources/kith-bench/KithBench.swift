@@ -52,6 +52,9 @@ struct KithBench {
         if wants("T5") { report(try TextBenchmarks.branches(rounds: rounds)) }
         if wants("T6") { report(try TextBenchmarks.memory()) }
         if wants("T7") { report(try TextBenchmarks.packedHistory()) }
+        if wants("T8") { report(try StoredTextBenchmarks.historyOnDisk()) }
+        if wants("T9") { report([try StoredTextBenchmarks.reads(rounds: rounds)]) }
+        if wants("T10") { report(try StoredTextBenchmarks.typedSaves(rounds: rounds)) }
     }
 
     /// Keeps the lines and shows them while the rest runs.

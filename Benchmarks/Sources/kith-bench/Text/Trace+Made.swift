@@ -47,4 +47,13 @@ extension Trace {
         }
         return rows
     }
+
+    /// The text as its author saved it after every so many edits.
+    func savedTexts(every edits: Int) throws -> [String] {
+        var author = TextBuffer()
+        return try stride(from: 0, to: changes.count, by: edits).map { start in
+            for change in changes[start..<min(start + edits, changes.count)] { try author.apply(change.operations) }
+            return author.string
+        }
+    }
 }
