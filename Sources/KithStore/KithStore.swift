@@ -105,7 +105,7 @@ public final class KithStore: Sendable {
 
     /// Who this store is and what it knows, read in one transaction.
     public func summary() throws -> StoreSummary {
-        try read { ledger in try VectorRecords(connection: ledger.connection).summary(ledger.catalog) }
+        try read(rows: false) { ledger in try VectorRecords(connection: ledger.connection).summary(ledger.catalog) }
     }
 
     /// The version vector.
@@ -145,7 +145,7 @@ public final class KithStore: Sendable {
             guard let changed else { return .refused(summary) }
             try state.settleReferences(db)
             for table in changed { try db.notifyChanges(in: Table(table)) }
-            if summary.vector != before { state.note(summary.vector) }
+            if summary.vector != before { state.note(summary) }
             return .applied(summary)
         }
     }
@@ -154,16 +154,19 @@ public final class KithStore: Sendable {
 
     /// Reads in one transaction, with the catalog as of that transaction.
     ///
-    /// If VACUUM has moved rows, a write transaction first brings the clocks back to them.
-    func read<Result>(_ body: (RowLedger) throws -> Result) throws -> Result {
+    /// If VACUUM has moved rows, or clocks of rows are still in runs, a write transaction first mends that.
+    ///
+    /// - Parameter rows: whether clocks of rows are read.
+    func read<Result>(rows: Bool = true, _ body: (RowLedger) throws -> Result) throws -> Result {
         try checkIsOpen()
         return try StoreError.mapping {
             while true {
                 let result = try database.unsafeRead { db -> Result? in
                     let connection = try Connection(borrowing: db)
                     return try connection.reading {
-                        guard try RowNumbering(connection: connection).isIntact() else { return nil }
-                        return try body(RowLedger(connection, try catalog(connection)))
+                        let check = try EntryCheck(connection)
+                        if rows, !check.areRowsInPlace || !check.areRunsExpanded { return nil }
+                        return try body(RowLedger(connection, try catalog(connection, version: check.catalogVersion)))
                     }
                 }
                 if let result { return result }
@@ -176,7 +179,7 @@ public final class KithStore: Sendable {
         if isClosed.load(ordering: .acquiring) { throw StoreError(.failed, "The store is closed. Open it again.") }
     }
 
-    /// Writes in one transaction.
+    /// Writes in one transaction, in which the clocks of all rows are where they belong.
     ///
     /// - Parameter obeyingForeignKeys: whether SQLite's own actions on foreign keys take place. A merge does without them,
     ///   and settles references itself at the end.
@@ -185,22 +188,27 @@ public final class KithStore: Sendable {
     ) throws -> Result {
         try checkIsOpen()
         return try StoreError.mapping {
-            try database.writeWithoutTransaction { [writer] db in
-                var result: Result?
-                func run() throws {
-                    try db.inTransaction(.immediate) {
-                        try writer.state.entry.enter()
-                        result = try body(db, writer.state)
-                        return .commit
+            while true {
+                let result = try database.writeWithoutTransaction { [writer] db -> Result? in
+                    var result: Result?
+                    func run() throws {
+                        try db.inTransaction(.immediate) {
+                            try writer.state.entry.enter()
+                            guard try ClockRuns(writer.state.ledger.connection).expand(rowsMax: ClockRuns.expandedRowsMax) else {
+                                return .commit
+                            }
+                            result = try body(db, writer.state)
+                            return .commit
+                        }
                     }
+                    if obeyingForeignKeys || !writer.declarations.hasForeignKeys {
+                        try run()
+                    } else {
+                        try writer.state.ledger.connection.withoutForeignKeys(run)
+                    }
+                    return result
                 }
-                if obeyingForeignKeys || !writer.declarations.hasForeignKeys {
-                    try run()
-                } else {
-                    try writer.state.ledger.connection.withoutForeignKeys(run)
-                }
-                guard let result else { throw StoreError(.failed, "The transaction was not made.") }
-                return result
+                if let result { return result }
             }
         }
     }
@@ -228,8 +236,7 @@ public final class KithStore: Sendable {
     }
 
     /// The catalog that this transaction sees, with the tables this process has declared.
-    private func catalog(_ connection: Connection) throws -> Catalog {
-        let version = try CatalogStore(connection: connection).version()
+    private func catalog(_ connection: Connection, version: Int) throws -> Catalog {
         if let cached = catalogCache.withLock({ $0 }), cached.version == version { return cached.catalog }
         var catalog = try CatalogStore(connection: connection).load()
         writer.declarations.annotate(&catalog)

@@ -156,7 +156,7 @@ struct RegistrationTests {
     func newerFormat() throws {
         let notes = try TestStore(.queue)
         notes.store.close()
-        try notes.execute("UPDATE kith_meta SET value = 2 WHERE name = 'format'")
+        try notes.execute("UPDATE kith_meta SET value = 3 WHERE name = 'format'")
         let error = #expect(throws: StoreError.self) { try KithStore(notes.database, tables: [TestStore.note]) }
         #expect(error?.code == .notAStore)
         #expect(error?.message.contains("newer") == true)

@@ -64,6 +64,9 @@ extension KithStore {
     /// Whether attachments can be kept: the database is in a file.
     public var keepsAttachments: Bool { attachments != nil }
 
+    /// Whether rows may refer to attachments: a table was declared with a column for them.
+    public var showsAttachments: Bool { writer.declarations.tables.contains { !$0.attachments.isEmpty } }
+
     /// A number that changes when somebody, in whatever process, asks for an attachment.
     public func attachmentWishesChanged() -> Int64? {
         attachments.flatMap { $0.modified($0.path + "/asked") }

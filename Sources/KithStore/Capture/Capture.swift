@@ -6,6 +6,7 @@ import KithSync
 final class Capture {
     let ledger: RowLedger
     let clock: CommitClock
+    let pending: PendingRows
     private let entry: TransactionEntry
     /// While a delta is applied, writes are not the user's.
     var isSuspended = false
@@ -19,6 +20,8 @@ final class Capture {
         self.ledger = ledger
         self.clock = clock
         self.entry = entry
+        pending = PendingRows(ledger.connection)
+        ledger.pending = pending
     }
 
     private var connection: Connection { ledger.connection }
@@ -44,24 +47,28 @@ final class Capture {
         }
         if isSuspended { return }
         guard row > 0 else { throw Self.rowidNotPositive }
+        if let columns = try ledger.columnsOfNewRows(tableNumber) {
+            let (stamp, replica) = try clock.stamp(ledger.catalog)
+            let new = PendingRows.Row(row: row, id: id, table: Int32(tableNumber), columns: columns)
+            return pending.append(new, stamp, replica: replica)
+        }
         let (table, tracked) = try trackedTable(tableNumber)
         try tracked.naturalKey?.check(id, of: key)
         let (stamp, replica) = try clock.stamp(ledger.catalog)
         if let hidden = try ledger.hiddenRow(tableNumber, id) {
-            try restart(table, tracked, row: row, id: id, hidden, stamp)
-            return
+            return try restart(table, tracked, row: row, id: id, hidden, stamp)
         }
         if tracked.hasSubstitutes { try ledger.forgetSubstitutes(tableNumber, tracked, id, .max) }
-        if table.columns.count > tracked.columns.count {
-            // A column that only other schemas know is not written by this insertion.
-            var state = RowState()
-            let values = try values(of: tracked, row: row)
-            try write(values, into: &state, tableNumber, id, tracked, stamp, restarting: true)
-            let stored = StoredRow(state, table, tracked, context: nil)
-            try ledger.save(stored, tableNumber, row: row, id: id)
-        } else {
-            try ledger.insertClocks(tableNumber, row: row, id: id, stamp, replica: replica, columns: table.columns.count)
+        if table.columns.count == tracked.columns.count {
+            let new = PendingRows.Row(row: row, id: id, table: Int32(tableNumber), columns: Int32(table.columns.count))
+            return pending.append(new, stamp, replica: replica)
         }
+        // A column that only other schemas know is not written by this insertion.
+        var state = RowState()
+        let values = try values(of: tracked, row: row)
+        try write(values, into: &state, tableNumber, id, tracked, stamp, restarting: true)
+        let stored = StoredRow(state, table, tracked, context: nil)
+        try ledger.save(stored, tableNumber, row: row, id: id)
         try ledger.index(stamp.dot, replica: replica, tableNumber, row)
     }
 

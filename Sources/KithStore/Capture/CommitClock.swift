@@ -9,6 +9,10 @@ final class CommitClock {
     private let signal: CommitSignal
     private var knownStoreStatement: Statement?
     private var current: (dataVersion: UInt32, replicaNumber: Int, stamp: Stamp)?
+    /// Whether capture hears of what becomes of the transaction.
+    private var hasJoined = false
+    /// Whether the commit's number is in the file.
+    private var isStored = false
 
     init(_ connection: Connection, _ signal: CommitSignal, reading: @escaping @Sendable () -> HybridTimestamp) {
         self.connection = connection
@@ -18,18 +22,38 @@ final class CommitClock {
 
     /// The stamp of everything that the transaction now open writes.
     ///
-    /// The commit's number is stored again with every captured write, because `ROLLBACK TO` may have undone the last
-    /// time; the statement changes nothing if it has not.
+    /// The commit's number is stored with the first captured write, and with the next one after `ROLLBACK TO`, which may have
+    /// undone that.
     func stamp(_ catalog: Catalog) throws -> (stamp: Stamp, replicaNumber: Int) {
         let version = connection.dataVersion
         if current?.dataVersion != version { current = try begin(catalog, dataVersion: version) }
         guard let current else { throw StoreError(.corrupt, "The store has no replica id. Open it with Kith first.") }
-        let store = try storeStatement()
-        store.bind(1, Int64(bitPattern: current.stamp.dot.sequence))
-        store.bind(2, Int64(bitPattern: current.stamp.timestamp.rawValue))
-        store.bind(3, current.replicaNumber)
-        try store.run()
+        if !hasJoined {
+            try connection.keepingLastInsertedRowID { try connection.statement(TransactionTable.joinSQL).run() }
+            hasJoined = true
+            isStored = false
+        }
+        if !isStored { try store(current.stamp, current.replicaNumber) }
         return (current.stamp, current.replicaNumber)
+    }
+
+    /// The transaction was rolled back, to a savepoint or as a whole.
+    func didRollBack() {
+        isStored = false
+    }
+
+    /// The transaction was rolled back or has committed.
+    func didLeave() {
+        hasJoined = false
+    }
+
+    private func store(_ stamp: Stamp, _ replicaNumber: Int) throws {
+        let store = try storeStatement()
+        store.bind(1, Int64(bitPattern: stamp.dot.sequence))
+        store.bind(2, Int64(bitPattern: stamp.timestamp.rawValue))
+        store.bind(3, replicaNumber)
+        try store.run()
+        isStored = true
     }
 
     /// The dot that ``stamp(_:)`` gives the open transaction, without making it a commit.
@@ -47,10 +71,11 @@ final class CommitClock {
         return new
     }
 
-    /// Forgets the transaction, which was rolled back or has ended. Returns the dot it was given.
-    func end() -> Dot? {
+    /// Forgets the transaction, which was rolled back or has ended. Returns the commit that it has made, if it has ended.
+    func end() -> Head? {
         defer { current = nil }
-        return current?.stamp.dot
+        guard isStored, let stamp = current?.stamp else { return nil }
+        return Head(dot: stamp.dot, timestamp: stamp.timestamp)
     }
 
     /// Milliseconds since 1970 by the wall clock.
@@ -61,13 +86,14 @@ final class CommitClock {
     ) throws -> (dataVersion: UInt32, replicaNumber: Int, stamp: Stamp)? {
         let select = try connection.statement(
             """
-            SELECT number, sequence FROM kith_replica WHERE number = (SELECT value FROM kith_meta WHERE name = 'self')
+            SELECT number, sequence, \(VectorRecords.clockSQL) FROM kith_replica
+            WHERE number = (SELECT value FROM kith_meta WHERE name = 'self')
             """)
         guard try select.step() else { return nil }
         defer { select.reset() }
         let number = select.int(0)
         guard number >= 0, number < catalog.replicas.ids.count else { return nil }
-        var clock = HybridClock(latest: try VectorRecords(connection: connection).clock())
+        var clock = HybridClock(latest: HybridTimestamp(rawValue: UInt64(bitPattern: select.integer(2))))
         let replica = catalog.replicas.ids[number]
         let last = UInt64(bitPattern: select.integer(1))
         guard last < UInt64(Int64.max) else { throw StoreError(.corrupt, "The store has no sequence numbers left.") }

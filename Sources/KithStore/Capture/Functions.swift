@@ -7,7 +7,15 @@ enum Functions {
     /// Registers them; they keep `capture` alive as long as the connection lives.
     static func install(_ capture: Capture, on connection: OpaquePointer) throws {
         try register("kith_before_insert", capture, connection) { context, _, _ in
-            Functions.guarded(context) { capture, _ in try capture.beforeInsert() }
+            Functions.guarded(context) { capture, _ in
+                if capture.isEcho() { return sqlite3_result_int(context, 1) }
+                try capture.beforeInsert()
+            }
+        }
+        try register("kith_is_set", capture, connection) { context, count, values in
+            guard let pointer = sqlite3_user_data(context), count == 1, let values else { return }
+            let connection = Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().ledger.connection
+            sqlite3_result_int(context, SetText.isSet(values[0], connection) ? 1 : 0)
         }
         try register("kith_is_echo", capture, connection) { context, _, _ in
             guard let pointer = sqlite3_user_data(context) else { return }
@@ -50,16 +58,19 @@ enum Functions {
             }
         }
         try installKeyFunction(capture, on: connection)
+        try TransactionTable.install(capture, on: connection)
     }
 
     /// Takes them away again, so that a write that nobody notes fails.
     static func remove(from connection: OpaquePointer) {
         for name in [
-            "kith_before_insert", "kith_is_echo", "kith_is_applying", "kith_is_text", "kith_text", "kith_insert", "kith_update",
+            "kith_before_insert", "kith_is_echo", "kith_is_applying", "kith_is_set", "kith_is_text", "kith_text", "kith_insert",
+            "kith_update",
             "kith_delete", "kith_key",
         ] {
             sqlite3_create_function_v2(connection, name, -1, SQLITE_UTF8, nil, nil, nil, nil, nil)
         }
+        TransactionTable.remove(from: connection)
     }
 
     typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
@@ -73,7 +84,8 @@ enum Functions {
         if code != SQLITE_OK { throw SQLiteError(connection, code: code) }
     }
 
-    /// Runs `body`; what it throws becomes the error of the statement that fired the trigger.
+    /// Runs `body`, whose result is NULL unless it says otherwise; what it throws becomes the error of the statement that fired
+    /// the trigger.
     private static func guarded(
         _ context: OpaquePointer?, _ count: Int32 = 0, _ values: UnsafeMutablePointer<OpaquePointer?>? = nil,
         _ body: (Capture, Arguments) throws -> Void
@@ -84,8 +96,8 @@ enum Functions {
         let limit = capture.ledger.connection.limitLength(to: .max)
         defer { capture.ledger.connection.limitLength(to: limit) }
         do {
-            try body(capture, Arguments(count: Int(count), values: values))
             sqlite3_result_null(context)
+            try body(capture, Arguments(count: Int(count), values: values))
         } catch let error as StoreError {
             sqlite3_result_error(context, error.message, -1)
         } catch let error as SQLiteError {

@@ -24,9 +24,9 @@ struct Triggers {
         ReferenceTriggers(table: table.number, key: quoted(tracked.key), tracked: tracked)
     }
 
-    /// Tells REPLACE, which deletes within the insertion, from a deletion that came before.
+    /// Tells REPLACE, which deletes within the insertion, from a deletion that came before, and ignores echoes.
     private var beforeInsert: Trigger {
-        ("before_insert", "BEFORE INSERT", "\(Self.ignoresEcho)\(missingID)  SELECT kith_before_insert();")
+        ("before_insert", "BEFORE INSERT", "  SELECT RAISE(IGNORE) WHERE kith_before_insert();\n\(missingID)")
     }
 
     /// SQLite would only say that the id is NULL.
@@ -91,8 +91,7 @@ struct Triggers {
             case .set:
                 checks += """
                       SELECT RAISE(ABORT, '\(column) is a set: it holds a JSON array such as ["a","b"]')
-                        WHERE new.\(name) IS NOT NULL AND (typeof(new.\(name)) <> 'text' OR NOT json_valid(new.\(name))
-                          OR json_type(new.\(name)) <> 'array');
+                        WHERE new.\(name) IS NOT NULL AND NOT kith_is_set(new.\(name));
                       SELECT RAISE(ABORT, '\(column) has more than \(WireLimits.setElementsMax) elements')
                         WHERE length(new.\(name)) >= \(2 * WireLimits.setElementsMax) AND json_array_length(new.\(name)) > \(WireLimits.setElementsMax);
 

@@ -1,15 +1,12 @@
 /// What capture runs for every row of one table, prepared once and found without a look at its text.
 struct ClockStatements {
     let read: Statement
-    let insert: Statement
     let save: Statement
     let remove: Statement
 
     init(_ connection: Connection, _ clocks: String) throws {
         read = try connection.statement(
             "SELECT replica, sequence, timestamp, columns, exceptions, context FROM \(clocks) WHERE row = ?")
-        insert = try connection.statement(
-            "INSERT INTO \(clocks) (row, id, replica, sequence, timestamp, columns) VALUES (?, ?, ?, ?, ?, ?)")
         save = try connection.statement(
             """
             INSERT OR REPLACE INTO \(clocks)

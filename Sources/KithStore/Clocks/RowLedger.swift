@@ -36,6 +36,10 @@ final class RowLedger {
     private var knownDotStatements: DotStatements?
     /// Tables of which rows may be hidden, as far as asked in this transaction.
     private var hidesRows: [Int: Bool] = [:]
+    /// By number of the table: how many columns a new row has of which nothing else is to be noted, as far as asked.
+    private var plainColumns: [Int32?] = []
+    /// Rows whose clocks are not stored yet; `nil` where nothing is written.
+    var pending: PendingRows?
 
     init(_ connection: Connection, _ catalog: Catalog) {
         self.connection = connection
@@ -45,6 +49,14 @@ final class RowLedger {
     // MARK: Visible rows
 
     func storedRow(_ table: Int, row: Int64) throws -> StoredRow? {
+        if let stored = try readRow(table, row: row) { return stored }
+        guard let pending else { return nil }
+        let hadPending = try pending.store()
+        let wasInRun = try ClockRuns(connection).expand(around: row, of: table)
+        return hadPending || wasInRun ? try readRow(table, row: row) : nil
+    }
+
+    private func readRow(_ table: Int, row: Int64) throws -> StoredRow? {
         let select = try statements(table).read
         select.bind(1, row)
         guard try select.step() else { return nil }
@@ -85,18 +97,6 @@ final class RowLedger {
         try insert.run()
     }
 
-    /// Stores the clocks of a row that one commit has just written whole.
-    func insertClocks(_ table: Int, row: Int64, id: RowID, _ stamp: Stamp, replica: Int, columns: Int) throws {
-        let insert = try statements(table).insert
-        insert.bind(1, row)
-        insert.bind(2, id)
-        insert.bind(3, replica)
-        insert.bind(4, Int64(bitPattern: stamp.dot.sequence))
-        insert.bind(5, Int64(bitPattern: stamp.timestamp.rawValue))
-        insert.bind(6, columns)
-        try insert.run()
-    }
-
     func removeClocks(_ table: Int, row: Int64) throws {
         let delete = try statements(table).remove
         delete.bind(1, row)
@@ -108,6 +108,19 @@ final class RowLedger {
     /// To be called when a transaction begins: others may have hidden rows meanwhile.
     func beginTransaction() {
         hidesRows.removeAll(keepingCapacity: true)
+        plainColumns.removeAll(keepingCapacity: true)
+    }
+
+    /// How many columns every new row of the table has in its clocks, if it needs no look at the table's key, references, hidden
+    /// rows or columns of other schemas. Costs nothing for all but the first row of a transaction.
+    func columnsOfNewRows(_ table: Int) throws -> Int32? {
+        if table < plainColumns.count, let known = plainColumns[table] { return known }
+        guard let found = catalog[table], let tracked = found.tracked, tracked.naturalKey == nil, !tracked.hasSubstitutes,
+            found.columns.count == tracked.columns.count, try !mayHideRows(table)
+        else { return nil }
+        while plainColumns.count <= table { plainColumns.append(nil) }
+        plainColumns[table] = Int32(found.columns.count)
+        return plainColumns[table]
     }
 
     /// Whether a row of the table may be hidden. Spares a table without deletions a search for every insertion.
@@ -143,6 +156,7 @@ final class RowLedger {
     /// Stores `row`, whose number is 0 if it is new, and returns its number.
     func save(_ row: HiddenRow, _ table: Int, id: RowID, sinceMilliseconds: Int64) throws -> Int64 {
         hidesRows[table] = true
+        if table < plainColumns.count { plainColumns[table] = nil }
         let state = try encode(row.state, shown: .inRecord, table: table)
         let insert = try connection.statement(
             """

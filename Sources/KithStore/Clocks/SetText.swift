@@ -1,3 +1,4 @@
+import GRDBSQLite
 import KithSync
 
 /// The JSON array that a set column shows, and its elements.
@@ -32,6 +33,35 @@ enum SetText {
         var elements: [[UInt8]] = []
         while try each.step() { elements.append(each.blob(0)) }
         return elements
+    }
+
+    /// Whether a set column may hold `value`: a JSON array, as text.
+    static func isSet(_ value: OpaquePointer?, _ connection: Connection) -> Bool {
+        guard sqlite3_value_type(value) == SQLITE_TEXT, let text = sqlite3_value_text(value) else { return false }
+        if isPlainStrings(UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))) { return true }
+        guard let check = try? connection.statement("SELECT json_valid(?1) AND json_type(?1) = 'array'") else { return false }
+        check.bind(1, Value(value))
+        defer { check.reset() }
+        return (try? check.step()) == true && check.int(0) == 1
+    }
+
+    /// Whether `text` is an array of strings without escapes and spaces, as most are.
+    private static func isPlainStrings(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard text.count >= 2, text[0] == UInt8(ascii: "["), text[text.count - 1] == UInt8(ascii: "]") else { return false }
+        let end = text.count - 1
+        var index = 1
+        while index < end {
+            guard text[index] == UInt8(ascii: "\"") else { return false }
+            repeat {
+                index += 1
+            } while text[index] >= 0x20 && text[index] != UInt8(ascii: "\"") && text[index] != UInt8(ascii: "\\") && index < end
+            guard index < end, text[index] == UInt8(ascii: "\"") else { return false }
+            index += 1
+            if index == end { return true }
+            guard text[index] == UInt8(ascii: ","), index + 1 < end else { return false }
+            index += 1
+        }
+        return true
     }
 
     /// The elements of an array of strings that need no escapes, which is nearly every set; `nil` for any other text.

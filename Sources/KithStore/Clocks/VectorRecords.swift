@@ -44,10 +44,13 @@ struct VectorRecords {
         return catalog.replicas.ids[index]
     }
 
+    /// The highest timestamp given out or seen, in SQL.
+    static let clockSQL =
+        "max(coalesce((SELECT value FROM kith_meta WHERE name = 'clock'), 0), coalesce((SELECT max(timestamp) FROM kith_replica), 0))"
+
     /// The highest timestamp given out or seen.
     func clock() throws -> HybridTimestamp {
-        let select = try connection.statement(
-            "SELECT max(coalesce((SELECT value FROM kith_meta WHERE name = 'clock'), 0), coalesce(max(timestamp), 0)) FROM kith_replica")
+        let select = try connection.statement("SELECT \(Self.clockSQL)")
         defer { select.reset() }
         return HybridTimestamp(rawValue: try select.step() ? UInt64(bitPattern: select.integer(0)) : 0)
     }

@@ -26,6 +26,7 @@ extension WriterState {
         try ledger.connection.withoutForeignKeys {
             try db.inTransaction(.immediate) {
                 try entry.enter()
+                _ = try ClockRuns(ledger.connection).expand()
                 try settleReferences(db)
                 return .commit
             }

@@ -76,6 +76,13 @@ final class Connection {
         sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, bytes)
     }
 
+    /// Runs `body`, after which `last_insert_rowid()` answers what it did before: the app asks for its own rows.
+    func keepingLastInsertedRowID<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let row = sqlite3_last_insert_rowid(handle)
+        defer { sqlite3_set_last_insert_rowid(handle, row) }
+        return try body()
+    }
+
     /// Whether SQLite brings anything to the disk at all (`PRAGMA synchronous` is not `OFF`).
     func isSynchronizing() throws(SQLiteError) -> Bool {
         let pragma = try statement("PRAGMA synchronous")

@@ -78,13 +78,6 @@ struct CatalogStore {
         try noteChange()
     }
 
-    /// A number that grows whenever the catalog does, in whatever process.
-    func version() throws -> Int {
-        let select = try connection.statement("SELECT value FROM kith_meta WHERE name = 'catalog'")
-        defer { select.reset() }
-        return try select.step() ? select.int(0) : 0
-    }
-
     private func noteChange() throws {
         try connection.statement(
             "INSERT INTO kith_meta (name, value) VALUES ('catalog', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1"

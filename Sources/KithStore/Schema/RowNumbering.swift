@@ -14,13 +14,10 @@ struct DeletedRow {
 /// INTEGER PRIMARY KEY, so a row of a table built like the app's stands at rowid 2, with nothing at 1: when it has moved,
 /// every clock finds its row again by the row's id.
 struct RowNumbering {
-    let connection: Connection
+    /// Where the row stands that tells.
+    static let canaryRow = 2
 
-    func isIntact() throws -> Bool {
-        let select = try connection.statement("SELECT rowid FROM kith_canary")
-        defer { select.reset() }
-        return try select.step() && select.int(0) == 2
-    }
+    let connection: Connection
 
     /// Moves all clocks and index entries to where their rows are now. Within a transaction, which may be in the middle of
     /// the statement that has removed `deleted`; hence no temporary tables, which a running statement would forbid.
@@ -32,7 +29,7 @@ struct RowNumbering {
             try moveClocks(table.number)
             try connection.statement("DELETE FROM kith_moved").run()
         }
-        try connection.statement("UPDATE kith_canary SET rowid = 2").run()
+        try connection.statement("UPDATE kith_canary SET rowid = \(Self.canaryRow)").run()
     }
 
     /// Notes where each clock's row was and is.

@@ -3,7 +3,7 @@ import KithSync
 /// The tables that Kith keeps beside the app's own. See docs/store.md.
 enum Sidecar {
     /// Version of the layout; a store of a higher one is refused.
-    static let formatVersion = 1
+    static let formatVersion = 2
 
     static let sql = """
         CREATE TABLE IF NOT EXISTS kith_meta (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;
@@ -45,6 +45,7 @@ enum Sidecar {
         -- Where rows were and are, while clocks follow them; empty otherwise.
         CREATE TABLE IF NOT EXISTS kith_moved (row INTEGER PRIMARY KEY, now INTEGER NOT NULL);
         \(ReferenceRecords.sql)
+        \(ClockRuns.sql)
         """ + "\n" + TextTables.sql
 
     /// The clocks of one tracked table's visible rows, by the rowid of the app's row.

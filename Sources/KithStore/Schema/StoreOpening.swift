@@ -58,6 +58,7 @@ struct StoreOpening {
         let store = CatalogStore(connection: connection)
         let records = VectorRecords(connection: connection)
         try records.setMeta("format", .integer(Int64(Sidecar.formatVersion)))
+        _ = try ClockRuns(connection).expand()
         let ledger = RowLedger(connection, try store.load())
         let doubt = try settleIdentity(ledger, records)
 

@@ -22,16 +22,17 @@ final class TransactionEntry {
     func enter(deleted: DeletedRow? = nil) throws -> Bool {
         let seen = ledger.connection.dataVersion
         if seen == dataVersion { return false }
-        let store = CatalogStore(connection: ledger.connection)
-        let version = try store.version()
-        if version != catalogVersion {
-            ledger.catalog = try store.load()
+        let check = try EntryCheck(ledger.connection)
+        if check.catalogVersion != catalogVersion {
+            ledger.catalog = try CatalogStore(connection: ledger.connection).load()
             declarations.annotate(&ledger.catalog)
-            catalogVersion = version
+            catalogVersion = check.catalogVersion
         }
-        let numbering = RowNumbering(connection: ledger.connection)
-        let hasMoved = try !numbering.isIntact()
-        if hasMoved { try numbering.repair(ledger.catalog, deleted: deleted) }
+        let hasMoved = !check.areRowsInPlace
+        if hasMoved {
+            _ = try ClockRuns(ledger.connection).expand()
+            try RowNumbering(connection: ledger.connection).repair(ledger.catalog, deleted: deleted)
+        }
         ledger.beginTransaction()
         dataVersion = seen
         return hasMoved

@@ -10,8 +10,8 @@ final class WriterState {
     let entry: TransactionEntry
     /// Why the store took a new replica id when it was opened.
     let doubt: IdentityDoubt?
-    /// What the open transaction has added to the vector.
-    private var learned = VersionVector()
+    /// What the store knows after what the open transaction has merged.
+    private var merged: StoreSummary?
 
     init(
         ledger: RowLedger, capture: Capture, clock: CommitClock, declarations: Declarations, entry: TransactionEntry,
@@ -30,22 +30,28 @@ final class WriterState {
         try VectorRecords(connection: ledger.connection).claim(ledger.catalog)
     }
 
-    /// Notes that the open transaction moves the vector.
-    func note(_ vector: VersionVector) {
-        learned.join(vector)
+    /// Notes that the open transaction moves the vector, to that of `summary`.
+    func note(_ summary: StoreSummary) {
+        merged = summary
     }
 
-    /// The transaction has committed. Returns what it has added to the vector.
-    func commit() -> VersionVector {
-        if let dot = clock.end() { learned.insert(dot) }
-        defer { learned = VersionVector() }
-        return learned
+    /// The transaction has committed. Returns what it has added to the vector, if anything.
+    func commit() -> (learned: VersionVector, news: CommitNews)? {
+        let own = clock.end()
+        defer { merged = nil }
+        guard let merged else { return own.map { (VersionVector([$0.dot]), .own($0)) } }
+        var learned = merged.vector
+        if let own, !learned.covers(own.dot) {
+            learned.insert(own.dot)
+            return (learned, .unknown)
+        }
+        return (learned, .merged(merged))
     }
 
     /// The transaction was rolled back: the next one reads everything again.
     func rollback() {
         _ = clock.end()
-        learned = VersionVector()
+        merged = nil
         entry.rollback()
     }
 }

@@ -8,7 +8,7 @@ final class CommitSignal: Sendable {
         var known = VersionVector()
         /// Another process has committed, and observations of this process have not been told.
         var hasForeignCommits = false
-        var observers: [(token: UInt64, body: @Sendable () -> Void)] = []
+        var observers: [(token: UInt64, body: @Sendable (CommitNews) -> Void)] = []
         var nextToken: UInt64 = 0
     }
 
@@ -16,7 +16,7 @@ final class CommitSignal: Sendable {
 
     // MARK: Observers
 
-    func add(_ body: @escaping @Sendable () -> Void) -> UInt64 {
+    func add(_ body: @escaping @Sendable (CommitNews) -> Void) -> UInt64 {
         state.withLock { state in
             state.nextToken += 1
             state.observers.append((state.nextToken, body))
@@ -28,8 +28,8 @@ final class CommitSignal: Sendable {
         state.withLock { state in state.observers.removeAll { $0.token == token } }
     }
 
-    private func fire() {
-        for observer in state.withLock({ $0.observers }) { observer.body() }
+    private func fire(_ news: CommitNews) {
+        for observer in state.withLock({ $0.observers }) { observer.body(news) }
     }
 
     // MARK: What happened
@@ -49,9 +49,9 @@ final class CommitSignal: Sendable {
     }
 
     /// This process has committed.
-    func didCommit(_ vector: VersionVector) {
+    func didCommit(_ vector: VersionVector, _ news: CommitNews) {
         state.withLock { $0.known.join(vector) }
-        fire()
+        fire(news)
     }
 
     /// The store was seen at `vector`. Returns whether another process has committed since the last time.
@@ -66,6 +66,6 @@ final class CommitSignal: Sendable {
 
     /// Tells of commits of another process.
     func fireForeign() {
-        fire()
+        fire(.unknown)
     }
 }

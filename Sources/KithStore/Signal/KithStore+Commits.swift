@@ -3,7 +3,7 @@ public final class CommitObservation: Sendable {
     private let signal: CommitSignal
     private let token: UInt64
 
-    init(_ signal: CommitSignal, _ body: @escaping @Sendable () -> Void) {
+    init(_ signal: CommitSignal, _ body: @escaping @Sendable (CommitNews) -> Void) {
         self.signal = signal
         token = signal.add(body)
     }
@@ -25,6 +25,11 @@ extension KithStore {
     /// Several commits may be told by one call, and a call may come without news: what is new follows from ``vector()``.
     /// `body` runs on the thread that committed and must return soon; it must not use the store itself.
     public func observeCommits(_ body: @escaping @Sendable () -> Void) -> CommitObservation {
+        CommitObservation(signal) { _ in body() }
+    }
+
+    /// The same, with what is known of the commit.
+    public func observeCommitNews(_ body: @escaping @Sendable (CommitNews) -> Void) -> CommitObservation {
         CommitObservation(signal, body)
     }
 

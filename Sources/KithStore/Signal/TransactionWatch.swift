@@ -15,8 +15,7 @@ final class TransactionWatch: TransactionObserver, Sendable {
     func databaseDidChange(with event: DatabaseEvent) {}
 
     func databaseDidCommit(_ db: Database) {
-        let learned = writer.state.commit()
-        if !learned.isEmpty { signal.didCommit(learned) }
+        if let (learned, news) = writer.state.commit() { signal.didCommit(learned, news) }
         // If the file is busy, the next merge or opening does it.
         try? writer.state.settleAfterCommit(db)
     }

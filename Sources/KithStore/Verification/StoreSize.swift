@@ -97,6 +97,7 @@ extension StoreSize.Metadata {
         switch table {
         case "kith_dot": self = .commits
         case "kith_hidden": self = .hidden
+        case "kith_run": self = .clocks
         case "kith_digest": self = .digest
         case let name where name.hasPrefix("kith_text"): self = .texts
         case let name where name.hasPrefix("kith_clock_"): self = .clocks

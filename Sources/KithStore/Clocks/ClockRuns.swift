@@ -1,0 +1,164 @@
+import KithCausality
+import KithSync
+
+/// The clocks of many rows that one commit has inserted one after the other, in one record.
+///
+/// Storing the clocks of each inserted row and its entry in the index of commits costs half as much as the row. A bulk insert
+/// leaves it for later: whoever reads clocks first expands the runs, in pieces, and the touch of a row expands the one it is in.
+/// A run names the ids of its rows, so that they are found even when VACUUM has renumbered them.
+struct ClockRuns {
+    /// Rows of one run: as many ids as fit on a page of the database.
+    static let rowsMax = 240
+    /// Fewer rows are stored one by one.
+    static let rowsMin = 16
+    /// Rows that are expanded in one transaction of their own, little enough that a local save does not notice.
+    static let expandedRowsMax = 2_000
+
+    static let sql = """
+        -- Clocks of rows that one commit has inserted under successive rowids, until somebody asks for them.
+        CREATE TABLE IF NOT EXISTS kith_run (
+            number INTEGER PRIMARY KEY, tbl INTEGER NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL,
+            replica INTEGER NOT NULL, sequence INTEGER NOT NULL, timestamp INTEGER NOT NULL, columns INTEGER NOT NULL,
+            ids BLOB NOT NULL);
+        CREATE INDEX IF NOT EXISTS kith_run_first ON kith_run (tbl, first);
+        """
+
+    private let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    func areExpanded() throws -> Bool {
+        let select = try connection.statement("SELECT 1 FROM kith_run LIMIT 1")
+        defer { select.reset() }
+        return try !select.step()
+    }
+
+    // MARK: Storing
+
+    func store(_ rows: [PendingRows.Row], _ stamp: Stamp, replica: Int) throws {
+        var rest = rows[...]
+        while let first = rest.first {
+            var end = rest.startIndex + 1
+            while end < rest.endIndex, end - rest.startIndex < Self.rowsMax, rest[end].follows(rest[end - 1]) { end += 1 }
+            let run = rest[..<end]
+            rest = rest[end...]
+            if run.count < Self.rowsMin {
+                let writer = try RowWriter(
+                    connection, table: Int(first.table), replica: Int64(replica), sequence: Int64(bitPattern: stamp.dot.sequence),
+                    timestamp: Int64(bitPattern: stamp.timestamp.rawValue), columns: Int64(first.columns))
+                for row in run { try writer.insert(row.row, row.id) }
+            } else {
+                var writer = ByteWriter(reservingCapacity: run.count * RowID.byteCount)
+                for row in run { writer.identifier(row.id) }
+                try store(first, count: run.count, writer.bytes, stamp, replica: replica)
+            }
+        }
+    }
+
+    private func store(_ first: PendingRows.Row, count: Int, _ ids: [UInt8], _ stamp: Stamp, replica: Int) throws {
+        let insert = try connection.statement(
+            """
+            INSERT INTO kith_run (tbl, first, count, replica, sequence, timestamp, columns, ids) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """)
+        insert.bind(1, Int64(first.table))
+        insert.bind(2, first.row)
+        insert.bind(3, count)
+        insert.bind(4, replica)
+        insert.bind(5, Int64(bitPattern: stamp.dot.sequence))
+        insert.bind(6, Int64(bitPattern: stamp.timestamp.rawValue))
+        insert.bind(7, Int64(first.columns))
+        insert.bind(8, blob: ids)
+        try insert.run()
+    }
+
+    // MARK: One by one
+
+    /// Stores the clocks of rows that one commit has written whole, and their entries in the index of commits.
+    private struct RowWriter {
+        private let clocks: Statement
+        private let dot: Statement
+
+        init(_ connection: Connection, table: Int, replica: Int64, sequence: Int64, timestamp: Int64, columns: Int64) throws {
+            clocks = try connection.statement(
+                "INSERT INTO \(Sidecar.clockTable(table)) (row, id, replica, sequence, timestamp, columns) VALUES (?, ?, ?, ?, ?, ?)")
+            clocks.bind(3, replica)
+            clocks.bind(4, sequence)
+            clocks.bind(5, timestamp)
+            clocks.bind(6, columns)
+            dot = try connection.statement("INSERT OR IGNORE INTO kith_dot (replica, sequence, tbl, row) VALUES (?, ?, ?, ?)")
+            dot.bind(1, replica)
+            dot.bind(2, sequence)
+            dot.bind(3, table)
+        }
+
+        func insert(_ row: Int64, _ id: RowID) throws {
+            clocks.bind(1, row)
+            clocks.bind(2, id)
+            try clocks.run()
+            dot.bind(4, row)
+            try dot.run()
+        }
+    }
+
+    // MARK: Expanding
+
+    /// Expands the run in which a row is. Returns whether there was one.
+    func expand(around row: Int64, of table: Int) throws -> Bool {
+        let select = try connection.statement(
+            "SELECT number, first + count FROM kith_run WHERE tbl = ? AND first <= ? ORDER BY first DESC LIMIT 1")
+        select.bind(1, table)
+        select.bind(2, row)
+        guard try select.step() else { return false }
+        let (number, end) = (select.integer(0), select.integer(1))
+        select.reset()
+        guard row < end else { return false }
+        try expand(number)
+        return true
+    }
+
+    /// Expands runs of at least `rowsMax` rows together, or all. Returns whether that was all.
+    func expand(rowsMax: Int = .max) throws -> Bool {
+        var rows = 0
+        while rows < rowsMax {
+            let select = try connection.statement("SELECT number, count FROM kith_run ORDER BY number LIMIT 1")
+            guard try select.step() else { return true }
+            let number = select.integer(0)
+            rows += select.int(1)
+            select.reset()
+            try expand(number)
+        }
+        return try areExpanded()
+    }
+
+    private func expand(_ number: Int64) throws {
+        let select = try connection.statement(
+            "SELECT tbl, first, count, replica, sequence, timestamp, columns, ids FROM kith_run WHERE number = ?")
+        select.bind(1, number)
+        guard try select.step() else { return }
+        let (first, count) = (select.integer(1), select.int(2))
+        let writer = try RowWriter(
+            connection, table: select.int(0), replica: select.integer(3), sequence: select.integer(4), timestamp: select.integer(5),
+            columns: select.integer(6))
+        var reader = ByteReader(select.blob(7))
+        select.reset()
+        guard (0...Self.rowsMax).contains(count), first <= Int64.max - Int64(Self.rowsMax) else { throw Self.corrupt }
+        for row in first..<first + Int64(count) {
+            guard let id = try? reader.identifier(RowID.self) else { throw Self.corrupt }
+            try writer.insert(row, id)
+        }
+        let delete = try connection.statement("DELETE FROM kith_run WHERE number = ?")
+        delete.bind(1, number)
+        try delete.run()
+    }
+
+    private static let corrupt = StoreError(
+        .corrupt, "A record of this store cannot be read. Run `kith verify`; peers can refill the store.")
+}
+
+extension PendingRows.Row {
+    fileprivate func follows(_ other: PendingRows.Row) -> Bool {
+        table == other.table && columns == other.columns && row - 1 == other.row
+    }
+}

@@ -1,0 +1,94 @@
+import KithCausality
+import KithSync
+
+/// Rows that the open transaction has inserted and whose clocks are stored when it commits, all together: one by one, each would
+/// cost as much as the row itself.
+///
+/// Follows savepoints, whose numbers grow inwards, because what they take back must not be stored.
+final class PendingRows {
+    struct Row {
+        let row: Int64
+        let id: RowID
+        let table: Int32
+        let columns: Int32
+    }
+
+    private struct Savepoint {
+        let number: Int32
+        /// How many of the rows were there when it began.
+        let count: Int
+        /// These rows, if they were stored since: rolling back takes them out of the file.
+        var stored: [Row]?
+    }
+
+    private let connection: Connection
+    private var rows: [Row] = []
+    private var commit: (stamp: Stamp, replica: Int)?
+    private var savepoints: [Savepoint] = []
+    private var hasFailed = false
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    /// Whether a run is complete.
+    var isFull: Bool { rows.count >= ClockRuns.rowsMax }
+
+    /// - Parameter stamp: of the commit, the same for all rows of one transaction.
+    func append(_ row: Row, _ stamp: Stamp, replica: Int) {
+        if commit == nil { commit = (stamp, replica) }
+        rows.append(row)
+    }
+
+    /// Brings the rows into the file. Returns whether there were any.
+    @discardableResult
+    func store() throws -> Bool {
+        // Half of them may be in the file. SQLite has rolled back, or does so now.
+        if hasFailed { throw Self.failed }
+        guard let commit, !rows.isEmpty else { return false }
+        for index in savepoints.indices where savepoints[index].stored == nil {
+            savepoints[index].stored = Array(rows.prefix(savepoints[index].count))
+        }
+        hasFailed = true
+        try connection.keepingLastInsertedRowID {
+            try ClockRuns(connection).store(rows, commit.stamp, replica: commit.replica)
+        }
+        hasFailed = false
+        rows.removeAll(keepingCapacity: true)
+        return true
+    }
+
+    /// Forgets the rows of a transaction that has ended.
+    func clear() {
+        rows.removeAll(keepingCapacity: true)
+        savepoints.removeAll(keepingCapacity: true)
+        commit = nil
+        hasFailed = false
+    }
+
+    // MARK: Savepoints
+
+    func savepointWillBegin(_ number: Int32) {
+        savepointDidEnd(number)
+        savepoints.append(Savepoint(number: number, count: rows.count, stored: nil))
+    }
+
+    func savepointDidEnd(_ number: Int32) {
+        while let last = savepoints.last, last.number >= number { savepoints.removeLast() }
+    }
+
+    /// The savepoint stays.
+    func didRollBack(to number: Int32) {
+        while let last = savepoints.last, last.number > number { savepoints.removeLast() }
+        guard let last = savepoints.last, last.number == number else {
+            // It began before the first row was inserted.
+            rows.removeAll(keepingCapacity: true)
+            return
+        }
+        if let stored = last.stored { rows = stored } else { rows.removeLast(rows.count - last.count) }
+        savepoints[savepoints.count - 1].stored = nil
+    }
+
+    private static let failed = StoreError(
+        .failed, "The clocks of inserted rows could not be stored, so the transaction cannot be committed. Roll it back and try again.")
+}

@@ -1,0 +1,81 @@
+import GRDBSQLite
+
+/// Lets capture follow the transaction that is open: its commit, and its savepoints, those of single statements included.
+///
+/// SQLite tells these to virtual tables only (sqlite.org/vtab.html, 2.13 to 2.18), so capture has one, without content, which
+/// joins a transaction when something is written to it.
+enum TransactionTable {
+    static let joinSQL = "INSERT INTO kith_transaction VALUES (NULL)"
+
+    private static let name = "kith_transaction"
+
+    /// Makes the table; it keeps `capture` alive as long as the connection lives.
+    static func install(_ capture: Capture, on connection: OpaquePointer) throws {
+        let reference = Unmanaged.passRetained(capture).toOpaque()
+        let code = sqlite3_create_module_v2(connection, name, module, reference) { pointer in
+            if let pointer { Unmanaged<Capture>.fromOpaque(pointer).release() }
+        }
+        if code != SQLITE_OK { throw SQLiteError(connection, code: code) }
+    }
+
+    static func remove(from connection: OpaquePointer) {
+        sqlite3_create_module_v2(connection, name, nil, nil, nil)
+    }
+
+    private typealias VirtualTable = UnsafeMutablePointer<sqlite3_vtab>
+
+    /// Sound because it is never written again.
+    nonisolated(unsafe) private static let module: UnsafePointer<sqlite3_module> = {
+        var module = sqlite3_module()
+        module.iVersion = 2
+        module.xConnect = { connection, capture, _, _, table, _ in connect(connection, capture, table) }
+        module.xDisconnect = { table in
+            sqlite3_free(table)
+            return SQLITE_OK
+        }
+        // There is nothing to read.
+        module.xBestIndex = { _, _ in SQLITE_CONSTRAINT }
+        module.xOpen = { _, _ in SQLITE_ERROR }
+        module.xUpdate = { _, _, _, _ in SQLITE_OK }
+        module.xBegin = { _ in SQLITE_OK }
+        module.xSync = { table in told(table) { try $0.transactionWillCommit() } }
+        module.xCommit = { table in told(table) { $0.transactionDidCommit() } }
+        module.xRollback = { table in told(table) { $0.transactionDidRollBack() } }
+        module.xSavepoint = { table, number in told(table) { try $0.savepointWillBegin(number) } }
+        module.xRelease = { table, number in told(table) { $0.savepointDidEnd(number) } }
+        module.xRollbackTo = { table, number in told(table) { $0.transactionDidRollBack(to: number) } }
+        let pointer = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
+        pointer.initialize(to: module)
+        return UnsafePointer(pointer)
+    }()
+
+    /// Behind SQLite's own part of a virtual table stands a reference to its capture, which the module holds.
+    private static let captureOffset = MemoryLayout<sqlite3_vtab>.stride
+
+    private static func connect(
+        _ connection: OpaquePointer?, _ capture: UnsafeMutableRawPointer?, _ result: UnsafeMutablePointer<VirtualTable?>?
+    ) -> Int32 {
+        let code = sqlite3_declare_vtab(connection, "CREATE TABLE \(name) (content)")
+        if code != SQLITE_OK { return code }
+        guard let capture, let result,
+            let memory = sqlite3_malloc64(UInt64(captureOffset + MemoryLayout<UnsafeMutableRawPointer>.size))
+        else { return SQLITE_NOMEM }
+        memory.initializeMemory(as: sqlite3_vtab.self, to: sqlite3_vtab())
+        memory.storeBytes(of: capture, toByteOffset: captureOffset, as: UnsafeMutableRawPointer.self)
+        result.pointee = memory.assumingMemoryBound(to: sqlite3_vtab.self)
+        return SQLITE_OK
+    }
+
+    private static func told(_ table: VirtualTable?, _ body: (Capture) throws -> Void) -> Int32 {
+        guard let table else { return SQLITE_MISUSE }
+        let pointer = UnsafeRawPointer(table).load(fromByteOffset: captureOffset, as: UnsafeMutableRawPointer.self)
+        do {
+            try body(Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue())
+            return SQLITE_OK
+        } catch let error as SQLiteError {
+            return error.code
+        } catch {
+            return SQLITE_ERROR
+        }
+    }
+}
