@@ -87,13 +87,13 @@ public final class Node: Sendable {
         let lock = isFile ? try store.takeNodeLock() : nil
         defer { lock?.release() }
         let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let observation = store.observeCommits { [hub, exchange] in
-            hub.storeChanged()
+        let observation = store.observeCommitNews { [hub, exchange] news in
+            hub.storeChanged(news)
             exchange.storeChanged()
             changed.yield()
         }
         defer { observation.cancel() }
-        hub.storeChanged()
+        hub.storeChanged(.unknown)
         exchange.storeChanged()
         upkeep.trust(trust.devices)
         try await withThrowingTaskGroup { group in
@@ -102,7 +102,7 @@ public final class Node: Sendable {
             group.addTask { await self.upkeep.run() }
             if store.keepsAttachments { group.addTask { await self.exchange.run() } }
             if isFile {
-                group.addTask { await StatusFile(forStore: file).follow(self.board.fileStatuses, logger: self.logger) }
+                group.addTask { await StatusFile(forStore: file).follow(self.board, logger: self.logger) }
             }
             defer { group.cancelAll() }
             try await group.next()

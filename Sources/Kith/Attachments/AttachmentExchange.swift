@@ -48,7 +48,7 @@ final class AttachmentExchange: Sendable {
 
     /// Rows have changed, and perhaps what they refer to.
     func storeChanged() {
-        changed.yield()
+        if store.showsAttachments { changed.yield() }
     }
 
     // MARK: Sessions

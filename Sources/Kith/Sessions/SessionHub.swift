@@ -35,8 +35,18 @@ final class SessionHub: Sendable {
 
     var runners: [SessionRunner] { state.withLock { Array($0.runners.values) } }
 
-    /// Something was committed, by whomever. Commits that come while the last is being passed on are passed on together.
-    func storeChanged() {
+    /// Something was committed, by whomever. Mostly the news say what the store now knows, which is passed on at once; otherwise it
+    /// is read, and commits that come meanwhile are passed on together.
+    func storeChanged(_ news: CommitNews) {
+        let summary = state.withLock { state -> StoreSummary? in
+            guard !state.isReading, let summary = state.summary?.learning(news) else { return nil }
+            state.summary = summary
+            return summary
+        }
+        if let summary { post(.committed(summary, relay: nil)) } else { readStore() }
+    }
+
+    private func readStore() {
         let isFirst = state.withLock { state in
             state.hasChanged = true
             defer { state.isReading = true }

@@ -22,6 +22,8 @@ final class SessionRunner: @unchecked Sendable {
     private let household: HouseholdExchange
     private let onStatus: @Sendable (PeerStatus) -> Void
     private let shared = Mutex<ReplicaID?>(nil)
+    /// What the session is to hear of, in order.
+    private let inbox = Mutex<[PeerSession.Input]>([])
 
     // On `queue`.
     private var session: PeerSession
@@ -51,9 +53,22 @@ final class SessionRunner: @unchecked Sendable {
     /// The group of the peer, if it is another one.
     var refusedGroup: [UInt8]? { queue.sync { session.refusedGroup } }
 
-    /// Lets the session hear of something.
+    /// Lets the session hear of something; of commits that come while it is busy, only the last.
     func post(_ input: PeerSession.Input) {
-        queue.async { self.handle(input) }
+        let isFirst = inbox.withLock { inbox in
+            if case .committed(_, relay: nil) = input, case .committed(_, relay: nil)? = inbox.last { inbox.removeLast() }
+            inbox.append(input)
+            return inbox.count == 1
+        }
+        if isFirst { queue.async { self.emptyInbox() } }
+    }
+
+    private func emptyInbox() {
+        let inputs = inbox.withLock { inbox in
+            defer { inbox = [] }
+            return inbox
+        }
+        for input in inputs { handle(input) }
     }
 
     /// Runs until the session or the connection ends, and says why it did.

@@ -3,7 +3,7 @@ import Logging
 
 /// Where a running node leaves its status, so that another process can show it.
 public struct StatusFile: Sendable {
-    /// The least time between two writes.
+    /// How long after a change the file is written.
     static let pauseMilliseconds = 200
 
     public let url: URL
@@ -26,16 +26,22 @@ public struct StatusFile: Sendable {
         try encoder.encode(status).write(to: url, options: .atomic)
     }
 
-    /// Writes every change of `statuses`, the newest of several that come at once, and removes the file at the end.
-    func follow(_ statuses: AsyncStream<NodeStatus>, logger: Logger) async {
-        for await status in statuses {
+    /// Writes every change of the status, the newest of several that come at once, and removes the file at the end.
+    ///
+    /// Not at once: a change comes with a commit under way, which need not wait for the processor because of this.
+    func follow(_ board: StatusBoard, logger: Logger) async {
+        var written: NodeStatus?
+        for await _ in board.fileStatuses {
+            if written != nil { try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds)) }
+            let status = board.current
+            if status == written { continue }
+            written = status
             do {
                 try write(status)
             } catch {
                 // Without the file the node works all the same; only `kith status` elsewhere does not see it.
                 logger.warning("the status cannot be written", metadata: ["file": "\(url.path)", "reason": "\(error)"])
             }
-            try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds))
         }
         remove()
     }
