@@ -18,7 +18,7 @@ SOAK ?= 100000
 RUN = KITH_WERROR=1 $(SWIFT) test --skip-build --disable-xctest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format build release soak bench install clean setup
+.PHONY: help demo test check lint format build release soak bench counts install clean setup
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,7 @@ test: setup ## build everything with warnings as errors and run all tests
 	$(RUN) --filter '^($(CONNECTING))Tests\.'
 	$(RUN) --filter '^KithTests\.' --skip '$(MACHINES)'
 	$(RUN) --no-parallel --filter '^($(BLOCKING))Tests\.|$(MACHINES)'
+	scripts/counts.sh
 
 check: setup lint ## the quick round while working: format and the tests that take seconds
 	$(SWIFT) test --disable-xctest --skip '$(SLOW)'
@@ -54,6 +55,9 @@ soak: setup ## run the tests that take hours; SEED=N repeats one run
 bench: setup ## run the benchmarks
 	@[ -d Benchmarks ] || { echo "There are no benchmarks in this version."; exit 1; }
 	cd Benchmarks && $(SWIFT) run --configuration release
+
+counts: setup ## record anew how many instructions the kernels take that `make test` counts
+	scripts/counts.sh --record
 
 install: release ## install kith under PREFIX (default /usr/local)
 	install -d "$(DESTDIR)$(PREFIX)/bin"

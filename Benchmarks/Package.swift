@@ -15,6 +15,14 @@ let package = Package(
                 .product(name: "Kith", package: "kith"), .product(name: "KithStore", package: "kith"),
                 .product(name: "KithText", package: "kith"), .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")])
+            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]),
+        // Needs as little as possible, for `make test` builds it.
+        .executableTarget(
+            name: "kith-counts",
+            dependencies: [
+                .product(name: "KithStore", package: "kith"), .product(name: "KithText", package: "kith"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]),
     ]
 )

@@ -10,6 +10,7 @@ readonly packages=(
     libavahi-compat-libdnssd-dev        # discovery, to build
     avahi-daemon dbus                   # discovery, to run
     iproute2 util-linux procps gzip     # the private LAN of the demo and the tests
+    valgrind binutils                   # counts of instructions
 )
 
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
