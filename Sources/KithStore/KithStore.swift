@@ -194,9 +194,8 @@ public final class KithStore: Sendable {
                     func run() throws {
                         try db.inTransaction(.immediate) {
                             try writer.state.entry.enter()
-                            guard try ClockRuns(writer.state.ledger.connection).expand(rowsMax: ClockRuns.expandedRowsMax) else {
-                                return .commit
-                            }
+                            let runs = ClockRuns(writer.state.ledger.connection)
+                            if writer.state.entry.mayHaveRuns, try !runs.expand(rowsMax: ClockRuns.expandedRowsMax) { return .commit }
                             result = try body(db, writer.state)
                             return .commit
                         }

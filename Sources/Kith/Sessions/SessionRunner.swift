@@ -29,6 +29,7 @@ final class SessionRunner: @unchecked Sendable {
     private var session: PeerSession
     private var timer: (any DispatchSourceTimer)?
     private var timerDue: Instant?
+    private var news: PeerStatus?
     private var reason: CloseReason?
     private var householdBytesLeft = HouseholdExchange.answerBytesMax
 
@@ -162,6 +163,7 @@ final class SessionRunner: @unchecked Sendable {
             }
         }
         connection.raiseFrameLimit(to: session.receivableFrameBytesMax)
+        if let status = news.take() { onStatus(status) }
         notePeer()
         armTimer()
     }
@@ -197,7 +199,8 @@ final class SessionRunner: @unchecked Sendable {
         case .household(let bytes):
             return hearOfHousehold(bytes)
         case .peer(let status):
-            onStatus(status)
+            // Told when the rest is done: nobody's rows need to wait for it.
+            news = status
             return nil
         case .close(let reason):
             self.reason = reason

@@ -8,6 +8,8 @@ final class TransactionEntry {
     private let declarations: Declarations
     private var catalogVersion = -1
     private var dataVersion: UInt32?
+    /// Whether clocks of rows may be in runs.
+    private(set) var mayHaveRuns = true
 
     init(_ ledger: RowLedger, _ declarations: Declarations) {
         self.ledger = ledger
@@ -28,6 +30,7 @@ final class TransactionEntry {
             declarations.annotate(&ledger.catalog)
             catalogVersion = check.catalogVersion
         }
+        mayHaveRuns = !check.areRunsExpanded
         let hasMoved = !check.areRowsInPlace
         if hasMoved {
             _ = try ClockRuns(ledger.connection).expand()
