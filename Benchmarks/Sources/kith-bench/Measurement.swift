@@ -31,13 +31,23 @@ func seconds(_ body: () throws -> Void) rethrows -> Double {
     return Double(start.duration(to: .now).components.attoseconds) / 1e18 + Double(start.duration(to: .now).components.seconds)
 }
 
+/// Processor time of this process, which other work on the machine disturbs least.
+func processorSeconds(_ body: () throws -> Void) rethrows -> Double {
+    let start = clock()
+    try body()
+    return Double(clock() - start) / Double(CLOCKS_PER_SEC)
+}
+
 func format(_ seconds: Double) -> String {
-    seconds < 0.001 ? String(format: "%.3f ms", seconds * 1_000)
+    seconds < 0.001
+        ? String(format: "%.3f ms", seconds * 1_000)
         : seconds < 1 ? String(format: "%.1f ms", seconds * 1_000) : String(format: "%.2f s", seconds)
 }
 
 /// Runs both alternately, so that what else the machine does meets both.
-func compare(_ rounds: Int, _ ours: () throws -> Double, _ limit: () throws -> Double) rethrows -> (ours: Sample, limit: Sample, ratio: Double) {
+func compare(_ rounds: Int, _ ours: () throws -> Double, _ limit: () throws -> Double) rethrows -> (
+    ours: Sample, limit: Sample, ratio: Double
+) {
     var a: [Double] = []
     var b: [Double] = []
     for _ in 0..<rounds {
