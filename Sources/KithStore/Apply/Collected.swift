@@ -12,9 +12,28 @@ extension RowState {
 }
 
 extension TextState {
-    /// Whether changes that a replica with the vector `known` has, or had, may be needed beside those that are carried here.
-    func dependsOnHistory(of known: VersionVector) -> Bool {
-        !changes.contains { $0.replacedScalars != nil } && touched.entries.contains { known[$0.replica] > 0 }
+    /// Whether a replica with the vector `known` has, or had, changes that are needed beside `sent`, which it lacks.
+    func dependsOnHistory(of known: VersionVector, beside sent: [Change]) -> Bool {
+        switch past {
+        case .none: return false
+        case .one(let stamp): return known.covers(stamp.dot)
+        case .kept:
+            if sent.contains(where: { $0.replacedScalars != nil }) { return false }
+            if sent.isEmpty { return touched.entries.contains { known[$0.replica] > 0 } }
+            let dots = Set(sent.map(\.stamp.dot))
+            return sent.contains { $0.parents.contains { !dots.contains($0) && known.covers($0) } }
+        }
+    }
+
+    /// Whether a replica that knows `known`, and has collected the row, had something of this text.
+    fileprivate func isForgotten(by known: VersionVector) -> Bool {
+        if changes.contains(where: { $0.replacedScalars != nil }) { return false }
+        switch past {
+        case .none where changes.isEmpty: return touched.entries.contains(where: known.covers)
+        case .none: return changes.contains { known.covers($0.stamp.dot) }
+        case .one(let stamp): return known.covers(stamp.dot)
+        case .kept: return touched.entries.contains { known[$0.replica] > 0 }
+        }
     }
 }
 
@@ -25,7 +44,7 @@ extension Cell {
         case .register(let state): state.writes.contains { known.covers($0.stamp.dot) }
         case .set(let state): known.covers(state.touched) || state.elements.contains { $0.dots.contains(where: known.covers) }
         case .counter: false
-        case .text(let state): state.dependsOnHistory(of: known)
+        case .text(let state): state.isForgotten(by: known)
         }
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import KithStore
+import KithSync
 import KithText
 import Testing
 
@@ -24,6 +25,25 @@ struct ConcurrentEditTests {
         try pair.a.save(mine)
         try pair.b.save(theirs)
         #expect(try pair.meet() == expected)
+    }
+
+    @Test func `a new page of a known author is just taken in`() throws {
+        let pair = try TextPair("the first")
+        let others: [String?] = ["a whole page", "", nil]
+        for (index, body) in others.enumerated() {
+            try pair.a.insert(body, row: UInt64(index) + 2)
+            try pair.a.insert(body, row: UInt64(index) + 12)
+            try pair.a.save("edited", row: UInt64(index) + 12)
+            let before = try pair.b.store.vector()
+            let slice = try pair.a.store.slice(SliceRequest(since: before))
+            #expect(slice.rows.count == 2 && slice.rows.allSatisfy { !$0.isCut })
+            guard case .applied(let summary) = try pair.b.store.apply(slice) else { throw StoreError(.failed, "it wants everything") }
+            // Nobody writes anything because of it.
+            #expect(summary.vector == slice.targetVector)
+            #expect(try pair.b.body(row: UInt64(index) + 2) == body)
+            #expect(try pair.b.body(row: UInt64(index) + 12) == "edited")
+        }
+        try pair.meet()
     }
 
     @Test func `both words stay whole when one word is replaced twice`() throws {
