@@ -13,6 +13,8 @@ final class Capture {
     /// The next update, or insertion, is noted by whoever makes it.
     var skipsUpdate = false
     var skipsInsert = false
+    /// What `kith_text` made for the update that is about to come.
+    var staleSaves = StaleSaves()
     /// The row that the last deletion removed, until another row is inserted: together they are a REPLACE.
     private var replaced: (table: Int, id: RowID)?
 
@@ -198,7 +200,12 @@ final class Capture {
             case .text:
                 guard pair + 1 < pairs.count else { throw Self.missingClocks(tracked) }
                 var text = stored.text(column, value: pairs[pair])
-                try texts.save(pairs[pair + 1].utf8, in: &text, at: TextKey(table: table, id: id, column: column), stamp)
+                let key = TextKey(table: table, id: id, column: column)
+                if let operations = staleSaves.take(from: pairs[pair].utf8, to: pairs[pair + 1].utf8) {
+                    try texts.save(operations, in: &text, at: key, stamp)
+                } else {
+                    try texts.save(pairs[pair + 1].utf8, in: &text, at: key, stamp)
+                }
                 text.text = nil
                 stored.exceptions[column] = .text(text)
             }

@@ -32,7 +32,10 @@ enum Functions {
             sqlite3_result_int(context, isMerge || TextValue.isValid(values[0]) ? 1 : 0)
         }
         try register("kith_text", capture, connection) { context, count, values in
-            TextValue.merge(context, count, values)
+            guard let pointer = sqlite3_user_data(context) else { return }
+            TextValue.merge(context, count, values) { merge in
+                Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().staleSaves.note(merge)
+            }
         }
         try register("kith_insert", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in

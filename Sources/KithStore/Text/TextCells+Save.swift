@@ -16,6 +16,12 @@ extension TextCells {
         }
     }
 
+    /// A save of which it is known what it does to the current text.
+    func save(_ operations: TextOperations, in state: inout TextState, at key: TextKey, _ stamp: Stamp) throws {
+        try StoreError.rejectingText { try edit(operations, in: &state, at: key, stamp) }
+        state.mark(isNull: false, stamp.dot)
+    }
+
     /// Applies operations to the current text.
     func edit(_ operations: TextOperations, in state: inout TextState, at key: TextKey, _ stamp: Stamp) throws {
         if operations.isEmpty { return }

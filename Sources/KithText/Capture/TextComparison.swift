@@ -7,9 +7,11 @@ struct TextComparison {
 
     private let old: ContiguousArray<Unicode.Scalar>
     private let new: ContiguousArray<Unicode.Scalar>
+    private let joins: Bool
     private var work = SequenceDiff.workMax
 
-    init(old: ContiguousArray<Unicode.Scalar>, new: ContiguousArray<Unicode.Scalar>) {
+    init(old: ContiguousArray<Unicode.Scalar>, new: ContiguousArray<Unicode.Scalar>, joins: Bool) {
+        self.joins = joins
         self.old = old
         self.new = new
     }
@@ -72,7 +74,7 @@ struct TextComparison {
     private func joined(_ edits: [Edit]) -> [Edit] {
         var result: [Edit] = []
         for edit in edits {
-            if let last = result.last {
+            if joins, let last = result.last {
                 let between = edit.old.lowerBound - last.old.upperBound
                 if between < last.size, between < edit.size {
                     result[result.count - 1] = last.joined(with: edit)

@@ -8,10 +8,16 @@ extension TextOperations {
     /// `base` must be the text that the editor loaded, never a newer one: else what others wrote meanwhile would be
     /// taken for deleted.
     public init(from base: TextBuffer, to new: TextBuffer) {
+        self.init(from: base, to: new, joining: true)
+    }
+
+    /// - Parameter joining: whether two edits with little in common between them become one, which a reader understands better;
+    ///   otherwise what both texts have in common is never written anew.
+    package init(from base: TextBuffer, to new: TextBuffer, joining: Bool) {
         self.init()
         let (old, target) = (base.scalars, new.scalars)
         guard old != target else { return }
-        var comparison = TextComparison(old: old, new: target)
+        var comparison = TextComparison(old: old, new: target, joins: joining)
         self.init(comparison.edits(), target)
         if count <= TextLimits.operationsMax {
             var check = base
