@@ -122,7 +122,7 @@ public final class KithStore: Sendable {
 
     /// Reads all that a replica with the vector `since` lacks, whatever its size.
     public func delta(since: VersionVector) throws -> Slice {
-        try slice(SliceRequest(since: since), limits: SliceLimits(rowsMax: .max, bytesMax: .max))
+        try slice(SliceRequest(since: since), limits: SliceLimits(rowsMax: .max, bytesMax: .max, textBytesMax: .max, textChangesMax: .max))
     }
 
     /// Merges a slice in one transaction. Observations of the app's tables fire as for any other commit.

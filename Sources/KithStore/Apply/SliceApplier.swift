@@ -20,6 +20,10 @@ struct SliceApplier {
             listed: try records.listed(ledger.catalog))
         let absent = try absentRows(slice)
         for row in rows {
+            if row.isPrelude {
+                try TextCells(ledger).keepEarly(row.state, table: row.table, id: row.id)
+                continue
+            }
             var part = row.state
             part.context = VersionVector()
             let theirs = row.state.context.isEmpty ? slice.vector : slice.vector.joined(with: row.state.context)
@@ -38,7 +42,7 @@ struct SliceApplier {
             try records.noteProgress(progress, ledger)
             if let listing = slice.listing { try records.noteListed(progress, after: listing.after, ledger) }
         }
-        let changed = rows.map(\.table) + absent.map(\.table)
+        let changed = rows.filter { !$0.isPrelude }.map(\.table) + absent.map(\.table)
         return Set(changed.compactMap { ledger.catalog[$0]?.tracked?.sqlName }).sorted()
     }
 

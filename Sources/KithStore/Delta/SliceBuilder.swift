@@ -30,14 +30,32 @@ struct SliceBuilder {
         if let resumed, let resumption = request.resumption, row.position <= resumption.position { known = resumed }
         guard var part = row.state.uncovered(by: known) else { return true }
         try TextCells(ledger).fill(&part, table: row.table, id: row.position.row, unknownTo: known)
+        let isCut = part.content.count != row.state.content.count || row.state.hasTexts(of: known, beside: part)
+        if try addPrelude(of: &part, row) { return false }
         let size = part.sliceBytesBound
         if !rows.isEmpty, rows.count >= limits.rowsMax || byteCount + size > limits.bytesMax {
             isFull = true
             return false
         }
-        append(part, row, isCut: part.content.count != row.state.content.count || part.hasTexts(of: known))
+        append(part, row, isCut: isCut)
         byteCount += size
         position = row.position
+        return true
+    }
+
+    /// Lets the beginning of a row's texts travel ahead of it if they are too much for one slice. Returns `false` if `part` is what
+    /// is left to be sent.
+    private mutating func addPrelude(of part: inout RowState, _ row: ReadRow) throws -> Bool {
+        guard part.exceedsTextLimits(limits), let before = row.position.predecessor else { return false }
+        let sent = request.after == before ? request.preludes : 0
+        var cells = try TextCells(ledger).cut(&part, limits, table: row.table, id: row.position.row)
+        guard sent < cells.count else { return false }
+        isFull = true
+        if rows.isEmpty {
+            append(RowState(cells: [cells.remove(at: sent)]), row, isCut: true)
+            rows[0].isPrelude = true
+            position = before
+        }
         return true
     }
 
@@ -75,11 +93,11 @@ struct SliceBuilder {
 }
 
 extension RowState {
-    /// Whether a text cell may lack changes that a replica with the vector `known` has.
-    fileprivate func hasTexts(of known: VersionVector) -> Bool {
-        cells.contains { entry in
-            guard case .text(let text) = entry.cell else { return false }
-            return text.dependsOnHistory(of: known)
+    /// Whether a text cell of `part`, which a replica with the vector `known` lacks, builds on changes that it has, or had.
+    fileprivate func hasTexts(of known: VersionVector, beside part: RowState) -> Bool {
+        part.cells.contains { entry in
+            guard case .text(let sent) = entry.cell, case .text(let text)? = self[entry.column] else { return false }
+            return text.dependsOnHistory(of: known, beside: sent.changes)
         }
     }
 }

@@ -59,7 +59,8 @@ extension SliceRequest {
     fileprivate func listing(above floor: VersionVector) -> SliceRequest {
         if since.covers(floor) { return self }
         let isUsable = resumption?.vector.covers(floor) ?? false
-        return SliceRequest(since: VersionVector(), resumption: isUsable ? resumption : nil, after: after, target: target)
+        return SliceRequest(
+            since: VersionVector(), resumption: isUsable ? resumption : nil, after: after, target: target, preludes: preludes)
     }
 }
 
@@ -67,8 +68,16 @@ extension SliceRequest {
 public struct SliceLimits: Hashable, Sendable {
     public var rowsMax: Int
     public var bytesMax: Int
+    /// What of a row's texts travels at once: bytes and number of changes; a single larger change travels alone.
+    public var textBytesMax: Int
+    public var textChangesMax: Int
 
-    public init(rowsMax: Int = WireLimits.sliceRowsMax, bytesMax: Int = WireLimits.sliceBytesMax) {
+    public init(
+        rowsMax: Int = WireLimits.sliceRowsMax, bytesMax: Int = WireLimits.sliceBytesMax,
+        textBytesMax: Int = WireLimits.textBytesAtOnceMax, textChangesMax: Int = WireLimits.textChangesAtOnceMax
+    ) {
+        self.textBytesMax = max(1, textBytesMax)
+        self.textChangesMax = max(1, textChangesMax)
         self.rowsMax = max(1, rowsMax)
         self.bytesMax = max(1, bytesMax)
     }

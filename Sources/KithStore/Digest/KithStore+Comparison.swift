@@ -37,7 +37,8 @@ extension KithStore {
     /// All that is known of the rows of a range, deleted ones included, up to one slice.
     private func rows(in range: DigestRange, _ ledger: RowLedger) throws -> Slice {
         let records = VectorRecords(connection: ledger.connection)
-        var builder = SliceBuilder(ledger, SliceRequest(since: VersionVector()), SliceLimits())
+        var builder = SliceBuilder(
+            ledger, SliceRequest(since: VersionVector()), SliceLimits(textBytesMax: .max, textChangesMax: .max))
         try TableScan(ledger: ledger).read(after: range.after) { row in
             try range.contains(row.position) && builder.add(row)
         }

@@ -131,7 +131,7 @@ extension KithStore {
     public func refusedTextChanges(max limit: Int = 1_000) throws -> [RefusedTextChange] {
         try read { ledger in
             let select = try ledger.connection.statement(
-                "SELECT tbl, id, col, replica, sequence, reason FROM kith_text_aside LIMIT ?")
+                "SELECT tbl, id, col, replica, sequence, reason FROM kith_text_aside WHERE reason IS NOT '' LIMIT ?")
             select.bind(1, limit)
             var found: [RefusedTextChange] = []
             while try select.step() {

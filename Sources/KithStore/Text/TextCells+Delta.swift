@@ -18,7 +18,7 @@ extension TextCells {
 
     /// The changes that someone lacks who knows `vector`, parents first, then those that nobody can apply yet.
     func changes(of state: TextState, at key: TextKey, unknownTo vector: VersionVector) throws -> [TextState.Change] {
-        let aside = try aside(at: key).map(\.change).filter { !vector.covers($0.stamp.dot) }
+        let aside = try aside(at: key).filter { $0.standing != .early && !vector.covers($0.change.stamp.dot) }.map(\.change)
         switch state.past {
         case .none:
             return aside
@@ -52,4 +52,69 @@ extension TextCells {
                 replacedScalars: fact.replacedScalars, steps: operations.encodedSteps, inserted: operations.encodedText)
         }
     }
+}
+
+// MARK: - More changes than one slice takes
+
+extension TextCells {
+    /// Takes changes from the beginning of a row's texts, in portions that each fill a slice: always the same, however the text goes
+    /// on. What waits for other changes stays in `part`.
+    func cut(_ part: inout RowState, _ limits: SliceLimits, table: Int, id: RowID) throws -> [RowState.Entry] {
+        var portions: [RowState.Entry] = []
+        for index in part.cells.indices {
+            guard case .text(var text) = part.cells[index].cell else { continue }
+            let column = part.cells[index].column
+            let aside = Set(try aside(at: TextKey(table: table, id: id, column: column)).map(\.change.stamp.dot))
+            var portion: [TextState.Change] = []
+            var bytes = 0
+            for change in text.changes {
+                if aside.contains(change.stamp.dot) { break }
+                if !portion.isEmpty, bytes + change.byteCount > limits.textBytesMax || portion.count >= limits.textChangesMax {
+                    portions.append(RowState.Entry(column: column, cell: .text(TextState(early: portion))))
+                    text.changes.removeFirst(portion.count)
+                    portion = []
+                    bytes = 0
+                }
+                portion.append(change)
+                bytes += change.byteCount
+            }
+            part.cells[index].cell = .text(text)
+        }
+        return portions
+    }
+
+    /// Keeps changes that came ahead of their row.
+    func keepEarly(_ prelude: RowState, table: Int, id: RowID) throws {
+        for entry in prelude.cells {
+            guard case .text(let text) = entry.cell else { continue }
+            for change in text.changes {
+                try putAside(change, .early, at: TextKey(table: table, id: id, column: entry.column))
+            }
+        }
+    }
+}
+
+extension RowState {
+    /// Whether the changes of the row's texts are more than one slice takes.
+    func exceedsTextLimits(_ limits: SliceLimits) -> Bool {
+        var (count, bytes) = (0, 0)
+        for entry in cells {
+            guard case .text(let text) = entry.cell else { continue }
+            count += text.changes.count
+            for change in text.changes { bytes += change.byteCount }
+        }
+        return count > limits.textChangesMax || bytes > limits.textBytesMax
+    }
+}
+
+extension TextState {
+    /// Changes alone.
+    fileprivate init(early changes: [Change]) {
+        self.init(touched: VersionVector(changes.map(\.stamp.dot)), changes: changes)
+    }
+}
+
+extension TextState.Change {
+    /// About what it takes in a slice.
+    fileprivate var byteCount: Int { steps.count + inserted.count + 32 * (1 + parents.count) }
 }

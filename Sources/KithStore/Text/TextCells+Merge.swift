@@ -19,20 +19,21 @@ extension TextCells {
         let incoming = state.changes
         state.changes = []
         if state.text == nil { state.text = [] }
-        let waiting = try waiting(at: key)
+        let waiting = try waiting(at: key, of: state)
         if case .one(let stamp) = state.past, waiting.isEmpty, incoming.allSatisfy({ $0.stamp.dot == stamp.dot }) { return }
         if state.past == .none, incoming.count == 1, waiting.isEmpty, incoming[0].insertsWholeText {
             state.past = .one(incoming[0].stamp)
             state.text = incoming[0].inserted
             return
         }
+        try takeBack(waiting.map(\.stamp.dot), at: key)
         var known: [Dot: TextState.Change] = [:]
         var changes: [TextChange] = []
         for change in incoming + waiting where known.updateValue(change, forKey: change.stamp.dot) == nil {
             do {
                 changes.append(try change.decoded)
             } catch {
-                try putAside(change, error.description, at: key)
+                try putAside(change, .refused(error.description), at: key)
             }
         }
         var opened = try open(state, at: key)
@@ -50,9 +51,8 @@ extension TextCells {
             pending = retry.pending
         }
         try keep(appended, of: opened, in: &state, at: key)
-        for refusal in rejected { try putAside(known[refusal.change.dot], refusal.reason.description, at: key) }
-        for change in pending { try putAside(known[change.dot], nil, at: key) }
-        if !waiting.isEmpty { try takeBack(appended.map(\.header.dot), at: key) }
+        for refusal in rejected { try putAside(known[refusal.change.dot], .refused(refusal.reason.description), at: key) }
+        for change in pending { try putAside(known[change.dot], .pending, at: key) }
     }
 
     private func merge(_ changes: [TextChange], into opened: inout Opened) throws -> TextMerge {
@@ -65,7 +65,7 @@ extension TextCells {
 
     // MARK: Changes put aside
 
-    private func putAside(_ change: TextState.Change?, _ reason: String?, at key: TextKey) throws {
+    func putAside(_ change: TextState.Change?, _ standing: Aside.Standing, at key: TextKey) throws {
         guard let change else { return }
         let replica = try archive.ledger.number(of: change.stamp.dot.replica)
         var record: [UInt8] = []
@@ -77,16 +77,23 @@ extension TextCells {
         archive.bind(key, to: insert)
         insert.bind(4, replica)
         insert.bind(5, Int64(bitPattern: change.stamp.dot.sequence))
-        if let reason { insert.bind(6, .text(reason)) } else { insert.bindNull(6) }
+        switch standing {
+        case .pending: insert.bindNull(6)
+        case .early: insert.bind(6, .text([]))
+        case .refused(let reason): insert.bind(6, .text(Array(reason.utf8)))
+        }
         insert.bind(7, blob: record)
         try insert.run()
     }
 
-    private func waiting(at key: TextKey) throws -> [TextState.Change] {
-        try aside(at: key).filter { $0.reason == nil }.map(\.change)
+    /// What may be applied now: changes that waited for others, and early ones of commits that the row now says it knows.
+    private func waiting(at key: TextKey, of state: TextState) throws -> [TextState.Change] {
+        try aside(at: key)
+            .filter { $0.standing == .pending || ($0.standing == .early && state.touched.covers($0.change.stamp.dot)) }.map(\.change)
     }
 
     private func takeBack(_ dots: [Dot], at key: TextKey) throws {
+        if dots.isEmpty { return }
         let delete = try archive.connection.statement(
             "DELETE FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND replica = ? AND sequence = ?")
         for dot in dots {
@@ -97,15 +104,30 @@ extension TextCells {
         }
     }
 
-    /// The changes of a cell that could not be applied, by commit.
-    func aside(at key: TextKey) throws -> [(change: TextState.Change, reason: String?)] {
+    /// A change that is not applied.
+    struct Aside {
+        enum Standing: Equatable {
+            /// It builds on a change that is not here.
+            case pending
+            /// It came ahead of its row.
+            case early
+            case refused(String)
+        }
+
+        let change: TextState.Change
+        let standing: Standing
+    }
+
+    /// The changes of a cell that are not applied, by commit.
+    func aside(at key: TextKey) throws -> [Aside] {
         let select = try archive.connection.statement(
             "SELECT change, reason FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ?")
         archive.bind(key, to: select)
-        var found: [(change: TextState.Change, reason: String?)] = []
+        var found: [Aside] = []
         while try select.step() {
             let change = try TextState.Change(record: select.blob(0), archive.ledger.catalog.replicas)
-            found.append((change, select.isNull(1) ? nil : String(decoding: select.blob(1), as: UTF8.self)))
+            let reason = select.isNull(1) ? nil : String(decoding: select.blob(1), as: UTF8.self)
+            found.append(Aside(change: change, standing: reason.map { $0.isEmpty ? .early : .refused($0) } ?? .pending))
         }
         return found
     }

@@ -13,6 +13,12 @@ public struct SlicePosition: Hashable, Sendable, Comparable {
         self.row = row
     }
 
+    /// The place just before this row's; `nil` for the first id of a table.
+    public var predecessor: SlicePosition? {
+        if row.low > 0 { return SlicePosition(table: table, row: RowID(high: row.high, low: row.low - 1)) }
+        return row.high > 0 ? SlicePosition(table: table, row: RowID(high: row.high - 1, low: .max)) : nil
+    }
+
     public static func < (left: SlicePosition, right: SlicePosition) -> Bool {
         left.table == right.table ? left.row < right.row : left.table.lexicographicallyPrecedes(right.table)
     }
@@ -53,10 +59,13 @@ public struct SliceRequest: Hashable, Sendable {
     public let after: SlicePosition?
     /// What the receiver will know when the delta is complete: the vector of its first slice; `nil` at its start.
     public let target: [Head]?
+    /// Preludes already sent of the row after ``after``.
+    public let preludes: Int
 
     public init(
-        since: VersionVector, resumption: Resumption? = nil, after: SlicePosition? = nil, target: [Head]? = nil
+        since: VersionVector, resumption: Resumption? = nil, after: SlicePosition? = nil, target: [Head]? = nil, preludes: Int = 0
     ) {
+        self.preludes = preludes
         self.since = since
         self.resumption = resumption
         self.after = after
@@ -73,6 +82,9 @@ public struct RowPart: Hashable, Sendable {
     /// Whether cells are left out because the receiver knows them. A receiver that does not hold the row at all has collected
     /// it, and needs the whole of it.
     public var isCut: Bool
+    /// Whether this is only the beginning of what is to come of the row: changes of texts, too many for one slice, to be kept
+    /// until the row itself comes. Says nothing else of the row, and stands alone in its slice.
+    public var isPrelude = false
 
     public init(table: Int, id: RowID, state: RowState, isCut: Bool = false) {
         self.table = table
@@ -136,6 +148,16 @@ public struct Slice: Hashable, Sendable {
         self.tables = tables
         self.rows = rows
         self.listing = listing
+    }
+
+    /// Whether the slice brings no row, but the beginning of one; its position is just before that.
+    public var isPrelude: Bool { rows.first?.isPrelude == true }
+
+    /// Whether the slice may follow one that ends at `after`.
+    public func follows(_ after: SlicePosition?) -> Bool {
+        guard let position else { return isLast }
+        guard let after else { return true }
+        return isPrelude ? after <= position : after < position
     }
 
     /// The vector of ``target``.

@@ -26,6 +26,7 @@ public enum SliceCodec {
         let rowsRemaining = try reader.index(below: Int(Int32.max), "rows remaining")
         let tables = try tables(&reader)
         let rows = try rows(&reader, tables, replicas)
+        if rows.first?.isPrelude == true, flags & Flag.last != 0 { throw .malformed("beginning of a row at the end") }
         return Slice(
             since: since, vector: vector, target: target, clock: clock, isFirst: flags & Flag.first != 0,
             isLast: flags & Flag.last != 0, position: try position(&reader, rows, tables), rowsRemaining: rowsRemaining,
@@ -106,7 +107,8 @@ extension SliceCodec {
         writer.identifier(part.id)
         var state = ByteWriter()
         RowStateCodec.encode(part.state, shown: .inline, to: &state, &replicas)
-        if part.isCut { state.byte(RowFlag.cut) }
+        let flags = (part.isCut ? RowFlag.cut : 0) | (part.isPrelude ? RowFlag.prelude : 0)
+        if flags != 0 { state.byte(flags) }
         writer.blob(state.bytes)
     }
 
@@ -122,6 +124,7 @@ extension SliceCodec {
             if let last = rows.last, part.position(in: tables) <= last.position(in: tables) {
                 throw .malformed("rows out of order")
             }
+            guard !part.isPrelude || (count == 1 && part.state.isPrelude) else { throw .malformed("beginning of a row") }
             rows.append(part)
             // A sender measures rows before it encodes them, so several rows may take twice what it cuts at.
             if count > 1, bytesBefore - reader.remaining > 2 * WireLimits.sliceBytesMax {
@@ -140,12 +143,23 @@ extension SliceCodec {
         return try reader.section("row") { (section) throws(WireError) -> RowPart in
             let state = try RowStateCodec.decode(&section, shown: .inline, replicas) { $0 < columns.count ? columns[$0].kind : nil }
             let flags = section.remaining > 0 ? try section.byte() : 0
-            return RowPart(table: table, id: id, state: state, isCut: flags & RowFlag.cut != 0)
+            var part = RowPart(table: table, id: id, state: state, isCut: flags & RowFlag.cut != 0)
+            part.isPrelude = flags & RowFlag.prelude != 0
+            return part
         }
     }
 
     private enum RowFlag {
         static let cut: UInt8 = 1
+        static let prelude: UInt8 = 2
+    }
+}
+
+extension RowState {
+    /// Whether nothing but changes of texts is there.
+    fileprivate var isPrelude: Bool {
+        tombstones.isEmpty && context.isEmpty
+            && cells.allSatisfy { if case .text(let text) = $0.cell { text.present.isEmpty } else { false } }
     }
 }
 
@@ -186,7 +200,8 @@ extension SliceCodec {
             return lastRow
         case PositionTag.explicit:
             let position = try reader.position()
-            if let lastRow, position < lastRow { throw .malformed("position before the last row") }
+            let earliest = rows.first?.isPrelude == true ? lastRow?.predecessor : lastRow
+            if let earliest, position < earliest { throw .malformed("position before the last row") }
             return position
         default:
             throw .malformed("position")

@@ -44,7 +44,7 @@ struct SliceReceiver: Hashable, Sendable {
                 if slice.isLast { expectation = .beginning }
                 slicesDone += 1
                 return false
-            case .continuation(slice.since, slice.target, let after) where slice.position.map { after < $0 } ?? slice.isLast:
+            case .continuation(slice.since, slice.target, let after) where slice.follows(after):
                 break
             case .beginning, .continuation:
                 throw CloseReason(.protocolError, "It sent a slice that does not follow the one before.")

@@ -33,6 +33,8 @@ struct SliceSender: Hashable, Sendable {
         var since: VersionVector
         var target: [Head]?
         var after: SlicePosition?
+        /// Preludes sent of the row that comes next.
+        var preludes = 0
         var rowsRemaining = 0
         var progress = DeltaProgress()
         /// The number of its last slice, once that is sent.
@@ -94,7 +96,8 @@ struct SliceSender: Hashable, Sendable {
         }
         guard let delta, !delta.isRead else { return nil }
         isReading = true
-        return SliceRequest(since: delta.since, resumption: resumption, after: delta.after, target: delta.target)
+        return SliceRequest(
+            since: delta.since, resumption: resumption, after: delta.after, target: delta.target, preludes: delta.preludes)
     }
 
     /// Takes the slice that was read. Returns the frame to send, if the window has room for it now.
@@ -110,7 +113,7 @@ struct SliceSender: Hashable, Sendable {
             exhausted = vector
             return nil
         }
-        guard slice.isLast || (slice.position.map { next in delta.after.map { $0 < next } ?? true } ?? false) else {
+        guard slice.isLast || slice.follows(delta.after) else {
             throw CloseReason(.storeFailed, "The store read a slice that does not advance.")
         }
         if !peerUnderstandsTexts, slice.tables.contains(where: { $0.columns.contains { $0.kind == .text } }) { throw .noTexts }
@@ -127,6 +130,7 @@ struct SliceSender: Hashable, Sendable {
         }
         delta.target = delta.target ?? slice.target
         delta.after = slice.position
+        delta.preludes = slice.isPrelude ? delta.preludes + 1 : 0
         delta.rowsRemaining = slice.isLast ? 0 : slice.rowsRemaining
         delta.isRead = slice.isLast
         delta.progress.rows += slice.rows.count

@@ -38,6 +38,9 @@ public enum WireLimits {
     public static let householdBytesMax = 64 << 10
     /// Changes of one text in one slice.
     public static let textChangesMax = 1 << 20
+    /// Bytes of the changes of one row's texts, and their number, beyond which a sender lets some of them travel ahead of it.
+    public static let textBytesAtOnceMax = 32 << 20
+    public static let textChangesAtOnceMax = 1 << 18
     /// Bytes of the operations, or of the inserted text, of one text change.
     public static let textBytesMax = 64 << 20
     /// Parts into which a range of rows is cut to find one that differs.

@@ -35,8 +35,7 @@ extension Simulation {
         do {
             switch effect {
             case .readSlice(let request):
-                let limits = SliceLimits(rowsMax: script.conditions.sliceRowsMax)
-                let slice = try store.slice(request, limits: limits)
+                let slice = try store.slice(request, limits: SliceLimits(script.conditions))
                 try checkRead(slice, node)
                 try handle(.sliceRead(slice), end)
             case .apply(let slice, let relay):
@@ -143,5 +142,13 @@ extension Simulation {
         guard let store = node.store else { return }
         node.summary = try store.summary()
         for end in ends(of: node) where isOpen(end) { try handle(.identity(node.summary), end) }
+    }
+}
+
+extension SliceLimits {
+    /// Where slices are one row each, texts are cut, too.
+    fileprivate init(_ conditions: NetworkConditions) {
+        self.init(rowsMax: conditions.sliceRowsMax)
+        if conditions.sliceRowsMax == 1 { textBytesMax = 150 }
     }
 }

@@ -4,6 +4,7 @@ import KithSync
 /// Two stores in one process whose sessions talk to each other without a network, in virtual time.
 final class SessionPair {
     private let stores: [KithStore]
+    private let limits: SliceLimits
     private var sessions: [PeerSession]
     private(set) var statuses: [PeerStatus?] = [nil, nil]
     /// How far large exchanges were said to have come, by side, in order.
@@ -15,8 +16,9 @@ final class SessionPair {
     private var now = Instant(milliseconds: 0)
     private var inputs: [(side: Int, input: PeerSession.Input)] = []
 
-    init(_ first: KithStore, _ second: KithStore) throws {
+    init(_ first: KithStore, _ second: KithStore, limits: SliceLimits = SliceLimits()) throws {
         stores = [first, second]
+        self.limits = limits
         sessions = stores.map { _ in PeerSession(PeerSession.Configuration(group: [], software: "test")) }
         for side in 0...1 { try handle(.connected(stores[side].summary(), durable: stores[side].vector(), wallClockMilliseconds: 0), side) }
         try settle()
@@ -44,7 +46,7 @@ final class SessionPair {
             case .send(let bytes):
                 if case .digestQuestion? = try FrameCodec.decode(bytes) { questionCount += 1 }
                 inputs.append((1 - side, .received(bytes)))
-            case .readSlice(let request): inputs.append((side, .sliceRead(try stores[side].slice(request))))
+            case .readSlice(let request): inputs.append((side, .sliceRead(try stores[side].slice(request, limits: limits))))
             case .apply(let slice, _): inputs.append((side, .applied(try stores[side].apply(slice))))
             case .digest(let task):
                 inputs.append((side, .digest(try stores[side].perform(task))))

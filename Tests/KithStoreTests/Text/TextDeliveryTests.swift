@@ -76,7 +76,8 @@ struct TextDeliveryTests {
             }
             let summary = try receiver.summary()
             var request = SliceRequest(since: summary.vector, resumption: summary.resumption)
-            let limits = pick(2) == 0 ? SliceLimits(rowsMax: 1) : SliceLimits()
+            let limits = [SliceLimits(), SliceLimits(rowsMax: 1), SliceLimits(rowsMax: 1, textBytesMax: 200)][pick(3)]
+            var preludes = 0
             while true {
                 let slice = try stores[from].store.slice(request, limits: limits)
                 switch pick(8) {
@@ -86,8 +87,10 @@ struct TextDeliveryTests {
                 default: break
                 }
                 guard case .applied = try receiver.apply(try encoded(slice)), !slice.isLast else { return }
+                preludes = slice.isPrelude ? preludes + 1 : 0
                 request = SliceRequest(
-                    since: request.since, resumption: request.resumption, after: slice.position, target: slice.target)
+                    since: request.since, resumption: request.resumption, after: slice.position, target: slice.target,
+                    preludes: preludes)
             }
         }
 
