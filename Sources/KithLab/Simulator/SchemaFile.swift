@@ -30,7 +30,7 @@ struct SchemaFile {
             list.filter { $0.hasPrefix(name + ".") }.map { String($0.dropFirst(name.count + 1)) }
         }
         return TrackedTable(
-            name, sets: columns(options.sets), counters: columns(options.counters),
+            name, sets: columns(options.sets), counters: columns(options.counters), texts: columns(options.texts),
             deletePolicy: options.deleteWins.contains(name) ? .deleteWins : .updateWins)
     }
 }

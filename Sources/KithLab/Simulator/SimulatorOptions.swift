@@ -12,7 +12,7 @@ public struct SimulatorOptions {
         find for each seed that breaks a promise. Exits with 1 if one did.
 
           --schema FILE       SQL that creates the tables; every table with a BLOB primary key synchronises
-          --set TABLE.COLUMN, --counter TABLE.COLUMN, --delete-wins TABLE
+          --set TABLE.COLUMN, --counter TABLE.COLUMN, --text TABLE.COLUMN, --delete-wins TABLE
                               how columns and tables merge
           --faults A,B        of: \(Fault.allCases.map(\.rawValue).joined(separator: ", ")); "none" for a perfect world
           --trace             print what happened; with --first SEED of that seed
@@ -34,6 +34,7 @@ public struct SimulatorOptions {
     var faults: [Fault]?
     var sets: [String] = []
     var counters: [String] = []
+    var texts: [String] = []
     var deleteWins: [String] = []
     var printsTrace = false
     var printsHashes = false
@@ -68,6 +69,7 @@ public struct SimulatorOptions {
         case "--ops": commitCount = try number()
         case "--set": sets.append(value)
         case "--counter": counters.append(value)
+        case "--text": texts.append(value)
         case "--delete-wins": deleteWins.append(value)
         case "--faults":
             faults = try value.split(separator: ",").filter { $0 != "none" }.map { word in

@@ -8,7 +8,8 @@ struct NodeReader {
     let database: any DatabaseWriter
     let tables: [WorkloadTable]
 
-    /// The row's values in the order of the workload's columns, with sets as sorted arrays; `nil` if it is not there.
+    /// The row's values in the order of the workload's columns, with sets as sorted arrays and the characters of texts sorted;
+    /// `nil` if it is not there.
     func values(of keys: [RowKey]) throws -> [[Value]?] {
         try database.writeWithoutTransaction { db in
             try keys.map { key in
@@ -36,6 +37,7 @@ struct NodeReader {
         case (.set, .text(let bytes)): .text(RowView.text(RowDraft.elements(ofArray: bytes)))
         case (.set, .null): .text("[]")
         case (.counter, .null): .integer(0)
+        case (.text, _): TextView.normal(value)
         default: value
         }
     }

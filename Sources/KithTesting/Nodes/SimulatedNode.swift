@@ -16,6 +16,8 @@ final class SimulatedNode {
     private(set) var store: KithStore?
     /// An observer of each tracked table, in order.
     let probes: [ObservationProbe]
+    /// What the node's user has open.
+    let editor: TextEditor
     /// The store's own summary, as of its last commit.
     var summary: StoreSummary
     /// What would survive a loss of power, as the node was told.
@@ -35,8 +37,11 @@ final class SimulatedNode {
     }
 
     /// - Parameter inMemory: whether the disk is never copied, restored or left as a crash leaves it.
-    init(index: Int, schema: SimulatedSchema, seed: UInt64, inMemory: Bool = true) throws {
+    init(
+        index: Int, schema: SimulatedSchema, seed: UInt64, inMemory: Bool = true, characters: CharacterSource = CharacterSource(.typed)
+    ) throws {
         self.index = index
+        editor = TextEditor(characters)
         self.schema = schema
         identities = ReplicaIDSource(seed: seed, node: index)
         clock.milliseconds = ClockCourse.epochMilliseconds
@@ -70,6 +75,7 @@ final class SimulatedNode {
     func stop() throws {
         guard store != nil else { return }
         openPeers = []
+        editor.closeAll()
         try disk.kill {
             store?.close()
             for probe in probes { database.remove(transactionObserver: probe) }

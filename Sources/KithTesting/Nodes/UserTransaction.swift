@@ -8,13 +8,13 @@ struct UserTransaction {
     let store: KithStore
     let database: any DatabaseWriter
     let tables: [WorkloadTable]
+    let editor: TextEditor
 
     private struct RolledBack: Error {}
 
-    /// What became of each write: `true` if it changed or kept a row, `false` if a constraint or a missing row stopped it.
-    /// `nil` if the transaction was rolled back as the script wants it.
-    func run(_ operations: [Operation]) throws -> [Bool]? {
-        var outcomes: [Bool] = []
+    /// What became of each write; `nil` if the transaction was rolled back as the script wants it.
+    func run(_ operations: [Operation]) throws -> [WriteOutcome]? {
+        var outcomes: [WriteOutcome] = []
         do {
             try database.write { db in
                 for operation in operations {
@@ -29,12 +29,33 @@ struct UserTransaction {
         } catch is RolledBack {
             return nil
         }
+        try openTexts(operations)
         return outcomes
     }
 
-    private func run(_ write: RowWrite, _ db: Database) throws -> Bool {
-        guard let table = tables.first(where: { $0.name == write.table }) else { return false }
-        if write.verb == .resolve { return try resolve(write, db) }
+    private func openTexts(_ operations: [Operation]) throws {
+        for case .write(let write) in operations where write.verb == .open {
+            for text in texts(write) { try editor.open(text, store, database) }
+        }
+    }
+
+    private func texts(_ write: RowWrite) -> [TextEditor.Text] {
+        guard let table = tables.first(where: { $0.name == write.table }) else { return [] }
+        return write.assignments.map { TextEditor.Text(table: table, row: write.row, column: $0.column) }
+    }
+
+    private func run(_ write: RowWrite, _ db: Database) throws -> WriteOutcome {
+        guard let table = tables.first(where: { $0.name == write.table }) else { return WriteOutcome(tookEffect: false) }
+        if write.verb.editsText {
+            guard let text = texts(write).first, let place = TextPlace(write.assignments.first?.value) else {
+                return WriteOutcome(tookEffect: false)
+            }
+            return try editor.perform(write.verb, text, place, store, db)
+        }
+        return WriteOutcome(tookEffect: write.verb == .resolve ? try resolve(write, db) : try execute(write, table, db))
+    }
+
+    private func execute(_ write: RowWrite, _ table: WorkloadTable, _ db: Database) throws -> Bool {
         let (sql, arguments) = statement(write, table)
         do {
             let statement = try db.cachedStatement(sql: sql)
@@ -80,7 +101,7 @@ struct UserTransaction {
             )
         case .delete:
             return ("DELETE FROM \(name) WHERE \(key) = ?", [id])
-        case .update, .add, .remove, .count, .resolve:
+        case .update, .add, .remove, .count, .resolve, .type, .erase, .open, .save:
             let changes = columns.isEmpty ? ["\(key) = \(key)"] : columns.map { change(write.verb, $0) }
             return ("UPDATE \(name) SET \(changes.joined(separator: ", ")) WHERE \(key) = ?", values + [id])
         }
@@ -97,6 +118,14 @@ struct UserTransaction {
         default: "\(column) = ?"
         }
     }
+}
+
+/// What became of a statement.
+struct WriteOutcome {
+    /// `false` if a constraint or a missing row stopped it.
+    let tookEffect: Bool
+    /// What it typed and deleted, if it edited a text.
+    var edit: TextEdit?
 }
 
 /// The id of a script's row.

@@ -24,7 +24,9 @@ struct RowDraft {
     // MARK: Statements
 
     /// What the statement must do: `false` if it fails or finds no row.
-    mutating func perform(_ write: RowWrite) -> Bool {
+    ///
+    /// - Parameter edit: what it has typed and deleted, if it edits a text.
+    mutating func perform(_ write: RowWrite, _ edit: TextEdit? = nil) -> Bool {
         let given = write.assignments.compactMap { assignment in
             table.column(named: assignment.column).map { (column: $0, value: assignment.value.value) }
         }
@@ -56,6 +58,15 @@ struct RowDraft {
         case .add, .remove, .count:
             if !isVisible { return false }
             save(given.compactMap { column, value in changed(column, write.verb, value).map { (column, $0) } })
+        case .type, .erase, .save:
+            if !isVisible { return false }
+            guard let edit, case .text(var text)? = given.first.map({ view.columns[$0.column] }) else { break }
+            if text.apply(edit, event) {
+                view.columns[given[0].column] = .text(text)
+                view.deletions = []
+            }
+        case .open:
+            return isVisible
         }
         return true
     }
@@ -76,6 +87,8 @@ struct RowDraft {
                 view.columns[column] = .set(elements(of: value).map { .init(json: $0, events: [event]) }, touched: touched + [event])
             case .counter(_, let touched):
                 view.columns[column] = .counter(Self.number(value), touched: touched + [event])
+            case .text(let text):
+                view.columns[column] = .text(text.replaced(by: value, event))
             }
         }
         view.deletions = []
@@ -99,6 +112,9 @@ struct RowDraft {
             case .counter(let total, let touched):
                 if Self.number(value) == total { continue }
                 view.columns[column] = .counter(Self.number(value), touched: touched + [event])
+            case .text(let text):
+                if shown[column] == TextView.normal(value) { continue }
+                view.columns[column] = .text(text.replaced(by: value, event))
             }
             hasChanged = true
         }
@@ -181,6 +197,8 @@ struct RowDraft {
             return isTouched ? .set(added: added, removed: removed, isTouched: true) : nil
         case (.counter(let old, _), .counter(let new, let touched)):
             return touched.contains(event) ? .counter(increment: new &- old, isTouched: true) : nil
+        case (.text(let old), .text(let new)):
+            return new.touched.contains(event) ? .text(TextEffect(from: old, to: new, event)) : nil
         default:
             return nil
         }

@@ -7,6 +7,7 @@ struct RowEffect {
         case register(wrote: Value?, replaced: [EventID])
         case set(added: [[UInt8]], removed: [(json: [UInt8], event: EventID)], isTouched: Bool)
         case counter(increment: Int64, isTouched: Bool)
+        case text(TextEffect)
     }
 
     let event: EventID
@@ -37,6 +38,7 @@ struct RowHistory {
             case .register: view.columns[index] = Self.register(seen, index)
             case .set: view.columns[index] = Self.set(seen, index)
             case .counter: view.columns[index] = Self.counter(seen, index)
+            case .text: view.columns[index] = .text(TextView(seen, index))
             }
         }
         let revoked = seen.flatMap(\.revoked)

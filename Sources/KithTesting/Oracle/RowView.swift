@@ -20,6 +20,7 @@ struct RowView {
         case register([RegisterWrite])
         case set([Element], touched: [EventID])
         case counter(Int64, touched: [EventID])
+        case text(TextView)
     }
 
     struct Deletion {
@@ -34,7 +35,8 @@ struct RowView {
     init(_ table: WorkloadTable) {
         columns = table.columns.map { column in
             switch column.kind {
-            case .register, .text: .register([])
+            case .register: .register([])
+            case .text: .text(TextView())
             case .set: .set([], touched: [])
             case .counter: .counter(0, touched: [])
             }
@@ -47,6 +49,7 @@ struct RowView {
             switch column {
             case .register(let writes): writes.map(\.event)
             case .set(_, let touched), .counter(_, let touched): touched
+            case .text(let text): text.touched
             }
         }
     }
@@ -66,6 +69,7 @@ struct RowView {
             case .register(let writes): Self.winner(writes)?.value ?? table.columns[index].defaultValue
             case .set(let elements, _): .text(Self.text(elements.map(\.json)))
             case .counter(let total, _): .integer(total)
+            case .text(let text): text.shown
             }
         }
     }

@@ -23,14 +23,14 @@ struct TransactionDraft {
     }
 
     /// What the statement must do; `nil` if there is no such table.
-    mutating func perform(_ write: RowWrite) -> Bool? {
+    mutating func perform(_ write: RowWrite, _ edit: TextEdit? = nil) -> Bool? {
         guard let key = key(write) else { return nil }
         if rows[key] == nil {
             let seen = knowledge(key)
             rows[key] = RowDraft(ledger.tables[key.table], ledger.view(key, seenBy: seen), event: event, seen: seen)
             if !order.contains(key) { order.append(key) }
         }
-        return rows[key]?.perform(write)
+        return rows[key]?.perform(write, edit)
     }
 
     /// What the transaction did, row by row.

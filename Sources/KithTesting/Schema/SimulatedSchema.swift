@@ -40,10 +40,12 @@ extension SimulatedSchema {
                 weight REAL DEFAULT 1.5,
                 owners TEXT NOT NULL DEFAULT '[]') STRICT;
             CREATE TABLE account (id BLOB PRIMARY KEY NOT NULL, balance INTEGER NOT NULL DEFAULT 0);
+            CREATE TABLE page (id BLOB PRIMARY KEY NOT NULL, body TEXT NOT NULL DEFAULT '', remark TEXT, color INTEGER);
             """,
         tables: [
             TrackedTable("note", sets: ["tags"], counters: ["views"]),
             TrackedTable("task", sets: ["owners"], deletePolicy: .deleteWins),
             TrackedTable("account", counters: ["balance"]),
+            TrackedTable("page", texts: ["body", "remark"]),
         ])
 }

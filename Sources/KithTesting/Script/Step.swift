@@ -74,6 +74,22 @@ public struct RowWrite: Hashable, Sendable {
         case remove
         /// Adds a number to a counter.
         case count
+        /// Types new characters into a text, where the value says: see ``TextPlace``.
+        case type
+        /// Deletes characters of a text.
+        case erase
+        /// Opens a text in an editor, once the transaction is committed.
+        case open
+        /// Changes what was opened and saves it against that, whatever was written since; what was not opened is opened first.
+        case save
+
+        /// Whether it is for columns with texts, and its value is a ``TextPlace``.
+        var editsText: Bool {
+            switch self {
+            case .type, .erase, .open, .save: true
+            case .insert, .update, .upsert, .replace, .delete, .resolve, .add, .remove, .count: false
+            }
+        }
     }
 
     public var verb: Verb

@@ -5,7 +5,7 @@ import KithSync
 /// What must hold at every moment.
 extension Simulation {
     /// A user has committed: the store gave the commit the next number, and it did what its statements say.
-    func checkCommit(_ operations: [Operation], _ outcomes: [Bool], _ node: SimulatedNode) throws {
+    func checkCommit(_ operations: [Operation], _ outcomes: [WriteOutcome], _ node: SimulatedNode) throws {
         guard let store = node.store else { return }
         let before = node.summary
         let summary = try store.summary()
@@ -29,7 +29,7 @@ extension Simulation {
     }
 
     private func expectedEffects(
-        _ operations: [Operation], _ outcomes: [Bool], _ event: EventID, _ node: SimulatedNode
+        _ operations: [Operation], _ outcomes: [WriteOutcome], _ event: EventID, _ node: SimulatedNode
     ) throws -> [(RowKey, RowEffect)] {
         var drafts = TransactionDraft(ledger: ledger, event: event) { node.known.of($0) }
         var outcomes = outcomes[...]
@@ -39,11 +39,11 @@ extension Simulation {
             case .undo: drafts.undo()
             case .rollback: break
             case .write(let write):
-                guard let outcome = outcomes.popFirst(), let expected = drafts.perform(write) else { continue }
-                guard outcome == expected else {
+                guard let outcome = outcomes.popFirst(), let expected = drafts.perform(write, outcome.edit) else { continue }
+                guard outcome.tookEffect == expected else {
                     throw Violation(
                         .wrongEffect,
-                        "\(node.name): \(write) \(outcome ? "took effect" : "had no effect") on a row that its user \(drafts.describe(write))."
+                        "\(node.name): \(write) \(outcome.tookEffect ? "took effect" : "had no effect") on a row that its user \(drafts.describe(write))."
                     )
                 }
             }
@@ -78,7 +78,7 @@ extension Simulation {
     func learnRows(of slice: Slice, _ node: SimulatedNode) -> [RowKey] {
         let theirs = ledger.knowledge(slice.vector)
         return slice.rows.compactMap { row in
-            guard let key = key(slice, row) else { return nil }
+            guard !row.isPrelude, let key = key(slice, row) else { return nil }
             node.known.learn(key, theirs)
             node.known.learn(key, ledger.knowledge(row.state.context))
             return key

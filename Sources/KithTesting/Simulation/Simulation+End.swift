@@ -59,6 +59,7 @@ extension Simulation {
             guard verification.isSound else { throw Violation(.unsoundStore, "\(node.name): \(verification.problems)") }
         }
         try checkDigests()
+        try checkTexts()
         try checkBootstrap(from: nodes[random.int(in: 0...nodes.count - 1)])
     }
 
@@ -108,6 +109,7 @@ extension Simulation {
         do {
             try checkRows(ledger.rows, fresh)
             try checkNothingElse(fresh)
+            try checkTexts(of: fresh, as: source)
         } catch let violation as Violation {
             throw Violation(.wrongBootstrap, "A new node that takes everything from \(source.name): \(violation.message)")
         }

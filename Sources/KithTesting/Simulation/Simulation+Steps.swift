@@ -55,9 +55,10 @@ extension Simulation {
     private func commit(_ node: SimulatedNode, _ operations: [Operation]) throws {
         guard let store = node.store else { return }
         _ = wallClock(of: node)
-        let outcomes: [Bool]?
+        let outcomes: [WriteOutcome]?
         do {
-            outcomes = try UserTransaction(store: store, database: node.database, tables: tables).run(operations)
+            outcomes = try UserTransaction(store: store, database: node.database, tables: tables, editor: node.editor)
+                .run(operations)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL && node.isDiskLimited {
             return try checkUnchanged(node)
         } catch let error as StoreError where error.code == .diskFull && node.isDiskLimited {

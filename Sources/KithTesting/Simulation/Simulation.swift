@@ -33,8 +33,10 @@ final class Simulation {
         storeRandom = SplitMix64(seed: script.seed, .stores)
         hostility = SplitMix64(seed: script.seed, .hostility)
         let inMemory = !script.needsDisks
+        let characters = CharacterSource(.typed)
         for index in 0..<script.nodeCount {
-            nodes.append(try SimulatedNode(index: index, schema: schema, seed: script.seed, inMemory: inMemory))
+            nodes.append(
+                try SimulatedNode(index: index, schema: schema, seed: script.seed, inMemory: inMemory, characters: characters))
         }
         links = script.conditions.topology.links(nodeCount: script.nodeCount).map { Link(nodes: [$0.0, $0.1]) }
     }

@@ -50,7 +50,7 @@ struct ScriptGenerator {
         let index = workload.index(weighted: swarm.tableWeights)
         guard index < tables.count else { return nil }
         let table = tables[index]
-        let verb = RowWrite.Verb.allCases[workload.index(weighted: swarm.verbWeights)]
+        let verb = RowWrite.Verb.allCases[workload.index(weighted: swarm.verbWeights(of: table))]
         let row = workload.int(in: 1...swarm.rowsPerTable)
         let columns = candidates(table, verb)
         if columns.isEmpty, verb != .delete, verb != .insert { return RowWrite(.delete, table.name, row) }
@@ -68,6 +68,7 @@ struct ScriptGenerator {
         case .resolve: table.columns.filter { $0.kind == .register }
         case .add, .remove: table.columns.filter { $0.kind == .set }
         case .count: table.columns.filter { $0.kind == .counter }
+        case .type, .erase, .open, .save: table.columns.filter { $0.kind == .text }
         case .delete: []
         }
     }
@@ -75,7 +76,7 @@ struct ScriptGenerator {
     private mutating func chosen(_ columns: [WorkloadTable.Column], _ verb: RowWrite.Verb) -> [WorkloadTable.Column] {
         guard let one = workload.pick(columns) else { return [] }
         switch verb {
-        case .add, .remove, .count, .resolve: return [one]
+        case .add, .remove, .count, .resolve, .type, .erase, .open, .save: return [one]
         case .insert, .replace, .upsert, .update, .delete:
             var chosen: [WorkloadTable.Column] = []
             for column in columns where column.name == one.name || workload.chance(percent: 40) { chosen.append(column) }

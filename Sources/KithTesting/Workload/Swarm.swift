@@ -6,7 +6,7 @@ struct Swarm {
     var nodeCount: Int
     var conditions = NetworkConditions()
     /// Of each verb of ``RowWrite/Verb``, in order.
-    var verbWeights: [Int]
+    private var verbWeights: [Int]
     var rowsPerTable: Int
     var operationsMax: Int
     var tableWeights: [Int]
@@ -23,8 +23,12 @@ struct Swarm {
     init(seed: UInt64, nodeCount: Int, tables: [WorkloadTable], faults: [Fault]) {
         var random = SplitMix64(seed: seed, .swarm)
         self.nodeCount = nodeCount
+        var typing = SplitMix64(seed: seed, .swarm, 1)
         verbWeights = RowWrite.Verb.allCases.map { verb in
-            random.chance(percent: 25) ? 0 : Self.usualWeight(verb) * random.int(in: 1...4)
+            func weight(_ random: inout SplitMix64) -> Int {
+                random.chance(percent: 25) ? 0 : Self.usualWeight(verb) * random.int(in: 1...4)
+            }
+            return verb.editsText ? weight(&typing) : weight(&random)
         }
         rowsPerTable = random.pick([1, 2, 4, 8, 20]) ?? 4
         operationsMax = random.pick([1, 2, 4, 8]) ?? 2
@@ -43,6 +47,12 @@ struct Swarm {
         conditions.topology = random.pick([.mesh, .mesh, .star, .chain, .ring]) ?? .mesh
     }
 
+    /// Of each verb of ``RowWrite/Verb``, in order, for statements on `table`.
+    func verbWeights(of table: WorkloadTable) -> [Int] {
+        if table.columns.contains(where: { $0.kind == .text }) { return verbWeights }
+        return zip(RowWrite.Verb.allCases, verbWeights).map { $0.editsText ? 0 : $1 }
+    }
+
     private static func usualWeight(_ verb: RowWrite.Verb) -> Int {
         switch verb {
         case .insert: 6
@@ -50,7 +60,9 @@ struct Swarm {
         case .replace: 2
         case .delete: 4
         case .resolve: 2
-        case .add, .remove, .count: 4
+        case .add, .remove, .count, .open: 4
+        case .type, .save: 12
+        case .erase: 6
         }
     }
 }

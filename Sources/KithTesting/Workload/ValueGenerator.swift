@@ -5,6 +5,7 @@ struct ValueGenerator {
     private let swarm: Swarm
     private var random: SplitMix64
     private var count = 0
+    private let characters = CharacterSource(.generated)
 
     init(seed: UInt64, swarm: Swarm) {
         self.swarm = swarm
@@ -17,7 +18,10 @@ struct ValueGenerator {
         case .set where verb == .add || verb == .remove: return .text(element())
         case .set: return set()
         case .counter: return .integer(Int64(verb == .count ? random.int(in: -9...9) : random.int(in: 0...9)))
-        case .register, .text: return register(column)
+        case .text where verb.editsText: return .integer(Int64(random.int(in: 0...TextPlace.numberMax)))
+        case .text where column.isNullable && random.chance(percent: 10): return .null
+        case .text: return .text(Array(characters.next(random.int(in: 0...6)).utf8))
+        case .register: return register(column)
         }
     }
 

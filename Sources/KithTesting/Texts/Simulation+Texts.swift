@@ -1,0 +1,50 @@
+import GRDB
+import KithSync
+
+/// The order of what stands in texts. Which characters stand there is compared at every step.
+extension Simulation {
+    /// All show the same texts, and what was typed in one go stands in its order.
+    func checkTexts() throws {
+        if ledger.hasLosses { return }
+        for node in nodes.dropFirst() { try checkTexts(of: node, as: nodes[0]) }
+        for (key, text) in try texts(of: nodes[0]) {
+            let characters = Array(String(decoding: text, as: UTF8.self).unicodeScalars)
+            var positions: [UInt32: Int] = [:]
+            for (position, scalar) in characters.enumerated() { positions[scalar.value] = position }
+            for (position, scalar) in characters.enumerated() {
+                guard positions[scalar.value + 1, default: .max] > position else {
+                    throw Violation(
+                        .wrongState,
+                        "\(nodes[0].name) shows what was typed in one go in another order in \(name(key)): \(Literal(.text(text))).")
+                }
+            }
+        }
+    }
+
+    func checkTexts(of node: SimulatedNode, as other: SimulatedNode) throws {
+        for (one, two) in zip(try texts(of: node), try texts(of: other)) where one.text != two.text {
+            throw Violation(
+                .noConvergence,
+                """
+                \(node.name) and \(other.name) know the same and show different texts in \(name(one.key)): \
+                \(Literal(.text(one.text))), \(Literal(.text(two.text))).
+                """)
+        }
+    }
+
+    /// The texts of all rows that users ever wrote, as they stand; those that are not there are empty.
+    private func texts(of node: SimulatedNode) throws -> [(key: RowKey, text: [UInt8])] {
+        try node.database.writeWithoutTransaction { db in
+            try ledger.rows.flatMap { key in
+                let table = tables[key.table]
+                return try table.columns.filter { $0.kind == .text }.map { column in
+                    let sql = "SELECT \(quoted(column.name)) FROM \(quoted(table.name)) WHERE \(quoted(table.key)) = ?"
+                    let text = try String.fetchOne(db, sql: sql, arguments: [rowID(key.row).databaseValue])
+                    return (key, Array((text ?? "").utf8))
+                }
+            }
+        }
+    }
+
+    private func name(_ key: RowKey) -> String { "\(tables[key.table].name) \(key.row)" }
+}

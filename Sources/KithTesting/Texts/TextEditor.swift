@@ -1,0 +1,110 @@
+import GRDB
+import KithStore
+import KithSync
+
+/// Where and how much a statement edits, from the one number that scripts write.
+struct TextPlace {
+    static let numberMax = 99_999
+    private let number: Int
+
+    /// `nil` if the script gives no number from 0 to ``numberMax``.
+    init?(_ literal: Literal?) {
+        guard case .integer(let number)? = literal?.value, number >= 0, number <= Self.numberMax else { return nil }
+        self.number = Int(number)
+    }
+
+    /// Before which character of a text of so many: the last three digits.
+    func position(in count: Int) -> Int { number % 1_000 % (count + 1) }
+    /// How many characters are typed: 1 to 4.
+    var typed: Int { 1 + number / 1_000 % 4 }
+    /// How many are deleted: 0 to 4.
+    var erased: Int { number / 4_000 % 5 }
+    /// Whether a save goes through the API and not through SQL.
+    var usesVersion: Bool { number % 2 == 1 }
+}
+
+/// What a statement typed and deleted.
+struct TextEdit {
+    var typed: [Unicode.Scalar] = []
+    var erased: [Unicode.Scalar] = []
+
+    var isEmpty: Bool { typed.isEmpty && erased.isEmpty }
+}
+
+/// The editor of one user: types into texts, and keeps some open while others write.
+final class TextEditor {
+    struct Text: Hashable {
+        let table: String
+        let key: String
+        let row: Int
+        let column: String
+
+        init(table: WorkloadTable, row: Int, column: String) {
+            (self.table, key, self.row, self.column) = (table.name, table.key, row, column)
+        }
+
+        fileprivate var place: String { "\(quoted(table)) WHERE \(quoted(key)) = ?" }
+    }
+
+    /// A text as it was loaded.
+    private struct Base {
+        let text: String
+        let version: TextVersion
+    }
+
+    private let characters: CharacterSource
+    private var bases: [Text: Base] = [:]
+
+    init(_ characters: CharacterSource) {
+        self.characters = characters
+    }
+
+    func closeAll() {
+        bases = [:]
+    }
+
+    /// Loads a text, if its row is there.
+    func open(_ text: Text, _ store: KithStore, _ database: any DatabaseWriter) throws {
+        guard let current = try database.writeWithoutTransaction({ try read(text, $0) }) else { return }
+        let version = try store.textVersion(table: text.table, id: rowID(text.row), column: text.column)
+        bases[text] = Base(text: current ?? "", version: version)
+    }
+
+    /// Edits a text with plain SQL, or saves what was edited since it was opened.
+    func perform(_ verb: RowWrite.Verb, _ text: Text, _ place: TextPlace, _ store: KithStore, _ db: Database) throws -> WriteOutcome {
+        guard let current = try read(text, db) else { return WriteOutcome(tookEffect: false) }
+        if verb == .open { return WriteOutcome(tookEffect: true) }
+        let base = verb == .save ? bases.removeValue(forKey: text) : nil
+        let loaded = base?.text ?? current ?? ""
+        let (new, edit) = edited(loaded, verb, place)
+        if edit.isEmpty { return WriteOutcome(tookEffect: true) }
+        let id = rowID(text.row)
+        if let base, place.usesVersion {
+            try store.saveText(db, table: text.table, id: id, column: text.column, new, base: base.version)
+        } else {
+            let value = verb == .save ? "kith_text(?, ?, \(quoted(text.column)))" : "?"
+            let sql = "UPDATE \(quoted(text.table)) SET \(quoted(text.column)) = \(value) WHERE \(quoted(text.key)) = ?"
+            let texts = (verb == .save ? [new, loaded] : [new]).map(\.databaseValue)
+            try db.execute(sql: sql, arguments: StatementArguments(texts + [id.databaseValue]))
+        }
+        return WriteOutcome(tookEffect: true, edit: edit)
+    }
+
+    /// The current text, which may be NULL; `nil` if there is no such row.
+    private func read(_ text: Text, _ db: Database) throws -> String?? {
+        let sql = "SELECT \(quoted(text.column)) FROM \(text.place)"
+        guard let row = try Row.fetchOne(db, sql: sql, arguments: [rowID(text.row).databaseValue]) else { return nil }
+        return .some(row[0] as String?)
+    }
+
+    private func edited(_ text: String, _ verb: RowWrite.Verb, _ place: TextPlace) -> (new: String, edit: TextEdit) {
+        var scalars = Array(text.unicodeScalars)
+        let start = place.position(in: scalars.count)
+        let count = min(verb == .erase ? place.typed : place.erased, scalars.count - start)
+        var edit = TextEdit()
+        edit.erased = Array(scalars[start..<start + count])
+        if verb != .erase { edit.typed = Array(characters.next(place.typed).unicodeScalars) }
+        scalars.replaceSubrange(start..<start + count, with: edit.typed)
+        return (String(String.UnicodeScalarView(scalars)), edit)
+    }
+}
