@@ -35,6 +35,8 @@ public actor Pairing {
     private var current: PairingAttempt?
     /// Connections that are being told to come later.
     private var leaving = 0
+    /// A device that this one trusts since an attempt that was replaced at its end, and has not paired with since.
+    private var trustedAlone: (device: TrustedDevice, failure: PairingFailure)?
     /// Devices that a person said no to, or that do not know the token.
     private var refused: Set<DeviceID> = []
 
@@ -80,7 +82,7 @@ public actor Pairing {
         defer { happened.finish() }
         let port = configuration.method.isListening ? try await listen() : nil
         report(.open(port: port))
-        return await withDiscardingTaskGroup { group in
+        let outcome: PairingOutcome = await withDiscardingTaskGroup { group in
             if let discovery {
                 if let port { await announce(port, by: discovery) }
                 group.addTask { await discovery.run() }
@@ -94,6 +96,8 @@ public actor Pairing {
             await transport.close()
             return outcome ?? .cancelled
         }
+        if case .paired = outcome { return outcome }
+        return trustedAlone.map { PairingOutcome.trustedAlone($0.device, $0.failure) } ?? outcome
     }
 
     /// A person has compared `code` with the other screen. Without effect if other digits are shown by now.
@@ -124,6 +128,8 @@ public actor Pairing {
     /// Lets the device at the other end of `connection` try, unless another one is trying or has been refused.
     func take(_ connection: Connection) async {
         let attempt = makeAttempt(connection)
+        // People have said yes: another connection to the same device would only ask them again.
+        if let current, current.connection.peer == connection.peer, await current.isDecided { return await turnAway(attempt, .busy) }
         if let code = objection(to: connection) { return await turnAway(attempt, code) }
         let old = current
         current = attempt
@@ -175,7 +181,13 @@ public actor Pairing {
             "an attempt to pair ended", metadata: ["device": "\(connection.peer.shortDescription)", "end": "\(result.end)"])
         switch (result.end, result.device) {
         case (.paired, let device?): decided.yield(.paired(device))
-        case (.trustedAlone(let failure), let device?): decided.yield(.trustedAlone(device, failure))
+        case (.trustedAlone(let failure), let device?):
+            if failure.code == .replaced {
+                // The connection in its place makes it mutual.
+                trustedAlone = (device, failure)
+            } else {
+                decided.yield(.trustedAlone(device, failure))
+            }
         case (.failed(let failure), _), (.trustedAlone(let failure), nil): failed(failure, isGuess: result.isGuess, connection)
         case (.paired, nil): failed(PairingFailure(.unspecified), isGuess: result.isGuess, connection)
         }

@@ -41,6 +41,9 @@ actor PairingAttempt {
         (frames, outgoing) = AsyncStream.makeStream()
     }
 
+    /// Whether both sides have said yes.
+    var isDecided: Bool { session.isDecided }
+
     /// Runs until the session has ended and the connection is closed. A task that is cancelled tells the other side.
     func run() async -> Result {
         // Not a child: what is to be said at the end is said even if this task is cancelled.

@@ -75,6 +75,14 @@ public struct PairingSession: Sendable {
 
     /// When a ``Input/tick`` is due; `nil` if time alone changes nothing.
     public private(set) var nextDeadline: Instant?
+    /// Whether both sides have said yes, so that only the list of trusted devices is still to be written.
+    public var isDecided: Bool {
+        switch phase {
+        case .trusting, .awaitingDone: true
+        default: false
+        }
+    }
+
     /// What the screen shows, from the moment that both nonces are known.
     public private(set) var code: PairingCode?
     /// Whether an end without success would have given an attacker a guess: it must count against the limit of attempts.

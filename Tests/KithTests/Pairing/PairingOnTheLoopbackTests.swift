@@ -1,7 +1,10 @@
 import Foundation
-import Kith
+import KithSync
 import KithTransport
+import KithTrust
 import Testing
+
+@testable import Kith
 
 /// The risk: what holds in the protocol does not hold over real TLS connections, with real keys and files.
 @Suite struct PairingOnTheLoopbackTests {
@@ -123,6 +126,49 @@ import Testing
             throw CancellationError()
         }
         #expect(try await record.value.failures.isEmpty)
+    }
+
+    /// Two devices that dial each other drop one of two connections, perhaps in the last moment.
+    @Test func whoIsReplacedAfterBothSaidYesIsPairedByTheOtherConnection() async throws {
+        let (port, record) = try await wait(attic.open(), answering: true)
+        try await almostPair(desk.key, port)
+        let second = try await run(desk.open(dialling: port), answering: true)
+        guard case .paired = try await record.value.outcome, case .paired = second.outcome else { Issue.record("\(second)"); return }
+        #expect(attic.trust.isTrusted(desk.key.id) && desk.trust.isTrusted(attic.key.id))
+    }
+
+    @Test func whoIsReplacedAndNeverMetAgainIsNamed() async throws {
+        let (port, record) = try await wait(attic.open(), answering: true, endsWithFailure: true)
+        try await almostPair(desk.key, port)
+        // A stranger fails, and the person gives up.
+        while try await !guesses(port) {}
+        guard case .trustedAlone(let device, let failure) = try await record.value.outcome else { Issue.record("no end"); return }
+        #expect(device.id == desk.key.id && failure.code == .replaced)
+    }
+
+    /// Pairs as `key` up to the last message, and then says that another connection has taken the place of this one.
+    private func almostPair(_ key: DeviceKey, _ port: Int) async throws {
+        var limits = TransportConfiguration()
+        limits.applicationProtocol = PairingLimits.applicationProtocol
+        let connection = try await Transport(key: key, configuration: limits, admits: { _ in true }).dial(host: "127.0.0.1", port: port)
+        var configuration = PairingSession.Configuration(own: key.id.bytes, peer: connection.peer.bytes, role: .initiator, method: .numbers)
+        configuration.household = HouseholdClaim(.new, [UInt8](repeating: 0xFF, count: 32))
+        var session = PairingSession(configuration, nonce: [UInt8](repeating: 5, count: 32), cryptography: NodeCryptography())
+        var inputs = [PairingSession.Input.connected]
+        var frames = connection.frames.makeAsyncIterator()
+        while true {
+            if inputs.isEmpty { inputs = [.received(try #require(try await frames.next()))] }
+            for effect in session.handle(inputs.removeFirst(), now: Instant(milliseconds: 0)) {
+                switch effect {
+                case .send(let bytes): try await connection.send(bytes)
+                case .show: inputs.append(.answered(isSame: true))
+                case .trust:
+                    try await connection.send([7, PairingFailure.Code.replaced.rawValue])
+                    return await connection.close()
+                case .end: throw CancellationError()
+                }
+            }
+        }
     }
 
     // MARK: Strangers
