@@ -27,6 +27,9 @@ struct PairCommand: AsyncParsableCommand {
         help: "Show a token for the other machine instead of digits to compare. It is good for ten minutes, once.")
     var showsToken = false
 
+    @Flag(name: .customLong("no-qr"), help: "Show the token without a QR code, which only a terminal shows.")
+    var noQR = false
+
     @Option(help: "HOST:PORT, where the other machine waits; needed without mDNS.")
     var address: String?
 
@@ -60,7 +63,7 @@ struct PairCommand: AsyncParsableCommand {
         let configuration = try pairingConfiguration()
         let trust = try options.trust()
         let key = try DeviceKey.load(from: options.folders().identity)
-        let screen = PairingScreen(isJSON: options.json, method: configuration.method)
+        let screen = PairingScreen(isJSON: options.json, method: configuration.method, showsQRCode: !noQR)
         let pairing = try Pairing(key: key, trust: trust, configuration: configuration)
         let dialogue = PairingDialogue(pairing, screen)
         let outcome = try await Self.run(pairing, dialogue, asksPeople: token == nil && !showsToken, until: signals.stream)

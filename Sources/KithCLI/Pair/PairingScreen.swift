@@ -5,6 +5,8 @@ import Kith
 struct PairingScreen: Sendable {
     let isJSON: Bool
     let method: PairingConfiguration.Method
+    /// Whether a token is also shown as a QR code, where it can be.
+    let showsQRCode: Bool
 
     /// A line of JSON.
     private struct Line: Encodable {
@@ -82,8 +84,12 @@ struct PairingScreen: Sendable {
                 Run this on the other machine within ten minutes:
                   kith pair \(token.text)
                 If the two do not find each other, add: --address THIS-MACHINE:\(port ?? 0)
-                Whoever has the token first is trusted, so let nobody else see it. It works once.
+                Whoever has the token first is trusted, so let nobody else see it.
+                It works once.
                 """)
+            if showsQRCode, let lines = QRScreen.lines(for: token.text, on: .output) {
+                for line in lines { try? Console.output.writeLine(line) }
+            }
         case .enterToken:
             if isJSON { return write(Line(event: "open")) }
             say("Looking for the machine that shows this token.")
