@@ -16,6 +16,7 @@ let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let certificates: [Target.Dependency] = [
     .product(name: "X509", package: "swift-certificates"),
     .product(name: "SwiftASN1", package: "swift-asn1"),
@@ -69,7 +70,7 @@ let package = Package(
         // Thin shells around SQLite, keys, TLS and mDNS.
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         module("KithStore", ["KithCausality", "KithText", "KithSync", "CZlib", crypto, grdb, sqlite]),
-        module("KithTrust", ["KithCausality", crypto] + certificates),
+        module("KithTrust", ["KithCausality", crypto, cryptoExtras] + certificates),
         module("KithTransport", ["KithSync", "KithTrust", logging] + nio),
         .systemLibrary(name: "CDNSSD", providers: [.apt(["libavahi-compat-libdnssd-dev"])]),
         module("KithDiscovery", ["CDNSSD", logging]),

@@ -19,6 +19,10 @@ actor Network {
     let trustAlarm = Alarm()
     private var announcements = AnnouncementBook()
     private let household: HouseholdExchange
+    /// Who this device is as long as this runs.
+    private let key: DeviceKey
+    /// What certificates said about the household.
+    private let news = AsyncStream.makeStream(of: HouseholdMessage.self, bufferingPolicy: .bufferingNewest(16))
     /// The group that the sessions were opened with.
     private var group: [UInt8] = []
 
@@ -28,9 +32,14 @@ actor Network {
         configuration.initialFrameBytesMax = WireLimits.helloBytesMax
         configuration.frameBytesMax = WireLimits.frameBytesMax
         let trust = node.trust
+        key = node.key
         do throws(TransportError) {
             transport = try Transport(
-                key: node.key, configuration: configuration, admits: { trust.isTrusted($0) }, logger: node.logger)
+                key: key, stating: trust.statements, configuration: configuration,
+                admission: { [news = news.continuation] certificate in
+                    if let heard = trust.news(in: certificate) { news.yield(heard) }
+                    return trust.admission(of: certificate)
+                }, logger: node.logger)
         } catch {
             throw NodeError(.invalidIdentity, error.message)
         }
@@ -51,6 +60,7 @@ actor Network {
             }
             group.addTask { await self.accept() }
             group.addTask { await self.dial() }
+            group.addTask { await self.hearNews() }
             await self.watchTrust()
             group.cancelAll()
             await self.transport.close()
@@ -90,17 +100,19 @@ actor Network {
         }
     }
 
-    /// Returns when no device is trusted any more.
+    /// Writes down what certificates said, which a handshake has no time for.
+    private func hearNews() async {
+        for await message in news.stream { household.hear(message) }
+    }
+
+    /// Returns when no device is trusted any more, or this one has another key.
     private func watchTrust() async {
-        while !Task.isCancelled, !node.trust.devices.isEmpty {
+        while !Task.isCancelled, !node.trust.devices.isEmpty, node.key.id == key.id {
             await trustAlarm.sleep(until: MonotonicClock.now.advanced(byMilliseconds: Int64(Node.trustPollMilliseconds)))
             guard node.reloadTrust() else { continue }
             let isOtherGroup = group != currentGroup
-            for (device, session) in sessions {
-                if !node.trust.isTrusted(device) {
-                    // Not even a farewell: it gets no byte from now on.
-                    session.connection.abort(reason: "the device is not trusted any more")
-                } else if isOtherGroup {
+            if isOtherGroup {
+                for session in sessions.values {
                     session.post(.close(CloseReason(.shutdown, "The household of this device has changed.")))
                 }
             }
@@ -116,7 +128,7 @@ actor Network {
         let devices = trust.devices
         group = currentGroup
         let secrets = trust.standing == .member ? trust.household?.secrets ?? [] : []
-        announcements.trust(devices.map(\.id), own: node.key.id, secrets: secrets)
+        announcements.trust(devices.map(\.id), own: key.id, secrets: secrets)
         planner.trust(devices, now: MonotonicClock.now)
         planTargets()
     }
@@ -226,7 +238,7 @@ actor Network {
 
     private func choice(_ old: Connection, _ new: Connection) -> ConnectionChoice {
         ConnectionChoice(
-            own: node.key.id, peer: new.peer, oldIsInitiator: old.isInitiator, newIsInitiator: new.isInitiator)
+            own: key.id, peer: new.peer, oldIsInitiator: old.isInitiator, newIsInitiator: new.isInitiator)
     }
 
     private func makeRunner(_ connection: Connection) -> SessionRunner {

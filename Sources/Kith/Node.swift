@@ -18,7 +18,8 @@ public final class Node: Sendable {
     public var statuses: AsyncStream<NodeStatus> { board.statuses }
 
     let store: KithStore
-    let key: DeviceKey
+    /// Another one once it is renewed.
+    var key: DeviceKey { identity.withLock { $0 } }
     let trust: TrustStore
     let configuration: NodeConfiguration
     let logger: Logger
@@ -29,16 +30,19 @@ public final class Node: Sendable {
     /// Where the node listened last.
     let lastPort = Mutex<Int?>(nil)
     private let hasRun = Mutex(false)
+    private let identity: Mutex<DeviceKey>
     private let knownTrust: Mutex<TrustSnapshot>
 
     /// What of the list of devices and of the household the node has taken in.
     private struct TrustSnapshot: Hashable {
+        let ownID: DeviceID
         let devices: [TrustedDevice]
         let standing: HouseholdStanding
         let household: HouseholdID?
         let digest: HouseholdMessage?
 
         init(_ trust: TrustStore) {
+            ownID = trust.ownID
             devices = trust.devices
             standing = trust.standing
             household = trust.household?.id
@@ -54,7 +58,7 @@ public final class Node: Sendable {
         logger: Logger = Logger(label: "kith.node")
     ) {
         self.store = store
-        self.key = key
+        identity = Mutex(key)
         self.trust = trust
         self.configuration = configuration
         self.logger = logger
@@ -113,7 +117,9 @@ public final class Node: Sendable {
     private func keepNetworking() async throws {
         while !Task.isCancelled {
             reloadTrust()
-            if trust.devices.isEmpty {
+            if trust.standing == .left {
+                try await Farewell(self).run()
+            } else if trust.devices.isEmpty {
                 try? await Task.sleep(for: .milliseconds(Self.trustPollMilliseconds))
             } else {
                 try await Network(self).run()
@@ -135,9 +141,23 @@ public final class Node: Sendable {
             return known != snapshot
         }
         if isChanged {
+            // Before anything that takes time.
+            hub.cut(unless: trust.isTrusted)
+            adoptKey()
             board.trust(trust)
             upkeep.trust(snapshot.devices)
         }
         return isChanged
+    }
+
+    /// Goes on under the new key of this device, if it has one.
+    private func adoptKey() {
+        guard trust.ownID != key.id else { return }
+        do {
+            let new = try trust.key()
+            identity.withLock { $0 = new }
+        } catch {
+            logger.error("the new key of this device cannot be used", metadata: ["reason": "\(error.message)"])
+        }
     }
 }

@@ -62,6 +62,7 @@ extension CommandFailure {
         switch code {
         case .missingKey, .unknownDevice: .noInput
         case .busy: .temporary
+        case .identityExists: .cannotCreate
         case .fileSystem: .inputOutput
         default: .data
         }

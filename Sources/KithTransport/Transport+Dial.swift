@@ -22,7 +22,7 @@ extension Transport {
             throw TransportError(.unreachable, "\(port) is not a port; it must be 1 to 65535.")
         }
         guard !state.withLock({ $0.isClosed }) else { throw Self.closed }
-        let policy = PeerPolicy(ownID: identity.id, expected: expected, admits: admits)
+        let policy = PeerPolicy(ownID: identity.id, expected: expected, admission: admission)
         let eventLoop = group.next()
         let done = eventLoop.makePromise(of: Connection.self)
         let timeout = TimeAmount.milliseconds(Int64(max(1, timeoutMilliseconds)))

@@ -61,7 +61,7 @@ extension Transport {
         }
         let done = channel.eventLoop.makePromise(of: Connection.self)
         done.futureResult.whenComplete { self.accepted($0, ticket, address) }
-        let policy = PeerPolicy(ownID: identity.id, expected: nil, admits: admits)
+        let policy = PeerPolicy(ownID: identity.id, expected: nil, admission: admission)
         let handshake = HandshakeHandler(policy: policy, configuration: configuration, isInitiator: false, done: done)
         try handshake.install(on: channel, identity: identity)
     }

@@ -12,12 +12,16 @@ import Synchronization
 ///
 /// It knows no rule of synchronization and keeps no list of connections: who takes a connection closes it.
 public final class Transport: Sendable {
+    /// Judges a certificate: as which device its holder is let in, itself or the one whose place it takes; `nil` if it is not.
+    /// It runs on an event loop in every handshake and must answer from memory.
+    public typealias Admission = @Sendable (DeviceCertificate) -> DeviceID?
+
     /// Accepted connections, authenticated. To be read by one task; ends with `close()`.
     public let incoming: AsyncStream<Connection>
 
     let configuration: TransportConfiguration
     let identity: TLSIdentity
-    let admits: @Sendable (DeviceID) -> Bool
+    let admission: Admission
     let group: any EventLoopGroup
     let logger: Logger
     let accepting: AsyncStream<Connection>.Continuation
@@ -34,34 +38,42 @@ public final class Transport: Sendable {
     /// - Parameters:
     ///   - key: who this device is.
     ///   - configuration: the protocol and the limits.
-    ///   - admits: which peers get past the handshake, for accepted and dialled connections alike. It runs on an event
-    ///     loop in every handshake and must answer from memory.
+    ///   - statements: what this device's certificate says about its household.
+    ///   - admission: which peers get past the handshake, for accepted and dialled connections alike.
     ///   - group: where the I/O happens.
     ///   - logger: hears of refused peers at `debug`.
     /// - Throws: `.invalidIdentity`.
     public convenience init(
-        key: DeviceKey, configuration: TransportConfiguration = .init(),
-        admits: @escaping @Sendable (DeviceID) -> Bool,
-        group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+        key: DeviceKey, stating statements: [MembershipRecord] = [], configuration: TransportConfiguration = .init(),
+        admission: @escaping Admission, group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         logger: Logger = Logger(label: "kith.transport")
     ) throws(TransportError) {
         let certificate: DeviceCertificate
         do throws(TrustError) {
-            certificate = try key.makeCertificate()
+            certificate = try key.makeCertificate(stating: statements)
         } catch {
             throw TransportError(.invalidIdentity, error.message)
         }
         try self.init(
-            key: key, certificate: certificate, configuration: configuration, admits: admits, group: group, logger: logger)
+            key: key, certificate: certificate, configuration: configuration, admission: admission, group: group, logger: logger)
+    }
+
+    /// As above, for peers that are judged by their ids alone.
+    public convenience init(
+        key: DeviceKey, configuration: TransportConfiguration = .init(), admits: @escaping @Sendable (DeviceID) -> Bool,
+        group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton, logger: Logger = Logger(label: "kith.transport")
+    ) throws(TransportError) {
+        try self.init(
+            key: key, configuration: configuration, admission: { admits($0.id) ? $0.id : nil }, group: group, logger: logger)
     }
 
     init(
         key: DeviceKey, certificate: DeviceCertificate, configuration: TransportConfiguration,
-        admits: @escaping @Sendable (DeviceID) -> Bool, group: any EventLoopGroup, logger: Logger
+        admission: @escaping Admission, group: any EventLoopGroup, logger: Logger
     ) throws(TransportError) {
         identity = try TLSIdentity(key: key, certificate: certificate, configuration: configuration)
         self.configuration = configuration
-        self.admits = admits
+        self.admission = admission
         self.group = group
         self.logger = logger
         (incoming, accepting) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(configuration.incomingMax))

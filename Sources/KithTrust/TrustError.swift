@@ -18,6 +18,16 @@ public struct TrustError: Error, Hashable, Sendable {
         case corruptedHousehold
         /// This device is not a member of the household any more.
         case notAMember
+        /// What was asked for needs a household, and this device is not a member of one.
+        case noHousehold
+        /// A passphrase that is too short, or too long.
+        case weakPassphrase
+        /// The passphrase does not open the exported identity, or that was altered.
+        case wrongPassphrase
+        /// Not an exported identity, or a damaged one.
+        case corruptedArchive
+        /// The machine has an identity, which is not overwritten.
+        case identityExists
         /// Another process held the lock for too long.
         case busy
         /// The operating system refused a file operation; see `systemError`.

@@ -52,7 +52,8 @@ struct JSONOutputTests {
         let commands = [
             "", "note", "note add", "note list", "note show", "note edit", "note history", "note rm", "note search", "note attach",
             "note attachments", "note detach", "note save", "device", "device id", "device add",
-            "device list", "device revoke", "device rename", "household", "household show", "household leave", "up", "status",
+            "device list", "device revoke", "device rename", "device renew", "device export", "device import", "household",
+            "household show", "household leave", "up", "status",
             "conflicts", "conflicts list", "conflicts show",
             "conflicts keep", "trash", "trash list", "trash restore", "trash empty", "verify", "doctor",
         ]

@@ -1,5 +1,6 @@
 import Foundation
 import Kith
+import KithTransport
 import Testing
 
 /// Real stores, TCP and TLS over loopback: who belongs to the household decides who gets anything.
@@ -34,7 +35,8 @@ import Testing
         b.start()
         #expect(a.node.status.state == .localOnly)
         try a.trust.admit(asTrusted(b), into: Household.founded(as: "a", by: a.key))
-        try pair(a, b, port: try await a.port())
+        let port = try await a.port()
+        try pair(a, b, port: port)
         try await a.until { try a.titles().count == 30 }
         try await b.until { b.trust.standing == .member && b.node.status.state == .upToDate }
         #expect(b.node.status.household == a.node.status.household && b.node.status.household != nil)
@@ -45,8 +47,11 @@ import Testing
         try b.add("alone again")
         try await Task.sleep(for: .milliseconds(200))
         #expect(try a.titles().count == 30)
+        // The other one hears of it, and waits for it no more.
+        try await a.until { try a.trust.devices.isEmpty && a.store.members().isEmpty }
+        try await b.until { b.trust.standing == .alone }
         // And coming back brings what was written meanwhile.
-        try pair(a, b, port: try await a.port())
+        try pair(a, b, port: port)
         try await a.until { try a.titles().count == 31 }
         await a.stop()
         await b.stop()
@@ -82,6 +87,68 @@ import Testing
         try await b.until { b.trust.standing == .member && b.trust.isTrusted(c.key.id) }
         try a.add("in the household")
         try await b.until { try b.titles() == ["by hand", "in the household"] }
+        await a.stop()
+        await b.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func whoRenewsItsKeyIsFollowed(doesDial: Bool) async throws {
+        let (a, b, port) = try await connected()
+        let (renewing, other) = doesDial ? (b, a) : (a, b)
+        let id = try renewing.trust.renewKey()
+        try await other.until { other.trust.devices.map(\.id) == [id] }
+        try renewing.add("under the new key")
+        try await other.until { try other.titles() == ["under the new key"] }
+        try other.add("to the new key")
+        try await renewing.until { try renewing.titles().count == 2 }
+        #expect(try other.store.members().map(\.device) == [id.bytes])
+        // Whoever has the old key gets no byte from either.
+        let thief = try Transport(key: renewing.key, admits: { _ in true })
+        for port in [port, try await renewing.port(), try await other.port()] {
+            var bytes = 0
+            do {
+                let connection = try await thief.dial(host: "127.0.0.1", port: port)
+                for try await frame in connection.frames { bytes += frame.count }
+                Issue.record("the old key was let in")
+            } catch {
+                #expect(error.code == .refusedByPeer || error.code == .handshakeFailed || error.code == .ownDevice, "\(error)")
+            }
+            #expect(bytes == 0)
+        }
+        await thief.close()
+        await a.stop()
+        await b.stop()
+    }
+
+    @Test func whoWasAwayFollowsToANewKeyLater() async throws {
+        let (a, b, port) = try await connected()
+        await b.stop()
+        for round in 0..<3 {
+            try a.trust.rename(a.trust.ownID, to: "a \(round)")
+            _ = try a.trust.renewKey()
+        }
+        try a.add("while b was away")
+        try await a.until { a.node.status.port == port }
+        b.start()
+        try await b.until { try b.titles() == ["while b was away"] }
+        try await b.until { b.trust.devices.map(\.id) == [a.trust.ownID] && b.trust.devices.first?.name == "a 2" }
+        await a.stop()
+        await b.stop()
+    }
+
+    @Test func whoLeavesWhileNobodyIsThereTellsTheFirstThatItMeets() async throws {
+        let (a, b, port) = try await connected()
+        await a.stop()
+        try await b.until { b.node.status.peers.first?.state == .notReachable }
+        try b.trust.leave()
+        try await b.until { b.node.status.state == .localOnly }
+        #expect(b.trust.standing == .left && b.node.status.peers.isEmpty)
+        try b.add("after leaving")
+        try a.add("for the others")
+        a.start(port: port)
+        try await b.until { b.trust.standing == .alone }
+        try await a.until { a.trust.devices.isEmpty }
+        #expect(try a.titles() == ["for the others"] && b.titles() == ["after leaving"])
         await a.stop()
         await b.stop()
     }

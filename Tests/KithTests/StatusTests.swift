@@ -1,3 +1,4 @@
+import KithTrust
 import Testing
 
 @testable import Kith
@@ -49,6 +50,37 @@ import Testing
         #expect(status.state == .stalled)
         #expect(status.sentence.contains("The disk is full."))
         #expect(status.remedy != nil)
+    }
+
+    @Test func eachStateHasItsSentenceAndWhateverIsNotWellItsRemedy() {
+        typealias Case = (HouseholdStanding, peers: [NodeStatus.Peer], isDialling: Bool, obstacle: String?, NodeStatus.State, String)
+        var (syncing, level) = (peer("desk", connected: true), peer("desk", connected: true))
+        syncing.rowsToSend = 3
+        level.isInSync = true
+        let cases: [Case] = [
+            (.alone, [], false, nil, .localOnly, "Local only"),
+            (.removed, [], false, nil, .localOnly, "was removed from its household"),
+            (.left, [], false, nil, .localOnly, "has left its household"),
+            (.member, [], false, nil, .localOnly, "no other device is in the household"),
+            (.member, [peer("desk")], false, nil, .waiting, "the other device cannot be reached"),
+            (.member, [peer("desk"), peer("attic")], false, nil, .waiting, "none of 2 devices"),
+            (.listed, [peer("desk")], true, nil, .connecting, "Connecting"),
+            (.joining, [peer("desk")], false, nil, .waiting, "joins a household"),
+            (.member, [syncing], false, nil, .syncing, "3 rows"),
+            (.member, [peer("desk", connected: true)], false, nil, .syncing, "with desk"),
+            (.member, [level], false, nil, .upToDate, "Up to date with desk"),
+            (.member, [level], false, "The disk is full.", .stalled, "The disk is full."),
+        ]
+        for (standing, peers, isDialling, obstacle, state, words) in cases {
+            var facts = facts(peers)
+            (facts.standing, facts.isDialling, facts.obstacle) = (standing, isDialling, obstacle)
+            let status = NodeStatus(facts)
+            #expect(status.state == state, "\(status.sentence)")
+            #expect(status.sentence.contains(words) && status.sentence.hasSuffix("."), "\(status.sentence)")
+            #expect((status.remedy != nil) == [.localOnly, .waiting, .stalled].contains(state), "\(status.sentence)")
+        }
+        #expect(Set(cases.map { $0.4 }) == Set(NodeStatus.State.allCases))
+        #expect(Set(cases.map { $0.0 }) == Set(HouseholdStanding.allCases))
     }
 
     private func facts(_ peers: [NodeStatus.Peer]) -> NodeStatus.Facts {

@@ -162,7 +162,7 @@ import Testing
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "127.0.0.1", port: 0).get()
         let socket = try await RawSocket(port: #require(server.localAddress?.port))
         let done = socket.channel.eventLoop.makePromise(of: Connection.self)
-        let policy = PeerPolicy(ownID: own.id, expected: nil, admits: { _ in true })
+        let policy = PeerPolicy(ownID: own.id, expected: nil, admission: { $0.id })
         try await socket.channel.eventLoop.submit {
             let handshake = HandshakeHandler(policy: policy, configuration: .init(), isInitiator: false, done: done)
             try socket.channel.pipeline.syncOperations.addHandler(handshake)

@@ -15,7 +15,7 @@ enum ModuleTable {
         "KithSync": ["KithCausality", "KithText"],
         "CZlib": [],
         "KithStore": system.union(core).union(grdb).union(["Crypto", "CZlib"]),
-        "KithTrust": system.union(["KithCausality", "Crypto", "X509", "SwiftASN1"]),
+        "KithTrust": system.union(["KithCausality", "Crypto", "CryptoExtras", "X509", "SwiftASN1"]),
         "KithTransport": system.union(["KithSync", "KithTrust", "Logging"]).union(nio),
         "CDNSSD": [],
         "KithDiscovery": system.union(["CDNSSD", "Logging"]),

@@ -85,6 +85,10 @@ extension Observations {
             DiagnosisFinding(
                 "household", .problem, "This device was removed from its household.",
                 remedy: "Run `kith pair` here and on a device of the household, or `kith household leave` to stay alone.")
+        case .left:
+            DiagnosisFinding(
+                "household", .problem, "This device has left its household, and the others have not heard of it.",
+                remedy: "Run `kith pair` here and on another device, or let `kith up` run here until they have.")
         case .joining:
             DiagnosisFinding(
                 "household", .warning, "This device joins a household and has not heard from a member yet.",

@@ -103,7 +103,10 @@ public struct NetworkDoctor: Sendable {
         var result = Observations.Reach.noAddress
         do throws(TransportError) {
             let transport = try Transport(
-                key: key, admits: { $0 == device }, logger: Logger(label: "kith.doctor", factory: { _ in SwiftLogNoOpLogHandler() }))
+                key: key, stating: trust.statements,
+                admission: { [trust] certificate in
+                    certificate.id == device || trust.admission(of: certificate) == device ? device : nil
+                }, logger: Logger(label: "kith.doctor", factory: { _ in SwiftLogNoOpLogHandler() }))
             for address in addresses.prefix(DialPlanner.addressesMax) {
                 do throws(TransportError) {
                     let connection = try await transport.dial(

@@ -24,6 +24,15 @@ struct HouseholdExchange: Sendable {
         if let digest = trust.householdDigest { hub.post(.household(digest.encoded), except: runner) }
     }
 
+    /// The certificate of a member said this.
+    func hear(_ news: HouseholdMessage) {
+        do {
+            if try trust.hear(news) { noteChange() }
+        } catch {
+            logger.error("the household cannot be stored", metadata: ["reason": "\(error.message)"])
+        }
+    }
+
     /// The peer said this.
     /// - Returns: what to answer, and whether anything is different now.
     func hear(_ bytes: [UInt8], from runner: SessionRunner) -> (answers: [[UInt8]], hasChanged: Bool) {
@@ -31,14 +40,18 @@ struct HouseholdExchange: Sendable {
         guard let message = HouseholdMessage(bytes) else { return ([], false) }
         do {
             let (answers, hasChanged) = try trust.answer(message)
-            if hasChanged {
-                tellEverybody(except: runner)
-                onChange()
-            }
+            if hasChanged { noteChange(except: runner) }
             return (answers.map(\.encoded), hasChanged)
         } catch {
             logger.error("the household cannot be stored", metadata: ["reason": "\(error.message)"])
             return ([], false)
         }
+    }
+
+    /// Who was revoked gets no byte from now on; all others hear of what is new.
+    private func noteChange(except runner: SessionRunner? = nil) {
+        hub.cut(unless: trust.isTrusted)
+        tellEverybody(except: runner)
+        onChange()
     }
 }

@@ -2,6 +2,8 @@ import Dispatch
 import KithCausality
 import KithStore
 import KithSync
+import KithTransport
+import KithTrust
 import Synchronization
 
 /// The open sessions of a node, and what all of them must hear of.
@@ -63,6 +65,13 @@ final class SessionHub: Sendable {
 
     func post(_ input: PeerSession.Input, except author: SessionRunner? = nil) {
         for runner in runners where runner !== author { runner.post(input) }
+    }
+
+    /// Ends the sessions with devices that are not trusted any more. Not even a farewell: they get no byte from now on.
+    func cut(unless isTrusted: (DeviceID) -> Bool) {
+        for runner in runners where !isTrusted(runner.connection.peer) {
+            runner.connection.abort(reason: "the device is not trusted any more")
+        }
     }
 
     /// Tells every session who the others' peers are.

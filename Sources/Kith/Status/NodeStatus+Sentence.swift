@@ -29,6 +29,11 @@ extension NodeStatus {
             remedy =
                 "Your notes are all here. To come back, run `kith pair` here and on a device of the household; "
                 + "to stay alone, `kith household leave`."
+        } else if facts.standing == .left {
+            (state, sentence) = (.localOnly, "Local only: this device has left its household, so nothing leaves this machine.")
+            remedy =
+                "Your notes are all here. The others hear of it as soon as one of them is reached; "
+                + "to come back, run `kith pair` here and on one of them."
         } else if facts.peers.isEmpty, facts.standing == .member {
             (state, sentence) = (.localOnly, "Local only: no other device is in the household, so nothing leaves this machine.")
             remedy = "To synchronise, run `kith pair` on both machines."
@@ -37,6 +42,9 @@ extension NodeStatus {
             remedy =
                 "To synchronise, run `kith pair` on both machines, "
                 + "or `kith device add ID` with the id that `kith device id` shows on the other."
+        } else if connected.isEmpty, facts.standing == .joining, !facts.isDialling {
+            (state, sentence) = (.waiting, "Waiting: this device joins a household and has not met a member yet.")
+            remedy = "Let `kith up` run on the device that it was paired with; it joins by itself when they meet."
         } else if connected.isEmpty {
             let isAlone = facts.peers.count == 1
             if facts.isDialling {

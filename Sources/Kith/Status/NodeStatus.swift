@@ -2,7 +2,7 @@ import KithSync
 
 /// What a node is doing and, when it is not synchronising, why. Part of the API: people and programs read it.
 public struct NodeStatus: Codable, Hashable, Sendable {
-    public enum State: String, Codable, Hashable, Sendable {
+    public enum State: String, Codable, Hashable, CaseIterable, Sendable {
         /// No other device is trusted; the node neither listens nor announces itself.
         case localOnly
         /// Devices are trusted, and none can be reached.

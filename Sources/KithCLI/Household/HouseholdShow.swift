@@ -20,7 +20,7 @@ struct HouseholdShow: ParsableCommand {
         try Console.output.writeLine(report.sentence)
         if let remedy = report.remedy { try Console.output.writeLine(remedy) }
         guard !report.members.isEmpty else { return }
-        var table = TextTable(header: ["NAME", "ID", "ADDED", "ADDED BY"], flexibleColumn: 0)
+        var table = TextTable(header: ["NAME", "ID", "ADDED", "ADDED BY"], flexibleColumns: 0)
         table.rows = report.members.map { member in
             [
                 .init((member.name.isEmpty ? "(no name)" : member.name) + (member.isThisDevice ? " (this machine)" : ""), .bold),
@@ -71,6 +71,9 @@ struct HouseholdReport: Encodable {
         case .member:
             sentence = "Household \(name)."
             remedy = nil
+        case .left:
+            sentence = "No household: this machine has left household \(name). Its notes are all here."
+            remedy = "The others hear of it when `kith up` runs here and meets one of them. To forget it at once, leave again."
         case .removed:
             sentence = "This machine was removed from household \(name). Its notes are all here."
             remedy = "To come back, run `kith pair` here and on a machine of the household; to stay alone, `kith household leave`."

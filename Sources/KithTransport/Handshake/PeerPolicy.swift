@@ -6,7 +6,7 @@ struct PeerPolicy: Sendable {
     let ownID: DeviceID
     /// The device that was dialled; `nil` if any that is admitted will do.
     let expected: DeviceID?
-    let admits: @Sendable (DeviceID) -> Bool
+    let admission: Transport.Admission
 
     /// - Parameters:
     ///   - chain: what the peer showed, DER-encoded, its own certificate first.
@@ -26,12 +26,13 @@ struct PeerPolicy: Sendable {
         guard id != ownID else {
             return refuse(.ownDevice, "The other side is this device itself; its own address is announced or configured.", id)
         }
-        if let expected, id != expected {
+        let standing = admission(certificate)
+        if let expected, id != expected, standing != expected {
             return refuse(
                 .unexpectedPeer,
                 "The device at this address is \(id), not \(expected) as expected. The address belongs to another device now.", id)
         }
-        guard admits(id) else {
+        guard standing != nil else {
             return refuse(.untrustedPeer, "The other side is the device \(id), which is not trusted here. Add it if it should be.", id)
         }
         guard certificate.isValid(at: now) else {

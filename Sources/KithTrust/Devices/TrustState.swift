@@ -2,7 +2,7 @@ import Foundation
 
 /// What the files of a ``TrustStore`` say, and whom that makes trusted.
 struct TrustState: Sendable {
-    let ownID: DeviceID
+    var ownID: DeviceID
     var list: DeviceList
     var household: Household?
     var stamps: [FileStatus.Stamp?]
@@ -21,14 +21,20 @@ struct TrustState: Sendable {
     mutating func settle() {
         standing = currentStanding
         switch standing {
-        case .alone, .removed: trusted = []
+        case .alone, .removed, .left: trusted = []
         case .listed, .joining: trusted = list.devices
         case .member: trusted = household.map(members) ?? []
         }
     }
 
+    /// As if this device had never had a household, or a list.
+    mutating func forget() {
+        list = DeviceList()
+        household = nil
+    }
+
     func isSame(as other: TrustState) -> Bool {
-        standing == other.standing && trusted == other.trusted && hasSameHousehold(as: other)
+        ownID == other.ownID && standing == other.standing && trusted == other.trusted && hasSameHousehold(as: other)
     }
 
     func hasSameHousehold(as other: TrustState) -> Bool {
@@ -38,13 +44,21 @@ struct TrustState: Sendable {
     private var currentStanding: HouseholdStanding {
         guard let household else { return list.devices.isEmpty ? .alone : .listed }
         if household.membership.member(ownID) != nil { return .member }
-        return household.membership.isRevoked(ownID) ? .removed : .joining
+        guard household.membership.isRevoked(ownID) else { return .joining }
+        return household.membership.farewell(of: ownID) == nil ? .removed : .left
     }
 
     /// The other members, with what this device knows of them by itself.
-    private func members(of household: Household) -> [TrustedDevice] {
+    func members(of household: Household) -> [TrustedDevice] {
         household.membership.members.filter { $0.id != ownID }.compactMap { member in
-            let known = list.device(member.id)
+            // What was known of it under an earlier key holds.
+            var known = list.device(member.id)
+            var record = household.membership.replacing(by: member.id)
+            for _ in 0..<Household.statementsMax where known == nil {
+                guard let earlier = record?.author else { break }
+                known = list.device(earlier)
+                record = household.membership.replacing(by: earlier)
+            }
             return try? TrustedDevice(
                 id: member.id, name: member.name.isEmpty ? known?.name ?? "" : member.name, addresses: known?.addresses ?? [],
                 added: Date(timeIntervalSince1970: Double(member.addedMilliseconds) / 1_000))

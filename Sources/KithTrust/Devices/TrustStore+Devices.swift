@@ -12,8 +12,11 @@ extension TrustStore {
         }
         return try edit { (state) throws(TrustError) in
             let noted = try state.list.note(device)
-            if state.standing == .removed { throw .notAMember }
-            if state.standing == .member { try state.household?.admit(device, by: key()) }
+            if state.standing == .removed || state.standing == .left { throw .notAMember }
+            if state.standing == .member {
+                let key = try key(of: state.ownID)
+                try state.household?.admit(device, by: key)
+            }
             state.settle()
             return state.trusted.first { $0.id == device.id } ?? noted
         }
@@ -26,7 +29,8 @@ extension TrustStore {
             guard state.trusted.contains(where: { $0.id == id }) else { throw Self.unknown(id) }
             _ = state.list.remove(id)
             guard state.standing == .member else { return }
-            try state.household?.say(.revoke(id), by: key())
+            let key = try key(of: state.ownID)
+            try state.household?.say(.revoke(id), by: key)
             state.household?.renewSecret()
         }
     }
@@ -40,7 +44,9 @@ extension TrustStore {
             if let known = state.list.device(id) {
                 try state.list.put(TrustedDevice(id: id, name: name, addresses: known.addresses, added: known.added))
             }
-            if state.standing == .member { try state.household?.say(.rename(id, name: name), by: key()) }
+            guard state.standing == .member else { return }
+            let key = try key(of: state.ownID)
+            try state.household?.say(.rename(id, name: name), by: key)
         }
     }
 }

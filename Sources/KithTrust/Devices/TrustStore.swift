@@ -14,8 +14,6 @@ public final class TrustStore: Sendable {
     /// Most devices in the list.
     public static let devicesMax = DeviceList.devicesMax
 
-    /// The id of this device, which is never trusted as another one.
-    public let ownID: DeviceID
     /// Where the list is kept.
     public let file: URL
     private let householdFile: URL
@@ -24,13 +22,17 @@ public final class TrustStore: Sendable {
     /// Opens what is in `folder`; without files nobody is trusted.
     /// - Throws: `TrustError` with `.corruptedList`, `.corruptedHousehold`, `.newerList`, `.exposedFile` or `.fileSystem`.
     public init(in folder: URL, ownID: DeviceID) throws(TrustError) {
-        self.ownID = ownID
         file = folder.appendingPathComponent(Self.fileName)
         householdFile = folder.appendingPathComponent(HouseholdFile.name)
         state = Mutex(try Self.read(file, householdFile, ownID))
     }
 
     // MARK: Questions
+
+    /// The id of this device, which is never trusted as another one. Another one once its key is renewed.
+    public var ownID: DeviceID {
+        state.withLock { $0.ownID }
+    }
 
     /// The trusted devices: members by id, or the list in the order in which it was made.
     public var devices: [TrustedDevice] {
@@ -52,9 +54,19 @@ public final class TrustStore: Sendable {
         state.withLock { $0.household }
     }
 
+    /// Who this device is and its household, at one moment.
+    var snapshot: (ownID: DeviceID, household: Household?) {
+        state.withLock { ($0.ownID, $0.household) }
+    }
+
     /// How this device stands to a household.
     public var standing: HouseholdStanding {
         state.withLock { $0.standing }
+    }
+
+    /// The members of the household that this device has left, who are to hear of it.
+    public var leftBehind: [TrustedDevice] {
+        state.withLock { $0.standing == .left ? $0.household.map($0.members) ?? [] : [] }
     }
 
     /// Reads the files again if they changed since they were last read. Costs two `stat` if they did not.
@@ -64,7 +76,7 @@ public final class TrustStore: Sendable {
     public func reloadIfChanged() throws(TrustError) -> Bool {
         try state.withLock { (state) throws(TrustError) in
             guard Self.stamps(file, householdFile) != state.stamps else { return false }
-            let new = try Self.read(file, householdFile, ownID)
+            let new = try Self.read(file, householdFile, state.ownID)
             defer { state = new }
             return !new.isSame(as: state)
         }
@@ -76,7 +88,7 @@ public final class TrustStore: Sendable {
     ///
     /// The list is written first: a device on the list without a household gets to it, a household without a list lacks only hints.
     func edit<Value>(_ change: (inout TrustState) throws(TrustError) -> Value) throws(TrustError) -> Value {
-        try PrivateFolder.create(file.deletingLastPathComponent().path)
+        try PrivateFolder.create(folder.path)
         return try FileLock.withLock(beside: file.path) { () throws(TrustError) in
             let old = try Self.read(file, householdFile, ownID)
             var new = old
@@ -90,14 +102,21 @@ public final class TrustStore: Sendable {
         }
     }
 
-    /// The key of this device, for signing.
-    func key() throws(TrustError) -> DeviceKey {
-        let key = try DeviceKey.load(from: file.deletingLastPathComponent())
-        guard key.id == ownID else {
+    /// The key of this device.
+    /// - Throws: `.busy` if it is that of another device meanwhile, and what reading it throws.
+    public func key() throws(TrustError) -> DeviceKey { try key(of: ownID) }
+
+    /// The key, if this device is `id` still.
+    func key(of id: DeviceID) throws(TrustError) -> DeviceKey {
+        let key = try DeviceKey.load(from: folder)
+        guard key.id == id else {
             throw TrustError(.busy, "The key of this device was replaced meanwhile. Start the program again.")
         }
         return key
     }
+
+    /// Where everything is kept.
+    var folder: URL { file.deletingLastPathComponent() }
 
     // MARK: Files
 
@@ -105,7 +124,16 @@ public final class TrustStore: Sendable {
         let stamps = stamps(file, householdFile)
         let bytes = try PrivateFile.read(file.path, bytesMax: fileBytesMax, forbiddenMode: 0o022)
         let list = try bytes.map { (bytes) throws(TrustError) in try DeviceList(json: bytes, path: file.path) } ?? DeviceList()
-        return TrustState(ownID: ownID, list: list, household: try HouseholdFile.read(householdFile.path), stamps: stamps)
+        let household = try HouseholdFile.read(householdFile.path)
+        return TrustState(ownID: currentID(ownID, household, file), list: list, household: household, stamps: stamps)
+    }
+
+    /// Who this device is now, if it was `id` when this was last looked at.
+    private static func currentID(_ id: DeviceID, _ household: Household?, _ file: URL) -> DeviceID {
+        guard let membership = household?.membership, membership.replacement(of: id) != nil,
+            let key = try? DeviceKey.load(from: file.deletingLastPathComponent()), membership.isSuccessor(key.id, of: id)
+        else { return id }
+        return key.id
     }
 
     private static func stamps(_ files: URL...) -> [FileStatus.Stamp?] {

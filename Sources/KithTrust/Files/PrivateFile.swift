@@ -38,17 +38,24 @@ enum PrivateFile {
     /// content or the new one, whole.
     static func replace(_ path: String, with bytes: [UInt8]) throws(TrustError) {
         let temporary = "\(path).\(UInt64.random(in: 0...UInt64.max)).tmp"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .failed("write", path) }
-        do throws(TrustError) {
-            defer { close(descriptor) }
-            try write(bytes, to: descriptor, path)
-            guard fsync(descriptor) == 0 else { throw .failed("write", path) }
-            guard rename(temporary, path) == 0 else { throw .failed("write", path) }
-        } catch {
+        try make(temporary, for: path, with: bytes)
+        guard rename(temporary, path) == 0 else {
+            let error = TrustError.failed("write", path)
             unlink(temporary)
             throw error
         }
+        try synchronize(folderOf: path)
+    }
+
+    /// Makes a file at `path` with mode 0600 and this content, where there is none. A crash on the way leaves a part of it.
+    static func create(_ path: String, with bytes: [UInt8]) throws(TrustError) {
+        try make(path, for: path, with: bytes)
+        try synchronize(folderOf: path)
+    }
+
+    /// Puts the file at `source`, if it is still there, in the place of the one at `path`; whole or not at all.
+    static func move(_ source: String, to path: String) throws(TrustError) {
+        guard rename(source, path) == 0 || errno == ENOENT else { throw .failed("replace", path) }
         try synchronize(folderOf: path)
     }
 
@@ -72,6 +79,20 @@ enum PrivateFile {
                 .exposedFile,
                 "Other users of this machine can reach \(path), so it is not used. Mend it with: chmod 600 '\(path)'"
                     + (mine ? "" : " (as its owner, who is someone else)"))
+        }
+    }
+
+    /// Makes a new file, whole or not at all unless the machine stops.
+    private static func make(_ new: String, for path: String, with bytes: [UInt8]) throws(TrustError) {
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .failed("write", path) }
+        do throws(TrustError) {
+            defer { close(descriptor) }
+            try write(bytes, to: descriptor, path)
+            guard fsync(descriptor) == 0 else { throw .failed("write", path) }
+        } catch {
+            unlink(new)
+            throw error
         }
     }
 

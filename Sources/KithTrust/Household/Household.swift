@@ -3,6 +3,9 @@ import Foundation
 /// What this device holds of its household.
 public struct Household: Sendable {
     public let id: HouseholdID
+    /// Most records that a certificate carries.
+    static let statementsMax = 4
+
     /// Empty while the device joins and has not heard from a member yet.
     public internal(set) var membership: Membership
     /// Newest first; empty while the device joins.
@@ -52,7 +55,7 @@ public struct Household: Sendable {
 }
 
 /// How a device stands to a household.
-public enum HouseholdStanding: Hashable, Sendable {
+public enum HouseholdStanding: String, Hashable, CaseIterable, Sendable {
     /// Neither a household nor a list of devices.
     case alone
     /// No household; the devices on the list, which were added by hand, are trusted.
@@ -63,4 +66,6 @@ public enum HouseholdStanding: Hashable, Sendable {
     case member
     /// It was a member and was revoked; nobody is trusted.
     case removed
+    /// It has left, and no member has heard of it yet; nobody is trusted.
+    case left
 }

@@ -92,6 +92,29 @@ public struct Membership: Sendable {
         return nil
     }
 
+    /// The record by which `id` took the place of another device.
+    func replacing(by id: DeviceID) -> MembershipRecord? {
+        additions[id]?.lazy.map { records[$0] }.first { $0.action == .replace(by: id) }
+    }
+
+    /// Whether `id` took the place of `earlier`, directly or through others.
+    func isSuccessor(_ id: DeviceID, of earlier: DeviceID) -> Bool {
+        var device = earlier
+        // Keys that replace each other in a circle end the search.
+        for _ in records {
+            guard let next = replacement(of: device) else { return false }
+            if next == id { return true }
+            device = next
+        }
+        return false
+    }
+
+    /// The record by which `id` said that it leaves, if it is no member because of that.
+    func farewell(of id: DeviceID) -> MembershipRecord? {
+        guard isRevoked(id) else { return nil }
+        return removals[id]?.lazy.map { records[$0] }.first { $0.author == id && $0.action == .revoke(id) }
+    }
+
     // MARK: Comparing
 
     public func contains(_ id: MembershipRecord.ID) -> Bool { places[id] != nil }

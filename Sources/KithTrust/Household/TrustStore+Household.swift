@@ -13,14 +13,17 @@ extension TrustStore {
     }
 
     /// Makes `candidate` the household of this device, unless it is a member of one already.
+    ///
+    /// A household that was left is forgotten.
     public func found(_ candidate: Household) throws(TrustError) {
         guard standing != .member else { return }
         try edit { (state) throws(TrustError) in
             guard state.standing != .member else { return }
             // Who was on the way to another household, or was removed from one, does not take its members along.
             if state.household != nil { state.list = DeviceList() }
+            let key = try key(of: state.ownID)
             state.household = candidate
-            try state.household?.enrol(state.list.devices, by: key())
+            try state.household?.enrol(state.list.devices, by: key)
         }
     }
 
@@ -32,20 +35,30 @@ extension TrustStore {
     public func join(_ id: HouseholdID, through sponsor: TrustedDevice) throws(TrustError) -> TrustedDevice {
         guard sponsor.id != ownID else { throw TrustError(.ownDevice, "A device cannot join a household through itself.") }
         return try edit { (state) throws(TrustError) in
-            if state.household != nil, state.household?.id != id || state.standing == .removed {
-                // The members of the household that is left do not come along.
-                state.list = DeviceList()
-            }
-            if state.household?.id != id || state.standing == .removed { state.household = Household(joining: id) }
+            let isOut = state.standing == .removed || state.standing == .left
+            // The members of the household that is left do not come along.
+            if state.household != nil, state.household?.id != id || isOut { state.list = DeviceList() }
+            if state.household?.id != id || isOut { state.household = Household(joining: id) }
             return try state.list.note(sponsor)
         }
     }
 
     /// Leaves the household, or forgets the list: nobody is trusted from now on. No data is touched.
+    ///
+    /// A member signs that it leaves; a running node tells one of the others, who tells the rest, and then calls
+    /// ``forgetHousehold()``. Leaving once more forgets at once.
     public func leave() throws(TrustError) {
         try edit { (state) throws(TrustError) in
-            state.list = DeviceList()
-            state.household = nil
+            guard state.standing == .member, state.trusted.count > 0 else { return state.forget() }
+            let key = try key(of: state.ownID)
+            try state.household?.say(.revoke(key.id), by: key)
+        }
+    }
+
+    /// Forgets the household that this device has left.
+    public func forgetHousehold() throws(TrustError) {
+        try edit { (state) throws(TrustError) in
+            if state.standing == .left { state.forget() }
         }
     }
 
@@ -74,7 +87,16 @@ extension TrustStore {
         }
     }
 
-    private func take(_ records: [[UInt8]], _ secrets: [HouseholdSecret]) throws(TrustError) -> Bool {
+    /// Takes in what a member says in its certificate.
+    ///
+    /// Who hears first that a device has left makes a new secret, with which that one recognises nobody.
+    /// - Returns: whether anything is different now.
+    public func hear(_ news: HouseholdMessage) throws(TrustError) -> Bool {
+        guard case .records(let records) = news else { return false }
+        return try take(records, [], renewsSecret: true)
+    }
+
+    private func take(_ records: [[UInt8]], _ secrets: [HouseholdSecret], renewsSecret: Bool = false) throws(TrustError) -> Bool {
         // Verified before the lock is taken; what is signed by nobody is passed over.
         let records = records.compactMap { try? MembershipRecord(bytes: $0) }
         return try edit { (state) throws(TrustError) in
@@ -83,10 +105,14 @@ extension TrustStore {
             _ = try? household.membership.insert(records)
             household.secrets = HouseholdSecret.merged(household.secrets, secrets)
             guard household.digest != digest else { return false }
+            if renewsSecret { household.renewSecret() }
             let wasJoining = state.standing == .joining
             state.household = household
             state.settle()
-            if wasJoining, state.standing == .member { try state.household?.enrol(state.list.devices, by: key()) }
+            if wasJoining, state.standing == .member {
+                let key = try key(of: state.ownID)
+                try state.household?.enrol(state.list.devices, by: key)
+            }
             return true
         }
     }

@@ -17,6 +17,11 @@ public struct DeviceCertificate: Hashable, Sendable {
     public let notValidBefore: Date
     /// Last moment at which it is valid.
     public let notValidAfter: Date
+    /// What the device says about its household, as it came; empty if it says nothing. See ``TrustStore/admission(of:)``.
+    let statement: [UInt8]
+
+    /// Names the extension that carries the statement: an arc that anybody may use (Rec. ITU-T X.667), with a random number.
+    static let statementIdentifier: ASN1ObjectIdentifier = [2, 25, 5_237_404_191_760_826_337]
 
     /// Reads a certificate that came from a peer.
     /// - Throws: `.malformedCertificate` for anything but one X.509 certificate with a P-256 key.
@@ -51,6 +56,7 @@ public struct DeviceCertificate: Hashable, Sendable {
         }
         self.derBytes = derBytes
         id = DeviceID(publicKey: key)
+        statement = certificate.extensions[oid: Self.statementIdentifier].map { Array($0.value) } ?? []
         notValidBefore = certificate.notValidBefore
         notValidAfter = certificate.notValidAfter
     }

@@ -38,7 +38,7 @@ public struct DeviceKey: Sendable {
         return try FileLock.withLock(beside: path(in: folder)) { () throws(TrustError) in
             if let key = try existing(in: folder) { return key }
             let key = DeviceKey()
-            try PrivateFile.replace(path(in: folder), with: Array(key.key.pemRepresentation.utf8))
+            try key.write(to: path(in: folder))
             return key
         }
     }
@@ -67,16 +67,23 @@ public struct DeviceKey: Sendable {
     ///
     /// The defaults are the widest validity X.509 can say (RFC 5280, 4.1.2.5), so that neither a wrong clock nor
     /// time itself separates devices; trust ends by removing the device's id, not by a date.
+    ///
+    /// - Parameter statements: what it says about the household, to members that have not heard yet; see ``TrustStore/statements``.
     public func makeCertificate(
+        stating statements: [MembershipRecord] = [],
         notValidBefore: Date = Date(timeIntervalSince1970: 0),
         notValidAfter: Date = Date(timeIntervalSince1970: 253_402_300_799)
     ) throws(TrustError) -> DeviceCertificate {
         do {
             let name = try DistinguishedName { CommonName("kith") }
+            let statement = HouseholdMessage.records(statements.map(\.bytes)).encoded
+            let extensions =
+                statements.isEmpty
+                ? [] : [Certificate.Extension(oid: DeviceCertificate.statementIdentifier, critical: false, value: statement[...])]
             let certificate = try Certificate(
                 version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey),
                 notValidBefore: notValidBefore, notValidAfter: notValidAfter, issuer: name, subject: name,
-                signatureAlgorithm: .ecdsaWithSHA256, extensions: .init(), issuerPrivateKey: .init(key))
+                signatureAlgorithm: .ecdsaWithSHA256, extensions: .init(extensions), issuerPrivateKey: .init(key))
             return try DeviceCertificate(certificate)
         } catch {
             throw TrustError(.malformedCertificate, "No certificate could be made for this device: \(error)")
@@ -89,8 +96,18 @@ public struct DeviceKey: Sendable {
         folder.appendingPathComponent(fileName).path
     }
 
+    /// Writes the key to the file at `path`, in the place of any other.
+    func write(to path: String) throws(TrustError) {
+        try PrivateFile.replace(path, with: Array(key.pemRepresentation.utf8))
+    }
+
     private static func existing(in folder: URL) throws(TrustError) -> DeviceKey? {
-        let path = path(in: folder)
+        guard let key = try read(path(in: folder)) else { return nil }
+        return try key.finishingRenewal(in: folder)
+    }
+
+    /// The key in the file at `path`; `nil` without a file.
+    static func read(_ path: String) throws(TrustError) -> DeviceKey? {
         guard let bytes = try PrivateFile.read(path, bytesMax: fileBytesMax, forbiddenMode: 0o077) else { return nil }
         guard let text = String(validating: bytes, as: UTF8.self), let key = try? P256.Signing.PrivateKey(pemRepresentation: text)
         else {

@@ -34,9 +34,9 @@ final class TestNode {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    private static func makeNode(_ store: KithStore, _ key: DeviceKey, _ trust: TrustStore) -> Node {
+    private static func makeNode(_ store: KithStore, _ key: DeviceKey, _ trust: TrustStore, port: Int = 0) -> Node {
         var configuration = NodeConfiguration()
-        configuration.port = 0
+        configuration.port = port
         configuration.usesDiscovery = false
         return Node(store: store, key: key, trust: trust, configuration: configuration)
     }
@@ -48,8 +48,8 @@ final class TestNode {
     }
 
     /// Starts the node. A node that was stopped starts anew.
-    func start() {
-        node = Self.makeNode(store, key, trust)
+    func start(port: Int = 0) {
+        node = Self.makeNode(store, key, trust, port: port)
         task = Task { [node] in try await node.run() }
     }
 

@@ -1,0 +1,31 @@
+import ArgumentParser
+import Foundation
+import Kith
+
+struct DeviceImport: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Take over the identity that another machine exported.",
+        discussion: """
+            The other machine has to stop for good: two that use one identity disturb each other. Nothing is overwritten: this \
+            machine must not have an identity yet.
+
+            EXAMPLES
+              kith device import desk.kith
+            """)
+
+    @Argument(help: "What `kith device export` made.", completion: .file())
+    var file: String
+
+    @OptionGroup var options: StoreOptions
+
+    func run() throws {
+        guard let handle = FileHandle(forReadingAtPath: file) else {
+            throw CommandFailure(.noInput, "\(file) cannot be read. Check the path.")
+        }
+        let archive = try handle.read(upToCount: IdentityArchive.bytesMax + 1) ?? Data()
+        let id = try IdentityArchive.restore(Array(archive), passphrase: Passphrase.read(isNew: false), into: options.folders().identity)
+        if options.json { return try Console.output.write(json: ["id": id.description]) }
+        try Console.output.writeLine("This machine is now the device \(id).")
+    }
+}

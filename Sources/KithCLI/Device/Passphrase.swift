@@ -1,0 +1,34 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A passphrase from the person at the keyboard, or from the first line of standard input.
+enum Passphrase {
+    /// - Parameter isNew: whether a person is to type it twice.
+    static func read(isNew: Bool) throws -> String {
+        guard isatty(STDIN_FILENO) == 1 else { return readLine() ?? "" }
+        let passphrase = try ask("Passphrase: ")
+        if isNew, try ask("The same again: ") != passphrase { throw CommandFailure(.data, "The two passphrases differ.") }
+        return passphrase
+    }
+
+    /// Asks on the terminal, which does not show what is typed.
+    private static func ask(_ question: String) throws -> String {
+        try Console.error.write(question)
+        var shown = termios()
+        tcgetattr(STDIN_FILENO, &shown)
+        var hidden = shown
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+        defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown) }
+        let line = readLine() ?? ""
+        try Console.error.write("\n")
+        return line
+    }
+}

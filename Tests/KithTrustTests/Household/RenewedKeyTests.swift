@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+
+@testable import KithTrust
+
+/// The risk: a device that renews its key is locked out, or its old key still opens something.
+@Suite struct RenewedKeyTests {
+    private let a: TrustedHome
+    private let b: TrustedHome
+
+    init() throws {
+        a = try TrustedHome()
+        b = try TrustedHome()
+        try a.pair(with: b)
+    }
+
+    @Test func theOthersFollowAndTheOldKeyOpensNothing() throws {
+        let (oldID, oldCertificate) = (b.id, try b.certificate)
+        let secret = a.store.household?.secrets.first
+        let id = try b.store.renewKey()
+        #expect(b.id == id && id != oldID && b.store.standing == .member && b.trusted == [a.id])
+        #expect(try b.key.id == id)
+        #expect(try b.folder.mode("device.key") == 0o600 && !b.folder.names.contains("device.key.new"))
+        // Until it hears, the other one lets the new key in, in the place of the old one.
+        #expect(try a.store.admission(of: b.certificate) == oldID)
+        #expect(a.store.admission(of: oldCertificate) == oldID)
+        #expect(try a.meet(b))
+        #expect(a.trusted == [id])
+        #expect(a.store.admission(of: oldCertificate) == nil && b.store.admission(of: oldCertificate) == nil)
+        #expect(a.store.household?.secrets.first != secret)
+        try b.reopen()
+        #expect(b.id == id && b.store.standing == .member)
+    }
+
+    @Test func whoWasAwayForSeveralRenewalsFollowsAndKeepsTheAddress() throws {
+        let address = try PeerAddress(host: "10.0.0.7", port: 4747)
+        try a.store.add(TrustedDevice(id: b.id, name: "attic", addresses: [address], added: Date(timeIntervalSince1970: 0)))
+        let c = try TrustedHome()
+        try b.pair(with: c)
+        // The household goes on while a is away, so that it lacks what the records name.
+        for round in 0..<3 {
+            try c.store.rename(c.id, to: "laptop \(round)")
+            #expect(try c.meet(b))
+            _ = try b.store.renewKey()
+        }
+        #expect(try a.meet(b))
+        #expect(a.trusted == [b.id, c.id])
+        #expect(a.store.device(b.id)?.addresses == [address] && a.store.device(b.id)?.name == "attic")
+        #expect(a.store.device(c.id)?.name == "laptop 2")
+        #expect(try c.meet(b) && c.meet(a))
+        #expect(c.trusted == [a.id, b.id])
+    }
+
+    @Test func moreRenewalsThanACertificateNamesNeedOneThatHasHeard() throws {
+        let c = try TrustedHome()
+        try b.pair(with: c)
+        try a.meet(b)
+        for round in 0...Household.statementsMax {
+            _ = try b.store.renewKey()
+            if round == 1 { #expect(try c.meet(b)) }
+        }
+        #expect(try b.store.statements.count == Household.statementsMax && b.certificate.derBytes.count <= DeviceCertificate.bytesMax)
+        #expect(try !a.meet(b))
+        #expect(try a.meet(c) && a.meet(b))
+        #expect(a.trusted == [b.id, c.id])
+    }
+
+    @Test func twoCopiesOfOneDeviceThatRenewAtOnceAreBothOut() throws {
+        let copy = try TrustedHome()
+        for name in ["device.key", "household.json", "devices.json"] where try b.folder.names.contains(name) {
+            try copy.folder.write(b.folder.text(name), to: name)
+        }
+        try copy.reopen()
+        #expect(copy.id == b.id)
+        let ids = [try b.store.renewKey(), try copy.store.renewKey()]
+        #expect(ids[0] != ids[1])
+        #expect(try a.meet(b))
+        #expect(a.trusted == [ids[0]])
+        // The second one's record makes both void: nobody can tell which of them is the thief.
+        _ = try a.store.hear(.records(copy.store.statements.map(\.bytes)))
+        #expect(a.trusted.isEmpty)
+        for device in [b, copy] { #expect(try a.store.admission(of: device.certificate) == nil) }
+    }
+
+    @Test func whoIsRevokedMeanwhileIsNotLetInUnderAnotherKey() throws {
+        try a.store.remove(b.id)
+        _ = try b.store.renewKey()
+        #expect(try a.store.admission(of: b.certificate) == nil && a.store.news(in: b.certificate) == nil)
+        #expect(try !a.meet(b))
+        #expect(a.trusted.isEmpty)
+    }
+
+    @Test func nobodyTakesThePlaceOfAnotherByWhatIsNotItsOwn() throws {
+        _ = try b.store.renewKey()
+        let thief = DeviceKey()
+        // A record about another key, one of another household, one that is damaged, and one of a stranger.
+        let stranger = try TrustedHome()
+        try stranger.pair(with: TrustedHome())
+        _ = try stranger.store.renewKey()
+        var damaged = try #require(b.store.statements.first).bytes
+        damaged[60] ^= 1
+        #expect(throws: MembershipError.self) { try MembershipRecord(bytes: damaged) }
+        for statements in [b.store.statements, stranger.store.statements, []] {
+            #expect(a.store.admission(of: try thief.makeCertificate(stating: statements)) == nil)
+        }
+        #expect(try a.store.admission(of: stranger.certificate) == nil && a.store.news(in: stranger.certificate) == nil)
+    }
+
+    @Test(arguments: ["before the record", "after the record"])
+    func aCrashOnTheWayLeavesOneKeyThatWorks(moment: String) throws {
+        let (id, household, old) = (b.id, try b.folder.text("household.json"), try b.folder.text("device.key"))
+        let new = try b.store.renewKey()
+        // As it was before the last step, or before the last two.
+        try b.folder.write(b.folder.text("device.key"), to: "device.key.new")
+        try b.folder.write(old, to: "device.key")
+        if moment == "before the record" { try b.folder.write(household, to: "household.json") }
+        try b.reopen()
+        #expect(b.id == (moment == "before the record" ? id : new))
+        #expect(b.store.standing == .member)
+        #expect(try a.meet(b))
+        #expect(a.trusted == [b.id])
+        // And once more, whatever the crash has left.
+        _ = try b.store.renewKey()
+        #expect(try a.meet(b))
+        #expect(try a.trusted == [b.id] && !b.folder.names.contains("device.key.new"))
+    }
+
+    @Test func anotherProcessNoticesTheNewKey() throws {
+        let other = try TrustStore(in: b.folder.url, ownID: b.id)
+        let id = try b.store.renewKey()
+        #expect(try other.reloadIfChanged())
+        #expect(try other.ownID == id && other.standing == .member && other.key().id == id)
+        try other.rename(id, to: "renewed")
+        #expect(try other.renewKey() == other.ownID)
+    }
+
+    @Test func whoIsNoMemberHasNobodyToFollow() throws {
+        let alone = try TrustedHome()
+        let error = #expect(throws: TrustError.self) { try alone.store.renewKey() }
+        #expect(error?.code == .noHousehold)
+        #expect(try alone.key.id == alone.id)
+    }
+}
