@@ -27,8 +27,8 @@ struct DeviceCommandTests {
         #expect(added.status == 0, "\(added.error)")
         #expect(added.output.contains("kith device add \(try home.kith("device", "id").lastLine)"))
         let listed = try home.kith("device", "list").output
-        #expect(listed.hasPrefix("laptop  \(other.prefix(11))  "))
-        #expect(listed.contains("laptop.local:4747, [fe80::1%eth0]:4747"))
+        #expect(listed.hasPrefix("laptop (by hand)  \(other.prefix(11))  "))
+        #expect(listed.contains("-  -  -  laptop.local:4747, [fe80::1%eth0]:4747"), "\(listed)")
         #expect(try home.kith("device", "rename", "laptop", "attic").status == 0)
         #expect(try home.kith("device", "rename", String(other.prefix(8)).lowercased(), "cellar").status == 0)
         #expect(try home.kith("device", "list").output.hasPrefix("cellar"))

@@ -79,6 +79,20 @@ struct HouseholdCommandTests {
         #expect(again.status == 0, "\(again.error)")
         try second.kith("device", "add", id, "--address", "127.0.0.1:\(port)")
         try await two.wait { _ in try second.kith("note", "list").output.contains("After the revocation") }
+        // Under a new key it goes on as before, in the running node, too.
+        let before = try second.kith("device", "id").lastLine
+        let renewed = try second.kith("device", "renew")
+        #expect(renewed.status == 0, "\(renewed.error)")
+        #expect(try second.kith("device", "id").lastLine != before)
+        try second.kith("note", "add", "Under a new key")
+        try await one.wait { _ in try first.kith("note", "list").output.contains("Under a new key") }
+        let safe = { (home: KithHome) in try home.kith("status").output.contains("Everything you wrote is safe on:") }
+        try await one.wait { _ in try safe(first) }
+        #expect(try first.kith("note", "show", "Under a new key").output.contains("Safe on: second."))
+        // It leaves, and the other one hears of it by itself.
+        #expect(try second.kith("household", "leave").status == 0)
+        try await one.wait { _ in try members(first) == ["first"] }
+        try await two.wait { _ in try second.kith("household", "show").output.contains("by itself") }
         #expect(try await one.stop(SIGTERM) == 0)
         #expect(try await two.stop(SIGTERM) == 0)
     }

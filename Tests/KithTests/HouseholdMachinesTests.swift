@@ -6,16 +6,15 @@ import Testing
     .serialized,
     .enabled(if: PrivateLAN.obstacle == nil, "no private LAN on this machine; scripts/lan.sh says why"))
 struct HouseholdMachinesTests {
-    /// Pairs two machines by digits; each person answers yes.
+    /// Pairs two machines by the digits on their screens; each person answers yes.
     private func pair(_ lan: PrivateLAN, _ host: Int, _ other: Int) throws {
-        let processes = [try PairingProcess(lan, host: host), try PairingProcess(lan, host: other)]
-        let isShown = try lan.wait(seconds: 60) {
-            let code = processes[0].value("code", of: "compare")
-            return code != nil && code == processes[1].value("code", of: "compare")
+        let screens = try [host, other].map { try TerminalProcess(lan, host: $0, "pair", "--name", "host\($0)") }
+        let isShown = try lan.wait(seconds: 60) { screens[0].digits != nil && screens[0].digits == screens[1].digits }
+        try #require(isShown, "\(screens.map(\.screen))")
+        for screen in screens { try screen.type("yes") }
+        for (screen, name) in zip(screens, ["host\(other)", "host\(host)"]) {
+            #expect(screen.status() == 0 && screen.screen.contains("Paired with \(name)"), "\(screens.map(\.screen))")
         }
-        try #require(isShown, "\(processes.map(\.text))")
-        for process in processes { try process.type("yes") }
-        for process in processes { #expect(process.status() == 0, "\(processes.map(\.text))") }
     }
 
     private func members(_ lan: PrivateLAN, _ host: Int) throws -> [String] {
@@ -49,5 +48,16 @@ struct HouseholdMachinesTests {
         #expect(try lan.titles(on: 3) == ["kept alone for months"])
         try pair(lan, 1, 3)
         #expect(try lan.wait(seconds: 60) { try lan.titles(on: 3) == ["kept alone for months", "not for 3"] }, "\(lan.logs)")
+        // It takes a new key, and the others follow.
+        let old = try lan.deviceID(3)
+        try lan.kith(on: 3, "device", "renew")
+        #expect(try lan.deviceID(3) != old)
+        _ = try lan.add("under the new key", on: 3)
+        #expect(
+            try lan.wait(seconds: 60) { try (1...2).allSatisfy { try lan.titles(on: $0).contains("under the new key") } }, "\(lan.logs)")
+        // Machine 2 leaves, and the others hear of it.
+        try lan.kith(on: 2, "household", "leave")
+        #expect(try lan.wait(seconds: 60) { try [1, 3].allSatisfy { try members(lan, $0) == ["host1", "host3"] } }, "\(lan.logs)")
+        #expect(try lan.titles(on: 2).count == 3)
     }
 }

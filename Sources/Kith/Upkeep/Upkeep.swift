@@ -12,6 +12,8 @@ import Synchronization
 final class Upkeep: Sendable {
     /// How often news of the devices is written down.
     static let noteMilliseconds: Int64 = 60_000
+    /// How soon it is written down that a device holds all that it was to get: people wait for this.
+    static let settledMilliseconds: Int64 = 5_000
     /// How often garbage is collected.
     static let garbageMilliseconds: Int64 = 6 * 60 * 60 * 1_000
 
@@ -20,6 +22,8 @@ final class Upkeep: Sendable {
         var connected: [DeviceID: PeerStatus] = [:]
         /// What is not written down yet.
         var news: [DeviceID: PeerStatus] = [:]
+        /// What was written down last.
+        var noted: [DeviceID: PeerStatus] = [:]
     }
 
     private let store: KithStore
@@ -56,10 +60,17 @@ final class Upkeep: Sendable {
     /// Runs until the task is cancelled.
     func run() async {
         var untilGarbage = Self.noteMilliseconds
+        var untilNote = Self.noteMilliseconds
         while !Task.isCancelled {
-            try? await Task.sleep(for: .milliseconds(Self.noteMilliseconds))
-            note()
-            untilGarbage -= Self.noteMilliseconds
+            try? await Task.sleep(for: .milliseconds(Self.settledMilliseconds))
+            untilNote -= Self.settledMilliseconds
+            untilGarbage -= Self.settledMilliseconds
+            if untilNote <= 0 {
+                note()
+                untilNote = Self.noteMilliseconds
+            } else {
+                noteSettled()
+            }
             if untilGarbage <= 0, !Task.isCancelled {
                 collectGarbage()
                 untilGarbage = Self.garbageMilliseconds
@@ -70,9 +81,22 @@ final class Upkeep: Sendable {
 
     /// Writes down what is new.
     func note() {
+        note { _, _ in true }
+    }
+
+    /// Writes down which devices durably hold all that they know, if that is new.
+    func noteSettled() {
+        note { status, noted in status.isInSync && status.durable.covers(status.vector) && noted?.durable != status.durable }
+    }
+
+    private func note(_ isDue: (PeerStatus, _ noted: PeerStatus?) -> Bool) {
         let news = state.withLock { state in
-            defer { state.news = [:] }
-            return state.news
+            let due = state.news.filter { isDue($0.value, state.noted[$0.key]) }
+            for (device, status) in due {
+                state.news[device] = nil
+                state.noted[device] = status
+            }
+            return due
         }
         for (device, status) in news {
             attempt("what a device holds cannot be stored") {

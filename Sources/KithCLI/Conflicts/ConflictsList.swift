@@ -17,7 +17,7 @@ struct ConflictsList: ParsableCommand {
     func run() throws {
         let conflicts = try options.withNotes { try $0.conflicts() }
         if options.json { return try Console.output.write(json: conflicts.map(ConflictRecord.init)) }
-        var table = TextTable(header: ["ID", "TITLE", "FIELD", "VERSIONS"], flexibleColumn: 1)
+        var table = TextTable(header: ["ID", "TITLE", "FIELD", "VERSIONS"], flexibleColumns: 1)
         table.rows = conflicts.map { conflict in
             [
                 .init(String(conflict.noteID.uuidString.suffix(8)).lowercased(), .dim), .init(conflict.title, .bold),

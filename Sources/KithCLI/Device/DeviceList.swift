@@ -7,6 +7,9 @@ struct DeviceList: ParsableCommand {
         commandName: "list",
         abstract: "List the machines that this one trusts, and what is known of them.",
         discussion: """
+            When each was last met, the version of its software, how far its clock is off, and where it is reached; a dash stands for \
+            what is not known.
+
             EXAMPLES
               kith device list
               kith device list --json
@@ -15,31 +18,35 @@ struct DeviceList: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let devices = try options.trust().devices
-        let peers = StatusFile(forStore: try options.folders().notes).read()?.peers ?? []
-        let seen = { (device: TrustedDevice) in peers.first { $0.deviceID == device.id.description } }
-        if options.json { return try Console.output.write(json: devices.map { DeviceRecord($0, seen: seen($0)) }) }
-        var table = TextTable(header: ["NAME", "ID", "SINCE", "LAST IN STEP", "SOFTWARE", "CLOCK", "ADDRESSES"], flexibleColumn: 6)
-        table.rows = devices.map { device in
-            let peer = seen(device)
-            let addresses = device.addresses.map(\.description)
-            return [
-                .init(device.name.isEmpty ? "(no name)" : device.name, .bold), .init(device.id.shortDescription),
-                .init(TimeText(milliseconds: Int64(clamping: Int(device.added.timeIntervalSince1970) * 1_000))?.local ?? "unknown", .dim),
-                .init(peer?.lastSyncMilliseconds.flatMap(TimeText.init(milliseconds:))?.local ?? ""),
-                .init(peer?.software ?? ""), .init(peer.map(Self.clock) ?? ""),
-                .init((addresses + (peer?.address.map { addresses.contains($0) ? [] : [$0] } ?? [])).joined(separator: ", ")),
-            ]
+        let trust = try options.trust()
+        let peers = try options.runningNode()?.peers ?? []
+        let members = try options.members()
+        let role = trust.standing == .member ? "member" : "addedByHand"
+        let records = trust.devices.map { device in
+            DeviceRecord(
+                device, role: role, seen: peers.first { $0.deviceID == device.id.description },
+                lastSeenMilliseconds: members.first { $0.device == device.id.bytes && $0.replica != nil }?.seenMilliseconds)
         }
-        try table.write(to: .output)
-        if devices.isEmpty, Console.output.isTerminal {
+        if options.json { return try Console.output.write(json: records) }
+        try Self.table(of: records, nowMilliseconds: Int64(Date().timeIntervalSince1970 * 1_000)).write(to: .output)
+        if records.isEmpty, Console.output.isTerminal {
             try Console.error.writeLine("No other machine is trusted. Add one: kith pair, here and there")
         }
     }
 
-    /// How far its clock is off, if that matters.
-    private static func clock(of peer: NodeStatus.Peer) -> String {
-        guard let offset = peer.clockOffsetMilliseconds else { return peer.state == .connected ? "right" : "" }
-        return "\(offset.magnitude / 1_000) s \(offset > 0 ? "ahead" : "behind")"
+    private static func table(of records: [DeviceRecord], nowMilliseconds now: Int64) -> TextTable {
+        var table = TextTable(header: ["NAME", "ID", "LAST SEEN", "SOFTWARE", "CLOCK", "ADDRESSES"], flexibleColumns: 0, 5)
+        table.rows = records.map { record in
+            let seen =
+                record.isConnected ? "now" : record.lastSeenMilliseconds.flatMap(TimeText.init(milliseconds:))?.ago(nowMilliseconds: now)
+            let addresses = record.allAddresses.joined(separator: ", ")
+            return [
+                .init((record.name.isEmpty ? "(no name)" : record.name) + (record.role == "member" ? "" : " (by hand)"), .bold),
+                .init(String(record.id.prefix(11))), .init(seen ?? "-", record.isConnected ? .green : nil),
+                .init(record.software ?? "-", .dim), .init(record.clock ?? "-", record.clockOffsetMilliseconds == nil ? .dim : .yellow),
+                .init(addresses.isEmpty ? "-" : addresses),
+            ]
+        }
+        return table
     }
 }

@@ -7,23 +7,44 @@ struct DeviceRecord: Encodable {
     let name: String
     let addresses: [String]
     let added: String
+    /// `member` of the household, or `addedByHand`; `nil` where it was not asked for.
+    let role: String?
     /// What the running node says of it; `nil` if none runs or it was never met.
     let state: String?
+    /// When it was last heard of; `nil` if it never was.
+    let lastSeen: String?
     let lastInStep: String?
     let address: String?
     let software: String?
     let clockOffsetMilliseconds: Int64?
+    let lastSeenMilliseconds: Int64?
 
-    init(_ device: TrustedDevice, seen peer: NodeStatus.Peer? = nil) {
+    init(_ device: TrustedDevice, role: String? = nil, seen peer: NodeStatus.Peer? = nil, lastSeenMilliseconds: Int64? = nil) {
         id = device.id.description
         name = device.name
         addresses = device.addresses.map(\.description)
         added = device.added.formatted(.iso8601)
+        self.role = role
         state = peer?.state.rawValue
+        let seen = [lastSeenMilliseconds, peer?.lastSyncMilliseconds].compactMap(\.self).max()
+        self.lastSeenMilliseconds = seen
+        lastSeen = seen.flatMap(TimeText.init(milliseconds:))?.iso8601
         lastInStep = peer?.lastSyncMilliseconds.flatMap(TimeText.init(milliseconds:))?.iso8601
         address = peer?.address
         software = peer?.software
         clockOffsetMilliseconds = peer?.clockOffsetMilliseconds
+    }
+
+    var isConnected: Bool { state == NodeStatus.Peer.State.connected.rawValue }
+
+    /// Where it was reached last, and then what people have said.
+    var allAddresses: [String] { [address].compactMap(\.self).filter { !addresses.contains($0) } + addresses }
+
+    /// How far its clock is off, if that is known: `right`, `+14 min`.
+    var clock: String? {
+        guard let offset = clockOffsetMilliseconds else { return isConnected ? "right" : nil }
+        let minutes = offset.magnitude / 60_000
+        return (offset > 0 ? "+" : "-") + (minutes < 600 ? "\(minutes) min" : "\(minutes / 60) h")
     }
 }
 

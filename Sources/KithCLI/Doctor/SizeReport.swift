@@ -35,7 +35,7 @@ struct SizeReport: Encodable {
     }
 
     func write(to console: Console) throws {
-        var table = TextTable(header: ["WHAT", "SIZE", ""], flexibleColumn: 2)
+        var table = TextTable(header: ["WHAT", "SIZE", ""], flexibleColumns: 2)
         func add(_ name: String, _ bytes: Int, _ remark: String = "", _ style: TextStyle? = nil) {
             table.rows.append([.init(name, style), .init(Self.text(bytes)), .init(remark, .dim)])
         }

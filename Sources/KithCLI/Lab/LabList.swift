@@ -29,7 +29,7 @@ struct LabList: ParsableCommand {
             return ["name": shipped.name, "title": scenario.name, "about": scenario.about]
         }
         if json { return try Console.output.write(json: scenarios) }
-        var table = TextTable(header: ["NAME", "WHAT HAPPENS"], flexibleColumn: 1)
+        var table = TextTable(header: ["NAME", "WHAT HAPPENS"], flexibleColumns: 1)
         table.rows = scenarios.map { [.init($0["name"] ?? "", .bold), .init($0["about"] ?? "")] }
         try table.write(to: .output)
     }

@@ -44,7 +44,7 @@ extension NoteAttachment {
 
 extension [NoteAttachment] {
     var table: TextTable {
-        var table = TextTable(header: ["ID", "SIZE", "STATE", "NAME"], flexibleColumn: 3)
+        var table = TextTable(header: ["ID", "SIZE", "STATE", "NAME"], flexibleColumns: 3)
         table.rows = map { attachment in
             var isPresent = false
             if case .present = attachment.state { isPresent = true }

@@ -23,7 +23,7 @@ struct NoteHistory: ParsableCommand {
     func run() throws {
         let versions = try options.withNotes { notes in try notes.history(of: notes.find(note).id) }
         if options.json { return try Console.output.write(json: versions.map(NoteVersionRecord.init)) }
-        var table = TextTable(header: ["VERSION", "WRITTEN", "ADDED", "REMOVED", "BY"], flexibleColumn: 4)
+        var table = TextTable(header: ["VERSION", "WRITTEN", "ADDED", "REMOVED", "BY"], flexibleColumns: 4)
         table.rows = versions.map { version in
             [
                 .init(version.shortID, .bold), .init(TimeText(milliseconds: version.milliseconds)?.local ?? "unknown", .dim),

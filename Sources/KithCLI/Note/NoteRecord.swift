@@ -1,4 +1,5 @@
 import Foundation
+import Kith
 import KithNotes
 
 /// A note in the JSON that commands print.
@@ -13,13 +14,16 @@ struct NoteRecord: Encodable {
     let updated: String?
     /// The version of the body; `nil` where it was not asked for.
     let version: String?
+    /// The machines that would still have it as it is now without this one; `nil` where it was not asked for.
+    let safeOn: [Safety.Holder]?
 
     init(_ note: Note) {
-        self.init(note, version: nil)
+        self.init(note, version: nil, safety: nil)
     }
 
-    init(_ note: Note, version: String?) {
+    init(_ note: Note, version: String?, safety: Safety?) {
         self.version = version
+        safeOn = safety?.holders
         id = note.id.uuidString.lowercased()
         title = note.title
         body = note.body
@@ -34,7 +38,7 @@ extension [Note] {
     /// Writes the notes as a table or as JSON.
     func write(to console: Console, asJSON: Bool) throws {
         if asJSON { return try console.write(json: map(NoteRecord.init)) }
-        var table = TextTable(header: ["ID", "CHANGED", "TITLE", "COLOR", "TAGS"], flexibleColumn: 2)
+        var table = TextTable(header: ["ID", "CHANGED", "TITLE", "COLOR", "TAGS"], flexibleColumns: 2)
         table.rows = map { note in
             [
                 .init(note.shortID, .dim),

@@ -25,16 +25,19 @@ struct NoteShow: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let (note, version, conflicts, attachments) = try options.withNotes { notes in
+        // Notes are shown whatever is wrong with the key or the list.
+        let devices = (try? options.trustedDevices()) ?? []
+        let (note, version, conflicts, attachments, safety) = try options.withNotes { notes in
             var note = try notes.find(self.note)
             let version = try at.map { try notes.version($0, of: note.id) } ?? notes.bodyVersion(of: note.id)
             let conflicts = at == nil ? try notes.conflicts(of: note) : []
             if at != nil { note.body = try notes.body(of: note.id, at: version) }
-            return (note, version, conflicts, try notes.attachments(of: note.id))
+            let safety = at == nil && !devices.isEmpty ? try notes.safety(of: note.id, among: devices) : nil
+            return (note, version, conflicts, try notes.attachments(of: note.id), safety)
         }
-        if options.json { return try Console.output.write(json: NoteRecord(note, version: version.description)) }
+        if options.json { return try Console.output.write(json: NoteRecord(note, version: version.description, safety: safety)) }
         if bodyOnly { return try Console.output.write(note.body) }
-        try write(note, to: .output)
+        try write(note, safety, to: .output)
         if !attachments.isEmpty { try Console.output.writeLine("") }
         try attachments.table.write(to: .output)
         for conflict in conflicts {
@@ -43,7 +46,7 @@ struct NoteShow: ParsableCommand {
         }
     }
 
-    private func write(_ note: Note, to console: Console) throws {
+    private func write(_ note: Note, _ safety: Safety?, to console: Console) throws {
         let title = note.title.isEmpty ? "(no title)" : PlainText.line(note.title)
         try console.writeLine(console.styled(title, .bold))
         var facts = [console.styled(note.shortID, .dim)]
@@ -53,6 +56,10 @@ struct NoteShow: ParsableCommand {
             TimeText(milliseconds: milliseconds).map { console.styled("\(word) \($0.local)", .dim) }
         }
         try console.writeLine(facts.joined(separator: "  "))
+        if let safety {
+            let text = safety.names.map { "Safe on: \($0)." } ?? "As it is now, only here."
+            try console.writeLine(console.styled(PlainText.line(text), safety.names == nil ? .yellow : .dim))
+        }
         if note.body.isEmpty { return }
         try console.writeLine("\n" + PlainText.block(note.body.hasSuffix("\n") ? String(note.body.dropLast()) : note.body))
     }

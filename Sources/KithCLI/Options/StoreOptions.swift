@@ -37,6 +37,18 @@ struct StoreOptions: ParsableArguments {
         }
     }
 
+    /// What the notes know of the other machines; nothing where there are no notes yet.
+    func members() throws -> [Member] {
+        guard FileManager.default.fileExists(atPath: try folders().notes.path) else { return [] }
+        return try withNotes { try $0.store.members() }
+    }
+
+    /// The trusted devices. Where there is no key yet, none is made for this.
+    func trustedDevices() throws -> [TrustedDevice] {
+        let folder = try folders().identity
+        return try TrustStore(in: folder, ownID: DeviceKey.load(from: folder).id).devices
+    }
+
     /// The list of trusted devices; this device gets its key if it has none yet.
     func trust() throws -> TrustStore {
         let folder = try folders().identity

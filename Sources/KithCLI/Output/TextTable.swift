@@ -12,18 +12,23 @@ struct TextTable {
 
     /// Shown on a terminal only.
     let header: [String]
-    /// The column that gives way when a terminal is too narrow.
-    let flexibleColumn: Int
+    /// The columns that give way when a terminal is too narrow, the widest first.
+    let flexibleColumns: [Int]
     var rows: [[Cell]] = []
+
+    /// No column gets narrower than this.
+    private static let widthMin = 8
+
+    init(header: [String], flexibleColumns: Int...) {
+        self.header = header
+        self.flexibleColumns = flexibleColumns
+    }
 
     func write(to console: Console) throws(CommandFailure) {
         if rows.isEmpty { return }
         let lines = (console.isTerminal ? [header.map { Cell($0, .dim) }] : []) + rows
         var widths = header.indices.map { column in lines.map { $0[column].text.displayWidth }.max() ?? 0 }
-        if let available = console.width {
-            let excess = widths.reduce(0, +) + 2 * (widths.count - 1) - available
-            if excess > 0 { widths[flexibleColumn] = max(8, widths[flexibleColumn] - excess) }
-        }
+        if let available = console.width { shrink(&widths, to: available) }
         for line in lines {
             var text = ""
             // Spaces at the end of a line would wrap on a narrow terminal.
@@ -34,6 +39,15 @@ struct TextTable {
                 text += console.styled(shown, cell.style) + space
             }
             try console.writeLine(text)
+        }
+    }
+
+    /// Takes from the flexible columns what is too much.
+    private func shrink(_ widths: inout [Int], to available: Int) {
+        var excess = widths.reduce(0, +) + 2 * (widths.count - 1) - available
+        while excess > 0, let widest = flexibleColumns.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.widthMin {
+            widths[widest] -= 1
+            excess -= 1
         }
     }
 }

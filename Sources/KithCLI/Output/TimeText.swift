@@ -24,6 +24,20 @@ struct TimeText {
         return String(Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(style).prefix(16))
     }
 
+    /// `5 min ago`, `3 h ago`, `2 days ago`; the date for what is a month ago or in the future.
+    func ago(nowMilliseconds now: Int64) -> String {
+        let seconds = (now - min(milliseconds, now)) / 1_000
+        return switch seconds {
+        case _ where milliseconds > now + 60_000: String(local.prefix(10))
+        case ..<60: "just now"
+        case ..<3_600: "\(seconds / 60) min ago"
+        case ..<86_400: "\(seconds / 3_600) h ago"
+        case ..<172_800: "1 day ago"
+        case ..<2_592_000: "\(seconds / 86_400) days ago"
+        default: String(local.prefix(10))
+        }
+    }
+
     /// `2026-02-01T16:03:05.123Z` (RFC 3339).
     var iso8601: String {
         let fraction = String(1_000 + fraction).dropFirst()

@@ -20,8 +20,13 @@ struct StatusCommand: ParsableCommand {
     func run() throws {
         let folders = try options.folders()
         let trust = try options.trust()
-        let report = StatusReport(
-            device: trust.ownID, notes: folders.notes, node: try options.runningNode(), trust: trust)
+        var report = StatusReport(device: trust.ownID, notes: folders.notes, node: try options.runningNode(), trust: trust)
+        if FileManager.default.fileExists(atPath: folders.notes.path) {
+            try options.withNotes { notes in
+                report.safety = try notes.store.safety(among: trust.devices)
+                report.attachmentsOnTheirWay = try notes.store.wantedAttachments().count
+            }
+        }
         if options.json { return try Console.output.write(json: report) }
         try report.write(to: .output)
     }

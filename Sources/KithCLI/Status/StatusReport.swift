@@ -13,6 +13,10 @@ struct StatusReport: Encodable {
     let remedy: String?
     /// The household, in short; `nil` without one.
     let household: String?
+    /// Which other machines hold everything; `nil` without notes.
+    var safety: Safety?
+    /// Attachments whose bytes are to come from another machine.
+    var attachmentsOnTheirWay = 0
     /// What the running node says of itself.
     let node: NodeStatus?
 
@@ -27,6 +31,9 @@ struct StatusReport: Encodable {
         } else if trust.standing == .removed {
             sentence = "Local only: this machine was removed from its household. Its notes are all here."
             remedy = "To come back, run `kith pair` here and on a machine of the household; to stay alone, `kith household leave`."
+        } else if trust.standing == .left {
+            sentence = "Local only: this machine has left its household. Its notes are all here."
+            remedy = "The others hear of it when `kith up` runs here. To come back, run `kith pair` here and on one of them."
         } else if trust.devices.isEmpty {
             sentence = "Local only: no other machine is trusted, so the notes stay on this one."
             remedy = "To share them, run `kith pair` on both machines, and then `kith up`."
@@ -39,6 +46,13 @@ struct StatusReport: Encodable {
     func write(to console: Console) throws {
         try console.writeLine(console.styled(PlainText.line(sentence), style))
         if let remedy { try console.writeLine(PlainText.line(remedy)) }
+        if let safety, safety.devices > 0 {
+            try console.writeLine(console.styled(PlainText.line(safety.sentence), safety.names == nil ? .yellow : nil))
+        }
+        if attachmentsOnTheirWay > 0 {
+            let few = attachmentsOnTheirWay == 1 ? "1 attachment is" : "\(NodeStatus.grouped(attachmentsOnTheirWay)) attachments are"
+            try console.writeLine("\(few) on the way here.")
+        }
         if let node, !node.peers.isEmpty {
             try console.writeLine("")
             try Self.table(of: node.peers).write(to: console)
@@ -71,14 +85,14 @@ struct StatusReport: Encodable {
     }
 
     private static func table(of peers: [NodeStatus.Peer]) -> TextTable {
-        var table = TextTable(header: ["DEVICE", "ID", "STATE", "LAST IN STEP", "ADDRESS"], flexibleColumn: 0)
+        var table = TextTable(header: ["DEVICE", "ID", "STATE", "LAST IN STEP", "ADDRESS"], flexibleColumns: 0, 2, 4)
         table.rows = peers.map { peer in
             [
                 .init(peer.name.isEmpty ? "(no name)" : peer.name, .bold),
                 .init(String(peer.deviceID.prefix(11))),
                 .init(state(of: peer), peer.isInSync ? .green : nil),
                 .init(peer.lastSyncMilliseconds.flatMap(TimeText.init(milliseconds:))?.local ?? "never", .dim),
-                .init(peer.address ?? ""),
+                .init(peer.address ?? "-"),
             ]
         }
         return table

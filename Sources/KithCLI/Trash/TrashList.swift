@@ -18,7 +18,7 @@ struct TrashList: ParsableCommand {
     func run() throws {
         let found = try options.withNotes { try $0.trash() }
         if options.json { return try Console.output.write(json: found.map(TrashRecord.init)) }
-        var table = TextTable(header: ["ID", "DELETED", "WHERE", "UNTIL", "TITLE"], flexibleColumn: 4)
+        var table = TextTable(header: ["ID", "DELETED", "WHERE", "UNTIL", "TITLE"], flexibleColumns: 4)
         table.rows = found.map { trashed in
             [
                 .init(trashed.note.shortID, .dim),

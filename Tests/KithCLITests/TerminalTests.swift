@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+#if os(Linux)
+/// On a terminal of script(1), 80 columns wide.
+@Suite(
+    "What a person sees on a terminal cannot be read", .timeLimit(.minutes(3)),
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script"), "no script(1) on this machine"))
+struct TerminalTests {
+    private let home: KithHome
+
+    init() throws { home = try KithHome() }
+
+    /// The lines that a command shows.
+    private func lines(_ command: String) throws -> [String] {
+        let shown = try home.shell("script -qefc '\"$KITH\" \(command)' /dev/null < /dev/null", environment: ["TERM": "xterm"])
+        #expect(shown.status == 0, "\(shown.output)\(shown.error)")
+        return shown.output.split(whereSeparator: \.isNewline).map(String.init)
+    }
+
+    private func plain(_ line: String) -> String { line.replacing(/\u{1B}\[[0-9;?]*[A-Za-z]/, with: "") }
+
+    @Test("lists fit into 80 columns, in color; in a pipe nothing is cut off and there is no color")
+    func width() throws {
+        for (name, address) in [("attic", "192.168.100.200:4747"), ("a name that is much longer than there is room for", "10.0.0.7:4747")] {
+            let other = try KithHome().kith("device", "id").lastLine
+            try home.kith("device", "add", other, "--name", name, "--address", address, "--address", "\(name.first ?? "x").example.org:1")
+        }
+        try home.kith("note", "add", "A title that is so long that no terminal of eighty columns has room for all of it, not even alone")
+        for command in ["device list", "status", "household show", "note list"] {
+            let shown = try lines(command)
+            #expect(shown.contains { $0 != plain($0) } || command == "household show", "\(command)")
+            let isTable = { (line: String) in !line.contains(" ") || line.contains("  ") }
+            // Sentences wrap; the file name stands alone.
+            for line in shown.map(plain) where isTable(line) && !line.contains("/") && !line.hasPrefix("Device") {
+                #expect(line.count <= 80, "\(command): \(line)")
+            }
+            let piped = try home.shell("\"$KITH\" \(command) | cat").output
+            #expect(piped == plain(piped) && !piped.contains("\u{2026}"), "\(command)")
+        }
+        #expect(try lines("device list").first.map(plain)?.hasPrefix("NAME") == true)
+    }
+
+    @Test("a token is shown as a QR code, unless one says no, and never in a pipe")
+    func qrCode() throws {
+        func screen(_ options: String, until sign: String = "It works once") throws -> String {
+            try home.shell(
+                """
+                script -qefc '"$KITH" pair --token --no-discovery --port 0 \(options)' screen.out > /dev/null 2>&1 < /dev/null & pid=$!
+                while ! grep -q '\(sign)' screen.out 2>/dev/null; do kill -0 $pid || exit 1; sleep 0.05; done
+                while [ '\(options)' = '' ] && [ "$(grep -c "$(printf '\\342\\226\\210')" screen.out)" -lt 19 ]; do
+                    kill -0 $pid || exit 1; sleep 0.05
+                done
+                kill $pid; cat screen.out; rm screen.out
+                """, environment: ["TERM": "xterm"]
+            ).output
+        }
+        let shown = try screen("").split(whereSeparator: \.isNewline).map { plain(String($0)) }.filter { $0.contains("\u{2588}") }
+        // Version 3, 29 modules a side and a margin of 4, two modules in a character.
+        #expect(shown.count == 19 && shown.allSatisfy { $0.count == 37 }, "\(shown)")
+        #expect(shown.first?.allSatisfy { $0 == "\u{2588}" } == true)
+        #expect(try !screen("--no-qr").contains("\u{2588}"))
+        #expect(try !screen("--json", until: "\"port\"").contains("\u{2588}"))
+    }
+}
+#endif
