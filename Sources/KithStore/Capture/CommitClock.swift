@@ -78,6 +78,15 @@ final class CommitClock {
         return Head(dot: stamp.dot, timestamp: stamp.timestamp)
     }
 
+    /// Whether the transaction that was given a stamp is still open, for then its number is stored.
+    func isStampStored() throws -> Bool {
+        guard let current else { return false }
+        let select = try connection.statement("SELECT sequence FROM kith_replica WHERE number = ?")
+        defer { select.reset() }
+        select.bind(1, current.replicaNumber)
+        return try select.step() && UInt64(bitPattern: select.integer(0)) >= current.stamp.dot.sequence
+    }
+
     /// Milliseconds since 1970 by the wall clock.
     var wallClockMilliseconds: Int64 { reading().milliseconds }
 

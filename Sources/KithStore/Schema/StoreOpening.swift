@@ -83,7 +83,7 @@ struct StoreOpening {
         declarations.annotate(&ledger.catalog)
 
         let clock = CommitClock(connection, signal, reading: options.clock)
-        let entry = TransactionEntry(ledger, declarations)
+        let entry = TransactionEntry(ledger, declarations, clock)
         let capture = Capture(ledger, clock, entry)
         try Functions.install(capture, on: connection.handle)
         try entry.enter()

@@ -10,10 +10,18 @@ final class TransactionEntry {
     private var dataVersion: UInt32?
     /// Whether clocks of rows may be in runs.
     private(set) var mayHaveRuns = true
+    private let clock: CommitClock
+    /// SQLite was about to commit, and nobody has said that it did.
+    private var isCommitting = false
+    /// The same, and since then a transaction commits in which nothing was noted.
+    private var isCommittingAgain = false
+    /// Called when a commit turns out to have failed, in the next transaction.
+    var commitFailed: () -> Void = {}
 
-    init(_ ledger: RowLedger, _ declarations: Declarations) {
+    init(_ ledger: RowLedger, _ declarations: Declarations, _ clock: CommitClock) {
         self.ledger = ledger
         self.declarations = declarations
+        self.clock = clock
     }
 
     /// To be called first; costs little when it was called in the transaction before.
@@ -23,6 +31,7 @@ final class TransactionEntry {
     @discardableResult
     func enter(deleted: DeletedRow? = nil) throws -> Bool {
         let seen = ledger.connection.dataVersion
+        if isCommitting { try settleCommit(seen) }
         if seen == dataVersion { return false }
         let check = try EntryCheck(ledger.connection)
         if check.catalogVersion != catalogVersion {
@@ -41,8 +50,30 @@ final class TransactionEntry {
         return hasMoved
     }
 
+    // MARK: Ends
+
+    func willCommit() {
+        isCommittingAgain = isCommitting
+        isCommitting = true
+    }
+
+    /// A transaction has committed. If it was not the one in which something was noted, that one had failed.
+    func commit() {
+        if isCommittingAgain, (try? clock.isStampStored()) != true { commitFailed() }
+        (isCommitting, isCommittingAgain) = (false, false)
+    }
+
+    /// SQLite has rolled back a transaction that it could not write to the disk, of which GRDB tells no observer. Only if the file
+    /// was busy, that transaction is still the open one.
+    private func settleCommit(_ seen: UInt32) throws {
+        isCommitting = false
+        if seen == dataVersion, try clock.isStampStored() { return }
+        commitFailed()
+    }
+
     /// The transaction was rolled back, and with it perhaps additions to the catalog.
     func rollback() {
+        (isCommitting, isCommittingAgain) = (false, false)
         dataVersion = nil
         catalogVersion = -1
         ledger.beginTransaction()

@@ -23,6 +23,7 @@ final class WriterState {
         self.declarations = declarations
         self.entry = entry
         self.doubt = doubt
+        entry.commitFailed = { [unowned self] in rollback() }
     }
 
     /// What the database says of itself.
@@ -35,8 +36,14 @@ final class WriterState {
         merged = summary
     }
 
+    /// The transaction is about to be committed, which may fail.
+    func willCommit() {
+        entry.willCommit()
+    }
+
     /// The transaction has committed. Returns what it has added to the vector, if anything.
     func commit() -> (learned: VersionVector, news: CommitNews)? {
+        entry.commit()
         let own = clock.end()
         defer { merged = nil }
         guard let merged else { return own.map { (VersionVector([$0.dot]), .own($0)) } }

@@ -14,6 +14,10 @@ final class TransactionWatch: TransactionObserver, Sendable {
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
     func databaseDidChange(with event: DatabaseEvent) {}
 
+    func databaseWillCommit() {
+        writer.state.willCommit()
+    }
+
     func databaseDidCommit(_ db: Database) {
         if let (learned, news) = writer.state.commit() { signal.didCommit(learned, news) }
         // If the file is busy, the next merge or opening does it.
