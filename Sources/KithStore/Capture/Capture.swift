@@ -16,7 +16,17 @@ final class Capture {
     /// What `kith_text` made for the update that is about to come.
     var staleSaves = StaleSaves()
     /// The row that the last deletion removed, until another row is inserted: together they are a REPLACE.
-    private var replaced: (table: Int, id: RowID)?
+    private var replaced: ReplacedRow?
+
+    private struct ReplacedRow {
+        let table: Int
+        let id: RowID
+        /// What the row showed, in the order of the tracked columns.
+        let values: [Value]
+        let tombstones: [Tombstone]
+
+        func value(_ column: Int) -> Value? { column < values.count ? values[column] : nil }
+    }
 
     init(_ ledger: RowLedger, _ clock: CommitClock, _ entry: TransactionEntry) {
         self.ledger = ledger
@@ -68,7 +78,7 @@ final class Capture {
         // A column that only other schemas know is not written by this insertion.
         var state = RowState()
         let values = try values(of: tracked, row: row)
-        try write(values, into: &state, tableNumber, id, tracked, stamp, restarting: true)
+        try write(values, into: &state, tableNumber, id, tracked, stamp, replacing: nil)
         let stored = StoredRow(state, table, tracked, context: nil)
         try ledger.save(stored, tableNumber, row: row, id: id)
         try ledger.index(stamp.dot, replica: replica, tableNumber, row)
@@ -93,7 +103,8 @@ final class Capture {
         if changed != 0 {
             let (stamp, _) = try clock.stamp(ledger.catalog)
             try apply(changed, pairs, to: &stored, tableNumber, id, tracked, stamp)
-            stored.exceptions.tombstones = []
+            // Peers hear that deletions are overridden by what was written; a set that was saved as it was says nothing.
+            if !stored.exceptions.tombstones.isEmpty, stored.liveDots.contains(stamp.dot) { stored.exceptions.tombstones = [] }
         }
         if oldRow != newRow { try ledger.removeClocks(tableNumber, row: oldRow) }
         try ledger.save(stored, tableNumber, row: newRow, id: id)
@@ -113,7 +124,7 @@ final class Capture {
             hidden, tableNumber, id: id, sinceMilliseconds: clock.wallClockMilliseconds)
         try ledger.removeClocks(tableNumber, row: row)
         try ledger.reindex(tableNumber, from: stored.liveDots, at: row, to: state.liveDots, at: -number)
-        replaced = (tableNumber, id)
+        replaced = ReplacedRow(table: tableNumber, id: id, values: values, tombstones: stored.exceptions.tombstones)
     }
 
     // MARK: Parts
@@ -123,32 +134,34 @@ final class Capture {
         _ table: CatalogTable, _ tracked: CatalogTable.Tracked, row: Int64, id: RowID, _ hidden: HiddenRow, _ stamp: Stamp
     ) throws {
         var state = hidden.state
-        let isReplace = replaced?.table == table.number && replaced?.id == id
+        let old = replaced.flatMap { $0.table == table.number && $0.id == id ? $0 : nil }
+        let isReplace = old != nil
         replaced = nil
         var values = try values(of: tracked, row: row)
         try ledger.keepSubstitutes(table.number, tracked, id, isReplace: isReplace, &values)
         // Columns of other schemas are written anew as well: somebody may have collected the old life.
         if !isReplace { state.revive(stamp) }
-        try write(values, into: &state, table.number, id, tracked, stamp, restarting: !isReplace)
-        state.tombstones = []
+        try write(values, into: &state, table.number, id, tracked, stamp, replacing: old)
+        state.tombstones = old.map { state.cellDots.contains(stamp.dot) ? [] : $0.tombstones } ?? []
         let stored = StoredRow(state, table, tracked, context: hidden.context)
         try ledger.removeHidden(hidden.number)
         try ledger.save(stored, table.number, row: row, id: id)
         try ledger.reindex(table.number, from: hidden.state.liveDots, at: -hidden.number, to: stored.liveDots, at: row)
     }
 
-    /// Writes a whole row's values into `state`: all of them, or those that differ from what it shows.
+    /// Writes a whole row's values into `state`: all of them, or those that differ from what `old` showed.
     private func write(
         _ values: [Value], into state: inout RowState, _ table: Int, _ id: RowID, _ tracked: CatalogTable.Tracked,
-        _ stamp: Stamp, restarting: Bool
+        _ stamp: Stamp, replacing old: ReplacedRow?
     ) throws {
+        let restarting = old == nil
         for (index, column) in tracked.columns.enumerated() {
             let value = values[index]
             switch state[column] ?? Cell(empty: tracked.kinds[index]) {
             case .register(var register):
                 if restarting {
                     register.resolve(keeping: value, stamp: stamp)
-                } else if register.shown?.value != value {
+                } else if register.shown?.value ?? old?.value(index) != value {
                     register.set(value, stamp: stamp)
                 }
                 state[column] = .register(register)

@@ -37,12 +37,7 @@ struct RowDraft {
         case .upsert:
             if isVisible { save(given) } else { begin(given) }
         case .replace:
-            if isVisible {
-                save(wholeRow(given))
-                view.deletions = []
-            } else {
-                begin(given)
-            }
+            if isVisible { save(wholeRow(given)) } else { begin(given) }
         case .update:
             if !isVisible { return false }
             save(given)
@@ -72,12 +67,12 @@ struct RowDraft {
     }
 
     private func wholeRow(_ given: [(column: Int, value: Value)]) -> [(column: Int, value: Value)] {
-        table.columns.indices.map { column in
+        table.columns.indices.filter { table.columns[$0].isKnown }.map { column in
             (column, given.last { $0.column == column }?.value ?? table.columns[column].defaultValue)
         }
     }
 
-    /// A new life: nothing of what was known of the row remains.
+    /// A new life: nothing of what was known of the row remains, but for what this version of the app does not know.
     private mutating func begin(_ given: [(column: Int, value: Value)]) {
         for (column, value) in wholeRow(given) {
             switch view.columns[column] {
