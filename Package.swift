@@ -83,7 +83,8 @@ let package = Package(
                 logging,
             ]),
         module("KithNotes", ["Kith", grdb]),
-        module("KithTesting", ["KithCausality", "KithText", "KithSync", "KithStore", "KithTrust", grdb]),
+        .target(name: "CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
+        module("KithTesting", ["KithCausality", "KithText", "KithSync", "KithStore", "CFaultVFS", grdb, sqlite]),
         .target(
             name: "KithLab",
             dependencies: [

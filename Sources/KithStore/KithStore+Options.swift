@@ -14,6 +14,8 @@ extension KithStore {
         public var attachmentBytesFetched: Int64 = 256 << 20
         /// Writes to files of attachments. A test lets it fail.
         package var writeFile: FileWriting = systemWrite
+        /// Brings the log of a database to the disk. A test lets the disk forget.
+        package var synchronizeLog: @Sendable (_ path: String) throws -> Void = { try SmallFile.synchronize(path: $0) }
 
         public init(
             clock: @escaping @Sendable () -> HybridTimestamp = Options.systemClock,

@@ -28,9 +28,11 @@ import Testing
 
     @Test func `whatever bytes a peer sends, no machine traps`() throws {
         var simulator = try Self.simulator()
-        simulator.faults = [.damage]
-        let failures = simulator.failures(seeds: 0..<20)
-        #expect(failures.isEmpty, "\(failures)")
+        for fault in [Fault.damage, .forgery] {
+            simulator.faults = [fault]
+            let failures = simulator.failures(seeds: 0..<12)
+            #expect(failures.isEmpty, "\(failures)")
+        }
     }
 
     @Test func `scripts that once found a fault keep every promise`() throws {

@@ -22,7 +22,8 @@ enum ModuleTable {
         "Kith": system.union(core).union(grdb).union([
             "KithStore", "KithTrust", "KithTransport", "KithDiscovery", "Logging", "Metrics", "ServiceLifecycle",
         ]),
-        "KithTesting": system.union(core).union(grdb).union(["KithStore", "KithTrust"]),
+        "CFaultVFS": [],
+        "KithTesting": system.union(core).union(grdb).union(["KithStore", "CFaultVFS"]),
         "KithNotes": system.union(grdb).union(["Kith"]),
         "KithLab": system.union(core).union(grdb).union(["KithStore", "KithNotes", "KithTesting", "Yams"]),
         "KithCLI": system.union(["Kith", "KithNotes", "KithLab", "ArgumentParser", "Hummingbird", "Logging"]),

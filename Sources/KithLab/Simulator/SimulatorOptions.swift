@@ -16,6 +16,7 @@ public struct SimulatorOptions {
                               how columns and tables merge
           --faults A,B        of: \(Fault.allCases.map(\.rawValue).joined(separator: ", ")); "none" for a perfect world
           --trace             print what happened; with --first SEED of that seed
+          --report            print what a commit costs with 3 to 64 nodes
           --hash              print the trace hash of each seed
           --stop              stop at the first seed that breaks a promise, and do not shrink it
 
@@ -38,6 +39,7 @@ public struct SimulatorOptions {
     var deleteWins: [String] = []
     var printsTrace = false
     var printsHashes = false
+    var reportsScale = false
     var stopsAtFirst = false
 
     public init(_ arguments: some Sequence<String>) throws {
@@ -46,6 +48,7 @@ public struct SimulatorOptions {
             switch name {
             case "--trace": printsTrace = true
             case "--hash": printsHashes = true
+            case "--report": reportsScale = true
             case "--stop": stopsAtFirst = true
             case "--help": throw Unusable(description: Self.usage)
             default:

@@ -14,6 +14,10 @@ public struct SimulatorRun {
         var simulator = try KithSimulator(try schema())
         simulator.nodeCount = options.nodeCount
         simulator.commitCount = options.commitCount
+        if options.reportsScale {
+            print(try ScaleReport(simulator: try KithSimulator(.standard)).run())
+            return true
+        }
         if let faults = options.faults { simulator.faults = faults }
         if let path = options.scriptPath {
             return show(simulator.trace(try Script(parsing: try String(contentsOfFile: path, encoding: .utf8))))

@@ -15,18 +15,12 @@ extension KithStore {
     ///
     /// They are the same on every replica with the same vector. Columns of a ``Key`` have none: all who wrote one wrote the same. A value that several wrote is listed for each of them.
     public func alternatives(table: String, id: RowID) throws -> [Alternative] {
-        try read { ledger in
-            guard let (number, tracked) = ledger.tracked(table),
-                let visible = try UserTable(connection: ledger.connection, table: ledger.catalog.tables[number], tracked: tracked).find(id),
-                let stored = try ledger.storedRow(number, row: visible.row)
-            else { return [] }
-            return stored.exceptions.cells.flatMap { entry -> [Alternative] in
-                guard case .register(let register) = entry.cell, !tracked.isKey(entry.column),
-                    let name = ledger.catalog.tables[number].columns[entry.column].sqlName
-                else { return [] }
-                return register.alternatives.map { Alternative(column: name, value: $0.value, stamp: $0.stamp) }
-            }
-        }
+        try read { ledger in try ledger.alternatives(table, id) }
+    }
+
+    /// The same for several rows, read in one transaction.
+    package func alternatives(of rows: [(table: String, id: RowID)]) throws -> [[Alternative]] {
+        try read { ledger in try rows.map { try ledger.alternatives($0.table, $0.id) } }
     }
 
     /// Writes `value` to a register of a visible row and supersedes every alternative that is known here.
@@ -47,6 +41,19 @@ extension RowLedger {
     func tracked(_ name: String) -> (number: Int, tracked: CatalogTable.Tracked)? {
         guard let table = catalog.table(named: Array(name.utf8)), let tracked = table.tracked else { return nil }
         return (table.number, tracked)
+    }
+
+    fileprivate func alternatives(_ name: String, _ id: RowID) throws -> [Alternative] {
+        guard let (number, tracked) = tracked(name),
+            let visible = try UserTable(connection: connection, table: catalog.tables[number], tracked: tracked).find(id),
+            let stored = try storedRow(number, row: visible.row)
+        else { return [] }
+        return stored.exceptions.cells.flatMap { entry -> [Alternative] in
+            guard case .register(let register) = entry.cell, !tracked.isKey(entry.column),
+                let name = catalog.tables[number].columns[entry.column].sqlName
+            else { return [] }
+            return register.alternatives.map { Alternative(column: name, value: $0.value, stamp: $0.stamp) }
+        }
     }
 }
 

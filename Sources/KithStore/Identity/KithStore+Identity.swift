@@ -75,7 +75,7 @@ extension KithStore {
             }
             if vector == durable { return vector }
             guard try isSynchronizing() else { return VersionVector() }
-            try SmallFile.synchronize(path: presence.file.path + "-wal")
+            try options.synchronizeLog(presence.file.path + "-wal")
             try presence.note(claim)
             durable = vector
             return vector

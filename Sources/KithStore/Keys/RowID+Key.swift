@@ -19,7 +19,7 @@ extension RowID {
     }
 
     /// `nil` if `key` holds what no key can hold.
-    init?(table: [UInt8], key: [Value]) {
+    package init?(table: [UInt8], key: [Value]) {
         guard let name = Self.canonicalName(table: table, key: key) else { return nil }
         self.init(name: name, in: Self.keyNamespace)
     }

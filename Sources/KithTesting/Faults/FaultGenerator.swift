@@ -5,6 +5,10 @@ struct FaultGenerator {
     /// What is to be put right again, and after how many users' transactions.
     private var repairs: [(after: Int, step: Step)] = []
     private var commits = 0
+    /// One revocation is enough: more would leave nobody.
+    private var isRevoked = false
+    /// How long all have slept.
+    private var hoursSlept: Int64 = 0
 
     init(seed: UInt64, swarm: Swarm) {
         self.swarm = swarm
@@ -33,6 +37,9 @@ struct FaultGenerator {
         case .clog:
             repair(.unclog(from: a, to: b))
             return [.clog(from: a, to: b)]
+        case .slowLink:
+            repair(.slow(from: a, to: b, milliseconds: 0))
+            return [.slow(from: a, to: b, milliseconds: Int64(random.pick([500, 5_000, 30_000]) ?? 500))]
         case .crash:
             repair(.start(a))
             return [.crash(a)]
@@ -45,13 +52,33 @@ struct FaultGenerator {
         case .fullDisk:
             repair(.freeDisk(node: a))
             return [.fillDisk(node: a, pages: random.int(in: 0...3))]
+        case .brokenDisk:
+            repair(.mendDisk(a))
+            return [.breakDisk(node: a, afterWrites: random.int(in: 0...30))]
+        case .powerLoss:
+            repair(.start(a))
+            return [.losePower(node: a, afterWrites: random.pick([0, 3, 30, 300]).map { random.int(in: 0...$0) } ?? 0)]
         case .absence:
-            return [.sleep(hours: Int64(random.pick([1, 24, 24 * 40, 24 * 100]) ?? 1))]
+            let hours = Int64(random.pick([1, 24, 24 * 40, 24 * 100]) ?? 1)
+            // Who has been silent for 90 days is no longer waited for.
+            if swarm.collectsGarbage, hoursSlept + hours > 24 * 85 { return [] }
+            hoursSlept += hours
+            return [.sleep(hours: hours)]
         case .restore:
             repair(.restore(a))
             return [.backup(a)]
         case .clone:
             return [.clone(from: a, to: b)]
+        case .oldVersion:
+            return swarm.hasOlderVersion ? [.update(a)] : []
+        case .garbage:
+            return [.collect(a)]
+        case .revocation:
+            if isRevoked { return [] }
+            isRevoked = true
+            return [.revoke(a)]
+        case .forgery:
+            return [.forge(from: a, to: b)]
         case .damage:
             return [.damage(from: a, to: b)]
         }

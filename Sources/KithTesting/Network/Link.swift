@@ -1,3 +1,4 @@
+import KithCausality
 import KithSync
 
 /// One side of one connection. What belongs to an earlier connection of the link is told apart by the epoch.
@@ -12,6 +13,8 @@ struct EndID: Hashable {
 /// A side of a connection that is up.
 struct LinkEnd {
     var session: PeerSession
+    /// Whom the session has met, as the node's other sessions were told.
+    var peer: ReplicaID?
     /// Frames on their way to this side, in order.
     var inbound: [[UInt8]] = []
     /// When the last of them arrives.
@@ -31,8 +34,14 @@ struct Link {
     var isCut = false
     /// Whether what this side sends stays under way.
     var isClogged = [false, false]
+    /// How many milliseconds what this side sends takes longer.
+    var delays: [Int64] = [0, 0]
     /// How many frames of this side to damage.
     var damages = [0, 0]
+    /// How many frames of this side to replace by others.
+    var forgeries = [0, 0]
+    /// One of the nodes takes the other for no member any more.
+    var isRefused = false
     var isDialling = false
     var attempts = 0
 

@@ -2,26 +2,38 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Where a simulated machine keeps its database: in memory, or in a folder if its disk is to be copied and restored.
+/// Where a simulated machine keeps its database: in memory, or in a folder if its disk is to be copied, restored or broken.
 final class NodeDisk {
     private static let folderCount = Atomic<Int>(0)
     /// `nil` in memory.
     private let folder: URL?
+    let faults: FaultyDisk?
     private(set) var database: any DatabaseWriter
 
     init(inMemory: Bool) throws {
         if inMemory {
             folder = nil
+            faults = nil
             database = try DatabaseQueue()
         } else {
             let number = Self.folderCount.add(1, ordering: .relaxed).newValue
             let name = "kith-simulation-\(ProcessInfo.processInfo.processIdentifier)-\(number)"
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(name)
+            let folder = Self.parent.appendingPathComponent(name)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             self.folder = folder
+            faults = try FaultyDisk(folder: folder.path)
             database = try Self.open(folder)
         }
     }
+
+    /// In memory if the system has such a folder, since the files live as long as a run, and what is lost with the power is
+    /// decided elsewhere.
+    private static let parent: URL = {
+        let memory = "/dev/shm"
+        let folder =
+            FileManager.default.isWritableFile(atPath: memory) ? URL(fileURLWithPath: memory) : FileManager.default.temporaryDirectory
+        return folder.resolvingSymlinksInPath()
+    }()
 
     private static func open(_ folder: URL) throws -> any DatabaseWriter {
         try DatabasePool(path: folder.appendingPathComponent(databaseName).path)
@@ -29,29 +41,68 @@ final class NodeDisk {
 
     private static let databaseName = "app.sqlite"
     private static let companions = ["-wal", "-shm"].map { databaseName + $0 }
+    private static let sentinelName = databaseName + "-kith"
+
+    /// The small file by which a store is told from a copy; empty if there is none.
+    func sentinel() -> Data {
+        folder.flatMap { try? Data(contentsOf: $0.appendingPathComponent(Self.sentinelName)) } ?? Data()
+    }
 
     /// The database file as it is when all that is committed is in it.
     func copy() throws -> Data {
-        guard let folder else { return Data() }
+        guard let folder, let faults else { return Data() }
         let path = folder.appendingPathComponent("backup.sqlite").path
-        let copy = try DatabaseQueue(path: path)
-        try database.backup(to: copy)
-        try copy.close()
         defer { try? FileManager.default.removeItem(atPath: path) }
+        try faults.asIfNothing {
+            let copy = try DatabaseQueue(path: path)
+            try database.backup(to: copy)
+            try copy.close()
+        }
         return try Data(contentsOf: URL(fileURLWithPath: path))
     }
 
+    // MARK: Ends
+
     /// Ends the process as a signal does that cannot be caught: what `close` would have tidied up is left as it was.
     func kill(closing close: () -> Void) throws {
-        guard let folder else { return close() }
-        var left: [(URL, Data)] = []
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() where !Self.isSharedMemory(name) {
-            let file = folder.appendingPathComponent(name)
-            left.append((file, try Data(contentsOf: file)))
+        guard folder != nil else { return close() }
+        try end(closing: close) { try Data(contentsOf: $0) }
+    }
+
+    /// Ends process and machine: of what was not synced the disk keeps what `seed` says.
+    ///
+    /// - Parameter sentinels: what the small file beside the database may be then.
+    func losePower(seed: UInt64, sentinels: [Data], closing close: () -> Void) throws {
+        guard folder != nil, let faults else { return close() }
+        var random = SplitMix64(seed: seed)
+        try end(closing: close) { file in
+            if file.lastPathComponent == Self.sentinelName { return random.pick(sentinels) ?? Data() }
+            return if let bytes = faults.survivor(of: file.path, seed: random.next()) { Data(bytes) } else { try Data(contentsOf: file) }
         }
-        close()
-        try database.close()
-        for (file, content) in left { try Self.overwrite(file, with: content) }
+    }
+
+    /// Closes everything, and puts back what `content` says was left in each file.
+    private func end(closing close: () -> Void, _ content: (URL) throws -> Data) throws {
+        guard let folder, let faults else { return }
+        try faults.asIfNothing {
+            var left: [(URL, Data)] = []
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() where !name.hasSuffix("-shm") {
+                let file = folder.appendingPathComponent(name)
+                left.append((file, try content(file)))
+            }
+            close()
+            try database.close()
+            for (file, content) in left { try Self.overwrite(file, with: content) }
+        }
+    }
+
+    /// The process is started again. After a loss of power, what is in the files now is on the disk.
+    func reopen(afterLoss: Bool) throws {
+        guard let folder else { return }
+        if afterLoss {
+            faults?.work()
+            faults?.settle()
+        }
         database = try Self.open(folder)
     }
 
@@ -61,7 +112,7 @@ final class NodeDisk {
         try database.close()
         for name in Self.companions { try? FileManager.default.removeItem(at: folder.appendingPathComponent(name)) }
         try Self.overwrite(folder.appendingPathComponent(Self.databaseName), with: content)
-        database = try Self.open(folder)
+        try reopen(afterLoss: true)
     }
 
     /// Puts `content` into the same file, so that it keeps its inode.
@@ -76,11 +127,10 @@ final class NodeDisk {
         try handle.write(contentsOf: content)
     }
 
-    private static func isSharedMemory(_ name: String) -> Bool { name.hasSuffix("-shm") }
-
     func remove() {
         guard let folder else { return }
         try? database.close()
+        faults?.remove()
         try? FileManager.default.removeItem(at: folder)
     }
 }

@@ -9,7 +9,13 @@ final class SimulatedNode {
     let index: Int
     let clock = NodeClock()
     var course = ClockCourse()
-    private let schema: SimulatedSchema
+    private let workload: Workload
+    /// Whether the older version of the app runs on it.
+    private(set) var isOld: Bool
+    /// A node that is no longer a member.
+    var isRevoked = false
+    /// What the members had seen when the last of them heard of that.
+    var heard = Knowledge()
     private let identities: ReplicaIDSource
     private let disk: NodeDisk
     /// `nil` while the process does not run.
@@ -26,9 +32,25 @@ final class SimulatedNode {
     var known = NodeKnowledge()
     var openPeers: [ReplicaID] = []
     var isDiskLimited = false
+    var isDiskBroken = false
+    /// The power fails as soon as the disk does.
+    private(set) var isLosingPower = false
+    /// What the oracle took the node to have seen, with its store's summary: when everything was last on the disk, and after
+    /// each commit since. One of these a loss of power leaves.
+    private(set) var past: [Moment] = []
+    /// The power was lost, and the store has not been opened since.
+    private(set) var hasLostPower = false
     /// Grows with every start of the process.
     private(set) var generation = 0
+    private var boots = 0
+    /// What the small file beside the database was when the process began.
+    private var firstSentinel = Data()
     var backup: Backup?
+
+    struct Moment {
+        let summary: StoreSummary
+        let known: NodeKnowledge
+    }
 
     /// A copy of the database, and what the oracle knows of it.
     struct Backup {
@@ -38,22 +60,35 @@ final class SimulatedNode {
 
     /// - Parameter inMemory: whether the disk is never copied, restored or left as a crash leaves it.
     init(
-        index: Int, schema: SimulatedSchema, seed: UInt64, inMemory: Bool = true, characters: CharacterSource = CharacterSource(.typed)
+        index: Int, workload: Workload, seed: UInt64, isOld: Bool = false, inMemory: Bool = true,
+        characters: CharacterSource = CharacterSource(.typed)
     ) throws {
         self.index = index
         editor = TextEditor(characters)
-        self.schema = schema
+        self.workload = workload
+        self.isOld = isOld && workload.olderTables != nil
         identities = ReplicaIDSource(seed: seed, node: index)
         clock.milliseconds = ClockCourse.epochMilliseconds
-        probes = schema.tables.map { ObservationProbe(table: $0.name) }
+        probes = workload.tables.map { ObservationProbe(table: $0.name) }
         disk = try NodeDisk(inMemory: inMemory)
-        try schema.migrate(disk.database)
         summary = StoreSummary(replica: ReplicaID(high: 0, low: 0), heads: [], clock: .zero)
+        try workload.template(isOld: self.isOld).copy(to: disk.database)
         try start()
+        disk.faults?.settle()
+        noteDurable()
     }
 
+    private var version: SimulatedSchema.Version {
+        if isOld, let older = workload.schema.older { older } else { workload.schema.current }
+    }
+    /// The workload's tables, as the app on this node knows them.
+    var tables: [WorkloadTable] {
+        if isOld, let older = workload.olderTables { older } else { workload.tables }
+    }
     var database: any DatabaseWriter { disk.database }
     var name: String { nodeName(index) }
+    /// Whom the others take this node for, whatever replica it is.
+    var device: [UInt8] { Array(name.utf8) }
     var isRunning: Bool { store != nil }
 
     // MARK: The process
@@ -61,12 +96,14 @@ final class SimulatedNode {
     func start() throws {
         guard store == nil else { return }
         generation += 1
-        let store = try KithStore(
-            database, tables: schema.tables,
-            options: KithStore.Options(
-                clock: { [clock] in HybridTimestamp(milliseconds: clock.milliseconds) },
-                makeReplicaID: { [identities] in identities.next() }))
+        var options = KithStore.Options(
+            clock: { [clock] in HybridTimestamp(milliseconds: clock.milliseconds) },
+            makeReplicaID: { [identities] in identities.next() }, host: HostIdentity(machine: name, boot: String(boots)))
+        options.synchronizeLog = FaultyDisk.synchronize(path:)
+        let store = try KithStore(database, tables: version.tables, options: options)
         self.store = store
+        _ = try store.renewIdentity(from: StoreTemplate.replica)
+        firstSentinel = disk.sentinel()
         for probe in probes { database.add(transactionObserver: probe, extent: .observerLifetime) }
         summary = try store.summary()
     }
@@ -74,13 +111,52 @@ final class SimulatedNode {
     /// The process is killed; what it committed stays.
     func stop() throws {
         guard store != nil else { return }
+        try disk.kill(closing: close)
+        try disk.reopen(afterLoss: false)
+        store = nil
+    }
+
+    /// The newer version of the app takes the database over. The process must not run.
+    func update() throws {
+        isOld = false
+        try version.migrate(database)
+    }
+
+    /// The machine loses its power, and with it some of what was not synced.
+    func losePower(seed: UInt64) throws {
+        guard store != nil else { return }
+        try disk.losePower(seed: seed, sentinels: [firstSentinel, disk.sentinel(), Data()], closing: close)
+        try disk.reopen(afterLoss: true)
+        (isLosingPower, isDiskBroken, isDiskLimited, hasLostPower) = (false, false, false, true)
+        boots += 1
+        store = nil
+    }
+
+    private func close() {
         openPeers = []
         editor.closeAll()
-        try disk.kill {
-            store?.close()
-            for probe in probes { database.remove(transactionObserver: probe) }
-        }
-        store = nil
+        store?.close()
+        for probe in probes { database.remove(transactionObserver: probe) }
+    }
+
+    // MARK: What is on the disk
+
+    /// The store has moved on.
+    func noteMoment() {
+        if disk.faults != nil { past.append(Moment(summary: summary, known: known)) }
+    }
+
+    /// All that the node knows is on its disk.
+    func noteDurable() {
+        past = []
+        noteMoment()
+    }
+
+    /// The store that was opened after a loss of power is what it was at `moment`.
+    func recovered(_ moment: Moment) {
+        known = moment.known
+        hasLostPower = false
+        noteDurable()
     }
 
     /// The machine is no longer needed.
@@ -91,12 +167,51 @@ final class SimulatedNode {
 
     // MARK: The disk
 
-    /// Lets the database grow by this many pages; without limit if `nil`.
+    /// Lets the database grow by this many pages, or the disk take this many writes more; without limit if `nil`.
     func limitDisk(pages: Int?) throws {
         isDiskLimited = pages != nil
+        if let faults = disk.faults {
+            if isDiskBroken || isLosingPower { return }
+            return if let pages { faults.fail(.full, afterWrites: pages) } else { faults.work() }
+        }
         try database.writeWithoutTransaction { db in
             let count = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
             _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages.map { count + $0 } ?? 1_073_741_823)")
+        }
+    }
+
+    /// Every write and sync fails after this many more.
+    func breakDisk(afterWrites count: Int) {
+        guard let faults = disk.faults, !isLosingPower else { return }
+        isDiskBroken = true
+        faults.fail(.broken, afterWrites: count)
+    }
+
+    func mendDisk() {
+        guard isDiskBroken, !isLosingPower else { return }
+        isDiskBroken = false
+        disk.faults?.work()
+    }
+
+    /// The power fails after this many more writes and syncs, in the middle of whatever the store does then.
+    func planPowerLoss(afterWrites count: Int) {
+        guard let faults = disk.faults, store != nil else { return }
+        isLosingPower = true
+        faults.fail(.broken, afterWrites: count)
+    }
+
+    /// Whether the moment has come.
+    var isWithoutPower: Bool { isLosingPower && disk.faults?.hasFailed == true }
+
+    /// Whether the disk is such that `error` is no fault of the store.
+    func excuses(_ error: any Error) -> Bool {
+        switch error {
+        case let error as DatabaseError:
+            isDiskLimited && error.resultCode == .SQLITE_FULL || (isDiskBroken || isLosingPower) && error.resultCode == .SQLITE_IOERR
+        case let error as StoreError:
+            isDiskLimited && error.code == .diskFull || (isDiskBroken || isLosingPower) && error.code == .failed
+        default:
+            false
         }
     }
 
@@ -108,7 +223,8 @@ final class SimulatedNode {
     func replaceDatabase(by backup: Backup) throws {
         try disk.replace(by: backup.content)
         known = backup.known
-        isDiskLimited = false
+        (isDiskLimited, isDiskBroken, isLosingPower, hasLostPower) = (false, false, false, false)
         durable = VersionVector()
+        noteDurable()
     }
 }

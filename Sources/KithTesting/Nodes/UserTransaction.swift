@@ -22,7 +22,8 @@ struct UserTransaction {
                     case .savepoint: try db.execute(sql: "SAVEPOINT script")
                     case .undo: try db.execute(sql: "ROLLBACK TO script")
                     case .rollback: throw RolledBack()
-                    case .write(let write): outcomes.append(try run(write, db))
+                    case .write(let write):
+                        if let outcome = try run(write, db) { outcomes.append(outcome) }
                     }
                 }
             }
@@ -40,19 +41,21 @@ struct UserTransaction {
     }
 
     private func texts(_ write: RowWrite) -> [TextEditor.Text] {
-        guard let table = tables.first(where: { $0.name == write.table }) else { return [] }
+        guard let table = tables.first(where: { $0.name == write.table && $0.isKnown }) else { return [] }
         return write.assignments.map { TextEditor.Text(table: table, row: write.row, column: $0.column) }
     }
 
-    private func run(_ write: RowWrite, _ db: Database) throws -> WriteOutcome {
-        guard let table = tables.first(where: { $0.name == write.table }) else { return WriteOutcome(tookEffect: false) }
+    /// `nil` for a table that this version of the app does not have.
+    private func run(_ write: RowWrite, _ db: Database) throws -> WriteOutcome? {
+        guard let table = tables.first(where: { $0.name == write.table && $0.isKnown }) else { return nil }
         if write.verb.editsText {
             guard let text = texts(write).first, let place = TextPlace(write.assignments.first?.value) else {
                 return WriteOutcome(tookEffect: false)
             }
             return try editor.perform(write.verb, text, place, store, db)
         }
-        return WriteOutcome(tookEffect: write.verb == .resolve ? try resolve(write, db) : try execute(write, table, db))
+        let write = table.known(of: write)
+        return WriteOutcome(tookEffect: write.verb == .resolve ? try resolve(write, table, db) : try execute(write, table, db))
     }
 
     private func execute(_ write: RowWrite, _ table: WorkloadTable, _ db: Database) throws -> Bool {
@@ -60,17 +63,18 @@ struct UserTransaction {
         do {
             let statement = try db.cachedStatement(sql: sql)
             try statement.execute(arguments: StatementArguments(arguments))
-            return db.changesCount > 0
+            // An upsert that names no column leaves a row that is there as it is.
+            return db.changesCount > 0 || (write.verb == .upsert && write.assignments.isEmpty)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
             return false
         }
     }
 
-    private func resolve(_ write: RowWrite, _ db: Database) throws -> Bool {
+    private func resolve(_ write: RowWrite, _ table: WorkloadTable, _ db: Database) throws -> Bool {
         do {
             for assignment in write.assignments {
                 try store.resolve(
-                    db, table: write.table, id: rowID(write.row), column: assignment.column, keeping: assignment.value.value)
+                    db, table: write.table, id: table.id(of: write.row), column: assignment.column, keeping: assignment.value.value)
             }
             return true
         } catch let error as StoreError where error.code == .notFound {
@@ -79,25 +83,25 @@ struct UserTransaction {
     }
 
     private func statement(_ write: RowWrite, _ table: WorkloadTable) -> (sql: String, arguments: [DatabaseValue]) {
-        let id = rowID(write.row).databaseValue
+        let id = table.id(of: write.row).databaseValue
         let columns = write.assignments.map { quoted($0.column) }
         let values = write.assignments.map(\.value.value.databaseValue)
+        let given = [quoted(table.key)] + table.keyColumns.map { quoted($0.name) } + columns
+        let allValues = [id] + table.keyValues(of: write.row).map(\.databaseValue) + values
+        let marks = Array(repeating: "?", count: given.count).joined(separator: ", ")
         let name = quoted(table.name)
         let key = quoted(table.key)
         switch write.verb {
         case .insert, .replace:
             let verb = write.verb == .insert ? "INSERT" : "INSERT OR REPLACE"
-            let marks = Array(repeating: "?", count: columns.count + 1).joined(separator: ", ")
-            return ("\(verb) INTO \(name) (\(([key] + columns).joined(separator: ", "))) VALUES (\(marks))", [id] + values)
+            return ("\(verb) INTO \(name) (\(given.joined(separator: ", "))) VALUES (\(marks))", allValues)
         case .upsert:
-            let marks = Array(repeating: "?", count: columns.count + 1).joined(separator: ", ")
             let updates = columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
             let action = updates.isEmpty ? "NOTHING" : "UPDATE SET \(updates)"
             return (
                 """
-                INSERT INTO \(name) (\(([key] + columns).joined(separator: ", "))) VALUES (\(marks))
-                ON CONFLICT (\(key)) DO \(action)
-                """, [id] + values
+                INSERT INTO \(name) (\(given.joined(separator: ", "))) VALUES (\(marks)) ON CONFLICT DO \(action)
+                """, allValues
             )
         case .delete:
             return ("DELETE FROM \(name) WHERE \(key) = ?", [id])
@@ -126,11 +130,6 @@ struct WriteOutcome {
     let tookEffect: Bool
     /// What it typed and deleted, if it edited a text.
     var edit: TextEdit?
-}
-
-/// The id of a script's row.
-func rowID(_ row: Int) -> RowID {
-    RowID(high: 0, low: UInt64(row))
 }
 
 extension RowID {

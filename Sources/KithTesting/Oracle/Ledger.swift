@@ -18,6 +18,8 @@ final class Ledger {
     private var histories: [RowKey: RowHistory] = [:]
     /// In the order in which they were first written.
     private(set) var rows: [RowKey] = []
+    /// By table, the rows that were written and their ids.
+    private var ids: [[RowID: RowKey]]
 
     /// A commit that was acknowledged to a user.
     struct Commit {
@@ -28,6 +30,12 @@ final class Ledger {
 
     init(_ tables: [WorkloadTable]) {
         self.tables = tables
+        ids = Array(repeating: [:], count: tables.count)
+    }
+
+    /// The row of a table that has this id; `nil` if nobody wrote it.
+    func key(_ table: Int, _ id: RowID) -> RowKey? {
+        ids[table][id]
     }
 
     func number(of replica: ReplicaID) -> Int {
@@ -66,7 +74,10 @@ final class Ledger {
         for (key, effect) in effects {
             var effect = effect
             effect.stamp = Stamp(dot: head.dot, timestamp: head.timestamp)
-            if histories[key] == nil { rows.append(key) }
+            if histories[key] == nil {
+                rows.append(key)
+                ids[key.table][tables[key.table].id(of: key.row)] = key
+            }
             histories[key, default: RowHistory()].effects.append(effect)
         }
     }
@@ -95,10 +106,30 @@ final class Ledger {
         return result
     }
 
+    /// A commit of a node that `knowledge` has and `before` has not.
+    func first(by node: Int, in knowledge: Knowledge, beyond before: Knowledge) -> EventID? {
+        for replica in commits.indices {
+            for index in commits[replica].indices where commits[replica][index].node == node {
+                let event = EventID(replica: replica, sequence: UInt64(index + 1))
+                if knowledge.covers(event), !before.covers(event) { return event }
+            }
+        }
+        return nil
+    }
+
     // MARK: Losses
 
     /// Whether some commits are on no disk any more.
     private(set) var hasLosses = false
+
+    var lostCount: Int {
+        commits.reduce(0) { $0 + $1.count(where: \.isLost) }
+    }
+
+    /// What some had begun to receive will never be complete.
+    func noteLosses() {
+        hasLosses = true
+    }
 
     /// The only disk that held what `remaining` lacks is gone.
     func lose(beyond remaining: Knowledge) {

@@ -62,10 +62,11 @@ struct RowView {
         return events.contains { event in !deletions.contains { $0.seen.covers(event) } }
     }
 
-    /// What the app's table shows, in the order of the workload's columns.
+    /// What the app's table shows, in the order of the workload's columns; NULL for those that the app's version does not have.
     func shown(_ table: WorkloadTable) -> [Value] {
         columns.indices.map { index in
-            switch columns[index] {
+            if !table.columns[index].isKnown { return .null }
+            return switch columns[index] {
             case .register(let writes): Self.winner(writes)?.value ?? table.columns[index].defaultValue
             case .set(let elements, _): .text(Self.text(elements.map(\.json)))
             case .counter(let total, _): .integer(total)

@@ -1,6 +1,8 @@
 /// A user's transaction that is not committed yet, as the oracle follows it.
 struct TransactionDraft {
     private let ledger: Ledger
+    /// As the user's version of the app knows them.
+    private let tables: [WorkloadTable]
     private let event: EventID
     private let knowledge: (RowKey) -> Knowledge
     private var rows: [RowKey: RowDraft] = [:]
@@ -8,8 +10,9 @@ struct TransactionDraft {
     private var order: [RowKey] = []
     private var saved: [RowKey: RowDraft] = [:]
 
-    init(ledger: Ledger, event: EventID, knowledge: @escaping (RowKey) -> Knowledge) {
+    init(ledger: Ledger, tables: [WorkloadTable], event: EventID, knowledge: @escaping (RowKey) -> Knowledge) {
         self.ledger = ledger
+        self.tables = tables
         self.event = event
         self.knowledge = knowledge
     }
@@ -27,10 +30,10 @@ struct TransactionDraft {
         guard let key = key(write) else { return nil }
         if rows[key] == nil {
             let seen = knowledge(key)
-            rows[key] = RowDraft(ledger.tables[key.table], ledger.view(key, seenBy: seen), event: event, seen: seen)
+            rows[key] = RowDraft(tables[key.table], ledger.view(key, seenBy: seen), event: event, seen: seen)
             if !order.contains(key) { order.append(key) }
         }
-        return rows[key]?.perform(write, edit)
+        return rows[key]?.perform(tables[key.table].known(of: write), edit)
     }
 
     /// What the transaction did, row by row.
@@ -43,6 +46,6 @@ struct TransactionDraft {
     }
 
     private func key(_ write: RowWrite) -> RowKey? {
-        ledger.tables.firstIndex { $0.name.utf8.elementsEqual(write.table.utf8) }.map { RowKey(table: $0, row: write.row) }
+        tables.firstIndex { $0.isKnown && $0.name.utf8.elementsEqual(write.table.utf8) }.map { RowKey(table: $0, row: write.row) }
     }
 }

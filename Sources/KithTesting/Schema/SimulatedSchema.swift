@@ -12,11 +12,28 @@ public struct SimulatedSchema: Sendable {
     public let tables: [TrackedTable]
     /// Creates the tables in an empty database, as the app does.
     public let migrate: @Sendable (any DatabaseWriter) throws -> Void
+    /// How an older version of the app made and declared its tables, if some machines are to be updated in the middle of a
+    /// run. ``migrate`` must be able to take over what it made.
+    public var older: Version?
+
+    /// A version of the app.
+    public struct Version: Sendable {
+        public let tables: [TrackedTable]
+        public let migrate: @Sendable (any DatabaseWriter) throws -> Void
+
+        public init(tables: [TrackedTable], migrate: @escaping @Sendable (any DatabaseWriter) throws -> Void) {
+            self.tables = tables
+            self.migrate = migrate
+        }
+    }
 
     public init(tables: [TrackedTable], migrate: @escaping @Sendable (any DatabaseWriter) throws -> Void) {
         self.tables = tables
         self.migrate = migrate
     }
+
+    /// The app as it is.
+    var current: Version { Version(tables: tables, migrate: migrate) }
 
     /// The tables that `sql` creates.
     public init(sql: String, tables: [TrackedTable]) {
@@ -25,27 +42,46 @@ public struct SimulatedSchema: Sendable {
 }
 
 extension SimulatedSchema {
-    /// A schema with every kind of column and both delete policies.
-    public static let standard = SimulatedSchema(
-        sql: """
-            CREATE TABLE note (
-                id BLOB PRIMARY KEY NOT NULL,
-                title TEXT NOT NULL DEFAULT '',
-                rank INTEGER,
-                tags TEXT NOT NULL DEFAULT '[]',
-                views INTEGER NOT NULL DEFAULT 0);
-            CREATE TABLE task (
-                id BLOB PRIMARY KEY NOT NULL,
-                label ANY,
-                weight REAL DEFAULT 1.5,
-                owners TEXT NOT NULL DEFAULT '[]') STRICT;
-            CREATE TABLE account (id BLOB PRIMARY KEY NOT NULL, balance INTEGER NOT NULL DEFAULT 0);
-            CREATE TABLE page (id BLOB PRIMARY KEY NOT NULL, body TEXT NOT NULL DEFAULT '', remark TEXT, color INTEGER);
-            """,
-        tables: [
-            TrackedTable("note", sets: ["tags"], counters: ["views"]),
-            TrackedTable("task", sets: ["owners"], deletePolicy: .deleteWins),
-            TrackedTable("account", counters: ["balance"]),
-            TrackedTable("page", texts: ["body", "remark"]),
-        ])
+    /// A schema with every kind of column, both delete policies, a natural key, and an older version that knew less.
+    public static let standard: SimulatedSchema = {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("old") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE note (
+                        id BLOB PRIMARY KEY NOT NULL,
+                        title TEXT NOT NULL DEFAULT '',
+                        tags TEXT NOT NULL DEFAULT '[]');
+                    CREATE TABLE task (id BLOB PRIMARY KEY NOT NULL, label ANY, weight REAL DEFAULT 1.5) STRICT;
+                    CREATE TABLE entry (
+                        id BLOB PRIMARY KEY NOT NULL, day TEXT NOT NULL, part INTEGER NOT NULL, mood TEXT,
+                        hours INTEGER NOT NULL DEFAULT 0, UNIQUE (day, part));
+                    CREATE TABLE page (id BLOB PRIMARY KEY NOT NULL, body TEXT NOT NULL DEFAULT '', remark TEXT, color INTEGER);
+                    """)
+        }
+        migrator.registerMigration("new") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE note ADD COLUMN rank INTEGER;
+                    ALTER TABLE note ADD COLUMN views INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE task ADD COLUMN owners TEXT NOT NULL DEFAULT '[]';
+                    CREATE TABLE account (id BLOB PRIMARY KEY NOT NULL, balance INTEGER NOT NULL DEFAULT 0);
+                    """)
+        }
+        let entry = TrackedTable("entry", counters: ["hours"], key: Key("day", "part"))
+        let page = TrackedTable("page", texts: ["body", "remark"])
+        var schema = SimulatedSchema(
+            tables: [
+                TrackedTable("note", sets: ["tags"], counters: ["views"]),
+                TrackedTable("task", sets: ["owners"], deletePolicy: .deleteWins),
+                TrackedTable("account", counters: ["balance"]),
+                entry,
+                page,
+            ]
+        ) { [migrator] database in try migrator.migrate(database) }
+        schema.older = Version(
+            tables: [TrackedTable("note", sets: ["tags"]), TrackedTable("task", deletePolicy: .deleteWins), entry, page]
+        ) { [migrator] database in try migrator.migrate(database, upTo: "old") }
+        return schema
+    }()
 }

@@ -25,19 +25,34 @@ public struct Script: Hashable, Sendable {
     /// The most nodes that a script may have.
     public static let nodesMax = 64
 
-    /// Whether disks are copied or replaced, so that databases must be files.
+    /// Whether disks are copied, replaced or broken, so that databases must be files.
     var needsDisks: Bool {
         steps.contains { step in
             switch step {
-            case .backup, .restore, .clone: true
+            case .backup, .restore, .clone, .losePower, .breakDisk, .mendDisk: true
             default: false
             }
         }
     }
 
-    /// Whether some disk is full at some time.
-    var fillsDisks: Bool {
-        steps.contains { if case .fillDisk = $0 { true } else { false } }
+    /// Whether some disk is full or broken at some time.
+    var hasBadDisks: Bool {
+        steps.contains { step in
+            switch step {
+            case .fillDisk, .breakDisk, .losePower: true
+            default: false
+            }
+        }
+    }
+
+    /// The nodes that are updated at some time, and begin with the older version of the app.
+    var updatedNodes: Set<Int> {
+        Set(steps.compactMap { if case .update(let node) = $0 { node } else { nil } })
+    }
+
+    /// Whether deleted rows are thrown away for good at some time, for which nodes must hear what others hold.
+    var collectsGarbage: Bool {
+        steps.contains { if case .collect = $0 { true } else { false } }
     }
 
     /// How many commits of users the script asks for.

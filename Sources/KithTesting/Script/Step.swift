@@ -17,8 +17,13 @@ public enum Step: Hashable, Sendable {
     /// Both bring each other up to date, whatever the state of their link.
     case sync(Int, Int)
 
+    /// What is sent in this direction takes this much longer.
+    case slow(from: Int, to: Int, milliseconds: Int64)
+
     /// The process dies without a word.
     case crash(Int)
+    /// The machine loses its power after this many more writes and syncs of its disk, and forgets what was not synced.
+    case losePower(node: Int, afterWrites: Int)
     /// It is started again.
     case start(Int)
     /// All machines sleep: connections die, time passes.
@@ -32,6 +37,9 @@ public enum Step: Hashable, Sendable {
     /// The disk of a node takes this many pages more.
     case fillDisk(node: Int, pages: Int)
     case freeDisk(node: Int)
+    /// The disk of a node answers every write and sync with an error, after this many more.
+    case breakDisk(node: Int, afterWrites: Int)
+    case mendDisk(Int)
 
     /// A backup of the node's database is made.
     case backup(Int)
@@ -40,6 +48,15 @@ public enum Step: Hashable, Sendable {
     /// The database of the second node is replaced by a copy of the first one's.
     case clone(from: Int, to: Int)
 
+    /// The app on a node is replaced by its newer version. Such a node begins with the older one.
+    case update(Int)
+    /// A node throws away deleted rows that have left the trash and that all others have heard of.
+    case collect(Int)
+    /// A node is no longer a member: the others refuse it as soon as they hear of it.
+    case revoke(Int)
+
+    /// The next frame in this direction says something else than what was meant, in good form.
+    case forge(from: Int, to: Int)
     /// The next frame in this direction arrives damaged.
     case damage(from: Int, to: Int)
 }

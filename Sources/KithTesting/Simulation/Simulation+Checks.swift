@@ -31,7 +31,7 @@ extension Simulation {
     private func expectedEffects(
         _ operations: [Operation], _ outcomes: [WriteOutcome], _ event: EventID, _ node: SimulatedNode
     ) throws -> [(RowKey, RowEffect)] {
-        var drafts = TransactionDraft(ledger: ledger, event: event) { node.known.of($0) }
+        var drafts = TransactionDraft(ledger: ledger, tables: node.tables, event: event) { node.known.of($0) }
         var outcomes = outcomes[...]
         for operation in operations {
             switch operation {
@@ -39,6 +39,7 @@ extension Simulation {
             case .undo: drafts.undo()
             case .rollback: break
             case .write(let write):
+                if node.tables.first(where: { $0.name == write.table })?.isKnown != true { continue }
                 guard let outcome = outcomes.popFirst(), let expected = drafts.perform(write, outcome.edit) else { continue }
                 guard outcome.tookEffect == expected else {
                     throw Violation(
@@ -103,7 +104,8 @@ extension Simulation {
     /// Whoever observes a table whose rows changed was told.
     private func checkNotifications(_ keys: [RowKey], _ node: SimulatedNode, _ known: NodeKnowledge) throws {
         for key in keys {
-            let table = tables[key.table]
+            let table = node.tables[key.table]
+            if !table.isKnown { continue }
             if node.probes[key.table].hasChanged { continue }
             let before = ledger.view(key, seenBy: known.of(key))
             let after = ledger.view(key, seenBy: node.known.of(key))
@@ -120,11 +122,13 @@ extension Simulation {
     /// Compares what the node shows with what it must show.
     func checkRows(_ keys: [RowKey], _ node: SimulatedNode) throws {
         guard let store = node.store, !keys.isEmpty else { return }
-        let reader = NodeReader(store: store, database: node.database, tables: tables)
+        let reader = NodeReader(store: store, database: node.database, tables: node.tables)
         let values = try reader.values(of: keys)
+        var shown: [(key: RowKey, view: RowView)] = []
         for (key, actual) in zip(keys, values) {
             statistics.rowsChecked += 1
-            let table = tables[key.table]
+            let table = node.tables[key.table]
+            if !table.isKnown { continue }
             let view = ledger.view(key, seenBy: node.known.of(key))
             let expected = view.isVisible(table.deletePolicy) ? view.shown(table) : nil
             guard actual == expected else {
@@ -135,20 +139,23 @@ extension Simulation {
                     makes \(describe(expected)).
                     """)
             }
-            if expected != nil { try checkAlternatives(key, view, reader, node) }
+            if expected != nil { shown.append((key, view)) }
+        }
+        if shown.isEmpty { return }
+        for (row, kept) in zip(shown, try reader.alternatives(of: shown.map(\.key))) {
+            try checkAlternatives(row.key, row.view, kept, node)
         }
     }
 
-    private func checkAlternatives(_ key: RowKey, _ view: RowView, _ reader: NodeReader, _ node: SimulatedNode) throws {
-        let table = tables[key.table]
+    private func checkAlternatives(_ key: RowKey, _ view: RowView, _ kept: [Alternative], _ node: SimulatedNode) throws {
+        let table = node.tables[key.table]
         var expected: [AlternativeValue] = []
-        for (index, column) in view.columns.enumerated() {
+        for (index, column) in view.columns.enumerated() where table.columns[index].isKnown {
             guard case .register(let writes) = column, writes.count > 1, let winner = RowView.winner(writes) else { continue }
             expected += writes.filter { $0.event != winner.event }
                 .map { AlternativeValue(column: table.columns[index].name, dot: $0.stamp.dot, value: $0.value) }
         }
-        let actual = try reader.alternatives(of: key)
-            .map { AlternativeValue(column: $0.column, dot: $0.stamp.dot, value: $0.value) }
+        let actual = kept.map { AlternativeValue(column: $0.column, dot: $0.stamp.dot, value: $0.value) }
         guard expected.sorted() == actual.sorted() else {
             throw Violation(
                 .wrongAlternatives,
@@ -169,7 +176,7 @@ extension Simulation {
             guard let key = key(slice, row) else { continue }
             guard node.known.of(key).covers(ledger.knowledge(row.state.context)) else {
                 throw Violation(
-                    .vectorClaimsUnknown, "\(node.name) sends \(tables[key.table].name) \(key.row) with \(row.state.context).")
+                    .vectorClaimsUnknown, "\(node.name) sends \(workload.tables[key.table].name) \(key.row) with \(row.state.context).")
             }
         }
     }
@@ -187,15 +194,39 @@ extension Simulation {
     /// The store was opened: it knows what it knew.
     func checkOpened(_ node: SimulatedNode) throws {
         if isPoisoned { return }
+        if node.hasLostPower { return try checkRecovered(node) }
         node.known.advance(to: ledger.knowledge(node.summary.vector))
         try checkRows(ledger.rows, node)
     }
 
+    /// The store was opened after a loss of power: what was called durable is there, and it is whole, as it once was.
+    private func checkRecovered(_ node: SimulatedNode) throws {
+        guard node.summary.vector.covers(node.durable) else {
+            throw Violation(
+                .durableLost, "\(node.name) called \(node.durable) durable, lost its power, and is at \(node.summary.vector).")
+        }
+        var violation = Violation(.wrongState, "\(node.name) lost its power and is at \(node.summary.vector), where it never was.")
+        for moment in node.past.reversed() where moment.summary.isSameMoment(as: node.summary) {
+            node.known = moment.known
+            do {
+                try checkRows(ledger.rows, node)
+            } catch let broken as Violation {
+                violation = broken
+                continue
+            }
+            node.recovered(moment)
+            var remaining = Knowledge()
+            for other in nodes { remaining.join(other.known.common) }
+            return ledger.lose(beyond: remaining)
+        }
+        throw violation
+    }
+
     private func key(_ slice: Slice, _ row: RowPart) -> RowKey? {
-        guard row.table < slice.tables.count, row.id.high == 0,
-            let table = tables.firstIndex(where: { $0.name.utf8.elementsEqual(slice.tables[row.table].name) })
+        guard row.table < slice.tables.count,
+            let table = workload.tables.firstIndex(where: { $0.name.utf8.elementsEqual(slice.tables[row.table].name) })
         else { return nil }
-        return RowKey(table: table, row: Int(truncatingIfNeeded: row.id.low))
+        return ledger.key(table, row.id)
     }
 
     func describe(_ values: [Value]?) -> String {
@@ -215,4 +246,11 @@ private struct AlternativeValue: Hashable, Comparable, CustomStringConvertible {
     }
 
     var description: String { "\(column)=\(Literal(value)) of \(dot.replica.description.prefix(8)):\(dot.sequence)" }
+}
+
+extension StoreSummary {
+    /// Whether the vector and the catch-up under way are the same. The replica is another one after every loss of power.
+    fileprivate func isSameMoment(as other: StoreSummary) -> Bool {
+        vector == other.vector && resumption == other.resumption
+    }
 }

@@ -10,16 +10,32 @@ extension Simulation {
 
     func heal() throws {
         for node in nodes {
+            if node.isLosingPower { try losePower(node) }
+            node.mendDisk()
             if node.isDiskLimited { try node.limitDisk(pages: nil) }
             node.course.run(atPercent: 100, at: now)
             try start(node)
         }
         for link in links.indices {
             links[link].isCut = false
+            if links[link].nodes.contains(where: { nodes[$0].isRevoked }), !links[link].isRefused { try refuse(link) }
             links[link].damages = [0, 0]
+            links[link].forgeries = [0, 0]
+            links[link].delays = [0, 0]
             links[link].attempts = 0
             for side in 0...1 { try unclog(link, side: side) }
             dialLater(link)
+        }
+        try bridge()
+    }
+
+    /// Where members were connected only through one that was revoked, they find each other.
+    private func bridge() throws {
+        let members = self.members
+        guard members.count < nodes.count else { return }
+        for (one, other) in zip(members, members.dropFirst())
+        where !links.contains(where: { $0.nodes == [one.index, other.index] }) {
+            dialLater(addLink(one.index, other.index))
         }
     }
 
@@ -27,7 +43,7 @@ extension Simulation {
         let end = now + Self.convergenceMillisecondsMax
         while !hasConverged {
             guard now < end else {
-                let states = nodes.map { "\($0.name) \($0.summary.vector)" }.joined(separator: ", ")
+                let states = members.map { "\($0.name) \($0.summary.vector)" }.joined(separator: ", ")
                 throw Violation(.noConvergence, "After \(Self.convergenceMillisecondsMax) ms without faults: \(states).")
             }
             try runEvents(until: now + 250)
@@ -35,13 +51,16 @@ extension Simulation {
     }
 
     private var hasConverged: Bool {
-        nodes.allSatisfy { node in
-            node.summary.vector == nodes[0].summary.vector && (node.summary.resumption == nil || ledger.hasLosses)
+        let members = self.members
+        return members.allSatisfy { node in
+            node.summary.vector == members[0].summary.vector
+                && (node.summary.resumption == nil || ledger.hasLosses || members.count < nodes.count)
         }
     }
 
     func checkEnd() throws {
-        for node in nodes {
+        try checkRevoked()
+        for node in members {
             guard let store = node.store else { continue }
             guard try store.summary().vector == node.summary.vector else {
                 throw Violation(.wrongState, "\(node.name) does not know what it said it knows.")
@@ -55,18 +74,39 @@ extension Simulation {
             }
             try checkRows(ledger.rows, node)
             try checkNothingElse(node)
-            let verification = try store.verify()
-            guard verification.isSound else { throw Violation(.unsoundStore, "\(node.name): \(verification.problems)") }
         }
+        try checkSoundness()
         try checkDigests()
         try checkTexts()
-        try checkBootstrap(from: nodes[random.int(in: 0...nodes.count - 1)])
+        try checkBootstrap(from: members[random.int(in: 0...members.count - 1)])
+    }
+
+    /// The records of each store agree with each other, whatever it was sent.
+    func checkSoundness() throws {
+        for node in nodes {
+            guard let verification = try node.store?.verify() else { continue }
+            guard verification.isSound else { throw Violation(.unsoundStore, "\(node.name): \(verification.problems)") }
+        }
+    }
+
+    /// Nothing that a member wrote after the last of the others had heard of its end is anywhere but with itself.
+    private func checkRevoked() throws {
+        let known = knowledge(of: members)
+        for node in nodes where node.isRevoked {
+            if let event = ledger.first(by: node.index, in: known, beyond: node.heard) {
+                throw Violation(.revokedContent, "\(node.name) was revoked, and yet \(ledger.name(of: event)) of it got through.")
+            }
+            var whole = Knowledge()
+            for member in members { whole.join(member.known.common) }
+            ledger.lose(beyond: whole)
+            ledger.noteLosses()
+        }
     }
 
     /// All hold the same, what is not shown included.
     private func checkDigests() throws {
         if ledger.hasLosses { return }
-        let digests = try nodes.compactMap { node in try node.store.map { (node.name, try $0.digest(), try $0.recomputedDigest()) } }
+        let digests = try members.compactMap { node in try node.store.map { (node.name, try $0.digest(), try $0.recomputedDigest()) } }
         for (name, kept, recomputed) in digests {
             guard kept == recomputed else {
                 throw Violation(.unsoundStore, "\(name) keeps a digest that is not that of its rows.")
@@ -80,8 +120,9 @@ extension Simulation {
     /// No table shows a row that nobody wrote.
     private func checkNothingElse(_ node: SimulatedNode) throws {
         guard let store = node.store else { return }
+        let tables = node.tables
         let reader = NodeReader(store: store, database: node.database, tables: tables)
-        for table in tables.indices {
+        for table in tables.indices where tables[table].isKnown {
             let expected = ledger.rows.count { key in
                 key.table == table && ledger.view(key, seenBy: node.known.of(key)).isVisible(tables[table].deletePolicy)
             }
@@ -95,7 +136,7 @@ extension Simulation {
     /// A new node that takes everything from one of them shows the same.
     private func checkBootstrap(from source: SimulatedNode) throws {
         guard let store = source.store else { return }
-        let fresh = try SimulatedNode(index: nodes.count, schema: schema, seed: script.seed)
+        let fresh = try SimulatedNode(index: nodes.count, workload: workload, seed: script.seed)
         defer { fresh.remove() }
         guard let freshStore = fresh.store else { return }
         _ = wallClock(of: fresh)

@@ -10,9 +10,9 @@ extension Simulation {
 
     /// The open ends of a node's connections.
     func ends(of node: SimulatedNode) -> [EndID] {
-        links.indices.flatMap { link in
-            (0...1).filter { links[link].nodes[$0] == node.index && links[link].ends[$0] != nil }
-                .map { EndID(link: link, side: $0, epoch: links[link].epoch) }
+        linksOfNode[node.index].compactMap { link in
+            let side = links[link].nodes[0] == node.index ? 0 : 1
+            return links[link].ends[side] == nil ? nil : EndID(link: link, side: side, epoch: links[link].epoch)
         }
     }
 
@@ -35,7 +35,7 @@ extension Simulation {
 
     func dial(_ link: Int) throws {
         let sides = links[link].nodes.map { nodes[$0] }
-        guard !links[link].isCut, links[link].isDown, sides.allSatisfy(\.isRunning) else { return }
+        guard !links[link].isCut, !links[link].isRefused, links[link].isDown, sides.allSatisfy(\.isRunning) else { return }
         links[link].epoch += 1
         links[link].attempts += 1
         statistics.connections += 1
@@ -99,9 +99,15 @@ extension Simulation {
             links[end.link].damages[end.side] -= 1
             isPoisoned = true
             damage(&bytes)
+        } else if links[end.link].forgeries[end.side] > 0 {
+            links[end.link].forgeries[end.side] -= 1
+            isPoisoned = true
+            var forger = Forger(random: SplitMix64(seed: hostility.next()))
+            bytes = forger.forge(bytes)
         }
         let transmission = Int64(bytes.count) * 1_000 / Int64(script.conditions.bytesPerSecond)
-        let arrival = max(now + latency(), links[end.link].ends[end.other.side]?.lastArrival ?? now) + transmission
+        let arrival =
+            max(now + latency() + links[end.link].delays[end.side], links[end.link].ends[end.other.side]?.lastArrival ?? now) + transmission
         links[end.link].ends[end.other.side]?.lastArrival = arrival
         links[end.link].ends[end.other.side]?.inbound.append(bytes)
         try checkQueue(end.other)

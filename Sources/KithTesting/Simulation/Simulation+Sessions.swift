@@ -10,7 +10,8 @@ extension Simulation {
         for effect in effects {
             switch effect {
             case .send(let bytes): try send(bytes, from: end)
-            case .peer, .attachment, .household: break
+            case .peer(let status): try hear(status, end)
+            case .attachment, .household: break
             case .close(let reason):
                 try justify(reason, end)
                 if isOpen(end) { try close(end) }
@@ -20,7 +21,11 @@ extension Simulation {
             }
         }
         guard isOpen(end) else { return }
-        try updateNeighbours(of: node(of: end))
+        let peer = links[end.link].ends[end.side]?.session.peer
+        if peer != links[end.link].ends[end.side]?.peer {
+            links[end.link].ends[end.side]?.peer = peer
+            try updateNeighbours(of: node(of: end))
+        }
         guard let deadline = links[end.link].ends[end.side]?.session.nextDeadline?.milliseconds else { return }
         if let tickAt = links[end.link].ends[end.side]?.tickAt, tickAt <= deadline { return }
         links[end.link].ends[end.side]?.tickAt = deadline
@@ -50,6 +55,7 @@ extension Simulation {
         } catch let error as StoreError {
             try failed(error, node, end)
         }
+        if node.isWithoutPower { try losePower(node) }
     }
 
     private func apply(_ slice: Slice, _ relay: Relay, _ store: KithStore, _ end: EndID) throws {
@@ -89,7 +95,8 @@ extension Simulation {
         switch error.code {
         case .sliceRejected where isPoisoned:
             try handle(.close(CloseReason(.protocolError, error.message)), end)
-        case .diskFull where node.isDiskLimited:
+        case _ where node.isWithoutPower: try losePower(node)
+        case _ where node.excuses(error):
             try checkUnchanged(node)
             try handle(.storeFailed(error.message), end)
         default:
@@ -99,6 +106,7 @@ extension Simulation {
 
     /// Tells the node's sessions that its vector moved, and makes what is new durable a little later.
     func storeMoved(_ node: SimulatedNode, relay: Relay?, except author: EndID?) throws {
+        node.noteMoment()
         for end in ends(of: node) where end != author && isOpen(end) {
             try handle(.committed(node.summary, relay: relay), end)
         }
@@ -110,7 +118,13 @@ extension Simulation {
 
     func flush(_ node: SimulatedNode, _ generation: Int) throws {
         guard let store = node.store, node.generation == generation, node.durable != node.summary.vector else { return }
-        node.durable.join(script.needsDisks ? try store.makeDurable() : node.summary.vector)
+        do {
+            node.durable.join(script.needsDisks ? try store.makeDurable() : node.summary.vector)
+        } catch  where node.excuses(error) {
+            if node.isWithoutPower { return try losePower(node) }
+            return plan(.flush(node: node.index, generation: generation), at: now + Self.flushMilliseconds)
+        }
+        node.noteDurable()
         for end in ends(of: node) where isOpen(end) { try handle(.durable(node.durable), end) }
     }
 
@@ -119,9 +133,9 @@ extension Simulation {
         trace.note(now, "\(node(of: end).name) closes (\(reason.code)): \(reason.message)")
         switch reason.code {
         case .shutdown, .timeout, .identityChanged, .replaced: return
-        case .storeFailed where node(of: end).isDiskLimited: return
-        // The peer said so when its disk was full; by the time this is heard it may be free again.
-        case .storeFailed where reason.isFromPeer && script.fillsDisks: return
+        case .storeFailed where node(of: end).isDiskLimited || node(of: end).isDiskBroken: return
+        // The peer said so when its disk was full or broken; by the time this is heard it may work again.
+        case .storeFailed where reason.isFromPeer && script.hasBadDisks: return
         case _ where isPoisoned: return
         default: throw Violation(.unjustAccusation, "\(node(of: end).name) closes (\(reason.code)): \(reason.message)")
         }

@@ -23,8 +23,15 @@ extension Simulation {
             }
         case .clog(let from, let to): withDirection(from, to) { link, side in links[link].isClogged[side] = true }
         case .unclog(let from, let to): try withDirection(from, to) { link, side in try unclog(link, side: side) }
+        case .slow(let from, let to, let milliseconds):
+            withDirection(from, to) { link, side in links[link].delays[side] = milliseconds }
         case .damage(let from, let to):
             withDirection(from, to) { link, side in links[link].damages[side] += 1 }
+        case .forge(let from, let to):
+            withDirection(from, to) { link, side in links[link].forgeries[side] += 1 }
+        case .update(let node): try update(nodes[node])
+        case .collect(let node): try collect(nodes[node])
+        case .revoke(let node): try revoke(nodes[node])
         case .sync(let a, let b): try sync(nodes[a], nodes[b])
         case .crash(let node): try crash(nodes[node])
         case .start(let node): try start(nodes[node])
@@ -33,9 +40,16 @@ extension Simulation {
         case .runClock(let node, let percent): nodes[node].course.run(atPercent: percent, at: now)
         case .fillDisk(let node, let pages): try nodes[node].limitDisk(pages: pages)
         case .freeDisk(let node): try nodes[node].limitDisk(pages: nil)
+        case .breakDisk(let node, let count): nodes[node].breakDisk(afterWrites: count)
+        case .mendDisk(let node): nodes[node].mendDisk()
+        case .losePower(let node, let count):
+            nodes[node].planPowerLoss(afterWrites: count)
+            if count == 0 { try losePower(nodes[node]) }
         case .backup(let node): try nodes[node].makeBackup()
         case .restore(let node): try restore(nodes[node], from: nodes[node])
         case .clone(let from, let to):
+            // Who has a disk of a member that was revoked has what is on it.
+            if nodes[from].isRevoked { return }
             try nodes[from].makeBackup()
             try restore(nodes[to], from: nodes[from])
         }
@@ -57,77 +71,28 @@ extension Simulation {
         _ = wallClock(of: node)
         let outcomes: [WriteOutcome]?
         do {
-            outcomes = try UserTransaction(store: store, database: node.database, tables: tables, editor: node.editor)
+            outcomes = try UserTransaction(store: store, database: node.database, tables: node.tables, editor: node.editor)
                 .run(operations)
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL && node.isDiskLimited {
-            return try checkUnchanged(node)
-        } catch let error as StoreError where error.code == .diskFull && node.isDiskLimited {
+        } catch  where node.excuses(error) {
+            if node.isWithoutPower { return try losePower(node) }
             return try checkUnchanged(node)
         }
         guard let outcomes else { return try checkUnchanged(node) }
         try checkCommit(operations, outcomes, node)
         statistics.commits += 1
+        if node.isWithoutPower {
+            node.noteMoment()
+            return try losePower(node)
+        }
         try storeMoved(node, relay: nil, except: nil)
-    }
-
-    // MARK: Machines
-
-    private func crash(_ node: SimulatedNode) throws {
-        guard node.isRunning else { return }
-        for end in ends(of: node) {
-            links[end.link].ends[end.side] = nil
-            // A process that dies closes its connections; a machine that loses power does not.
-            let hasPower = random.chance(percent: 70)
-            if hasPower, isOpen(end.other) { plan(.hangUp(end.other), at: now + random.int64(in: script.conditions.latencyMilliseconds)) }
-        }
-        try node.stop()
-    }
-
-    func start(_ node: SimulatedNode) throws {
-        guard !node.isRunning else { return }
-        _ = wallClock(of: node)
-        do {
-            try node.start()
-        } catch let error as StoreError where error.code == .diskFull && node.isDiskLimited {
-            return
-        }
-        try checkOpened(node)
-        for link in links.indices where links[link].nodes.contains(node.index) {
-            links[link].attempts = 0
-            dialLater(link)
-        }
-    }
-
-    /// All connections die; time passes in which nothing happens.
-    private func sleep(hours: Int64) throws {
-        for link in links.indices {
-            for side in 0...1 {
-                links[link].ends[side]?.inbound = []
-                if links[link].ends[side] != nil { try close(EndID(link: link, side: side, epoch: links[link].epoch)) }
-            }
-        }
-        now += hours * 3_600_000
-    }
-
-    private func restore(_ node: SimulatedNode, from source: SimulatedNode) throws {
-        guard let backup = source.backup else { return }
-        let wasRunning = node.isRunning
-        // Nobody restores a database in the tenth of a second in which its last commit is not on the disk yet.
-        try flush(node, node.generation)
-        try crash(node)
-        var remaining = backup.known.common
-        for other in nodes where other !== node { remaining.join(other.known.common) }
-        ledger.lose(beyond: remaining)
-        try node.replaceDatabase(by: backup)
-        if wasRunning { try start(node) }
     }
 
     /// Both bring each other up to date over their link, or a connection of their own.
     private func sync(_ a: SimulatedNode, _ b: SimulatedNode) throws {
         guard a !== b, a.isRunning, b.isRunning else { return }
         let pair = [min(a.index, b.index), max(a.index, b.index)]
-        let link = links.firstIndex { $0.nodes == pair } ?? links.endIndex
-        if link == links.endIndex { links.append(Link(nodes: pair)) }
+        let link = links.firstIndex { $0.nodes == pair } ?? addLink(pair[0], pair[1])
+        if links[link].isRefused { return }
         let wasCut = links[link].isCut
         links[link].isCut = false
         dialLater(link)

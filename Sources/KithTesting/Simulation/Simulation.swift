@@ -8,11 +8,12 @@ import KithSync
 /// script gives the same ``trace`` in every process.
 final class Simulation {
     let script: Script
-    let tables: [WorkloadTable]
-    let schema: SimulatedSchema
+    let workload: Workload
     let ledger: Ledger
     var nodes: [SimulatedNode] = []
     var links: [Link] = []
+    /// By node, the links that it has.
+    private(set) var linksOfNode: [[Int]]
     var now: Int64 = 0
     var trace: Trace
     /// A damaged frame has arrived: what it said may be anything, so that contents are not compared any more.
@@ -23,28 +24,40 @@ final class Simulation {
     var hostility: SplitMix64
     private var events = EventQueue<SimulationEvent>()
 
-    init(_ script: Script, schema: SimulatedSchema, tables: [WorkloadTable], keepsTrace: Bool = false) throws {
+    init(_ script: Script, _ workload: Workload, keepsTrace: Bool = false) throws {
         self.script = script
-        self.schema = schema
-        self.tables = tables
-        ledger = Ledger(tables)
+        self.workload = workload
+        ledger = Ledger(workload.tables)
+        linksOfNode = Array(repeating: [], count: script.nodeCount)
         trace = Trace(keepsLines: keepsTrace)
         random = SplitMix64(seed: script.seed, .network)
         storeRandom = SplitMix64(seed: script.seed, .stores)
         hostility = SplitMix64(seed: script.seed, .hostility)
         let inMemory = !script.needsDisks
+        let updated = script.updatedNodes
         let characters = CharacterSource(.typed)
         for index in 0..<script.nodeCount {
             nodes.append(
-                try SimulatedNode(index: index, schema: schema, seed: script.seed, inMemory: inMemory, characters: characters))
+                try SimulatedNode(
+                    index: index, workload: workload, seed: script.seed, isOld: updated.contains(index), inMemory: inMemory,
+                    characters: characters))
         }
-        links = script.conditions.topology.links(nodeCount: script.nodeCount).map { Link(nodes: [$0.0, $0.1]) }
+        for (one, other) in script.conditions.topology.links(nodeCount: script.nodeCount) { addLink(one, other) }
+    }
+
+    /// - Returns: the number of the new link between two nodes, the lower one first.
+    @discardableResult
+    func addLink(_ one: Int, _ other: Int) -> Int {
+        links.append(Link(nodes: [one, other]))
+        for node in [one, other] { linksOfNode[node].append(links.count - 1) }
+        return links.count - 1
     }
 
     /// Runs the script, heals the network and asks for convergence.
     ///
     /// - Throws: ``Violation`` for a broken promise.
     func run() throws {
+        for node in nodes { try introduce(node) }
         for link in links.indices { dialLater(link) }
         for step in script.steps {
             try perform(step)
@@ -53,11 +66,13 @@ final class Simulation {
         try heal()
         if isPoisoned {
             try runEvents(until: now + Self.convergenceMillisecondsMax / 10)
+            try checkSoundness()
         } else {
             try converge()
             try checkEnd()
         }
         statistics.virtualMilliseconds = now
+        statistics.commitsLost = ledger.lostCount
     }
 
     /// Ends all processes.
@@ -101,6 +116,7 @@ final class Simulation {
             links[link].isDialling = false
             try dial(link)
         case .flush(let index, let generation): try flush(nodes[index], generation)
+        case .refuse(let link): try refuse(link)
         }
     }
 
@@ -127,6 +143,8 @@ enum SimulationEvent {
     case dial(link: Int, epoch: Int)
     /// What the node committed is on its disk.
     case flush(node: Int, generation: Int)
+    /// A node hears that the other one of a link is no longer a member.
+    case refuse(link: Int)
 }
 
 /// What a run consisted of.
@@ -139,5 +157,12 @@ public struct RunStatistics: Hashable, Sendable {
     public var connections = 0
     /// Rows whose contents were compared with what they should be.
     public var rowsChecked = 0
+    /// Deleted rows that were thrown away for good.
+    public var rowsCollected = 0
+    public var powerLosses = 0
+    /// Commits that were acknowledged to a user, and then lost with the only disk that had them.
+    public var commitsLost = 0
     public var virtualMilliseconds: Int64 = 0
+
+    public init() {}
 }

@@ -18,17 +18,17 @@ public struct KithSimulator: Sendable {
     public var commitCount = 200
     /// What may go wrong; each seed makes its own choice among them.
     public var faults = Fault.honest
-    private let tables: [WorkloadTable]
+    private let workload: Workload
 
     /// - Throws: what the app's migrations throw, or a `StoreError` if a table cannot synchronise.
     public init(_ schema: SimulatedSchema) throws {
         self.schema = schema
-        tables = try SchemaProbe(schema: schema).tables()
+        workload = try Workload(schema)
     }
 
     /// The script that a seed stands for.
     public func script(seed: UInt64) -> Script {
-        var generator = ScriptGenerator(seed: seed, nodeCount: nodeCount, tables: tables, faults: faults)
+        var generator = ScriptGenerator(seed: seed, nodeCount: nodeCount, workload: workload, faults: faults)
         return generator.script(commitCount: commitCount)
     }
 
@@ -59,7 +59,7 @@ public struct KithSimulator: Sendable {
 
     private func report(_ script: Script, keepsTrace: Bool) -> RunReport {
         do {
-            let simulation = try Simulation(script, schema: schema, tables: tables, keepsTrace: keepsTrace)
+            let simulation = try Simulation(script, workload, keepsTrace: keepsTrace)
             var violation: Violation?
             do {
                 try simulation.run()

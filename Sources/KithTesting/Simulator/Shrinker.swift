@@ -105,15 +105,23 @@ extension Step {
         case .clog(let a, let b): .clog(from: moved(a), to: moved(b))
         case .unclog(let a, let b): .unclog(from: moved(a), to: moved(b))
         case .sync(let a, let b): .sync(moved(a), moved(b))
+        case .slow(let a, let b, let milliseconds): .slow(from: moved(a), to: moved(b), milliseconds: milliseconds)
         case .crash(let node): .crash(moved(node))
+        case .losePower(let node, let count): .losePower(node: moved(node), afterWrites: count)
         case .start(let node): .start(moved(node))
         case .setClock(let node, let distance): .setClock(node: moved(node), byMilliseconds: distance)
         case .runClock(let node, let percent): .runClock(node: moved(node), percent: percent)
         case .fillDisk(let node, let pages): .fillDisk(node: moved(node), pages: pages)
         case .freeDisk(let node): .freeDisk(node: moved(node))
+        case .breakDisk(let node, let count): .breakDisk(node: moved(node), afterWrites: count)
+        case .mendDisk(let node): .mendDisk(moved(node))
         case .backup(let node): .backup(moved(node))
         case .restore(let node): .restore(moved(node))
         case .clone(let a, let b): .clone(from: moved(a), to: moved(b))
+        case .update(let node): .update(moved(node))
+        case .collect(let node): .collect(moved(node))
+        case .revoke(let node): .revoke(moved(node))
+        case .forge(let a, let b): .forge(from: moved(a), to: moved(b))
         case .damage(let a, let b): .damage(from: moved(a), to: moved(b))
         }
     }
@@ -123,10 +131,12 @@ extension Step {
         switch self {
         case .wait, .sleep: []
         case .commit(let node, _), .crash(let node), .start(let node), .setClock(let node, _), .runClock(let node, _),
-            .fillDisk(let node, _), .freeDisk(let node), .backup(let node), .restore(let node):
+            .fillDisk(let node, _), .freeDisk(let node), .breakDisk(let node, _), .mendDisk(let node), .losePower(let node, _),
+            .backup(let node), .restore(let node), .update(let node), .collect(let node), .revoke(let node):
             [node]
         case .drop(let a, let b), .cut(let a, let b), .join(let a, let b), .clog(let a, let b), .unclog(let a, let b),
-            .sync(let a, let b), .clone(let a, let b), .damage(let a, let b):
+            .slow(let a, let b, _), .sync(let a, let b), .clone(let a, let b), .forge(let a, let b),
+            .damage(let a, let b):
             [a, b]
         }
     }

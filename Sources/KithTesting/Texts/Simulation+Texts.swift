@@ -6,8 +6,9 @@ extension Simulation {
     /// All show the same texts, and what was typed in one go stands in its order.
     func checkTexts() throws {
         if ledger.hasLosses { return }
-        for node in nodes.dropFirst() { try checkTexts(of: node, as: nodes[0]) }
-        for (key, text) in try texts(of: nodes[0]) {
+        guard let first = members.first else { return }
+        for node in members.dropFirst() { try checkTexts(of: node, as: first) }
+        for (key, text) in try texts(of: first) {
             let characters = Array(String(decoding: text, as: UTF8.self).unicodeScalars)
             var positions: [UInt32: Int] = [:]
             for (position, scalar) in characters.enumerated() { positions[scalar.value] = position }
@@ -15,7 +16,7 @@ extension Simulation {
                 guard positions[scalar.value + 1, default: .max] > position else {
                     throw Violation(
                         .wrongState,
-                        "\(nodes[0].name) shows what was typed in one go in another order in \(name(key)): \(Literal(.text(text))).")
+                        "\(first.name) shows what was typed in one go in another order in \(name(key)): \(Literal(.text(text))).")
                 }
             }
         }
@@ -36,15 +37,15 @@ extension Simulation {
     private func texts(of node: SimulatedNode) throws -> [(key: RowKey, text: [UInt8])] {
         try node.database.writeWithoutTransaction { db in
             try ledger.rows.flatMap { key in
-                let table = tables[key.table]
+                let table = workload.tables[key.table]
                 return try table.columns.filter { $0.kind == .text }.map { column in
                     let sql = "SELECT \(quoted(column.name)) FROM \(quoted(table.name)) WHERE \(quoted(table.key)) = ?"
-                    let text = try String.fetchOne(db, sql: sql, arguments: [rowID(key.row).databaseValue])
+                    let text = try String.fetchOne(db, sql: sql, arguments: [table.id(of: key.row).databaseValue])
                     return (key, Array((text ?? "").utf8))
                 }
             }
         }
     }
 
-    private func name(_ key: RowKey) -> String { "\(tables[key.table].name) \(key.row)" }
+    private func name(_ key: RowKey) -> String { "\(workload.tables[key.table].name) \(key.row)" }
 }

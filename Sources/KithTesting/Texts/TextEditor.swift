@@ -36,11 +36,11 @@ final class TextEditor {
     struct Text: Hashable {
         let table: String
         let key: String
-        let row: Int
+        let id: RowID
         let column: String
 
         init(table: WorkloadTable, row: Int, column: String) {
-            (self.table, key, self.row, self.column) = (table.name, table.key, row, column)
+            (self.table, key, id, self.column) = (table.name, table.key, table.id(of: row), column)
         }
 
         fileprivate var place: String { "\(quoted(table)) WHERE \(quoted(key)) = ?" }
@@ -66,7 +66,7 @@ final class TextEditor {
     /// Loads a text, if its row is there.
     func open(_ text: Text, _ store: KithStore, _ database: any DatabaseWriter) throws {
         guard let current = try database.writeWithoutTransaction({ try read(text, $0) }) else { return }
-        let version = try store.textVersion(table: text.table, id: rowID(text.row), column: text.column)
+        let version = try store.textVersion(table: text.table, id: text.id, column: text.column)
         bases[text] = Base(text: current ?? "", version: version)
     }
 
@@ -78,14 +78,13 @@ final class TextEditor {
         let loaded = base?.text ?? current ?? ""
         let (new, edit) = edited(loaded, verb, place)
         if edit.isEmpty { return WriteOutcome(tookEffect: true) }
-        let id = rowID(text.row)
         if let base, place.usesVersion {
-            try store.saveText(db, table: text.table, id: id, column: text.column, new, base: base.version)
+            try store.saveText(db, table: text.table, id: text.id, column: text.column, new, base: base.version)
         } else {
             let value = verb == .save ? "kith_text(?, ?, \(quoted(text.column)))" : "?"
             let sql = "UPDATE \(quoted(text.table)) SET \(quoted(text.column)) = \(value) WHERE \(quoted(text.key)) = ?"
             let texts = (verb == .save ? [new, loaded] : [new]).map(\.databaseValue)
-            try db.execute(sql: sql, arguments: StatementArguments(texts + [id.databaseValue]))
+            try db.execute(sql: sql, arguments: StatementArguments(texts + [text.id.databaseValue]))
         }
         return WriteOutcome(tookEffect: true, edit: edit)
     }
@@ -93,7 +92,7 @@ final class TextEditor {
     /// The current text, which may be NULL; `nil` if there is no such row.
     private func read(_ text: Text, _ db: Database) throws -> String?? {
         let sql = "SELECT \(quoted(text.column)) FROM \(text.place)"
-        guard let row = try Row.fetchOne(db, sql: sql, arguments: [rowID(text.row).databaseValue]) else { return nil }
+        guard let row = try Row.fetchOne(db, sql: sql, arguments: [text.id.databaseValue]) else { return nil }
         return .some(row[0] as String?)
     }
 

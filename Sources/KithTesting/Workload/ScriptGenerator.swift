@@ -9,10 +9,10 @@ struct ScriptGenerator {
     private var values: ValueGenerator
     private var faults: FaultGenerator
 
-    init(seed: UInt64, nodeCount: Int, tables: [WorkloadTable], faults: [Fault]) {
+    init(seed: UInt64, nodeCount: Int, workload users: Workload, faults: [Fault]) {
         self.seed = seed
-        self.tables = tables
-        swarm = Swarm(seed: seed, nodeCount: nodeCount, tables: tables, faults: faults)
+        tables = users.tables
+        swarm = Swarm(seed: seed, nodeCount: nodeCount, workload: users, faults: faults)
         workload = SplitMix64(seed: seed, .workload)
         values = ValueGenerator(seed: seed, swarm: swarm)
         self.faults = FaultGenerator(seed: seed, swarm: swarm)

@@ -12,6 +12,8 @@ struct Swarm {
     var tableWeights: [Int]
     /// Percent of steps that are faults of each kind.
     var faultWeights: [(fault: Fault, weight: Int)]
+    var hasOlderVersion: Bool
+    var collectsGarbage: Bool
     /// Percent of steps at which a fault occurs.
     var faultPercent: Int
     /// Percent of values that are odd: empty, huge, not normalised, of another type.
@@ -20,7 +22,7 @@ struct Swarm {
     var valueVariety: Int
     var pauseMillisecondsMax: Int
 
-    init(seed: UInt64, nodeCount: Int, tables: [WorkloadTable], faults: [Fault]) {
+    init(seed: UInt64, nodeCount: Int, workload: Workload, faults: [Fault]) {
         var random = SplitMix64(seed: seed, .swarm)
         self.nodeCount = nodeCount
         var typing = SplitMix64(seed: seed, .swarm, 1)
@@ -32,10 +34,12 @@ struct Swarm {
         }
         rowsPerTable = random.pick([1, 2, 4, 8, 20]) ?? 4
         operationsMax = random.pick([1, 2, 4, 8]) ?? 2
-        tableWeights = tables.map { _ in random.int(in: 0...4) }
-        faultWeights = faults.compactMap { fault in
-            random.chance(percent: fault.needsDisks ? 10 : 50) || faults.count == 1 ? (fault, random.int(in: 1...4)) : nil
-        }
+        tableWeights = workload.tables.map { _ in random.int(in: 0...4) }
+        hasOlderVersion = workload.olderTables != nil
+        var chosen = faults.filter { random.chance(percent: $0.percent) || faults.count == 1 }
+        collectsGarbage = chosen.contains(.garbage)
+        if collectsGarbage { chosen.removeAll(where: \.confusesGarbage) }
+        faultWeights = chosen.map { ($0, random.int(in: 1...4)) }
         faultPercent = faultWeights.isEmpty ? 0 : random.pick([0, 2, 5, 10, 20]) ?? 5
         oddValuePercent = random.pick([0, 0, 5, 30]) ?? 0
         valueVariety = random.pick([2, 1_000_000, 1_000_000]) ?? 1_000_000

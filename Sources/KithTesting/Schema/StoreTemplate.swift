@@ -1,19 +1,34 @@
 import Foundation
 import GRDB
+import KithCausality
 import KithStore
 import KithSync
 
-/// Reads from a fresh database what tables an app's migrations make.
-struct SchemaProbe {
-    let schema: SimulatedSchema
+/// A database in memory as an app's migrations and its store make it: what each machine begins with a copy of, and what tells
+/// which tables there are.
+struct StoreTemplate: Sendable {
+    /// The replica that the template is, and that its copies must not be.
+    static let replica = ReplicaID(high: .max, low: 1)
+
+    private let version: SimulatedSchema.Version
+    private let database: DatabaseQueue
 
     /// - Throws: what the migrations or the store throw, such as a `StoreError` that says why a table cannot be tracked.
+    init(_ version: SimulatedSchema.Version) throws {
+        self.version = version
+        database = try DatabaseQueue()
+        try version.migrate(database)
+        let store = try KithStore(database, tables: version.tables, options: KithStore.Options(makeReplicaID: { Self.replica }))
+        store.close()
+    }
+
+    /// Makes `other`, which is empty, a copy.
+    func copy(to other: any DatabaseWriter) throws {
+        try database.backup(to: other)
+    }
+
     func tables() throws -> [WorkloadTable] {
-        let queue = try DatabaseQueue()
-        try schema.migrate(queue)
-        let store = try KithStore(queue, tables: schema.tables)
-        defer { store.close() }
-        return try queue.read { db in try schema.tables.map { try table($0, db) } }
+        try database.read { db in try version.tables.map { try table($0, db) } }
     }
 
     private func table(_ tracked: TrackedTable, _ db: Database) throws -> WorkloadTable {
@@ -24,18 +39,22 @@ struct SchemaProbe {
             arguments: [tracked.name])
         var key = ""
         var columns: [WorkloadTable.Column] = []
+        var keyColumns: [WorkloadTable.Column] = []
         for row in rows {
             let name: String = row["name"]
             if row["pk"] as Int > 0 {
                 key = name
             } else if row["hidden"] as Int == 0, !tracked.localColumns.contains(name), !references.contains(name) {
-                columns.append(
-                    WorkloadTable.Column(
-                        name: name, kind: tracked.kinds[name] ?? .register, affinity: affinity(of: row["type"]),
-                        isNullable: row["notnull"] as Int == 0, defaultValue: try defaultValue(row["dflt_value"], db)))
+                let column = WorkloadTable.Column(
+                    name: name, kind: tracked.kinds[name] ?? .register, affinity: affinity(of: row["type"]),
+                    isNullable: row["notnull"] as Int == 0, defaultValue: try defaultValue(row["dflt_value"], db))
+                if tracked.key?.columns.contains(name) == true { keyColumns.append(column) } else { columns.append(column) }
             }
         }
-        return WorkloadTable(name: tracked.name, key: key, deletePolicy: tracked.deletePolicy, columns: columns)
+        // In the order of the key, which decides the ids.
+        let keys = (tracked.key?.columns ?? []).compactMap { name in keyColumns.first { $0.name == name } }
+        return WorkloadTable(
+            name: tracked.name, key: key, deletePolicy: tracked.deletePolicy, columns: columns, keyColumns: keys)
     }
 
     private func affinity(of type: String) -> WorkloadTable.Affinity {

@@ -1,0 +1,110 @@
+import KithCausality
+import KithSync
+
+/// Makes, from a frame that a member meant, one that a member might send who means ill: in good form, and false.
+struct Forger {
+    var random: SplitMix64
+
+    /// The frame's bytes with one to three of the things it says changed; as they were if it says nothing that can be.
+    mutating func forge(_ bytes: [UInt8]) -> [UInt8] {
+        guard var frame = try? FrameCodec.decode(bytes) else { return bytes }
+        for _ in 0..<random.int(in: 1...3) { frame = forged(frame) }
+        return FrameCodec.encode(frame)
+    }
+
+    private mutating func forged(_ frame: Frame) -> Frame {
+        switch frame {
+        case .hello(var hello):
+            switch random.int(in: 0...3) {
+            case 0: forge(&hello.heads)
+            case 1: hello.durable = forged(hello.durable)
+            case 2: hello.replica = hello.heads.first?.dot.replica ?? hello.replica
+            default: hello.clock = timestamp()
+            }
+            return .hello(hello)
+        case .slice(var slice, let alsoSentTo):
+            forge(&slice)
+            return .slice(slice, alsoSentTo: alsoSentTo)
+        case .acknowledge(var acknowledgement):
+            acknowledgement.slices &+= UInt64(random.int(in: 0...2))
+            acknowledgement.durable = forged(acknowledgement.durable)
+            return .acknowledge(acknowledgement)
+        case .want(var want):
+            want.since = forged(want.since)
+            want.slices &+= UInt64(random.int(in: 0...2))
+            return .want(want)
+        case .ping(var pulse):
+            pulse.vector = forged(pulse.vector)
+            return .ping(pulse)
+        case .pong(var pulse):
+            pulse.vector = forged(pulse.vector)
+            pulse.nonce &+= UInt64(random.int(in: 0...1))
+            return .pong(pulse)
+        case .digestRows(let range, var slice):
+            forge(&slice)
+            return .digestRows(range, slice)
+        case .digest(let digest, let wantsAnswer):
+            return .digest(digest, wantsAnswer: !wantsAnswer)
+        case .digestQuestion(let vector, let range, let wantsRows):
+            return .digestQuestion(forged(vector), range, wantsRows: !wantsRows)
+        case .digestParts(let vector, let range, let parts):
+            return .digestParts(forged(vector), range, Array(parts.dropLast()))
+        case .attachment, .household, .goodbye:
+            return frame
+        }
+    }
+
+    private mutating func forge(_ slice: inout Slice) {
+        switch random.int(in: 0...8) {
+        case 0: slice.since = forged(slice.since)
+        case 1: slice.vector = forged(slice.vector)
+        case 2: forge(&slice.target)
+        case 3: slice.clock = timestamp()
+        case 4: slice.isLast.toggle()
+        case 5: slice.isFirst.toggle()
+        case 6: if !slice.rows.isEmpty { slice.rows.remove(at: random.int(in: 0...slice.rows.count - 1)) }
+        case 7: if let row = random.pick(slice.rows) { slice.rows.append(row) }
+        default:
+            guard !slice.rows.isEmpty else { return }
+            forge(&slice.rows[random.int(in: 0...slice.rows.count - 1)])
+        }
+    }
+
+    private mutating func forge(_ row: inout RowPart) {
+        switch random.int(in: 0...4) {
+        case 0: row.id = RowID(high: random.next(), low: random.next())
+        case 1: row.isCut.toggle()
+        case 2: row.state.context = forged(row.state.context)
+        case 3: if !row.state.tombstones.isEmpty { row.state.tombstones.removeLast() }
+        default: if !row.state.cells.isEmpty { row.state.cells.remove(at: random.int(in: 0...row.state.cells.count - 1)) }
+        }
+    }
+
+    private mutating func forge(_ heads: inout [Head]) {
+        guard !heads.isEmpty else { return }
+        let index = random.int(in: 0...heads.count - 1)
+        let dot = heads[index].dot
+        heads[index] = Head(dot: Dot(replica: dot.replica, sequence: forged(dot.sequence)), timestamp: timestamp())
+    }
+
+    private mutating func forged(_ vector: VersionVector) -> VersionVector {
+        VersionVector(
+            vector.entries.compactMap { dot in
+                random.chance(percent: 20) ? nil : Dot(replica: dot.replica, sequence: forged(dot.sequence))
+            })
+    }
+
+    /// Another number, often an extreme one; never 0, which no commit has.
+    private mutating func forged(_ sequence: UInt64) -> UInt64 {
+        switch random.int(in: 0...4) {
+        case 0: UInt64(Int64.max)
+        case 1: 1
+        case 2: sequence &+ 1
+        default: sequence
+        }
+    }
+
+    private mutating func timestamp() -> HybridTimestamp {
+        random.pick([.zero, HybridTimestamp(rawValue: HybridTimestamp.limit.rawValue - 1), HybridTimestamp(milliseconds: 1)]) ?? .zero
+    }
+}

@@ -1,0 +1,26 @@
+/// What users write into: the app's tables, and those of its older version.
+struct Workload: Sendable {
+    let schema: SimulatedSchema
+    let tables: [WorkloadTable]
+    /// The same tables, with what the older version does not know marked; `nil` if there is no older version.
+    let olderTables: [WorkloadTable]?
+
+    private let template: StoreTemplate
+    private let olderTemplate: StoreTemplate?
+
+    /// - Throws: what the migrations or the store throw, such as a `StoreError` that says why a table cannot be tracked.
+    init(_ schema: SimulatedSchema) throws {
+        self.schema = schema
+        template = try StoreTemplate(schema.current)
+        olderTemplate = try schema.older.map { try StoreTemplate($0) }
+        let tables = try template.tables()
+        let older = try olderTemplate?.tables()
+        self.tables = tables
+        olderTables = older.map { older in tables.map { $0.known(in: older) } }
+    }
+
+    /// What a machine has that was just set up with the app as it is, or with its older version.
+    func template(isOld: Bool) -> StoreTemplate {
+        if isOld, let olderTemplate { olderTemplate } else { template }
+    }
+}

@@ -1,0 +1,141 @@
+import KithCausality
+import KithStore
+import KithSync
+
+/// What befalls machines and their disks.
+extension Simulation {
+    func crash(_ node: SimulatedNode) throws {
+        guard node.isRunning else { return }
+        for end in ends(of: node) {
+            links[end.link].ends[end.side] = nil
+            // A process that dies closes its connections; a machine that hangs does not.
+            let isHeard = random.chance(percent: 70)
+            if isHeard, isOpen(end.other) { plan(.hangUp(end.other), at: now + random.int64(in: script.conditions.latencyMilliseconds)) }
+        }
+        try node.stop()
+    }
+
+    /// Nobody hears of it. What was not synced is lost, or not, or torn.
+    func losePower(_ node: SimulatedNode) throws {
+        guard node.isRunning else { return }
+        trace.note(now, "\(node.name) loses its power")
+        for end in ends(of: node) { links[end.link].ends[end.side] = nil }
+        statistics.powerLosses += 1
+        try node.losePower(seed: storeRandom.next())
+    }
+
+    func start(_ node: SimulatedNode) throws {
+        guard !node.isRunning else { return }
+        _ = wallClock(of: node)
+        do {
+            try node.start()
+        } catch  where node.excuses(error) {
+            return
+        }
+        try introduce(node)
+        try checkOpened(node)
+        for link in links.indices where links[link].nodes.contains(node.index) {
+            links[link].attempts = 0
+            dialLater(link)
+        }
+    }
+
+    /// All connections die; time passes in which nothing happens.
+    func sleep(hours: Int64) throws {
+        for link in links.indices {
+            for side in 0...1 {
+                links[link].ends[side]?.inbound = []
+                if links[link].ends[side] != nil { try close(EndID(link: link, side: side, epoch: links[link].epoch)) }
+            }
+        }
+        now += hours * 3_600_000
+    }
+
+    func restore(_ node: SimulatedNode, from source: SimulatedNode) throws {
+        guard let backup = source.backup else { return }
+        let wasRunning = node.isRunning
+        // Nobody restores a database in the tenth of a second in which its last commit is not on the disk yet.
+        try flush(node, node.generation)
+        try crash(node)
+        var remaining = backup.known.common
+        for other in nodes where other !== node { remaining.join(other.known.common) }
+        ledger.lose(beyond: remaining)
+        try node.replaceDatabase(by: backup)
+        if wasRunning { try start(node) }
+    }
+
+    /// A process of the newer version of the app takes the place of the older one.
+    func update(_ node: SimulatedNode) throws {
+        guard node.isOld, !node.isDiskLimited, !node.isDiskBroken, !node.isLosingPower else { return }
+        let wasRunning = node.isRunning
+        try crash(node)
+        try node.update()
+        if wasRunning { try start(node) }
+    }
+
+    // MARK: Members
+
+    /// Tells a store who the other members are, if that matters.
+    func introduce(_ node: SimulatedNode) throws {
+        guard script.collectsGarbage, let store = node.store else { return }
+        do {
+            try store.setMembers(nodes.filter { $0 !== node && !$0.isRevoked }.map(\.device))
+        } catch  where node.excuses(error) {}
+    }
+
+    /// A peer says what it cannot lose.
+    func hear(_ status: PeerStatus, _ end: EndID) throws {
+        guard script.collectsGarbage, !isPoisoned, let store = node(of: end).store else { return }
+        _ = wallClock(of: node(of: end))
+        do {
+            try store.noteMember(node(of: end.other).device, replica: status.replica, durable: status.durable)
+        } catch  where node(of: end).excuses(error) {}
+    }
+
+    /// Deleted rows go for good, which nobody must see.
+    func collect(_ node: SimulatedNode) throws {
+        guard let store = node.store else { return }
+        _ = wallClock(of: node)
+        do {
+            statistics.rowsCollected += try store.collectGarbage()
+        } catch  where node.excuses(error) {
+            if node.isWithoutPower { return try losePower(node) }
+        }
+        try checkUnchanged(node)
+    }
+
+    /// A node is no longer a member, of which the others hear one by one. At least two remain.
+    func revoke(_ node: SimulatedNode) throws {
+        guard !node.isRevoked, members.count > 2 else { return }
+        node.isRevoked = true
+        for link in links.indices where links[link].nodes.contains(node.index) {
+            plan(.refuse(link: link), at: now + random.int64(in: 0...Self.revocationMillisecondsMax))
+        }
+    }
+
+    private static let revocationMillisecondsMax: Int64 = 20_000
+
+    /// One side of a link has heard that the other is no longer a member.
+    func refuse(_ link: Int) throws {
+        links[link].isRefused = true
+        try breakConnection(link)
+        for side in 0...1 {
+            let end = EndID(link: link, side: side, epoch: links[link].epoch)
+            if isOpen(end) { try close(end) }
+        }
+        for node in links[link].nodes.map({ nodes[$0] }) where node.isRevoked { node.heard = knowledge(of: members) }
+    }
+
+    /// The nodes that were not revoked.
+    var members: [SimulatedNode] { nodes.filter { !$0.isRevoked } }
+
+    /// What some of `nodes` have seen, of any row.
+    func knowledge(of nodes: [SimulatedNode]) -> Knowledge {
+        var knowledge = Knowledge()
+        for node in nodes {
+            knowledge.join(node.known.common)
+            for context in node.known.contexts.values { knowledge.join(context) }
+        }
+        return knowledge
+    }
+}

@@ -1,0 +1,36 @@
+import KithTesting
+import Testing
+
+/// Risk: power fails, or a disk does, in the middle of something, and takes more with it than it must.
+@Suite struct BadDiskTests {
+    private static func simulator(_ faults: [Fault]) throws -> KithSimulator {
+        var simulator = try PromiseTests.simulator()
+        simulator.nodeCount = 3
+        simulator.faults = faults
+        return simulator
+    }
+
+    @Test func `what is durable survives a loss of power, and what is lost is taken for a new replica's past`() throws {
+        let simulator = try Self.simulator([.powerLoss])
+        var total = RunStatistics()
+        for seed in 0..<16 as Range<UInt64> {
+            let report = simulator.run(simulator.script(seed: seed))
+            #expect(report.violation == nil, "seed \(seed)")
+            total.powerLosses += report.statistics.powerLosses
+            total.commitsLost += report.statistics.commitsLost
+        }
+        // A disk that forgets nothing would prove nothing.
+        #expect(total.powerLosses > 8)
+        #expect(total.commitsLost > 0)
+    }
+
+    @Test func `a disk that answers with errors loses nothing, and the store goes on when it works again`() throws {
+        let failures = try Self.simulator([.brokenDisk]).failures(seeds: 0..<12)
+        #expect(failures.isEmpty, "\(failures)")
+    }
+
+    @Test func `disks fill, fail, lose power and are restored in one run`() throws {
+        let failures = try Self.simulator([.powerLoss, .brokenDisk, .fullDisk, .restore, .crash]).failures(seeds: 0..<8)
+        #expect(failures.isEmpty, "\(failures)")
+    }
+}
