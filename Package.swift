@@ -69,7 +69,8 @@ let package = Package(
 
         // Thin shells around SQLite, keys, TLS and mDNS.
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
-        module("KithStore", ["KithCausality", "KithText", "KithSync", "CZlib", crypto, grdb, sqlite]),
+        .target(name: "CSQLiteTriggers"),
+        module("KithStore", ["KithCausality", "KithText", "KithSync", "CSQLiteTriggers", "CZlib", crypto, grdb, sqlite]),
         module("KithTrust", ["KithCausality", crypto, cryptoExtras] + certificates),
         module("KithTransport", ["KithSync", "KithTrust", logging] + nio),
         .systemLibrary(name: "CDNSSD", providers: [.apt(["libavahi-compat-libdnssd-dev"])]),

@@ -134,19 +134,36 @@ public final class KithStore: Sendable {
         }
     }
 
+    /// Of a delta that travels in several slices, each is merged in as many transactions as it takes for nobody to wait long.
     private func merge(_ slice: Slice) throws -> ApplyOutcome {
+        var first = 0
+        let mayOmitTriggers = !writer.declarations.hasForeignKeys && slice.isWorthNoTriggers
+        while true {
+            let (outcome, end) = try mergePart(of: slice, from: first, mayOmitTriggers: mayOmitTriggers)
+            guard case .applied = outcome, end < slice.rows.count else { return outcome }
+            first = end
+        }
+    }
+
+    /// - Returns: the row at which the part ends.
+    private func mergePart(
+        of slice: Slice, from first: Int, mayOmitTriggers: Bool
+    ) throws -> (outcome: ApplyOutcome, end: Int) {
         try writeMerged { db, state in
             let records = VectorRecords(connection: state.ledger.connection)
             let before = try records.vector(state.ledger.catalog)
             signal.willMove(from: before)
             let applier = SliceApplier(ledger: state.ledger, records: records, clock: state.clock)
-            let changed = try applier.apply(slice)
+            let omitsTriggers = try mayOmitTriggers && WatchedTables(state.ledger).areFree(slice)
+            let part =
+                try omitsTriggers
+                ? state.ledger.connection.withoutTriggers { try applier.apply(slice, from: first) } : applier.apply(slice, from: first)
             let summary = try records.summary(state.ledger.catalog)
-            guard let changed else { return .refused(summary) }
+            guard let part else { return (.refused(summary), first) }
             try state.settleReferences(db)
-            for table in changed { try db.notifyChanges(in: Table(table)) }
+            for table in part.tables { try db.notifyChanges(in: Table(table)) }
             if summary.vector != before { state.note(summary) }
-            return .applied(summary)
+            return (.applied(summary), part.end)
         }
     }
 

@@ -37,7 +37,11 @@ struct KithBench {
             report(try await NodeBenchmarks.latency(commits: isQuick ? 50 : 500, perSecond: 100))
             if !isQuick { report(try await NodeBenchmarks.latency(commits: 30, perSecond: 1)) }
         }
-        if wants("P8") { report([try StoreBenchmarks.applyUpdates(rounds: rounds, count: count)]) }
+        if wants("P7") { report(try ReconnectBenchmarks.measure(rounds: rounds, count: count)) }
+        if wants("P8") {
+            report(try ApplyBenchmarks.updates(rounds: rounds, count: count))
+            report(try ApplyBenchmarks.savesMeanwhile(count: count))
+        }
         if wants("P9") { report(try CatchUp.measure(rows: isQuick ? 50_000 : 1_000_000)) }
         if wants("P10") { report(try MetadataBenchmarks.bytes(count: count)) }
         if wants("P13") { report([try MetadataBenchmarks.addedColumn(count: count * 10)]) }

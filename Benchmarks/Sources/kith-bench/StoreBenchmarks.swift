@@ -66,30 +66,4 @@ enum StoreBenchmarks {
             name: "P3", work: "read \(count) notes", ours: format(result.ours.median), limit: format(result.limit.median),
             ratio: result.ratio, goal: "1.0")
     }
-
-    /// Applies a delta of one-column updates of every note.
-    static func applyUpdates(rounds: Int, count: Int) throws -> Line {
-        let notes = Corpus.notes(count)
-        var values: [Double] = []
-        for _ in 0..<rounds {
-            let (a, b) = (try NotesDatabase(tracked: true), try NotesDatabase(tracked: true))
-            guard let from = a.store, let to = b.store else { continue }
-            try a.insert(notes)
-            _ = try to.apply(try from.delta(since: try to.vector()))
-            try a.pool.write { try $0.execute(sql: "UPDATE note SET color = color + 1") }
-            var request = SliceRequest(since: try to.vector())
-            var total = 0.0
-            while true {
-                let slice = try from.slice(request)
-                total += try seconds { _ = try to.apply(slice) }
-                if slice.isLast { break }
-                request = SliceRequest(since: request.since, after: slice.position, target: slice.target)
-            }
-            values.append(total)
-        }
-        let rate = Double(count) / Sample(values: values).median
-        return Line(
-            name: "P8", work: "apply \(count) remote one-column updates", ours: "\(Int(rate)) a second", limit: "",
-            ratio: nil, goal: "≥ 100,000 a second")
-    }
 }

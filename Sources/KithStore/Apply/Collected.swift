@@ -7,8 +7,13 @@ extension RowState {
         cells.filter { if case .counter = $0.cell { false } else { true } }
     }
 
+    /// How many cells ``content`` has.
+    var contentCount: Int {
+        cells.reduce(0) { if case .counter = $1.cell { $0 } else { $0 + 1 } }
+    }
+
     /// Whether nothing is there that garbage collection would take.
-    var isBare: Bool { content.isEmpty }
+    var isBare: Bool { contentCount == 0 }
 }
 
 extension TextState {

@@ -90,6 +90,7 @@ struct RowMerger {
             if let key = tracked.naturalKey, !key.names(id, showing: state.shownValues(tracked)) {
                 return try hide(bare, table, id, held, context, .wrongKey)
             }
+            if state.hasOverfullSet { return try hide(bare, table, id, held, context, .refused) }
             do {
                 try show(bare, table, tracked, id, held, context)
                 return
@@ -212,6 +213,11 @@ extension CatalogTable {
 }
 
 extension RowState {
+    /// Whether a set has more elements than may be sent to anybody.
+    fileprivate var hasOverfullSet: Bool {
+        cells.contains { if case .set(let set) = $0.cell { set.elements.count > WireLimits.setElementsMax } else { false } }
+    }
+
     fileprivate var hasTexts: Bool {
         cells.contains { if case .text = $0.cell { true } else { false } }
     }

@@ -7,28 +7,31 @@ struct SliceApplier {
     let records: VectorRecords
     let clock: CommitClock
 
-    /// The names of the app's tables that changed; `nil` if the slice was refused, and nothing changed.
-    func apply(_ slice: Slice) throws -> [String]? {
+    /// The part of a slice that was applied.
+    struct Part {
+        /// The names of the app's tables that changed.
+        var tables: [String]
+        /// The row of the slice at which the part ends.
+        var end: Int
+    }
+
+    /// After so long, a slice that is not the last of its delta goes on in another transaction, so that others can write.
+    static let partMilliseconds: Int64 = 8
+    /// Rows after which the clock is read.
+    private static let rowsBetweenReadings = 32
+
+    /// Applies the rows from `first` on; `nil` if the slice was refused, and nothing changed.
+    func apply(_ slice: Slice, from first: Int = 0) throws -> Part? {
         let vector = try records.vector(ledger.catalog)
         guard vector.covers(slice.since) else { return nil }
         try records.observe(slice.clock)
-        let rows = try localRows(of: slice)
         let target = slice.targetVector
         let merger = RowMerger(
             ledger: ledger, clock: clock, own: try records.replica(ledger.catalog), vector: vector,
             vectorAfter: slice.isLast ? vector.joined(with: target) : vector,
             listed: try records.listed(ledger.catalog))
         let absent = try absentRows(slice)
-        for row in rows {
-            if row.isPrelude {
-                try TextCells(ledger).keepEarly(row.state, table: row.table, id: row.id)
-                continue
-            }
-            var part = row.state
-            part.context = VersionVector()
-            let theirs = row.state.context.isEmpty ? slice.vector : slice.vector.joined(with: row.state.context)
-            try merger.merge(part, isCut: row.isCut, into: row.table, id: row.id, theirs: theirs)
-        }
+        let (end, changed) = try merge(slice, from: first, merger)
         for row in absent {
             try merger.merge(RowState(), isCut: false, into: row.table, id: row.id, theirs: slice.vector)
         }
@@ -37,13 +40,43 @@ struct SliceApplier {
             if let listing = slice.listing { try records.raiseFloor(to: listing.floor, ledger) }
             try records.forgetCoveredResumption(ledger.catalog)
             try records.dropCoveredContexts(ledger)
-        } else if let position = slice.position {
+        } else if let position = end < slice.rows.count ? slice.rows[end - 1].position(in: slice.tables) : slice.position {
             let progress = Resumption(position: position, vector: target)
             try records.noteProgress(progress, ledger)
             if let listing = slice.listing { try records.noteListed(progress, after: listing.after, ledger) }
         }
-        let changed = rows.filter { !$0.isPrelude }.map(\.table) + absent.map(\.table)
-        return Set(changed.compactMap { ledger.catalog[$0]?.tracked?.sqlName }).sorted()
+        let tables = changed.union(absent.map(\.table))
+        return Part(tables: tables.compactMap { ledger.catalog[$0]?.tracked?.sqlName }.sorted(), end: end)
+    }
+
+    /// - Returns: the row at which the time was up, and the tables that changed.
+    private func merge(_ slice: Slice, from first: Int, _ merger: RowMerger) throws -> (end: Int, tables: Set<Int>) {
+        let tables = try slice.tables.map(number)
+        let plain = try PlainRows.ofTables(tables, merger, theirs: slice.vector)
+        let mayPause = !slice.isLast && slice.listing == nil
+        let due = clock.wallClockMilliseconds + Self.partMilliseconds
+        var changed: Set<Int> = []
+        var lastTable = -1
+        for (index, row) in slice.rows[first...].enumerated() {
+            if mayPause, index % Self.rowsBetweenReadings == 0, index > 0, clock.wallClockMilliseconds >= due {
+                return (first + index, changed)
+            }
+            guard row.table >= 0, row.table < tables.count else { throw Self.unknownColumn }
+            if row.isPrelude {
+                let prelude = try localRow(row, tables)
+                try TextCells(ledger).keepEarly(prelude.state, table: prelude.table, id: prelude.id)
+                continue
+            }
+            if row.table != lastTable { changed.insert(tables[row.table].number) }
+            lastTable = row.table
+            if let plain = plain[row.table], try plain.take(row) { continue }
+            let row = try localRow(row, tables)
+            var part = row.state
+            part.context = VersionVector()
+            let theirs = row.state.context.isEmpty ? slice.vector : slice.vector.joined(with: row.state.context)
+            try merger.merge(part, isCut: row.isCut, into: row.table, id: row.id, theirs: theirs)
+        }
+        return (slice.rows.count, changed)
     }
 
     /// The rows held here that a listing passes over.
@@ -63,26 +96,35 @@ struct SliceApplier {
     /// The rows of a slice, with this store's numbers for their tables and columns.
     func localRows(of slice: Slice) throws -> [RowPart] {
         let tables = try slice.tables.map(number)
-        return try slice.rows.map { row in
-            guard row.table < tables.count else { throw Self.unknownColumn }
-            let table = tables[row.table]
-            var row = row
-            row.table = table.number
-            for index in row.state.cells.indices {
-                guard row.state.cells[index].column < table.columns.count else { throw Self.unknownColumn }
-                row.state.cells[index].column = table.columns[row.state.cells[index].column]
-            }
-            row.state.cells.sort { $0.column < $1.column }
-            return row
+        return try slice.rows.map { try localRow($0, tables) }
+    }
+
+    private func localRow(_ part: RowPart, _ tables: [LocalTable]) throws -> RowPart {
+        guard part.table >= 0, part.table < tables.count else { throw Self.unknownColumn }
+        let table = tables[part.table]
+        var row = part
+        row.table = table.number
+        for index in row.state.cells.indices {
+            guard row.state.cells[index].column < table.columns.count else { throw Self.unknownColumn }
+            row.state.cells[index].column = table.columns[row.state.cells[index].column]
         }
+        row.state.cells.sort { $0.column < $1.column }
+        return row
     }
 
     /// This store's numbers for a table of the slice and its columns.
-    private func number(of schema: TableSchema) throws -> (number: Int, columns: [Int]) {
+    private func number(of schema: TableSchema) throws -> LocalTable {
         let catalog = CatalogStore(connection: ledger.connection)
         let number = try catalog.addTable(schema.name, to: &ledger.catalog)
-        return (number, try schema.columns.map { try catalog.addColumn($0, table: number, to: &ledger.catalog) })
+        return LocalTable(
+            number: number, columns: try schema.columns.map { try catalog.addColumn($0, table: number, to: &ledger.catalog) })
     }
 
     private static let unknownColumn = StoreError(.sliceRejected, "A slice names a table or column that it does not list.")
+}
+
+/// A table of a slice, and its columns, as this store numbers them.
+struct LocalTable {
+    let number: Int
+    let columns: [Int]
 }

@@ -14,6 +14,18 @@ enum SetText {
         return text
     }
 
+    /// Whether `json` is a string that needs no escapes, which nearly every element is.
+    static func isPlainString(_ json: [UInt8]) -> Bool {
+        json.withUnsafeBufferPointer { bytes in
+            let quote = UInt8(ascii: "\"")
+            guard bytes.count >= 2, bytes.first == quote, bytes.last == quote else { return false }
+            for index in 1..<(bytes.count - 1) {
+                if bytes[index] < 0x20 || bytes[index] == quote || bytes[index] == UInt8(ascii: "\\") { return false }
+            }
+            return true
+        }
+    }
+
     /// The elements of the array in `value`, each as compact JSON; NULL is the empty set.
     static func elements(of value: Value, _ connection: Connection) throws -> [[UInt8]] {
         let text: [UInt8]

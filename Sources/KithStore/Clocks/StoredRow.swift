@@ -76,6 +76,7 @@ extension StoredRow {
     func state(
         _ tracked: CatalogTable.Tracked, values: [Value], elements: (Value) throws -> [[UInt8]]
     ) rethrows -> RowState {
+        if exceptions.isEmpty, substituted.isEmpty { return try baseState(tracked, values, elements) }
         var cells = exceptions.cells.filter { !$0.cell.dots.isEmpty }
         var state = RowState(tombstones: exceptions.tombstones)
         for (index, column) in tracked.columns.enumerated() {
@@ -95,6 +96,21 @@ extension StoredRow {
             }
         }
         state.cells = cells.sorted { $0.column < $1.column }
+        return state
+    }
+
+    /// The whole state of a row that one commit has written.
+    private func baseState(
+        _ tracked: CatalogTable.Tracked, _ values: [Value], _ elements: (Value) throws -> [[UInt8]]
+    ) rethrows -> RowState {
+        var state = RowState()
+        state.cells.reserveCapacity(tracked.columns.count)
+        var isSorted = true
+        for (index, column) in tracked.columns.enumerated() where column < baseColumns {
+            if let last = state.cells.last, last.column > column { isSorted = false }
+            state.cells.append(RowState.Entry(column: column, cell: try baseCell(tracked.kinds[index], values[index], elements)))
+        }
+        if !isSorted { state.cells.sort { $0.column < $1.column } }
         return state
     }
 

@@ -9,8 +9,8 @@ struct SliceBuilder {
     /// What rows are cut by that arrived before a catch-up was broken off.
     private let resumed: VersionVector?
     private var tables: [TableSchema] = []
-    /// For each table of the store its place in the slice, and for each of its columns the place there.
-    private var places: [Int: (table: Int, columns: [Int: Int])] = [:]
+    /// For each table of the store, by number, its place in the slice, and for each of its columns the place there.
+    private var places: [Place?] = []
     private var rows: [RowPart] = []
     private var byteCount = 0
     private var position: SlicePosition?
@@ -71,24 +71,43 @@ struct SliceBuilder {
 
     private mutating func append(_ part: RowState, _ row: ReadRow, isCut: Bool) {
         var part = part
-        var place = places[row.table] ?? (table: tables.count, columns: [:])
+        while places.count <= row.table { places.append(nil) }
+        var place = places[row.table] ?? Place(table: tables.count)
         if place.table == tables.count {
             tables.append(TableSchema(name: ledger.catalog.tables[row.table].name, columns: []))
         }
+        var isMoved = false
         for index in part.cells.indices {
             let column = part.cells[index].column
-            if let known = place.columns[column] {
-                part.cells[index].column = known
-            } else {
-                let new = tables[place.table].columns.count
-                tables[place.table].columns.append(ledger.catalog.tables[row.table].columns[column].key)
-                place.columns[column] = new
-                part.cells[index].column = new
-            }
+            let (there, isNew) = place.number(of: column)
+            if isNew { tables[place.table].columns.append(ledger.catalog.tables[row.table].columns[column].key) }
+            if there == column { continue }
+            part.cells[index].column = there
+            isMoved = true
         }
-        part.cells.sort { $0.column < $1.column }
+        if isMoved { part.cells.sort { $0.column < $1.column } }
         places[row.table] = place
         rows.append(RowPart(table: place.table, id: row.position.row, state: part, isCut: isCut))
+    }
+
+    /// Where a table and its columns stand in the slice.
+    private struct Place {
+        let table: Int
+        private var columns: [Int?] = []
+        private var count = 0
+
+        init(table: Int) {
+            self.table = table
+        }
+
+        /// The place of the store's column `column`, and whether it was given just now.
+        mutating func number(of column: Int) -> (Int, isNew: Bool) {
+            while columns.count <= column { columns.append(nil) }
+            if let known = columns[column] { return (known, false) }
+            columns[column] = count
+            count += 1
+            return (count - 1, true)
+        }
     }
 }
 

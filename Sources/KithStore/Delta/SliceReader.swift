@@ -9,6 +9,13 @@ struct SliceReader {
     /// Up to this many rows to send, they are found through the index of commits and sorted; beyond, tables are scanned.
     static let indexedRowsMax = 20_000
 
+    /// The rows to send, in order, as the index of commits names them; `nil` if the tables are to be scanned.
+    private func candidates(since: VersionVector, _ heads: [Head]) throws -> [RowCandidates.Candidate]? {
+        // Who knows nothing lacks every row.
+        if since.isEmpty { return nil }
+        return try RowCandidates(ledger: ledger).uncovered(by: since, heads, max: Self.indexedRowsMax)
+    }
+
     func read(_ request: SliceRequest) throws -> Slice {
         let records = VectorRecords(connection: ledger.connection)
         let heads = try records.heads(ledger.catalog)
@@ -16,7 +23,7 @@ struct SliceReader {
         let request = request.listing(above: floor)
         let isListing = request.since.isEmpty && !floor.isEmpty
         var builder = SliceBuilder(ledger, request, limits)
-        if let candidates = try RowCandidates(ledger: ledger).uncovered(by: request.since, heads, max: Self.indexedRowsMax) {
+        if let candidates = try candidates(since: request.since, heads) {
             try readIndexed(candidates, request, &builder)
         } else {
             if request.after == nil { builder.rowsRemaining = try rowCount() }

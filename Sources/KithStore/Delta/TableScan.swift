@@ -27,12 +27,13 @@ struct TableScan {
         }
         var nextVisible = try visible?.next()
         var nextHidden = try hidden.next()
-        while let row = [nextVisible, nextHidden].compactMap({ $0 }).min(by: { $0.position < $1.position }) {
-            if try !body(row) { return false }
-            if row.position == nextVisible?.position {
-                nextVisible = try visible?.next()
-            } else {
+        while let row = nextVisible ?? nextHidden {
+            if let other = nextHidden, other.position.row < row.position.row {
+                if try !body(other) { return false }
                 nextHidden = try hidden.next()
+            } else {
+                if try !body(row) { return false }
+                if nextVisible == nil { nextHidden = try hidden.next() } else { nextVisible = try visible?.next() }
             }
         }
         return true

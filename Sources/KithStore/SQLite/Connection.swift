@@ -1,3 +1,4 @@
+import CSQLiteTriggers
 import GRDB
 import GRDBSQLite
 
@@ -9,6 +10,8 @@ final class Connection {
     private let database: Database?
     private var statements: [String: Statement] = [:]
     private var expectsOwnWrite = false
+    /// Whether writes fire triggers.
+    private(set) var firesTriggers = true
 
     /// A connection that keeps its own statements until ``finalizeStatements()``.
     init(_ handle: OpaquePointer) {
@@ -69,6 +72,27 @@ final class Connection {
         defer { expectsOwnWrite = false }
         return expectsOwnWrite
     }
+
+    /// Runs `body`, whose writes fire no triggers. SQLite prepares all statements of the connection again, before and after.
+    func withoutTriggers<Result>(_ body: () throws -> Result) throws -> Result {
+        try fireTriggers(false)
+        defer {
+            // Fails only on a connection that is misused.
+            try? fireTriggers(true)
+            expectsOwnWrite = false
+        }
+        return try body()
+    }
+
+    private func fireTriggers(_ fires: Bool) throws(SQLiteError) {
+        let code = kith_enable_triggers(handle, fires ? 1 : 0)
+        if code != SQLITE_OK { throw SQLiteError(handle, code: code) }
+        firesTriggers = fires
+    }
+
+    /// The rowid of the row that was inserted last, and how many rows the last statement has changed, those of triggers aside.
+    var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+    var changedRowCount: Int { Int(sqlite3_changes(handle)) }
 
     /// Bytes that a value, or all values of a row together, may have. Returns what it was before.
     @discardableResult

@@ -92,6 +92,13 @@ extension TextCells {
             .filter { $0.standing == .pending || ($0.standing == .early && state.touched.covers($0.change.stamp.dot)) }.map(\.change)
     }
 
+    /// Whether any change of any text was put aside.
+    func hasAside() throws -> Bool {
+        let select = try archive.connection.statement("SELECT 1 FROM kith_text_aside LIMIT 1")
+        defer { select.reset() }
+        return try select.step()
+    }
+
     private func takeBack(_ dots: [Dot], at key: TextKey) throws {
         if dots.isEmpty { return }
         let delete = try archive.connection.statement(
@@ -144,7 +151,7 @@ extension TextState.Change {
     }
 
     /// Whether the change is just the insertion of a text, made on nothing: nearly every text that was never edited.
-    fileprivate var insertsWholeText: Bool {
+    var insertsWholeText: Bool {
         guard parents.isEmpty, replacedScalars == nil, !inserted.isEmpty, inserted.count <= TextLimits.textScalarsMax,
             let text = String(validating: inserted, as: UTF8.self)
         else { return false }

@@ -12,7 +12,8 @@ public enum SliceCodec {
         writer.count(slice.tables.count)
         for table in slice.tables { encode(table, to: &writer) }
         writer.count(slice.rows.count)
-        for part in slice.rows { encode(part, to: &writer, &replicas) }
+        var row = ByteWriter()
+        for part in slice.rows { encode(part, to: &writer, &replicas, row: &row) }
         encode(slice.position, of: slice, to: &writer)
     }
 
@@ -102,14 +103,17 @@ extension SliceCodec {
 // MARK: - Rows
 
 extension SliceCodec {
-    private static func encode(_ part: RowPart, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
+    /// - Parameter row: a buffer that is used for each row anew.
+    private static func encode(
+        _ part: RowPart, to writer: inout ByteWriter, _ replicas: inout ReplicaTable, row: inout ByteWriter
+    ) {
         writer.count(part.table)
         writer.identifier(part.id)
-        var state = ByteWriter()
-        RowStateCodec.encode(part.state, shown: .inline, to: &state, &replicas)
+        row.clear()
+        RowStateCodec.encode(part.state, shown: .inline, to: &row, &replicas)
         let flags = (part.isCut ? RowFlag.cut : 0) | (part.isPrelude ? RowFlag.prelude : 0)
-        if flags != 0 { state.byte(flags) }
-        writer.blob(state.bytes)
+        if flags != 0 { row.byte(flags) }
+        writer.blob(row.bytes)
     }
 
     private static func rows(

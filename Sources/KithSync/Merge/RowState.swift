@@ -75,6 +75,7 @@ public struct RowState: Hashable, Sendable {
 
     /// The part of the row that a replica which knows `vector` lacks, with all tombstones; `nil` if it lacks nothing.
     public func uncovered(by vector: VersionVector) -> RowState? {
+        if vector.isEmpty, !isEmpty, !cells.contains(where: \.cell.isEmpty) { return self }
         let parts = cells.compactMap { entry in
             entry.cell.uncovered(by: vector).map { Entry(column: entry.column, cell: $0) }
         }

@@ -10,6 +10,11 @@ public struct ByteWriter: Sendable {
 
     public var count: Int { bytes.count }
 
+    /// Empties the buffer, which keeps its room.
+    public mutating func clear() {
+        bytes.removeAll(keepingCapacity: true)
+    }
+
     public mutating func byte(_ value: UInt8) {
         bytes.append(value)
     }

@@ -7,6 +7,9 @@ public enum FrameCodec {
     /// Types from here on may be ignored by who does not know them; below it they are an error.
     static let firstOptionalType: UInt8 = 0x80
 
+    /// Room for a row of a slice that is made beforehand.
+    private static let rowBytesUsual = 1_024
+
     enum FrameType {
         static let hello: UInt8 = 1
         static let slice: UInt8 = 2
@@ -34,6 +37,7 @@ public enum FrameCodec {
             encode(hello, to: &body, &replicas)
         case .slice(let slice, let alsoSentTo):
             type = FrameType.slice
+            body = ByteWriter(reservingCapacity: slice.rows.count * Self.rowBytesUsual)
             SliceCodec.encode(slice, to: &body, &replicas)
             body.count(alsoSentTo.count)
             for replica in alsoSentTo { body.count(replicas.number(of: replica)) }

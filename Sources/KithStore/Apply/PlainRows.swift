@@ -1,0 +1,231 @@
+import KithCausality
+import KithSync
+
+/// Takes the row parts of one table that need no merge, and does what ``RowMerger`` would do with them without reading what
+/// they leave as it is.
+///
+/// Nearly all that travels is one of two kinds: a row that one commit has written whole and nobody here has met, and newer
+/// writes of registers, each of which supersedes the only one there. Everything else is declined.
+final class PlainRows {
+    private let ledger: RowLedger
+    private let table: CatalogTable
+    private let tracked: CatalogTable.Tracked
+    /// For each column of the slice's table this store's number.
+    private let columns: [Int]
+    /// For each column of the store its place among the tracked ones.
+    private var places: [Int?]
+    /// What this store knows, and what the sender does.
+    private let known: VersionVector
+    private let theirs: VersionVector
+    /// What rows refer to that come before the vector knows of them.
+    private let context: Int64?
+    private let mergesTexts: Bool
+    /// The context that the last row referred to.
+    private var lastContext: (number: Int64, isLive: Bool)?
+
+    // Statements at hand.
+    private let find: Statement
+    private let insertClocks: Statement
+    private var insertion: (columns: Int, statement: Statement)?
+    private var updates: [(places: [Int], statement: Statement)] = []
+
+    /// For each table of a slice, who takes its plain rows, if there can be any.
+    static func ofTables(_ tables: [LocalTable], _ merger: RowMerger, theirs: VersionVector) throws -> [PlainRows?] {
+        // A listing knows more of some rows than of others.
+        guard merger.listed == nil else { return tables.map { _ in nil } }
+        let isCovered = merger.vectorAfter.covers(theirs)
+        let context = try isCovered ? nil : merger.ledger.context(for: theirs)
+        return try tables.map { try PlainRows($0, merger, theirs, context) }
+    }
+
+    private init?(_ local: LocalTable, _ merger: RowMerger, _ theirs: VersionVector, _ context: Int64?) throws {
+        guard let table = merger.ledger.catalog[local.number], let tracked = table.tracked, tracked.naturalKey == nil, !tracked.isRelated,
+            zip(local.columns, local.columns.dropFirst()).allSatisfy({ $0 < $1 }), RegistersMadeTexts(table) == nil
+        else { return nil }
+        ledger = merger.ledger
+        self.table = table
+        self.tracked = tracked
+        columns = local.columns
+        known = merger.vector
+        self.theirs = theirs
+        self.context = context
+        places = Array(repeating: nil, count: table.columns.count)
+        for (place, column) in tracked.columns.enumerated() { places[column] = place }
+        mergesTexts = try tracked.kinds.contains(.text) && TextCells(ledger).hasAside()
+        let clocks = Sidecar.clockTable(table.number)
+        find = try ledger.connection.statement(
+            """
+            SELECT n.rowid, c.replica, c.sequence, c.timestamp, c.columns, c.exceptions, c.context
+            FROM \(quoted(tracked.sqlName)) n CROSS JOIN \(clocks) c ON c.row = n.rowid WHERE n.\(quoted(tracked.key)) = ?
+            """)
+        insertClocks = try ledger.connection.statement(
+            "INSERT INTO \(clocks) (row, id, replica, sequence, timestamp, columns, context) VALUES (?, ?, ?, ?, ?, ?, ?)")
+    }
+
+    /// Whether `part`, with the slice's numbers of columns, was taken; if not, nothing has changed.
+    func take(_ part: RowPart) throws -> Bool {
+        guard part.state.context.isEmpty, part.state.tombstones.isEmpty, !part.state.cells.isEmpty else { return false }
+        return try part.isCut ? update(part) : insert(part)
+    }
+
+    /// Writes the app's table, unless a rule of the app refuses it.
+    private func isAccepted(_ write: Statement) throws -> Bool {
+        if ledger.connection.firesTriggers { ledger.connection.willWrite() }
+        do {
+            try write.run()
+            return true
+        } catch  where error.isConstraint {
+            return false
+        }
+    }
+
+    // MARK: Rows that are new
+
+    private func insert(_ part: RowPart) throws -> Bool {
+        let cells = part.state.cells
+        guard let stamp = part.state.commonStamp, !known.covers(stamp.dot), cells.count <= columns.count,
+            try ledger.hiddenRow(table.number, part.id) == nil
+        else { return false }
+        if ledger.connection.firesTriggers {
+            // An insertion that fails would have fired triggers.
+            find.bind(1, part.id)
+            defer { find.reset() }
+            if try find.step() { return false }
+        }
+        guard let insert = try insertion(of: cells.count) else { return false }
+        insert.bind(1, part.id)
+        for (index, entry) in cells.enumerated() {
+            guard entry.column < columns.count, columns[entry.column] == index,
+                let value = entry.cell.value(writtenBy: stamp, mergesTexts: mergesTexts)
+            else { return false }
+            insert.bind(Int32(index + 2), value)
+        }
+        guard try isAccepted(insert), ledger.connection.changedRowCount == 1 else { return false }
+        try noteClocks(part.id, row: ledger.connection.lastInsertedRow, stamp, columns: cells.count)
+        return true
+    }
+
+    private func noteClocks(_ id: RowID, row: Int64, _ stamp: Stamp, columns: Int) throws {
+        let replica = try ledger.number(of: stamp.dot.replica)
+        insertClocks.bind(1, row)
+        insertClocks.bind(2, id)
+        insertClocks.bind(3, replica)
+        insertClocks.bind(4, Int64(bitPattern: stamp.dot.sequence))
+        insertClocks.bind(5, Int64(bitPattern: stamp.timestamp.rawValue))
+        insertClocks.bind(6, columns)
+        if let context { insertClocks.bind(7, context) } else { insertClocks.bindNull(7) }
+        try insertClocks.run()
+        try ledger.index(stamp.dot, replica: replica, table.number, row)
+    }
+
+    /// Inserts the key and the first `count` columns; a row that is there stays as it is.
+    private func insertion(of count: Int) throws -> Statement? {
+        if let insertion, insertion.columns == count { return insertion.statement }
+        guard count <= places.count else { return nil }
+        let present = places[..<count].compactMap(\.self)
+        guard present.count == count else { return nil }
+        let names = [quoted(tracked.key)] + present.map { tracked.names[$0] }
+        let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
+        let statement = try ledger.connection.statement(
+            """
+            INSERT INTO \(quoted(tracked.sqlName)) (\(names.joined(separator: ", "))) VALUES (\(marks))
+            ON CONFLICT (\(quoted(tracked.key))) DO NOTHING
+            """)
+        insertion = (count, statement)
+        return statement
+    }
+
+    // MARK: Registers that are written anew
+
+    private func update(_ part: RowPart) throws -> Bool {
+        find.bind(1, part.id)
+        guard try find.step() else { return false }
+        defer { find.reset() }
+        let row = find.integer(0)
+        var stored = try ledger.storedRow(find, at: 1, table: table.number)
+        guard try !isLive(stored.context), stored.exceptions.tombstones.isEmpty else { return false }
+        let before = stored.liveDots
+        var changed: [Int] = []
+        for entry in part.state.cells {
+            guard entry.column < columns.count, let place = places[columns[entry.column]],
+                case .register(let register) = entry.cell, register.writes.count == 1,
+                supersedes(register.writes[0].stamp.dot, stored.register(columns[entry.column]))
+            else { return false }
+            changed.append(place)
+            stored.exceptions[columns[entry.column]] = .register(
+                RegisterState(writes: [Write(stamp: register.writes[0].stamp, value: .null)]))
+        }
+        let update = try self.update(of: changed)
+        for (index, entry) in part.state.cells.enumerated() {
+            guard case .register(let register) = entry.cell else { return false }
+            update.bind(Int32(index + 1), register.writes[0].value)
+        }
+        update.bind(Int32(changed.count + 1), row)
+        guard try isAccepted(update) else { return false }
+        stored.context = context
+        try ledger.save(stored, table.number, row: row, id: part.id)
+        try ledger.reindex(table.number, from: before, at: row, to: stored.liveDots, at: row)
+        return true
+    }
+
+    /// Whether a row that refers to `context` is ahead of the vector; most that refer to one no longer are.
+    private func isLive(_ context: Int64?) throws -> Bool {
+        guard let context else { return false }
+        if let lastContext, lastContext.number == context { return lastContext.isLive }
+        let isLive = try !ledger.contextVector(context).isEmpty
+        lastContext = (context, isLive)
+        return isLive
+    }
+
+    /// Whether the write `dot` takes the place of all that `held` has.
+    private func supersedes(_ dot: Dot, _ held: RegisterState) -> Bool {
+        if known.covers(dot) || held.writes.count > 1 { return false }
+        guard let old = held.writes.first?.stamp.dot else { return true }
+        return old != dot && theirs.covers(old)
+    }
+
+    private func update(of places: [Int]) throws -> Statement {
+        if let known = updates.first(where: { $0.places == places }) { return known.statement }
+        let assignments = places.map { "\(tracked.names[$0]) = ?" }.joined(separator: ", ")
+        let statement = try ledger.connection.statement("UPDATE \(quoted(tracked.sqlName)) SET \(assignments) WHERE rowid = ?")
+        updates.append((places, statement))
+        return statement
+    }
+}
+
+extension RowState {
+    /// The stamp of the first write that has one.
+    fileprivate var commonStamp: Stamp? {
+        for entry in cells {
+            switch entry.cell {
+            case .register(let state): return state.writes.first?.stamp
+            case .text(let state): if let change = state.changes.first { return change.stamp }
+            case .set, .counter: break
+            }
+        }
+        return nil
+    }
+}
+
+extension Cell {
+    /// What the cell shows, if it is what one commit has written and nobody has changed since.
+    fileprivate func value(writtenBy stamp: Stamp, mergesTexts: Bool) -> Value? {
+        switch self {
+        case .register(let state):
+            return state.writes.count == 1 && state.writes[0].stamp == stamp ? state.writes[0].value : nil
+        case .set(let state):
+            guard state.touched.entries == [stamp.dot], state.elements.count <= WireLimits.setElementsMax,
+                state.elements.allSatisfy({ $0.dots == [stamp.dot] })
+            else { return nil }
+            return .text(SetText.text(of: state.elements))
+        case .counter(let state):
+            return state.totals.count == 1 && state.totals[0].dot == stamp.dot ? .integer(state.totals[0].amount) : nil
+        case .text(let state):
+            guard !mergesTexts, state.touched.entries == [stamp.dot] else { return nil }
+            if state.changes.isEmpty { return state.present.isEmpty ? .null : state.present == [stamp.dot] ? .text([]) : nil }
+            guard state.changes.count == 1, state.present == [stamp.dot], state.changes[0].stamp == stamp, state.changes[0].insertsWholeText
+            else { return nil }
+            return .text(state.changes[0].inserted)
+        }
+    }
+}

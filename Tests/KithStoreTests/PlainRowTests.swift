@@ -1,0 +1,171 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import Synchronization
+import Testing
+
+@Suite("A row that is merged the short way ends otherwise than by the long one")
+struct PlainRowTests {
+    @Test("random histories of a few hundred rows end the same both ways", arguments: 1...4 as ClosedRange<UInt64>)
+    func sameAsLong(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let (author, other) = (try TestStore(), try TestStore())
+        let (short, long) = (try TestStore(), try TestStore())
+        for _ in 0..<6 {
+            for store in [author, other] { try Self.edit(store, 200, &random) }
+            for (from, to) in [(author, other), (other, author)] where random.next() % 3 == 0 { try to.receive(from: from) }
+            for from in [author, other] {
+                let vector = try short.store.vector()
+                #expect(try long.store.vector() == vector)
+                let slice = try from.store.delta(since: vector)
+                guard case .applied = try short.store.apply(slice), case .applied = try long.store.apply(slice.takingTheLongWay) else {
+                    throw StoreError(.failed, "refused")
+                }
+            }
+            #expect(try short.store.delta(since: VersionVector()).rows == long.store.delta(since: VersionVector()).rows)
+            #expect(try short.shown() == long.shown())
+        }
+        for store in [short, long] { try store.expectSound() }
+    }
+
+    /// One commit with many changes of every kind.
+    private static func edit(_ store: TestStore, _ rows: UInt64, _ random: inout SplitMix64) throws {
+        let elements = [#"["a","b"]"#, #"["a"]"#, "[]", #"["é","\"q\""]"#, "[1,true,null]"]
+        let choice = random.next()
+        let base = random.next() % 40
+        try store.database.write { db in
+            for number in 1...rows {
+                let tags = elements[Int((number &+ choice) % 5)]
+                switch (number &* 7 &+ choice) % 5 {
+                case 0:
+                    try db.execute(
+                        sql: "INSERT OR IGNORE INTO note (id, title, color, tags, views) VALUES (?, ?, ?, ?, ?)",
+                        arguments: [key(base + number), "n\(number)", Int(number), tags, Int(number % 4)])
+                case 1: try db.execute(sql: "UPDATE note SET title = ? WHERE id = ?", arguments: ["t\(choice % 100)", key(number)])
+                case 2: try db.execute(sql: "UPDATE note SET color = color + 1, title = 'x' WHERE id = ?", arguments: [key(number)])
+                case 3: try db.execute(sql: "UPDATE note SET views = views + 1, tags = ? WHERE id = ?", arguments: [tags, key(number)])
+                default:
+                    if number % 11 == 0 { try db.execute(sql: "DELETE FROM note WHERE id = ?", arguments: [key(number)]) }
+                }
+            }
+        }
+    }
+
+    @Test("a trigger of the app sees every row of a large slice, and later local writes are noted")
+    func triggers() throws {
+        let watched =
+            TestStore.noteSQL + """
+                ; CREATE TABLE log (title TEXT);
+                CREATE TRIGGER log_titles AFTER INSERT ON note BEGIN INSERT INTO log VALUES (new.title); END
+                """
+        let author = try TestStore()
+        let stores = [try TestStore(), try TestStore(sql: watched)]
+        try DigestTests.fill(author, 1...300)
+        for store in stores {
+            try store.receive(from: author)
+            try store.execute("UPDATE note SET title = 'mine' WHERE id = ?", [key(3)])
+            #expect(try store.sequence() == 1)
+            try store.expectSound()
+        }
+        #expect(try stores[1].database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") } == 300)
+    }
+
+    @Test("rows that a rule of the app refuses are kept aside, and the others are shown")
+    func refused() throws {
+        let author = try TestStore()
+        let strict = try TestStore(sql: TestStore.noteSQL.replacing("color INTEGER", with: "color INTEGER CHECK (color < 200)"))
+        try author.database.write { db in
+            for number in 1...300 as ClosedRange<UInt64> {
+                try db.execute(
+                    sql: "INSERT INTO note (id, title, color, tags) VALUES (?, 'a', ?, ?)",
+                    arguments: [key(number), Int(number), number % 2 == 0 ? #"["a"]"# : "[1]"])
+            }
+        }
+        try strict.receive(from: author)
+        #expect(try strict.shown().count == 199)
+        try author.execute("UPDATE note SET color = 300 - color")
+        try strict.receive(from: author)
+        #expect(try strict.shown().count == 200)
+        #expect(try strict.store.delta(since: VersionVector()).rows == author.store.delta(since: VersionVector()).rows)
+        try strict.expectSound()
+    }
+
+    @Test("what is sent as a set and is no JSON is refused, in a large slice, too")
+    func notJSON() throws {
+        let (author, receiver) = (try TestStore(), try TestStore())
+        try DigestTests.fill(author, 1...200)
+        var slice = try author.store.delta(since: VersionVector())
+        let tags = try #require(slice.tables[0].columns.firstIndex { $0.name == Array("tags".utf8) })
+        let dot = try #require(slice.vector.entries.first)
+        slice.rows[7].state[tags] = .set(SetState(elements: [Array(#"a","b"#.utf8)], dot: dot))
+        _ = try receiver.store.apply(slice)
+        #expect(try receiver.shown().count == 199)
+    }
+
+    @Test("a slice of a longer delta lets others write in between; a delta of one slice is one commit")
+    func parts() throws {
+        let author = try TestStore()
+        try DigestTests.fill(author, 1...2_500)
+        let receiver = try TestStore()
+        let commits = CommitCounter()
+        receiver.database.add(transactionObserver: commits)
+        let first = try author.store.slice(SliceRequest(since: VersionVector()))
+        #expect(!first.isLast)
+        _ = try receiver.store.apply(first)
+        #expect(commits.count > 1)
+        #expect(try receiver.shown().count == first.rows.count)
+        #expect(try receiver.store.summary().resumption?.position == first.position)
+        let before = commits.count
+        let rest = try author.store.slice(SliceRequest(since: VersionVector(), after: first.position, target: first.target))
+        #expect(rest.isLast)
+        _ = try receiver.store.apply(rest)
+        #expect(commits.count == before + 1)
+        #expect(try receiver.store.vector() == author.store.vector())
+        try receiver.expectSound()
+    }
+
+    @Test("a new text of a known author is taken as it is")
+    func newTexts() throws {
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, body TEXT)"
+        let tables = [TrackedTable("note", texts: ["body"])]
+        let (author, receiver) = (try TestStore(sql: sql, tables: tables), try TestStore(sql: sql, tables: tables))
+        for (number, body) in [(1, "one"), (2, "two"), (3, "")] as [(UInt64, String)] {
+            try author.execute("INSERT INTO note VALUES (?, ?)", [key(number), body])
+            try receiver.receive(from: author)
+        }
+        #expect(try receiver.shown().count == 3)
+        #expect(try receiver.store.delta(since: VersionVector()).rows == author.store.delta(since: VersionVector()).rows)
+        try receiver.expectSound()
+    }
+}
+
+private final class CommitCounter: TransactionObserver, Sendable {
+    private let commits = Atomic(0)
+
+    var count: Int { commits.load(ordering: .relaxed) }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseDidCommit(_ db: Database) { commits.add(1, ordering: .relaxed) }
+    func databaseDidRollback(_ db: Database) {}
+}
+
+extension TestStore {
+    /// All rows that the app sees.
+    fileprivate func shown() throws -> [Row] {
+        try database.read { try Row.fetchAll($0, sql: "SELECT * FROM note ORDER BY id") }
+    }
+}
+
+extension Slice {
+    /// The same rows with a context that says nothing new, which only the general merge understands.
+    fileprivate var takingTheLongWay: Slice {
+        var slice = self
+        for index in rows.indices where rows[index].state.context.isEmpty {
+            slice.rows[index].state.context = VersionVector(vector.entries.prefix(1))
+        }
+        return slice
+    }
+}
