@@ -13,7 +13,7 @@ let package = Package(
             name: "kith-bench",
             dependencies: [
                 .product(name: "Kith", package: "kith"), .product(name: "KithStore", package: "kith"),
-                .product(name: "KithText", package: "kith"), .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "KithText", package: "kith"), .product(name: "KithNotes", package: "kith"), .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]),
         // Needs as little as possible, for `make test` builds it.

@@ -44,6 +44,7 @@ struct KithBench {
         }
         if wants("P9") { report(try CatchUp.measure(rows: isQuick ? 50_000 : 1_000_000)) }
         if wants("P10") { report(try MetadataBenchmarks.bytes(count: count)) }
+        if wants("P11") { report([try ListBenchmarks.list(rounds: rounds, count: count)]) }
         if wants("P13") { report([try MetadataBenchmarks.addedColumn(count: count * 10)]) }
         try runText(rounds)
     }

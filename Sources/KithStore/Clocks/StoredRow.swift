@@ -29,6 +29,7 @@ struct StoredRow {
 
     /// The commits that live in the row, sorted.
     var liveDots: [Dot] {
+        if exceptions.isEmpty { return baseColumns > 0 ? [base.dot] : [] }
         var dots = exceptions.liveDots
         if usesBase, !dots.contains(base.dot) {
             dots.insert(base.dot, at: dots.firstIndex { $0 > base.dot } ?? dots.endIndex)

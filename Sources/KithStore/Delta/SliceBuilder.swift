@@ -30,7 +30,7 @@ struct SliceBuilder {
         if let resumed, let resumption = request.resumption, row.position <= resumption.position { known = resumed }
         guard var part = row.state.uncovered(by: known) else { return true }
         try TextCells(ledger).fill(&part, table: row.table, id: row.position.row, unknownTo: known)
-        let isCut = part.content.count != row.state.content.count || row.state.hasTexts(of: known, beside: part)
+        let isCut = part.contentCount != row.state.contentCount || row.state.hasTexts(of: known, beside: part)
         if try addPrelude(of: &part, row) { return false }
         let size = part.sliceBytesBound
         if !rows.isEmpty, rows.count >= limits.rowsMax || byteCount + size > limits.bytesMax {
