@@ -74,7 +74,7 @@ final class PlainRows {
         do {
             try write.run()
             return true
-        } catch  where error.isConstraint {
+        } catch let error where error.isConstraint {
             return false
         }
     }
@@ -138,12 +138,9 @@ final class PlainRows {
     // MARK: Registers that are written anew
 
     private func update(_ part: RowPart) throws -> Bool {
-        find.bind(1, part.id)
-        guard try find.step() else { return false }
-        defer { find.reset() }
-        let row = find.integer(0)
-        var stored = try ledger.storedRow(find, at: 1, table: table.number)
-        guard try !isLive(stored.context), stored.exceptions.tombstones.isEmpty else { return false }
+        guard case (let row, var stored)? = try clocks(of: part.id), try !isLive(stored.context),
+            stored.exceptions.tombstones.isEmpty
+        else { return false }
         let before = stored.liveDots
         var changed: [Int] = []
         for entry in part.state.cells {
@@ -166,6 +163,13 @@ final class PlainRows {
         try ledger.save(stored, table.number, row: row, id: part.id)
         try ledger.reindex(table.number, from: before, at: row, to: stored.liveDots, at: row)
         return true
+    }
+
+    private func clocks(of id: RowID) throws -> (row: Int64, stored: StoredRow)? {
+        find.bind(1, id)
+        guard try find.step() else { return nil }
+        defer { find.reset() }
+        return (find.integer(0), try ledger.storedRow(find, at: 1, table: table.number))
     }
 
     /// Whether a row that refers to `context` is ahead of the vector; most that refer to one no longer are.
