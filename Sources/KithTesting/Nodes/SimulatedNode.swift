@@ -106,6 +106,8 @@ final class SimulatedNode {
         firstSentinel = disk.sentinel()
         for probe in probes { database.add(transactionObserver: probe, extent: .observerLifetime) }
         summary = try store.summary()
+        // After a loss of power it first has to be found out which moment this is.
+        if !hasLostPower { noteMoment() }
     }
 
     /// The process is killed; what it committed stays.
@@ -116,10 +118,12 @@ final class SimulatedNode {
         store = nil
     }
 
-    /// The newer version of the app takes the database over. The process must not run.
+    /// The newer version of the app takes the database over, and waits until that is on the disk. The process must not run.
     func update() throws {
         isOld = false
         try version.migrate(database)
+        disk.faults?.settle()
+        noteDurable()
     }
 
     /// The machine loses its power, and with it some of what was not synced.
