@@ -28,11 +28,11 @@ demo: setup ## two nodes find each other on this machine and share a note; leave
 
 test: setup ## build everything with warnings as errors and run all tests
 	KITH_WERROR=1 $(SWIFT) build --build-tests
+	scripts/counts.sh
 	$(RUN) --filter '^($(COMPUTING))Tests\.'
 	$(RUN) --filter '^($(CONNECTING))Tests\.'
 	$(RUN) --filter '^KithTests\.' --skip '$(MACHINES)'
 	$(RUN) --no-parallel --filter '^($(BLOCKING))Tests\.|$(MACHINES)'
-	scripts/counts.sh
 
 check: setup lint ## the quick round while working: format and the tests that take seconds
 	$(SWIFT) test --disable-xctest --skip '$(SLOW)'
