@@ -24,7 +24,7 @@ let phone = try openStore()
 let laptop = try openStore()
 
 // A live query: GRDB's own observation. It fires for one's own writes and for what arrives.
-let chores = ValueObservation.tracking { db in try Chore.order(sql: "title").fetchAll(db) }
+let chores = ValueObservation.trackingConstantRegion { db in try Chore.order(sql: "title").fetchAll(db) }
 let screen = Task {
     for try await list in chores.values(in: laptop.database) {
         let lines = list.map { "  [\($0.isDone ? "x" : " ")] \($0.title), \($0.minutes) min, \($0.helpers)" }
