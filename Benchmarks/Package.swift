@@ -16,7 +16,6 @@ let package = Package(
                 .product(name: "KithText", package: "kith"), .product(name: "KithNotes", package: "kith"), .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]),
-        // Needs as little as possible, for `make test` builds it.
         .executableTarget(
             name: "kith-counts",
             dependencies: [

@@ -55,12 +55,12 @@ counts=$(for kernel in "${kernels[@]}"; do
 done)
 
 if [ "${1:-}" = --record ]; then
-    { printf '# Instructions of each kernel, by `make counts`.\n# %s\n' "$(environment)"; printf '%s\n' "$counts"; } >"$values"
+    { printf '# Instructions of each kernel, by `make counts RECORD=1`.\n# %s\n' "$(environment)"; printf '%s\n' "$counts"; } >"$values"
     cat "$values"
     exit 0
 fi
 
-[ -f "$values" ] || fail "there are no values to compare with. Record them with: make counts"
+[ -f "$values" ] || fail "there are no values to compare with. Record them with: make counts RECORD=1"
 if [ "$(sed -n 's/^# //p' "$values" | tail -n 1)" != "$(environment)" ]; then
     printf 'counts: recorded with %s, but this is %s: shown, not judged\n' "$(sed -n 's/^# //p' "$values" | tail -n 1)" "$(environment)"
     printf '%s\n' "$counts"
@@ -70,9 +70,9 @@ fi
 failed=
 while read -r kernel count; do
     before=$(sed -n "s/^$kernel //p" "$values")
-    [ -n "$before" ] || fail "$values has no value for $kernel. Record it with: make counts"
+    [ -n "$before" ] || fail "$values has no value for $kernel. Record it with: make counts RECORD=1"
     percent=$(((count - before) * 100 / before))
     printf '%-8s %13d instructions, %+d %%\n' "$kernel" "$count" "$percent"
     [ "$percent" -lt "$tolerance_percent" ] || failed+=" $kernel"
 done <<<"$counts"
-[ -z "$failed" ] || fail "slower by $tolerance_percent % or more:$failed. Find out why (docs/performance.md says how); if it is meant to be, record the new values with 'make counts' and say so in the commit."
+[ -z "$failed" ] || fail "slower by $tolerance_percent % or more:$failed. Find out why (docs/performance.md says how); if it is meant to be, record the new values with 'make counts RECORD=1' and say so in the commit."
