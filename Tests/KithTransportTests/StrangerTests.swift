@@ -163,8 +163,10 @@ import Testing
         let socket = try await RawSocket(port: #require(server.localAddress?.port))
         let done = socket.channel.eventLoop.makePromise(of: Connection.self)
         let policy = PeerPolicy(ownID: own.id, expected: nil, admission: { $0.id })
-        try await socket.channel.eventLoop.submit {
-            let handshake = HandshakeHandler(policy: policy, configuration: .init(), isInitiator: false, done: done)
+        var patient = TransportConfiguration()
+        patient.handshakeTimeoutMilliseconds = 600_000
+        try await socket.channel.eventLoop.submit { [patient] in
+            let handshake = HandshakeHandler(policy: policy, configuration: patient, isInitiator: false, done: done)
             try socket.channel.pipeline.syncOperations.addHandler(handshake)
         }.get()
         socket.channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: "kith/1"))
