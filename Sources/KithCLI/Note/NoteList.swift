@@ -46,6 +46,7 @@ struct NoteList: ParsableCommand {
     func run() throws {
         var query = NoteQuery()
         list.apply(to: &query)
+        query.readsBodies = options.json
         let found = try options.withNotes { notes in try notes.list(query) }
         try found.write(to: .output, asJSON: options.json)
         if found.isEmpty, !options.json, Console.output.isTerminal {

@@ -22,6 +22,7 @@ struct NoteSearch: ParsableCommand {
     func run() throws {
         var query = NoteQuery(searching: words.joined(separator: " "))
         list.apply(to: &query)
+        query.readsBodies = options.json
         let found = try options.withNotes { notes in try notes.list(query) }
         try found.write(to: .output, asJSON: options.json)
         if found.isEmpty, !options.json, Console.output.isTerminal {

@@ -18,6 +18,8 @@ struct TextTable {
 
     /// No column gets narrower than this.
     private static let widthMin = 8
+    /// Bytes that are collected before they are written.
+    private static let writtenAtOnce = 64 << 10
 
     init(header: [String], flexibleColumns: Int...) {
         self.header = header
@@ -29,17 +31,23 @@ struct TextTable {
         let lines = (console.isTerminal ? [header.map { Cell($0, .dim) }] : []) + rows
         var widths = header.indices.map { column in lines.map { $0[column].text.displayWidth }.max() ?? 0 }
         if let available = console.width { shrink(&widths, to: available) }
+        let spaces = String(repeating: " ", count: (widths.max() ?? 0) + 2)
+        var text = ""
         for line in lines {
-            var text = ""
             // Spaces at the end of a line would wrap on a narrow terminal.
             let last = line.lastIndex { !$0.text.isEmpty } ?? 0
             for (column, cell) in line.enumerated() where column <= last {
                 let shown = console.isTerminal ? cell.text.truncated(toWidth: widths[column]) : cell.text
-                let space = column == last ? "" : String(repeating: " ", count: max(0, widths[column] - shown.displayWidth) + 2)
-                text += console.styled(shown, cell.style) + space
+                text += console.styled(shown, cell.style)
+                if column == last { continue }
+                text += spaces.prefix(max(0, widths[column] - shown.displayWidth) + 2)
             }
-            try console.writeLine(text)
+            text += "\n"
+            if text.utf8.count < Self.writtenAtOnce { continue }
+            try console.write(text)
+            text = ""
         }
+        try console.write(text)
     }
 
     /// Takes from the flexible columns what is too much.

@@ -19,10 +19,11 @@ struct TimeText {
 
     /// `2026-02-01 17:03`, in local time.
     var local: String {
-        let style = Date.ISO8601FormatStyle(timeZone: .current).year().month().day().dateTimeSeparator(.space)
-            .time(includingFractionalSeconds: false)
-        return String(Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(style).prefix(16))
+        String(Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(Self.localStyle).prefix(16))
     }
+
+    private static let localStyle = Date.ISO8601FormatStyle(timeZone: .current).year().month().day().dateTimeSeparator(.space)
+        .time(includingFractionalSeconds: false)
 
     /// `5 min ago`, `3 h ago`, `2 days ago`; the date for what is a month ago or in the future.
     func ago(nowMilliseconds now: Int64) -> String {

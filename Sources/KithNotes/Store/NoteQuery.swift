@@ -21,6 +21,8 @@ public struct NoteQuery: Hashable, Sendable {
     public var order = Order.updated
     /// How many at most, of the first in order; `nil` for all.
     public var limit: Int?
+    /// Whether the bodies are read; without, every note has an empty one.
+    public var readsBodies = true
 
     public init() {}
 
@@ -46,10 +48,10 @@ public struct NoteQuery: Hashable, Sendable {
         }
         arguments.append(limit.map { max(0, $0) } ?? -1)
         let sql = """
-            SELECT \(Note.columns) FROM note \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
+            SELECT \(readsBodies ? Note.columns : Note.columnsWithoutBody) FROM note \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
             ORDER BY \(order.sql) LIMIT ?
             """
-        return try Row.fetchAll(db, sql: sql, arguments: StatementArguments(arguments)).compactMap(Note.init(row:))
+        return try Array(Row.fetchCursor(db, sql: sql, arguments: StatementArguments(arguments)).compactMap(Note.init(row:)))
     }
 }
 

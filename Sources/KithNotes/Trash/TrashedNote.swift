@@ -32,10 +32,9 @@ extension TrashedNote {
 extension Note {
     /// A note of which the store has these values, by column.
     fileprivate init?(_ id: RowID, _ values: [String: Value]) {
-        var row = values.mapValues { DatabaseValue($0) as (any DatabaseValueConvertible)? }
-        for column in Note.columnNames where row[column] == nil { row[column] = DatabaseValue.null }
-        row["id"] = Data(id.bytes)
-        self.init(row: Row(row))
+        self.init { column in
+            column == 0 ? Data(id.bytes).databaseValue : values[Note.columnNames[column]].map(DatabaseValue.init) ?? .null
+        }
     }
 }
 
