@@ -54,7 +54,7 @@ struct CatchUp {
         let sent = try source.finish()
         func line(_ side: String, _ report: Report) -> Line {
             Line(
-                name: "P9", work: "catch-up of \(rows) rows, \(side): memory above idle; longest save of \(report.saves)",
+                name: "P5", work: "catch-up of \(rows) rows, \(side): memory above idle; longest save of \(report.saves)",
                 ours: "\((report.peakKiB - report.idleKiB) / 1_024) MiB above \(report.idleKiB / 1_024); "
                     + "\(format(report.longestSaveMilliseconds / 1_000))",
                 limit: "", ratio: nil, goal: "< 64 MiB; one slice")
@@ -63,31 +63,14 @@ struct CatchUp {
         return [
             line("sender", sent), line("receiver", received),
             Line(
-                name: "P9", work: "catch-up of \(rows) rows, rate", ours: "\(Int(rate)) rows a second", limit: format(received.seconds),
+                name: "P5", work: "catch-up of \(rows) rows, rate", ours: "\(Int(rate)) rows a second", limit: format(received.seconds),
                 ratio: nil,
                 goal: ""),
         ]
     }
 
-    private struct Running {
-        let process: Process
-        let output: Pipe
-
-        func finish() throws -> Report {
-            let data = output.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            return try JSONDecoder().decode(Report.self, from: data)
-        }
-    }
-
-    private static func start(_ part: Part, _ folder: URL, _ rows: Int, _ port: Int) throws -> Running {
-        let process = Process()
-        process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["catch-up", part.rawValue, folder.path, String(rows), String(port)]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        return Running(process: process, output: output)
+    private static func start(_ part: Part, _ folder: URL, _ rows: Int, _ port: Int) throws -> BenchProcess<Report> {
+        try BenchProcess(["catch-up", part.rawValue, folder.path, String(rows), String(port)])
     }
 
     // MARK: One part
@@ -115,11 +98,11 @@ struct CatchUp {
         _ = try node.count()
         node.start()
         try await Task.sleep(for: .milliseconds(500))
-        report.idleKiB = Self.residentKiB()
+        report.idleKiB = ProcessFigures.anonymousKiB
         let start = ContinuousClock.now
         var nextSave = start
         while true {
-            report.peakKiB = max(report.peakKiB, Self.residentKiB())
+            report.peakKiB = max(report.peakKiB, ProcessFigures.anonymousKiB)
             let status = node.node.status
             let isComplete = try status.state == .upToDate && status.peers.first?.isInSync == true && node.count() > rows
             if isComplete || start.duration(to: .now) > .seconds(540) { break }
@@ -133,7 +116,7 @@ struct CatchUp {
         report.seconds = start.duration(to: .now) / .seconds(1)
         // The other side finishes, too.
         try await Task.sleep(for: .seconds(2))
-        report.peakKiB = max(report.peakKiB, Self.residentKiB())
+        report.peakKiB = max(report.peakKiB, ProcessFigures.anonymousKiB)
         await node.stop()
         return report
     }
@@ -144,12 +127,5 @@ struct CatchUp {
                 sql: "INSERT INTO note (id, title) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET title = excluded.title",
                 arguments: [Data(repeating: part == .source ? 0xfe : 0xff, count: 16), "save \(number)"])
         }
-    }
-
-    /// What of this process is in memory, files that it has mapped not counted.
-    private static func residentKiB() -> Int {
-        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
-        return line.flatMap { Int($0.split(separator: " ").dropFirst().first ?? "") } ?? 0
     }
 }

@@ -8,6 +8,7 @@ struct KithBench {
 
     static func main() async throws {
         if let part = CatchUp(arguments: CommandLine.arguments) { return try await part.run() }
+        if let part = IdleNode(arguments: CommandLine.arguments) { return try await part.run() }
         var bench = KithBench()
         try await bench.run()
         try bench.printTable()
@@ -32,6 +33,7 @@ struct KithBench {
         if wants("P5") {
             let notes = Corpus.smallNotes(count * 10)
             report([try await NodeBenchmarks.firstSync(rounds: 1, notes: notes, name: "P5", goal: "rate of P4 ± 15 %")])
+            report(try CatchUp.measure(rows: isQuick ? 50_000 : 1_000_000))
         }
         if wants("P6") {
             report(try await NodeBenchmarks.latency(commits: isQuick ? 50 : 500, perSecond: 100))
@@ -42,7 +44,7 @@ struct KithBench {
             report(try ApplyBenchmarks.updates(rounds: rounds, count: count))
             report(try ApplyBenchmarks.savesMeanwhile(count: count))
         }
-        if wants("P9") { report(try CatchUp.measure(rows: isQuick ? 50_000 : 1_000_000)) }
+        if wants("P9") { report(try IdleNode.measure(count: count)) }
         if wants("P10") { report(try MetadataBenchmarks.bytes(count: count)) }
         if wants("P11") { report([try ListBenchmarks.list(rounds: rounds, count: count)]) }
         if wants("P13") { report([try MetadataBenchmarks.addedColumn(count: count * 10)]) }

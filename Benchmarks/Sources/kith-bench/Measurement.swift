@@ -28,7 +28,7 @@ struct Line: Codable {
 func seconds(_ body: () throws -> Void) rethrows -> Double {
     let start = ContinuousClock.now
     try body()
-    return Double(start.duration(to: .now).components.attoseconds) / 1e18 + Double(start.duration(to: .now).components.seconds)
+    return start.duration(to: .now) / .seconds(1)
 }
 
 /// Processor time of this process, which other work on the machine disturbs least.

@@ -30,8 +30,8 @@ enum MetadataBenchmarks {
     static func addedColumn(count: Int) throws -> Line {
         let database = try NotesDatabase(tracked: true)
         try database.insert(Corpus.smallNotes(count))
-        database.store?.close()
         let before = try database.store?.size()
+        database.store?.close()
         let statement = "ALTER TABLE note ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0"
         var store: KithStore?
         let altered = try seconds { try database.pool.write { try $0.execute(sql: statement) } }

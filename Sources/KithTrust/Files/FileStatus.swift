@@ -1,12 +1,22 @@
-import Foundation
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// What the file system says of a file, links followed.
+///
+/// Asked of the system itself: Foundation looks up the names of owner and group as well, in files that it opens each time, and
+/// a node that stands idle looks at its files twice a second.
 struct FileStatus: Sendable {
     /// What tells one version of a file from the next without reading it.
     struct Stamp: Hashable, Sendable {
-        fileprivate let number: Int64
+        fileprivate let number: UInt64
         fileprivate let bytes: Int64
-        fileprivate let modified: Date
+        fileprivate let modifiedSeconds: Int
+        fileprivate let modifiedNanoseconds: Int
     }
 
     let isRegular: Bool
@@ -21,26 +31,19 @@ struct FileStatus: Sendable {
 
     /// Of the file at `path`; `nil` if there is none to look at.
     init?(path: String) {
-        let resolved = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: resolved),
-            let owner = Self.integer(attributes[.ownerAccountID]), let mode = Self.integer(attributes[.posixPermissions]),
-            let bytes = Self.integer(attributes[.size]), let number = Self.integer(attributes[.systemFileNumber]),
-            let modified = attributes[.modificationDate] as? Date
-        else { return nil }
-        let type = attributes[.type] as? FileAttributeType
-        isRegular = type == .typeRegular
-        isFolder = type == .typeDirectory
-        self.owner = owner
-        self.mode = mode
-        self.bytes = bytes
-        stamp = Stamp(number: number, bytes: bytes, modified: modified)
-    }
-
-    private static func integer(_ value: Any?) -> Int64? {
-        switch value {
-        case let value as any BinaryInteger: Int64(clamping: value)
-        case let value as NSNumber: value.int64Value
-        default: nil
-        }
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        isRegular = status.st_mode & S_IFMT == S_IFREG
+        isFolder = status.st_mode & S_IFMT == S_IFDIR
+        owner = Int64(status.st_uid)
+        mode = Int64(status.st_mode & 0o7777)
+        bytes = Int64(status.st_size)
+        #if canImport(Darwin)
+        let modified = status.st_mtimespec
+        #else
+        let modified = status.st_mtim
+        #endif
+        stamp = Stamp(
+            number: UInt64(status.st_ino), bytes: bytes, modifiedSeconds: Int(modified.tv_sec), modifiedNanoseconds: Int(modified.tv_nsec))
     }
 }
