@@ -29,6 +29,7 @@ struct KithBench {
         if wants("P3") { report([try StoreBenchmarks.reads(rounds: rounds, count: count)]) }
         if wants("P4") {
             report([try await NodeBenchmarks.firstSync(rounds: rounds, notes: Corpus.notes(count), name: "P4", goal: "≤ 2.0")])
+            report(try await Peers.firstSync(count: count / 100))
         }
         if wants("P5") {
             let notes = Corpus.smallNotes(count * 10)

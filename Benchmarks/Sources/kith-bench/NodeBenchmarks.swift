@@ -6,30 +6,35 @@ import Synchronization
 
 /// Whole nodes over loopback TLS.
 enum NodeBenchmarks {
-    /// From the start of the connecting node until every row is there.
     static func firstSync(rounds: Int, notes: [Corpus.Note], name: String, goal: String) async throws -> Line {
         var ours: [Double] = []
         var limit: [Double] = []
         for _ in 0..<rounds {
             let plain = try NotesDatabase(tracked: false)
-            limit.append(try seconds { try plain.insert(notes) })
-            let (a, b) = (try BenchNode(), try BenchNode())
-            try a.notes.insert(notes)
-            try await a.connect(b)
-            while b.node.status.peers.first?.state != .connected { try await Task.sleep(for: .milliseconds(1)) }
-            let start = ContinuousClock.now
-            while b.node.status.state != .upToDate { try await Task.sleep(for: .milliseconds(2)) }
-            _ = try b.store.makeDurable()
-            ours.append(start.duration(to: .now) / .seconds(1))
-            let arrived = try b.count()
-            precondition(arrived == notes.count)
-            await b.stop()
-            await a.stop()
+            limit.append(try kith_bench.seconds { try plain.insert(notes) })
+            ours.append(try await seconds(toSync: notes))
         }
         let ratio = Sample(values: zip(ours, limit).map { $0 / $1 }).median
         return Line(
             name: name, work: "first sync of \(notes.count) notes", ours: format(Sample(values: ours).median),
             limit: format(Sample(values: limit).median), ratio: ratio, goal: goal)
+    }
+
+    /// From the moment two nodes are connected until all notes of the one are on the disk of the other.
+    static func seconds(toSync notes: [Corpus.Note]) async throws -> Double {
+        let (a, b) = (try BenchNode(), try BenchNode())
+        try a.notes.insert(notes)
+        try await a.connect(b)
+        while b.node.status.peers.first?.state != .connected { try await Task.sleep(for: .milliseconds(1)) }
+        let start = ContinuousClock.now
+        while b.node.status.state != .upToDate { try await Task.sleep(for: .milliseconds(2)) }
+        _ = try b.store.makeDurable()
+        let seconds = start.duration(to: .now) / .seconds(1)
+        let arrived = try b.count()
+        precondition(arrived == notes.count)
+        await b.stop()
+        await a.stop()
+        return seconds
     }
 
     /// From the commit on one node until an observation on the other has the value.

@@ -1,3 +1,6 @@
+// Where a whole module is compiled at once, the compiler takes `stat` for a part of CoreFoundation if any file imports Foundation.
+import CoreFoundation
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

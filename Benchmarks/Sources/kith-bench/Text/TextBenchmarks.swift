@@ -36,7 +36,7 @@ enum TextBenchmarks {
             line("T2", "automerge-paper, \(trace.edits) edits typed here", typed, "< 100 ms"),
             line("T2", "automerge-paper received in one portion", received, "< 100 ms"),
             line("T2", "the same, decoded from bytes first", decoded, "–"),
-        ]
+        ] + (try Peers.paper(typed.cpu.median))
     }
 
     static func concurrent(rounds: Int) throws -> [Line] {

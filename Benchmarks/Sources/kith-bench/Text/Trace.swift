@@ -33,16 +33,20 @@ struct Trace {
     ///   below the fixtures of the tests.
     init(_ name: String) throws {
         self.name = name.split(separator: "/").last.map(String.init) ?? name
-        let folder =
-            ProcessInfo.processInfo.environment["KITH_TRACES"].map { URL(filePath: $0) }
-            ?? URL(filePath: #filePath).appending(path: "../../../../../Tests/KithTextTests/Fixtures").standardized
-        let json = try Self.gzip("-dc", folder.appending(path: "\(name).json.gz"))
+        let json = try Self.gzip("-dc", Self.file(name))
         guard let trace = try JSONSerialization.jsonObject(with: json) as? [String: Any],
             let transactions = trace["txns"] as? [[String: Any]], let end = trace["endContent"] as? String
         else { throw CocoaError(.fileReadCorruptFile) }
         self.end = TextBuffer(end)
         edits = transactions.reduce(0) { $0 + Self.patches($1).count }
         changes = name.hasPrefix("async") ? Self.spanned(transactions) : Self.indexed(transactions)
+    }
+
+    static func file(_ name: String) -> URL {
+        let folder =
+            ProcessInfo.processInfo.environment["KITH_TRACES"].map { URL(filePath: $0) }
+            ?? URL(filePath: #filePath).appending(path: "../../../../../Tests/KithTextTests/Fixtures").standardized
+        return folder.appending(path: "\(name).json.gz")
     }
 
     static func gzip(_ options: String, _ file: URL) throws -> Data {
