@@ -13,7 +13,7 @@ typedef struct Write {
     struct Write *next;
 } Write;
 
-// What of one file is on the disk, and what is not yet.
+// What of one file is on the disk, and what is not yet. A file that has not changed since the disk was declared or settled has none.
 typedef struct Shadow {
     char *path;
     uint8_t *bytes;
@@ -45,6 +45,9 @@ static sqlite3_vfs layer;
 
 // The size of a sector: what a disk writes whole or not at all.
 enum { sector = 512 };
+
+// The most bytes that are read at once.
+enum { part_max = 1 << 30 };
 
 // Shadows ---------------------------------------------------------------------------------------------------------
 
@@ -137,26 +140,37 @@ static int synchronize(Shadow *shadow) {
     return SQLITE_OK;
 }
 
-// The shadow of a file that is open below, made from what the file holds if it is not known yet.
-static Shadow *learn(Disk *disk, const char *path, sqlite3_file *real) {
-    Shadow *shadow = shadow_of(disk, path);
-    if (shadow) return shadow;
-    shadow = calloc(1, sizeof *shadow);
+// Reads all of a file that is open below.
+static int read_all(sqlite3_file *real, Shadow *shadow) {
     sqlite3_int64 size = 0;
-    if (!shadow || !(shadow->path = strdup(path)) || real->pMethods->xFileSize(real, &size) != SQLITE_OK
-        || (size > 0
-            && (!grow(&shadow->bytes, &shadow->size, &shadow->capacity, (size_t)size)
-                || real->pMethods->xRead(real, shadow->bytes, (int)size, 0) != SQLITE_OK))) {
-        if (shadow) {
-            free(shadow->path);
-            free(shadow->bytes);
-        }
+    int code = real->pMethods->xFileSize(real, &size);
+    if (code != SQLITE_OK) return code;
+    if (!grow(&shadow->bytes, &shadow->size, &shadow->capacity, (size_t)size)) return SQLITE_NOMEM;
+    for (sqlite3_int64 offset = 0; offset < size; offset += part_max) {
+        sqlite3_int64 count = size - offset < part_max ? size - offset : part_max;
+        code = real->pMethods->xRead(real, shadow->bytes + offset, (int)count, offset);
+        if (code != SQLITE_OK) return code;
+    }
+    return SQLITE_OK;
+}
+
+// The shadow of a file that is open below and about to change. If there is none, all that the file holds is on the disk.
+static int learn(Disk *disk, const char *path, sqlite3_file *real, Shadow **out) {
+    if ((*out = shadow_of(disk, path))) return SQLITE_OK;
+    Shadow *shadow = calloc(1, sizeof *shadow);
+    if (!shadow) return SQLITE_NOMEM;
+    shadow->path = strdup(path);
+    int code = shadow->path ? read_all(real, shadow) : SQLITE_NOMEM;
+    if (code != SQLITE_OK) {
+        free(shadow->path);
+        free(shadow->bytes);
         free(shadow);
-        return NULL;
+        return code;
     }
     shadow->next = disk->files;
     disk->files = shadow;
-    return shadow;
+    *out = shadow;
+    return SQLITE_OK;
 }
 
 // The code with which the next call of this disk is to fail, or SQLITE_OK.
@@ -190,12 +204,13 @@ static int change(sqlite3_file *file, const void *bytes, int size, sqlite3_int64
     pthread_mutex_lock(&lock);
     const char *path = ((File *)file)->path;
     Disk *disk = disk_of(path);
+    Shadow *shadow = NULL;
     int code = disk && !disk->is_frozen ? failure(disk) : SQLITE_OK;
+    if (code == SQLITE_OK && disk && !disk->is_frozen) code = learn(disk, path, real(file), &shadow);
     if (code == SQLITE_OK)
         code = bytes ? real(file)->pMethods->xWrite(real(file), bytes, size, offset)
                      : real(file)->pMethods->xTruncate(real(file), offset);
-    Shadow *shadow = shadow_of(disk, path);
-    if (code == SQLITE_OK && shadow && !disk->is_frozen) code = note(shadow, offset, bytes, (size_t)size);
+    if (code == SQLITE_OK && shadow) code = note(shadow, offset, bytes, (size_t)size);
     pthread_mutex_unlock(&lock);
     return code;
 }
@@ -279,14 +294,9 @@ static int layer_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, in
     own->real = (sqlite3_file *)(own + 1);
     int code = below->xOpen(below, path, own->real, flags, out_flags);
     if (code != SQLITE_OK) return code;
-    pthread_mutex_lock(&lock);
-    Disk *disk = disk_of(path);
     own->path = strdup(path);
-    int is_known = own->path && disk && learn(disk, path, own->real);
-    pthread_mutex_unlock(&lock);
-    if (!is_known) {
+    if (!own->path) {
         own->real->pMethods->xClose(own->real);
-        free(own->path);
         return SQLITE_NOMEM;
     }
     own->base.pMethods = &methods;
@@ -334,17 +344,18 @@ int32_t kith_fault_install(void) {
 
 // Disks -----------------------------------------------------------------------------------------------------------
 
-void kith_fault_disk_add(const char *folder) {
+int32_t kith_fault_disk_add(const char *folder) {
     Disk *disk = calloc(1, sizeof *disk);
     if (disk) disk->folder = strdup(folder);
     if (!disk || !disk->folder) {
         free(disk);
-        return;
+        return SQLITE_NOMEM;
     }
     pthread_mutex_lock(&lock);
     disk->next = disks;
     disks = disk;
     pthread_mutex_unlock(&lock);
+    return SQLITE_OK;
 }
 
 void kith_fault_disk_remove(const char *folder) {

@@ -16,6 +16,8 @@ extension KithStore {
         package var writeFile: FileWriting = systemWrite
         /// Brings the log of a database to the disk. A test lets the disk forget.
         package var synchronizeLog: @Sendable (_ path: String) throws -> Void = { try SmallFile.synchronize(path: $0) }
+        /// Whether commits of other processes are looked out for, on a thread of its own, which a simulation must not have.
+        package var watchesFile = true
 
         public init(
             clock: @escaping @Sendable () -> HybridTimestamp = Options.systemClock,

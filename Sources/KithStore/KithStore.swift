@@ -60,7 +60,7 @@ public final class KithStore: Sendable {
         observer = TransactionWatch(writer, signal)
         database.add(transactionObserver: observer, extent: .databaseLifetime)
         let names = tables.map(\.name)
-        watch = file.map { file in
+        watch = (options.watchesFile ? file : nil).map { file in
             StoreWatch(file) { [weak database] in
                 // A database that is busy is read again at the next occasion.
                 guard let database, let vector = try? database.read(VectorRecords.vector), signal.didRead(vector) else { return }

@@ -24,6 +24,17 @@ import Testing
         #expect(total.commitsLost > 0)
     }
 
+    @Test(arguments: ["", "wait 1000\nupdate A\nA: update note 1 title='new'"])
+    func `a first loss of power, and one after an update, take what was not synced`(steps: String) throws {
+        let simulator = try Self.simulator([.powerLoss])
+        let reports = try (0..<16).map { seed in
+            simulator.run(try Script(parsing: "seed \(seed)\nnodes 1\nA: insert note 1 title='old'\n\(steps)\npower A 0\nstart A"))
+        }
+        #expect(reports.allSatisfy { $0.violation == nil }, "\(reports.compactMap(\.violation))")
+        let losses = reports.map(\.statistics.commitsLost)
+        #expect(losses.contains(1) && losses.allSatisfy { $0 < 2 }, "\(losses)")
+    }
+
     @Test func `a disk that answers with errors loses nothing, and the store goes on when it works again`() throws {
         let failures = try Self.simulator([.brokenDisk]).failures(seeds: 0..<12)
         #expect(failures.isEmpty, "\(failures)")

@@ -30,9 +30,26 @@ import Testing
         var simulator = try Self.simulator()
         for fault in [Fault.damage, .forgery] {
             simulator.faults = [fault]
-            let failures = simulator.failures(seeds: 0..<12)
-            #expect(failures.isEmpty, "\(failures)")
+            let reports = (0..<12 as Range<UInt64>).map { simulator.run(simulator.script(seed: $0)) }
+            #expect(reports.allSatisfy { $0.violation == nil }, "\(fault): \(reports.map(\.violation))")
+            let altered = reports.filter { $0.statistics.framesAltered > 0 }
+            #expect(altered.contains { $0.statistics.isPoisoned })
+            // What cannot be read is refused, and contents are compared to the end.
+            #expect(fault == .forgery || altered.contains { !$0.statistics.isPoisoned })
         }
+    }
+
+    @Test func `deleted rows that are thrown away for good stay deleted, whoever was away and whatever crashed`() throws {
+        var simulator = try Self.simulator()
+        simulator.faults = [.garbage, .absence, .crash]
+        simulator.commitCount = 120
+        var collected = 0
+        for seed in 0..<8 as Range<UInt64> {
+            let report = simulator.run(simulator.script(seed: seed))
+            #expect(report.violation == nil, "seed \(seed)")
+            collected += report.statistics.rowsCollected
+        }
+        #expect(collected > 0)
     }
 
     @Test func `scripts that once found a fault keep every promise`() throws {

@@ -1,13 +1,19 @@
 #!/bin/sh
-# Lets the simulator hunt each planted fault. usage: hunt.sh KITH-SIM [SEEDS]
-# KITH-SIM is kith-sim built from the sources that plant.py makes.
+# Lets the simulator hunt each planted fault. usage: hunt.sh KITH-SIM [SEEDS] [FAULT...]
+# KITH-SIM is kith-sim built from the sources that plant.py makes. Prints fault, seeds needed and broken rule; a fault that makes
+# the simulator trap or run for ten minutes is none that an oracle has found.
 simulator=$1
 seeds=${2:-500}
 bugs=$(dirname "$0")/bugs.txt
-sed -n 's/^bug \([^:]*\): .*/\1/p' "$bugs" | while read -r name; do
-    answer=$(KITH_PLANTED_BUG=$name timeout 600 "$simulator" --seeds "$seeds" --nodes 4 --ops 60 --stop < /dev/null | tail -n 1)
-    case $answer in
-    Seed*) echo "$name | $(echo "$answer" | sed 's/^Seed .*, after \([0-9]*\) seeds: \([a-zA-Z]*\):.*/\1 | \2/')" ;;
-    *) echo "$name | – | not found in $seeds seeds" ;;
+[ $# -gt 2 ] && shift 2 || set -- $(sed -n 's/^bug \([^:]*\): .*/\1/p' "$bugs")
+for name; do
+    answer=$(KITH_PLANTED_BUG=$name timeout 600 "$simulator" --seeds "$seeds" --nodes 4 --ops 60 --stop 2>&1 < /dev/null)
+    status=$?
+    last=$(echo "$answer" | tail -n 1)
+    case $status,$last in
+    1,Seed*) echo "$name | $(echo "$last" | sed 's/^Seed .*, after \([0-9]*\) seeds: \([a-zA-Z]*\):.*/\1 | \2/')" ;;
+    0,*) echo "$name | – | not found in $seeds seeds" ;;
+    124,*) echo "$name | – | timed out" ;;
+    *) echo "$name | – | trapped ($status): $last" ;;
     esac
 done

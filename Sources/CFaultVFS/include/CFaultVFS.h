@@ -13,8 +13,8 @@
 /// Returns an SQLite result code.
 int32_t kith_fault_install(void);
 
-/// Declares `folder` a disk.
-void kith_fault_disk_add(const char *folder);
+/// Declares `folder` a disk, and what its files hold on it. Returns an SQLite result code.
+int32_t kith_fault_disk_add(const char *folder);
 
 /// The disk is no longer needed. No file of it may be open.
 void kith_fault_disk_remove(const char *folder);
@@ -33,8 +33,8 @@ int64_t kith_fault_disk_failures(const char *folder);
 void kith_fault_disk_freeze(const char *folder, int32_t is_frozen);
 
 /// What a loss of power leaves of `path`: what was synced, and of what was written since some, whole or in part, as `seed` has
-/// it. Returns the number of bytes and puts a buffer into `bytes`, to be given back with `kith_fault_free`; -1 if the layer does
-/// not know the file, -2 without memory.
+/// it. Returns the number of bytes and puts a buffer into `bytes`, to be given back with `kith_fault_free`; -1 if nothing
+/// was written to the file that might be lost, -2 without memory.
 int64_t kith_fault_survivor(const char *path, uint64_t seed, uint8_t **bytes);
 void kith_fault_free(uint8_t *bytes);
 

@@ -26,6 +26,9 @@ public struct SimulatorOptions {
         public let description: String
     }
 
+    /// So that seeds can be counted from there.
+    private static let seedMax = UInt64(Int64.max)
+
     var schemaPath: String?
     var scriptPath: String?
     var nodeCount = 5
@@ -44,6 +47,7 @@ public struct SimulatorOptions {
 
     public init(_ arguments: some Sequence<String>) throws {
         var arguments = Array(arguments)[...]
+        var others: [String] = []
         while let name = arguments.popFirst() {
             switch name {
             case "--trace": printsTrace = true
@@ -55,6 +59,10 @@ public struct SimulatorOptions {
                 guard let value = arguments.popFirst() else { throw Unusable(description: "\(name) needs a value.\n\n" + Self.usage) }
                 try set(name, value)
             }
+            if name != "--report" { others.append(name) }
+        }
+        guard !reportsScale || others.isEmpty else {
+            throw Unusable(description: "--report has its own schema, nodes and commits: leave out \(others.joined(separator: ", ")).")
         }
     }
 
@@ -68,7 +76,11 @@ public struct SimulatorOptions {
         case "--script": scriptPath = value
         case "--nodes": nodeCount = min(try number(), Script.nodesMax)
         case "--seeds": seedCount = UInt64(try number())
-        case "--first": firstSeed = UInt64(value) ?? 0
+        case "--first":
+            guard let seed = UInt64(value), seed <= Self.seedMax else {
+                throw Unusable(description: "--first \(value): a number from 0 to \(Self.seedMax) is needed.")
+            }
+            firstSeed = seed
         case "--ops": commitCount = try number()
         case "--set": sets.append(value)
         case "--counter": counters.append(value)

@@ -16,12 +16,18 @@ struct LinkEnd {
     /// Whom the session has met, as the node's other sessions were told.
     var peer: ReplicaID?
     /// Frames on their way to this side, in order.
-    var inbound: [[UInt8]] = []
+    var inbound: [FrameUnderWay] = []
     /// When the last of them arrives.
     var lastArrival: Int64
     var tickAt: Int64?
     /// The peer has hung up, which is noticed when all frames are in.
     var isHangingUp = false
+}
+
+/// A frame as it was sent, and as it arrives if somebody has changed it.
+struct FrameUnderWay {
+    let bytes: [UInt8]
+    var altered: [UInt8]?
 }
 
 /// The way between two nodes, with at most one connection at a time.
@@ -30,6 +36,8 @@ struct Link {
     /// Grows with every connection.
     var epoch = 0
     var ends: [LinkEnd?] = [nil, nil]
+    /// The last connection on which a frame arrived that nobody had sent so.
+    var damagedEpoch: Int?
     /// No connection can be made.
     var isCut = false
     /// Whether what this side sends stays under way.

@@ -11,9 +11,9 @@ struct FaultyDisk: Sendable {
 
     init(folder: String) throws {
         self.folder = folder
-        let code = kith_fault_install()
-        guard code == SQLITE_OK else { throw StoreError(.failed, "SQLite refuses the layer that makes disks fail (\(code)).") }
-        kith_fault_disk_add(folder)
+        for code in [kith_fault_install(), kith_fault_disk_add(folder)] where code != SQLITE_OK {
+            throw StoreError(.failed, "SQLite refuses the layer that makes disks fail (\(code)).")
+        }
     }
 
     func remove() {
@@ -49,11 +49,12 @@ struct FaultyDisk: Sendable {
 
     // MARK: Losing power
 
-    /// The file as a loss of power may leave it; `nil` if it is not one of SQLite's.
-    func survivor(of path: String, seed: UInt64) -> [UInt8]? {
+    /// The file as a loss of power may leave it; `nil` if it keeps all that it has.
+    func survivor(of path: String, seed: UInt64) throws -> [UInt8]? {
         var bytes: UnsafeMutablePointer<UInt8>?
         let count = kith_fault_survivor(path, seed, &bytes)
-        guard count >= 0, let bytes else { return nil }
+        if count == -1 { return nil }
+        guard count >= 0, let bytes else { throw StoreError(.failed, "There is no memory for \(path) after a loss of power.") }
         defer { kith_fault_free(bytes) }
         return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
     }

@@ -32,7 +32,9 @@ final class NodeDisk {
         let memory = "/dev/shm"
         let folder =
             FileManager.default.isWritableFile(atPath: memory) ? URL(fileURLWithPath: memory) : FileManager.default.temporaryDirectory
-        return folder.resolvingSymlinksInPath()
+        guard let path = realpath(folder.path, nil) else { return folder }
+        defer { free(path) }
+        return URL(fileURLWithPath: String(cString: path))
     }()
 
     private static func open(_ folder: URL) throws -> any DatabaseWriter {
@@ -77,7 +79,7 @@ final class NodeDisk {
         var random = SplitMix64(seed: seed)
         try end(closing: close) { file in
             if file.lastPathComponent == Self.sentinelName { return random.pick(sentinels) ?? Data() }
-            return if let bytes = faults.survivor(of: file.path, seed: random.next()) { Data(bytes) } else { try Data(contentsOf: file) }
+            return if let bytes = try faults.survivor(of: file.path, seed: random.next()) { Data(bytes) } else { try Data(contentsOf: file) }
         }
     }
 

@@ -14,8 +14,6 @@ final class SimulatedNode {
     private(set) var isOld: Bool
     /// A node that is no longer a member.
     var isRevoked = false
-    /// What the members had seen when the last of them heard of that.
-    var heard = Knowledge()
     private let identities: ReplicaIDSource
     private let disk: NodeDisk
     /// `nil` while the process does not run.
@@ -100,12 +98,12 @@ final class SimulatedNode {
             clock: { [clock] in HybridTimestamp(milliseconds: clock.milliseconds) },
             makeReplicaID: { [identities] in identities.next() }, host: HostIdentity(machine: name, boot: String(boots)))
         options.synchronizeLog = FaultyDisk.synchronize(path:)
+        options.watchesFile = false
         let store = try KithStore(database, tables: version.tables, options: options)
+        summary = try store.renewIdentity(from: StoreTemplate.replica)
         self.store = store
-        _ = try store.renewIdentity(from: StoreTemplate.replica)
         firstSentinel = disk.sentinel()
         for probe in probes { database.add(transactionObserver: probe, extent: .observerLifetime) }
-        summary = try store.summary()
         // After a loss of power it first has to be found out which moment this is.
         if !hasLostPower { noteMoment() }
     }
@@ -128,7 +126,6 @@ final class SimulatedNode {
 
     /// The machine loses its power, and with it some of what was not synced.
     func losePower(seed: UInt64) throws {
-        guard store != nil else { return }
         try disk.losePower(seed: seed, sentinels: [firstSentinel, disk.sentinel(), Data()], closing: close)
         try disk.reopen(afterLoss: true)
         (isLosingPower, isDiskBroken, isDiskLimited, hasLostPower) = (false, false, false, true)
@@ -207,13 +204,16 @@ final class SimulatedNode {
     /// Whether the moment has come.
     var isWithoutPower: Bool { isLosingPower && disk.faults?.hasFailed == true }
 
+    /// Whether the disk has answered with an error.
+    private var isDiskFailing: Bool { (isDiskBroken || isLosingPower) && disk.faults?.hasFailed == true }
+
     /// Whether the disk is such that `error` is no fault of the store.
     func excuses(_ error: any Error) -> Bool {
         switch error {
         case let error as DatabaseError:
-            isDiskLimited && error.resultCode == .SQLITE_FULL || (isDiskBroken || isLosingPower) && error.resultCode == .SQLITE_IOERR
+            isDiskLimited && error.resultCode == .SQLITE_FULL || isDiskFailing && error.resultCode == .SQLITE_IOERR
         case let error as StoreError:
-            isDiskLimited && error.code == .diskFull || (isDiskBroken || isLosingPower) && error.code == .failed
+            isDiskLimited && error.code == .diskFull || isDiskFailing && error.code == .failed
         default:
             false
         }

@@ -23,7 +23,6 @@ final class Ledger {
 
     /// A commit that was acknowledged to a user.
     struct Commit {
-        let node: Int
         let rows: [RowKey]
         var isLost = false
     }
@@ -56,11 +55,6 @@ final class Ledger {
         "\(replicas[event.replica].description.prefix(8)):\(event.sequence)"
     }
 
-    /// How many commits of this replica were acknowledged.
-    func sequence(of replica: ReplicaID) -> UInt64 {
-        UInt64(commits[number(of: replica)].count)
-    }
-
     // MARK: Writing
 
     /// Notes a commit, by its name, its timestamp and what it did.
@@ -70,7 +64,7 @@ final class Ledger {
             throw Violation(
                 .dotReused, "Commit \(head.dot) of \(nodeName(node)) follows \(commits[replica].count) commits of that replica.")
         }
-        commits[replica].append(Commit(node: node, rows: effects.map(\.0)))
+        commits[replica].append(Commit(rows: effects.map(\.0)))
         for (key, effect) in effects {
             var effect = effect
             effect.stamp = Stamp(dot: head.dot, timestamp: head.timestamp)
@@ -106,17 +100,6 @@ final class Ledger {
         return result
     }
 
-    /// A commit of a node that `knowledge` has and `before` has not.
-    func first(by node: Int, in knowledge: Knowledge, beyond before: Knowledge) -> EventID? {
-        for replica in commits.indices {
-            for index in commits[replica].indices where commits[replica][index].node == node {
-                let event = EventID(replica: replica, sequence: UInt64(index + 1))
-                if knowledge.covers(event), !before.covers(event) { return event }
-            }
-        }
-        return nil
-    }
-
     // MARK: Losses
 
     /// Whether some commits are on no disk any more.
@@ -124,11 +107,6 @@ final class Ledger {
 
     var lostCount: Int {
         commits.reduce(0) { $0 + $1.count(where: \.isLost) }
-    }
-
-    /// What some had begun to receive will never be complete.
-    func noteLosses() {
-        hasLosses = true
     }
 
     /// The only disk that held what `remaining` lacks is gone.

@@ -188,10 +188,9 @@ struct RowDraft {
                 let kept = new.first { $0.json == element.json }?.events ?? []
                 return element.events.filter { !kept.contains($0) }.map { (json: element.json, event: $0) }
             }
-            let isTouched = touched.contains(event)
-            return isTouched ? .set(added: added, removed: removed, isTouched: true) : nil
+            return touched.contains(event) ? .set(added: added, removed: removed) : nil
         case (.counter(let old, _), .counter(let new, let touched)):
-            return touched.contains(event) ? .counter(increment: new &- old, isTouched: true) : nil
+            return touched.contains(event) ? .counter(increment: new &- old) : nil
         case (.text(let old), .text(let new)):
             return new.touched.contains(event) ? .text(TextEffect(from: old, to: new, event)) : nil
         default:

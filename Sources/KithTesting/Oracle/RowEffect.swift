@@ -5,8 +5,8 @@ import KithSync
 struct RowEffect {
     enum Change {
         case register(wrote: Value?, replaced: [EventID])
-        case set(added: [[UInt8]], removed: [(json: [UInt8], event: EventID)], isTouched: Bool)
-        case counter(increment: Int64, isTouched: Bool)
+        case set(added: [[UInt8]], removed: [(json: [UInt8], event: EventID)])
+        case counter(increment: Int64)
         case text(TextEffect)
     }
 
@@ -65,8 +65,8 @@ struct RowHistory {
         var elements: [RowView.Element] = []
         var touched: [EventID] = []
         for effect in seen {
-            guard case .set(let added, _, let isTouched)? = effect.changes[column] else { continue }
-            if isTouched { touched.append(effect.event) }
+            guard case .set(let added, _)? = effect.changes[column] else { continue }
+            touched.append(effect.event)
             for json in added {
                 if let index = elements.firstIndex(where: { $0.json == json }) {
                     elements[index].events.append(effect.event)
@@ -76,7 +76,7 @@ struct RowHistory {
             }
         }
         for effect in seen {
-            guard case .set(_, let removed, _)? = effect.changes[column] else { continue }
+            guard case .set(_, let removed)? = effect.changes[column] else { continue }
             for removal in removed {
                 guard let index = elements.firstIndex(where: { $0.json == removal.json }) else { continue }
                 elements[index].events.removeAll { $0 == removal.event }
@@ -90,9 +90,9 @@ struct RowHistory {
         var total: Int64 = 0
         var touched: [EventID] = []
         for effect in seen {
-            guard case .counter(let increment, let isTouched)? = effect.changes[column] else { continue }
+            guard case .counter(let increment)? = effect.changes[column] else { continue }
             total &+= increment
-            if isTouched { touched.append(effect.event) }
+            touched.append(effect.event)
         }
         return .counter(total, touched: touched)
     }

@@ -20,8 +20,6 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case noConvergence
         /// What was acknowledged to a user is known to somebody, unless the only disk that had it was replaced.
         case writeLost
-        /// What a member writes after it was revoked reaches nobody.
-        case revokedContent
         /// What was called durable survives a loss of power.
         case durableLost
         /// A new node that takes everything from another one shows the same.

@@ -60,8 +60,7 @@ extension Simulation {
         guard summary.clock >= slice.clock, summary.clock >= node.summary.clock else {
             throw Violation(.clockWentBack, "\(node.name) applied a slice of \(slice.clock), but stands at \(summary.clock).")
         }
-        // The store of a file also looks out for other processes, on a thread of its own, and may tell observers once more.
-        if !script.needsDisks, let commits = node.probes.map(\.commitCount).max(), commits > 1 {
+        if let commits = node.probes.map(\.commitCount).max(), commits > 1 {
             throw Violation(.wrongObservation, "\(node.name) applied a slice in \(commits) commits that observers can tell apart.")
         }
         if slice.isLast {
@@ -195,7 +194,13 @@ extension Simulation {
     func checkOpened(_ node: SimulatedNode) throws {
         if isPoisoned { return }
         if node.hasLostPower { return try checkRecovered(node) }
-        node.known.advance(to: ledger.knowledge(node.summary.vector))
+        let knowledge = ledger.knowledge(node.summary.vector)
+        guard knowledge.covers(node.known.common) else {
+            throw Violation(.vectorWentBack, "\(node.name) was opened at \(node.summary.vector), and had known more.")
+        }
+        guard node.known.common.covers(knowledge) else {
+            throw Violation(.vectorClaimsUnknown, "\(node.name) was opened at \(node.summary.vector), and had known less.")
+        }
         try checkRows(ledger.rows, node)
     }
 

@@ -59,7 +59,7 @@ extension Simulation {
     }
 
     func checkEnd() throws {
-        try checkRevoked()
+        loseWhatOnlyRevokedKnow()
         for node in members {
             guard let store = node.store else { continue }
             guard try store.summary().vector == node.summary.vector else {
@@ -89,23 +89,22 @@ extension Simulation {
         }
     }
 
-    /// Nothing that a member wrote after the last of the others had heard of its end is anywhere but with itself.
-    private func checkRevoked() throws {
-        let known = knowledge(of: members)
-        for node in nodes where node.isRevoked {
-            if let event = ledger.first(by: node.index, in: known, beyond: node.heard) {
-                throw Violation(.revokedContent, "\(node.name) was revoked, and yet \(ledger.name(of: event)) of it got through.")
-            }
-            var whole = Knowledge()
-            for member in members { whole.join(member.known.common) }
-            ledger.lose(beyond: whole)
-            ledger.noteLosses()
-        }
+    /// Who is no member any more brings nothing, not even what others had begun to receive.
+    private func loseWhatOnlyRevokedKnow() {
+        guard members.count < nodes.count else { return }
+        var whole = Knowledge()
+        for member in members { whole.join(member.known.common) }
+        ledger.lose(beyond: whole)
+    }
+
+    /// Rows of which some have a part of what is lost, and others do not.
+    var strandedRows: Set<RowKey> {
+        Set(members.flatMap(\.known.contexts.keys))
     }
 
     /// All hold the same, what is not shown included.
     private func checkDigests() throws {
-        if ledger.hasLosses { return }
+        if !strandedRows.isEmpty { return }
         let digests = try members.compactMap { node in try node.store.map { (node.name, try $0.digest(), try $0.recomputedDigest()) } }
         for (name, kept, recomputed) in digests {
             guard kept == recomputed else {
@@ -150,7 +149,7 @@ extension Simulation {
         do {
             try checkRows(ledger.rows, fresh)
             try checkNothingElse(fresh)
-            try checkTexts(of: fresh, as: source)
+            try checkTexts(of: fresh, as: source, ledger.rows)
         } catch let violation as Violation {
             throw Violation(.wrongBootstrap, "A new node that takes everything from \(source.name): \(violation.message)")
         }

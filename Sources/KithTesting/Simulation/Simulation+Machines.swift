@@ -17,7 +17,7 @@ extension Simulation {
 
     /// Nobody hears of it. What was not synced is lost, or not, or torn.
     func losePower(_ node: SimulatedNode) throws {
-        guard node.isRunning else { return }
+        guard node.isRunning || node.isWithoutPower else { return }
         trace.note(now, "\(node.name) loses its power")
         for end in ends(of: node) { links[end.link].ends[end.side] = nil }
         statistics.powerLosses += 1
@@ -30,6 +30,7 @@ extension Simulation {
         do {
             try node.start()
         } catch  where node.excuses(error) {
+            if node.isWithoutPower { try losePower(node) }
             return
         }
         try introduce(node)
@@ -123,19 +124,8 @@ extension Simulation {
             let end = EndID(link: link, side: side, epoch: links[link].epoch)
             if isOpen(end) { try close(end) }
         }
-        for node in links[link].nodes.map({ nodes[$0] }) where node.isRevoked { node.heard = knowledge(of: members) }
     }
 
     /// The nodes that were not revoked.
     var members: [SimulatedNode] { nodes.filter { !$0.isRevoked } }
-
-    /// What some of `nodes` have seen, of any row.
-    func knowledge(of nodes: [SimulatedNode]) -> Knowledge {
-        var knowledge = Knowledge()
-        for node in nodes {
-            knowledge.join(node.known.common)
-            for context in node.known.contexts.values { knowledge.join(context) }
-        }
-        return knowledge
-    }
 }

@@ -94,22 +94,12 @@ extension Simulation {
         statistics.frames += 1
         statistics.bytes += bytes.count
         guard isOpen(end.other) else { return }
-        var bytes = bytes
-        if links[end.link].damages[end.side] > 0 {
-            links[end.link].damages[end.side] -= 1
-            isPoisoned = true
-            damage(&bytes)
-        } else if links[end.link].forgeries[end.side] > 0 {
-            links[end.link].forgeries[end.side] -= 1
-            isPoisoned = true
-            var forger = Forger(random: SplitMix64(seed: hostility.next()))
-            bytes = forger.forge(bytes)
-        }
+        let frame = FrameUnderWay(bytes: bytes, altered: altered(bytes, end))
         let transmission = Int64(bytes.count) * 1_000 / Int64(script.conditions.bytesPerSecond)
         let arrival =
             max(now + latency() + links[end.link].delays[end.side], links[end.link].ends[end.other.side]?.lastArrival ?? now) + transmission
         links[end.link].ends[end.other.side]?.lastArrival = arrival
-        links[end.link].ends[end.other.side]?.inbound.append(bytes)
+        links[end.link].ends[end.other.side]?.inbound.append(frame)
         try checkQueue(end.other)
         plan(.arrive(end.other), at: arrival)
     }
@@ -121,9 +111,11 @@ extension Simulation {
     }
 
     private func receiveFirst(_ end: EndID) throws {
-        guard let bytes = links[end.link].ends[end.side]?.inbound.first else { return }
+        guard let frame = links[end.link].ends[end.side]?.inbound.first else { return }
         links[end.link].ends[end.side]?.inbound.removeFirst()
         links[end.link].attempts = 0
+        if let altered = frame.altered { noteAlteration(of: frame.bytes, to: altered, end) }
+        let bytes = frame.altered ?? frame.bytes
         trace.mix(UInt8(end.side))
         trace.mix(end.link)
         trace.mix(UInt64(bitPattern: now))
@@ -138,6 +130,35 @@ extension Simulation {
         links[link].isClogged[side] = false
         let end = EndID(link: link, side: 1 - side, epoch: links[link].epoch)
         for _ in 0..<(links[link].ends[end.side]?.inbound.count ?? 0) { plan(.arrive(end), at: now) }
+    }
+
+    // MARK: False frames
+
+    /// What arrives in the place of a frame, if this is one to be damaged or replaced.
+    private func altered(_ bytes: [UInt8], _ end: EndID) -> [UInt8]? {
+        var altered = bytes
+        if links[end.link].damages[end.side] > 0 {
+            links[end.link].damages[end.side] -= 1
+            damage(&altered)
+        } else if links[end.link].forgeries[end.side] > 0 {
+            var forger = Forger(random: SplitMix64(seed: hostility.next()))
+            altered = forger.forge(bytes)
+            // A frame that says nothing that could be false leaves the forger waiting for the next one.
+            if altered != bytes { links[end.link].forgeries[end.side] -= 1 }
+        }
+        return altered == bytes ? nil : altered
+    }
+
+    /// What cannot be read must be refused, and changes nothing; what says something else than was meant may be believed.
+    private func noteAlteration(of bytes: [UInt8], to altered: [UInt8], _ end: EndID) {
+        statistics.framesAltered += 1
+        links[end.link].damagedEpoch = end.epoch
+        do {
+            // One of an unknown kind is passed over, and so a frame is lost, which no transport does.
+            if try FrameCodec.decode(altered) != FrameCodec.decode(bytes) { isPoisoned = true }
+        } catch {
+            trace.note(now, "\(node(of: end).name) is sent what cannot be read")
+        }
     }
 
     private func damage(_ bytes: inout [UInt8]) {
@@ -155,7 +176,7 @@ extension Simulation {
     /// What a sender may have under way: the slices of its window, and little beside.
     private func checkQueue(_ end: EndID) throws {
         guard let inbound = links[end.link].ends[end.side]?.inbound, inbound.count > WireLimits.slicesInFlightMax else { return }
-        let slices = inbound.count { $0.first == 2 }
+        let slices = inbound.count { $0.bytes.first == 2 }
         guard slices <= WireLimits.slicesInFlightMax, inbound.count <= Self.framesInFlightMax else {
             throw Violation(.queueTooLong, "\(inbound.count) frames, \(slices) of them slices, are under way to \(node(of: end).name).")
         }

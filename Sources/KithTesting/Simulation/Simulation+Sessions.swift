@@ -133,6 +133,7 @@ extension Simulation {
         trace.note(now, "\(node(of: end).name) closes (\(reason.code)): \(reason.message)")
         switch reason.code {
         case .shutdown, .timeout, .identityChanged, .replaced: return
+        case _ where links[end.link].damagedEpoch == end.epoch: return
         case .storeFailed where node(of: end).isDiskLimited || node(of: end).isDiskBroken: return
         // The peer said so when its disk was full or broken; by the time this is heard it may work again.
         case .storeFailed where reason.isFromPeer && script.hasBadDisks: return
@@ -148,8 +149,19 @@ extension Simulation {
         try identityChanged(node)
     }
 
-    func renewIdentity(of node: SimulatedNode, _ end: EndID) throws {
+    /// Another store bears the same id. At once: the session that found it out ends with it.
+    private func renewIdentity(of node: SimulatedNode, _ end: EndID) throws {
+        guard let store = node.store else { return }
+        let replica = node.summary.replica
+        do {
+            _ = try store.renewIdentity(from: replica)
+        } catch let error as StoreError {
+            return try failed(error, node, end)
+        }
         try identityChanged(node)
+        guard node.summary.replica != replica else {
+            throw Violation(.dotReused, "\(node.name) goes on as \(replica), which another store is, too.")
+        }
     }
 
     private func identityChanged(_ node: SimulatedNode) throws {

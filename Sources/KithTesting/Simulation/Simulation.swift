@@ -16,7 +16,8 @@ final class Simulation {
     private(set) var linksOfNode: [[Int]]
     var now: Int64 = 0
     var trace: Trace
-    /// A damaged frame has arrived: what it said may be anything, so that contents are not compared any more.
+    /// A frame has arrived that could be read and that nobody had sent: what it said may be anything, so that contents are not
+    /// compared any more.
     var isPoisoned = false
     var statistics = RunStatistics()
     var random: SplitMix64
@@ -72,6 +73,7 @@ final class Simulation {
             try checkEnd()
         }
         statistics.virtualMilliseconds = now
+        statistics.isPoisoned = isPoisoned
         statistics.commitsLost = ledger.lostCount
     }
 
@@ -160,6 +162,10 @@ public struct RunStatistics: Hashable, Sendable {
     /// Deleted rows that were thrown away for good.
     public var rowsCollected = 0
     public var powerLosses = 0
+    /// Frames that arrived otherwise than they were sent.
+    public var framesAltered = 0
+    /// Whether one of these could be read, so that contents were not compared from then on.
+    public var isPoisoned = false
     /// Commits that were acknowledged to a user, and then lost with the only disk that had them.
     public var commitsLost = 0
     public var virtualMilliseconds: Int64 = 0
