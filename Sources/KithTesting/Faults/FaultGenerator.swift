@@ -60,8 +60,7 @@ struct FaultGenerator {
             return [.losePower(node: a, afterWrites: random.pick([0, 3, 30, 300]).map { random.int(in: 0...$0) } ?? 0)]
         case .absence:
             let hours = Int64(random.pick([1, 24, 24 * 40, 24 * 100]) ?? 1)
-            // Who has been silent for 90 days is no longer waited for.
-            if swarm.collectsGarbage, hoursSlept + hours > 24 * 85 { return [] }
+            if swarm.collectsGarbage, hoursSlept + hours > Self.hoursSleptMax { return [] }
             hoursSlept += hours
             return [.sleep(hours: hours)]
         case .restore:
@@ -72,7 +71,11 @@ struct FaultGenerator {
         case .oldVersion:
             return swarm.hasOlderVersion ? [.update(a)] : []
         case .garbage:
-            return [.collect(a)]
+            // What was deleted is in the trash for a month, and members must have said that they hold the deletion.
+            let hours: Int64 = 24 * 31
+            if hoursSlept + hours > Self.hoursSleptMax { return [.collect(a)] }
+            hoursSlept += hours
+            return [.sleep(hours: hours), .wait(milliseconds: 5_000), .collect(a)]
         case .revocation:
             if isRevoked { return [] }
             isRevoked = true
@@ -83,6 +86,9 @@ struct FaultGenerator {
             return [.damage(from: a, to: b)]
         }
     }
+
+    /// Who has been silent for 90 days is no longer waited for.
+    private static let hoursSleptMax: Int64 = 24 * 85
 
     /// One node alone, or one pair; healed link by link in another order.
     private mutating func partition(_ node: Int) -> [Step] {

@@ -79,7 +79,9 @@ final class NodeDisk {
         var random = SplitMix64(seed: seed)
         try end(closing: close) { file in
             if file.lastPathComponent == Self.sentinelName { return random.pick(sentinels) ?? Data() }
-            return if let bytes = try faults.survivor(of: file.path, seed: random.next()) { Data(bytes) } else { try Data(contentsOf: file) }
+            return if let bytes = try faults.survivor(of: file.path, seed: random.next()) { Data(bytes) } else {
+                try Data(contentsOf: file)
+            }
         }
     }
 
