@@ -21,8 +21,6 @@ actor Network {
     private let household: HouseholdExchange
     /// Who this device is as long as this runs.
     private let key: DeviceKey
-    /// What certificates said about the household.
-    private let news = AsyncStream.makeStream(of: HouseholdMessage.self, bufferingPolicy: .bufferingNewest(16))
     /// The group that the sessions were opened with.
     private var group: [UInt8] = []
 
@@ -35,11 +33,8 @@ actor Network {
         key = node.key
         do throws(TransportError) {
             transport = try Transport(
-                key: key, stating: trust.statements, configuration: configuration,
-                admission: { [news = news.continuation] certificate in
-                    if let heard = trust.news(in: certificate) { news.yield(heard) }
-                    return trust.admission(of: certificate)
-                }, logger: node.logger)
+                key: key, stating: trust.statements, configuration: configuration, admission: trust.admission(of:),
+                logger: node.logger)
         } catch {
             throw NodeError(.invalidIdentity, error.message)
         }
@@ -60,7 +55,6 @@ actor Network {
             }
             group.addTask { await self.accept() }
             group.addTask { await self.dial() }
-            group.addTask { await self.hearNews() }
             await self.watchTrust()
             group.cancelAll()
             await self.transport.close()
@@ -98,11 +92,6 @@ actor Network {
         } catch  where error.code != .portInUse {
             return try await transport.listen(host: "0.0.0.0", port: port)
         }
-    }
-
-    /// Writes down what certificates said, which a handshake has no time for.
-    private func hearNews() async {
-        for await message in news.stream { household.hear(message) }
     }
 
     /// Returns when no device is trusted any more, or this one has another key.
@@ -157,8 +146,7 @@ actor Network {
     /// Lets what is announced by whom it may concern be dialled, and nothing else that was announced.
     private func planTargets() {
         let targets = announcements.targets(wallClockMilliseconds: MonotonicClock.wallClockMilliseconds)
-        planner.keep(announced: Set(targets.map(\.name)))
-        for target in targets { planner.found(target.name, target.addresses, device: target.device, now: MonotonicClock.now) }
+        planner.found(targets, now: MonotonicClock.now)
     }
 
     // MARK: Connections
@@ -205,8 +193,14 @@ actor Network {
         alarm.ring()
     }
 
-    /// Runs a session over `connection` until it ends, unless another one to the same device stays.
+    /// Runs a session over `connection` until it ends, unless another one to the same device stays, or that one leaves.
     private func take(_ connection: Connection, dialled target: DialTarget?) async {
+        guard node.trust.farewell(in: connection.certificate) == nil else {
+            await household.hearFarewell(over: connection)
+            if let target { planner.failed(target, .later, now: MonotonicClock.now, using: &random) }
+            return
+        }
+        household.hear(connection.certificate)
         let device = connection.peer
         let runner = makeRunner(connection)
         planner.connected(device, dialled: target)

@@ -142,7 +142,7 @@ public final class Node: Sendable {
         }
         if isChanged {
             // Before anything that takes time.
-            hub.cut(unless: trust.isTrusted)
+            hub.cutUntrusted(by: trust)
             adoptKey()
             board.trust(trust)
             upkeep.trust(snapshot.devices)

@@ -36,6 +36,20 @@ struct DeviceCommandTests {
         #expect(try home.kith("device", "list").output.isEmpty)
     }
 
+    @Test("notes that cannot be read hide nothing else")
+    func unreadableNotes() throws {
+        try home.kith("device", "add", other, "--name", "laptop")
+        try FileManager.default.createDirectory(at: home.store.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try home.write("store/notes.sqlite", Data("these are no notes".utf8))
+        for (arguments, expected) in [(["status"], "Not running"), (["device", "list"], "laptop")] {
+            let shown = try home.shell("\"$KITH\" \(arguments.joined(separator: " "))")
+            #expect(shown.status == 0 && shown.output.hasPrefix(expected), "\(shown)")
+            #expect(shown.error.contains("unknown") && shown.error.split(separator: "\n").count == 1, "\(shown.error)")
+        }
+        let status = try home.kith("status", "--json").json() as? [String: Any]
+        #expect(status?["sentence"] != nil && status?["safety"] == nil)
+    }
+
     @Test("an id that is mistyped, incomplete or one's own is refused")
     func badIDs() throws {
         var swapped = Array(other)

@@ -23,6 +23,7 @@ struct IdentityCommandTests {
         expectFailure(try other.kith("device", "import", home.path("nothing.kith"), input: passphrase), 66, "nothing.kith")
         try other.write("cut.kith", Data(contentsOf: home.folder.appending(path: "desk.kith")).prefix(30))
         expectFailure(try other.kith("device", "import", "cut.kith", input: passphrase), 65, "damaged")
+        expectFailure(try other.kith("device", "import", home.path("desk.kith"), input: ""), 65, "passphrase")
         let imported = try other.kith("device", "import", home.path("desk.kith"), input: passphrase)
         #expect(imported.status == 0 && imported.output.contains(id), "\(imported.error)")
         #expect(try other.kith("device", "id").lastLine == id)

@@ -8,12 +8,12 @@ import Testing
 struct HouseholdMachinesTests {
     /// Pairs two machines by the digits on their screens; each person answers yes.
     private func pair(_ lan: PrivateLAN, _ host: Int, _ other: Int) throws {
-        let screens = try [host, other].map { try TerminalProcess(lan, host: $0, "pair", "--name", "host\($0)") }
+        let screens = try [host, other].map { try LANProcess.pairing(lan, host: $0, inTerminal: true) }
         let isShown = try lan.wait(seconds: 60) { screens[0].digits != nil && screens[0].digits == screens[1].digits }
-        try #require(isShown, "\(screens.map(\.screen))")
+        try #require(isShown, "\(screens.map(\.text))")
         for screen in screens { try screen.type("yes") }
         for (screen, name) in zip(screens, ["host\(other)", "host\(host)"]) {
-            #expect(screen.status() == 0 && screen.screen.contains("Paired with \(name)"), "\(screens.map(\.screen))")
+            #expect(screen.status() == 0 && screen.text.contains("Paired with \(name)"), "\(screens.map(\.text))")
         }
     }
 

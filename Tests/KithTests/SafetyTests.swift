@@ -56,4 +56,20 @@ import Testing
         #expect(try a.store.safety(among: a.trust.devices).devices == 1)
         await a.stop()
     }
+
+    @Test func numbersThatAPeerMadeUpCrashNothing() throws {
+        let node = try TestNode()
+        // The most that the wire allows, of replicas that nobody knows: together more than there are numbers.
+        let heads = (1...3 as ClosedRange<UInt64>).map {
+            Head(dot: Dot(replica: ReplicaID(high: 9, low: $0), sequence: UInt64(Int64.max)), timestamp: .zero)
+        }
+        let slice = Slice(
+            since: VersionVector(), vector: VersionVector(heads.map(\.dot)), target: heads, clock: .zero, isFirst: true, isLast: true,
+            position: nil, rowsRemaining: 0, tables: [], rows: [])
+        _ = try node.store.apply(slice)
+        let device = try device(try TestNode(), "phone")
+        let safety = try node.store.safety(among: [device])
+        #expect(safety.commitsHereOnly == .max)
+        #expect(safety.sentence.hasSuffix("changes are only here."))
+    }
 }

@@ -48,6 +48,12 @@ struct DialPlanner: Sendable {
         if let device { entries[.announced(name)]?.expected = device }
     }
 
+    /// These and no others are announced, as far as it concerns this node.
+    mutating func found(_ targets: [(name: InstanceName, device: DeviceID?, addresses: [PeerAddress])], now: Instant) {
+        keep(announced: Set(targets.map(\.name)))
+        for target in targets { found(target.name, target.addresses, device: target.device, now: now) }
+    }
+
     /// Only these names are announced, as far as it concerns this node.
     mutating func keep(announced names: Set<InstanceName>) {
         for target in entries.keys {

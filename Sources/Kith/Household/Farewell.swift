@@ -6,33 +6,37 @@ import Logging
 
 /// Tells the household that this device has left it, and nothing else.
 ///
-/// The certificate of this device says so (``TrustStore/statements``). Showing it to one member is enough: that one tells the
-/// others. No frame is sent or read.
+/// The certificate of this device says so (``TrustStore/statements``), and lets it in for this alone. One member that says it has
+/// written it down is enough: that one tells the others, and this device forgets the household.
 actor Farewell {
-    /// The pause between two rounds of dialling.
-    static let pauseMilliseconds = 2_000
-    /// How long a member has to hang up after it has seen the certificate.
-    static let answerMilliseconds = 3_000
+    /// How often it is looked whether somebody is to be dialled, or whether this device belongs to a household again.
+    static let pauseMilliseconds = 1_000
+    /// How long a farewell takes at most, the answer included.
+    static let answerMilliseconds = 10_000
+    static let over = "the farewell is over"
 
     private let node: Node
     private let transport: Transport
     private let discovery: Discovery?
-    private let members: [TrustedDevice]
+    /// The record by which this device leaves, and what a member is to hear.
+    private let farewell: (id: MembershipRecord.ID, messages: [HouseholdMessage])?
+    private var planner = DialPlanner()
     private var announcements = AnnouncementBook()
+    private var random = SystemRandomNumberGenerator()
 
     init(_ node: Node) throws {
         self.node = node
-        let members = node.trust.leftBehind
-        self.members = members
+        farewell = node.trust.farewell
         do throws(TransportError) {
             transport = try Transport(
-                key: node.key, stating: node.trust.statements,
-                admission: { certificate in members.contains { $0.id == certificate.id } ? certificate.id : nil }, logger: node.logger)
+                key: node.key, stating: node.trust.statements, admission: node.trust.witness(in:), logger: node.logger)
         } catch {
             throw NodeError(.invalidIdentity, error.message)
         }
         discovery = node.configuration.usesDiscovery ? Discovery(logger: node.logger) : nil
-        announcements.trust(members.map(\.id), own: node.key.id, secrets: node.trust.household?.secrets ?? [])
+        // Members that renewed their secret or their key meanwhile are not recognised: whoever is announced is asked who it is.
+        announcements.trust([], own: node.key.id, secrets: [])
+        planner.trust(node.trust.leftBehind, now: MonotonicClock.now)
     }
 
     /// Runs until a member has heard, the household is forgotten or joined again, or the task is cancelled.
@@ -42,12 +46,11 @@ actor Farewell {
                 group.addTask { await discovery.run() }
                 group.addTask { await self.follow(discovery) }
             }
-            while !Task.isCancelled, node.trust.standing == .left {
-                if await tellSomebody() {
-                    forget()
-                } else {
-                    try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds))
-                }
+            var isHeard = false
+            while !Task.isCancelled, let farewell, node.trust.farewell?.id == farewell.id {
+                if !isHeard { isHeard = await tellWhoIsDue() }
+                if isHeard { forget() }
+                if node.trust.standing == .left { try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds)) }
                 node.reloadTrust()
             }
             group.cancelAll()
@@ -62,38 +65,46 @@ actor Farewell {
             case .disappeared(let name): announcements.lost(name)
             case .status: break
             }
+            planner.found(
+                announcements.targets(wallClockMilliseconds: MonotonicClock.wallClockMilliseconds), now: MonotonicClock.now)
         }
     }
 
-    private func tellSomebody() async -> Bool {
-        let announced = announcements.targets(wallClockMilliseconds: MonotonicClock.wallClockMilliseconds)
-        let known = members.map { (device: Optional($0.id), addresses: $0.addresses) }
-        for target in known + announced.map({ (device: $0.device, addresses: $0.addresses) }) {
-            for address in target.addresses where !Task.isCancelled {
-                if await tell(target.device, at: address) { return true }
+    /// Whether one of those that are to be dialled now has heard.
+    private func tellWhoIsDue() async -> Bool {
+        var isHeard = false
+        for (target, device, addresses) in planner.start(now: MonotonicClock.now) {
+            for address in addresses where !isHeard && !Task.isCancelled {
+                isHeard = await tell(device, at: address)
             }
+            planner.failed(target, .later, now: MonotonicClock.now, using: &random)
         }
-        return false
+        return isHeard
     }
 
-    /// Whether a member was there and has seen the certificate: it hangs up, since this device is none any more.
+    /// Whether a member was there, heard it and said so.
     private func tell(_ device: DeviceID?, at address: PeerAddress) async -> Bool {
-        do throws(TransportError) {
+        guard let farewell else { return false }
+        do {
             let connection = try await transport.dial(
                 host: address.host, port: address.port, expecting: device, timeoutMilliseconds: 5_000)
             let deadline = Task {
                 try await Task.sleep(for: .milliseconds(Self.answerMilliseconds))
-                connection.abort(reason: "the farewell is over")
+                connection.abort(reason: Self.over)
             }
             defer {
                 deadline.cancel()
-                connection.abort(reason: "the farewell is over")
+                connection.abort(reason: Self.over)
             }
-            for try await _ in connection.frames {}
-            return false
+            for message in farewell.messages { try await connection.send(FrameCodec.encode(.household(message.encoded))) }
+            for try await frame in connection.frames {
+                guard case .household(let bytes)? = try FrameCodec.decode(frame) else { continue }
+                if case .have(let known)? = HouseholdMessage(bytes), known.contains(farewell.id) { return true }
+            }
         } catch {
-            return error.code == .refusedByPeer
+            node.logger.debug("nobody heard the farewell", metadata: ["address": "\(address)", "reason": "\(error)"])
         }
+        return false
     }
 
     private func forget() {

@@ -1,4 +1,5 @@
 import KithSync
+import KithTransport
 import KithTrust
 import Logging
 
@@ -24,8 +25,10 @@ struct HouseholdExchange: Sendable {
         if let digest = trust.householdDigest { hub.post(.household(digest.encoded), except: runner) }
     }
 
-    /// The certificate of a member said this.
-    func hear(_ news: HouseholdMessage) {
+    /// Writes down what the certificate of a member says, which a handshake has no time for.
+    func hear(_ certificate: DeviceCertificate) {
+        let news = trust.news(in: certificate)
+        guard !news.isEmpty else { return }
         do {
             if try trust.hear(news) { noteChange() }
         } catch {
@@ -48,9 +51,30 @@ struct HouseholdExchange: Sendable {
         }
     }
 
+    /// Listens to a device that leaves, and answers once it is written down that it did. It hears nothing else.
+    func hearFarewell(over connection: Connection) async {
+        let deadline = Task {
+            try await Task.sleep(for: .milliseconds(Farewell.answerMilliseconds))
+            connection.abort(reason: Farewell.over)
+        }
+        defer { deadline.cancel() }
+        do {
+            for try await frame in connection.frames {
+                guard case .household(let bytes)? = try FrameCodec.decode(frame), let message = HouseholdMessage(bytes) else { break }
+                let (answer, hasChanged) = try trust.hear(message, fromLeaving: connection.certificate)
+                if let answer { try connection.post(FrameCodec.encode(.household(answer.encoded))) }
+                if hasChanged { noteChange() }
+                if answer != nil { break }
+            }
+        } catch {
+            logger.debug("a farewell was not heard", metadata: ["reason": "\(error)"])
+        }
+        await connection.close(reason: Farewell.over)
+    }
+
     /// Who was revoked gets no byte from now on; all others hear of what is new.
     private func noteChange(except runner: SessionRunner? = nil) {
-        hub.cut(unless: trust.isTrusted)
+        hub.cutUntrusted(by: trust)
         tellEverybody(except: runner)
         onChange()
     }

@@ -57,7 +57,11 @@ extension KithStore {
         let trusted = Set(devices.map(\.id.bytes))
         var held = VersionVector()
         for member in try members() where trusted.contains(member.device) { held.join(member.durable) }
-        let missing = try summary().vector.entries.reduce(UInt64(0)) { $0 + $1.sequence - min($1.sequence, held[$1.replica]) }
+        // Of what a peer says of other replicas' commits, the sum can be more than there are numbers.
+        let missing = try summary().vector.entries.reduce(UInt64(0)) { sum, entry in
+            let (more, overflow) = sum.addingReportingOverflow(entry.sequence - min(entry.sequence, held[entry.replica]))
+            return overflow ? .max : more
+        }
         return Safety(holders: try holders(), among: devices, commitsHereOnly: missing)
     }
 

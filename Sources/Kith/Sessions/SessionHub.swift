@@ -68,8 +68,8 @@ final class SessionHub: Sendable {
     }
 
     /// Ends the sessions with devices that are not trusted any more. Not even a farewell: they get no byte from now on.
-    func cut(unless isTrusted: (DeviceID) -> Bool) {
-        for runner in runners where !isTrusted(runner.connection.peer) {
+    func cutUntrusted(by trust: TrustStore) {
+        for runner in runners where trust.admission(of: runner.connection.certificate) == nil {
             runner.connection.abort(reason: "the device is not trusted any more")
         }
     }

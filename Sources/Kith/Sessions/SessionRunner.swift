@@ -131,8 +131,14 @@ final class SessionRunner: @unchecked Sendable {
 
     /// Lets the peer hear of an attachment.
     func send(_ message: AttachmentMessage) {
-        // A connection that is lost ends the session elsewhere.
-        try? connection.post(FrameCodec.encode(.attachment(message)))
+        do {
+            try connection.post(FrameCodec.encode(.attachment(message)))
+        } catch  where error.code == .stalled {
+            // As with rows: what waits for a peer that does not read would only go on waiting.
+            connection.abort(reason: Self.ended)
+        } catch {
+            // The connection is lost, which ends the session where frames are read.
+        }
     }
 
     /// Sends the peer a piece when there is room. Returns whether it is not one too many.

@@ -22,6 +22,8 @@ final class Upkeep: Sendable {
         var connected: [DeviceID: PeerStatus] = [:]
         /// What is not written down yet.
         var news: [DeviceID: PeerStatus] = [:]
+        /// The members, if they are not written down yet.
+        var members: [[UInt8]]?
         /// What was written down last.
         var noted: [DeviceID: PeerStatus] = [:]
     }
@@ -38,7 +40,8 @@ final class Upkeep: Sendable {
     // MARK: What happens
 
     func trust(_ devices: [TrustedDevice]) {
-        attempt("the members of the group cannot be stored") { try store.setMembers(devices.map { Array($0.id.bytes) }) }
+        state.withLock { $0.members = devices.map { Array($0.id.bytes) } }
+        noteMembers()
     }
 
     func heard(_ device: DeviceID, _ status: PeerStatus) {
@@ -90,18 +93,27 @@ final class Upkeep: Sendable {
     }
 
     private func note(_ isDue: (PeerStatus, _ noted: PeerStatus?) -> Bool) {
-        let news = state.withLock { state in
-            let due = state.news.filter { isDue($0.value, state.noted[$0.key]) }
-            for (device, status) in due {
-                state.news[device] = nil
-                state.noted[device] = status
-            }
-            return due
-        }
-        for (device, status) in news {
-            attempt("what a device holds cannot be stored") {
+        noteMembers()
+        let due = state.withLock { state in state.news.filter { isDue($0.value, state.noted[$0.key]) } }
+        for (device, status) in due {
+            let isNoted = attempt("what a device holds cannot be stored") {
                 try store.noteMember(Array(device.bytes), replica: status.replica, durable: status.durable)
             }
+            guard isNoted else { continue }
+            state.withLock { state in
+                state.noted[device] = status
+                // It may have said more meanwhile.
+                if state.news[device] == status { state.news[device] = nil }
+            }
+        }
+    }
+
+    private func noteMembers() {
+        guard let members = state.withLock(\.members) else { return }
+        let isNoted = attempt("the members of the group cannot be stored") { try store.setMembers(members) }
+        guard isNoted else { return }
+        state.withLock { state in
+            if state.members == members { state.members = nil }
         }
     }
 
@@ -115,12 +127,15 @@ final class Upkeep: Sendable {
         }
     }
 
-    /// What fails is tried again later.
-    private func attempt(_ failure: Logger.Message, _ body: () throws -> Void) {
+    /// Returns whether it was done; what fails is tried again later.
+    @discardableResult
+    private func attempt(_ failure: Logger.Message, _ body: () throws -> Void) -> Bool {
         do {
             try body()
+            return true
         } catch {
             logger.warning(failure, metadata: ["reason": "\(error)"])
+            return false
         }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Kith
+import KithNotes
 
 struct DeviceList: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,13 +20,14 @@ struct DeviceList: ParsableCommand {
 
     func run() throws {
         let trust = try options.trust()
-        let peers = try options.runningNode()?.peers ?? []
-        let members = try options.members()
+        let known = try options.withNotesIfReadable { notes in
+            (peers: try options.runningNode(for: notes)?.peers ?? [], members: try notes.store.members())
+        }
         let role = trust.standing == .member ? "member" : "addedByHand"
         let records = trust.devices.map { device in
             DeviceRecord(
-                device, role: role, seen: peers.first { $0.deviceID == device.id.description },
-                lastSeenMilliseconds: members.first { $0.device == device.id.bytes && $0.replica != nil }?.seenMilliseconds)
+                device, role: role, seen: known?.peers.first { $0.deviceID == device.id.description },
+                lastSeenMilliseconds: known?.members.first { $0.device == device.id.bytes && $0.replica != nil }?.seenMilliseconds)
         }
         if options.json { return try Console.output.write(json: records) }
         try Self.table(of: records, nowMilliseconds: Int64(Date().timeIntervalSince1970 * 1_000)).write(to: .output)

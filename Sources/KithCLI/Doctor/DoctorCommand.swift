@@ -35,7 +35,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let trust = try options.trust()
         var doctor = NetworkDoctor(key: try DeviceKey.load(from: folders.identity), trust: trust, store: folders.notes)
         doctor.usesDiscovery = !noDiscovery
-        let findings = await doctor.examine(node: try options.runningNode())
+        let findings = await doctor.examine(node: try options.withNotesIfReadable(options.runningNode(for:)) ?? nil)
         if options.json {
             try Console.output.write(json: findings)
         } else {

@@ -24,23 +24,28 @@ struct StoreOptions: ParsableArguments {
         return try body(notes)
     }
 
-    /// What the node that runs for these notes says of itself; `nil` if none runs. One that was killed could not remove its status.
-    func runningNode() throws -> NodeStatus? {
-        guard let status = StatusFile(forStore: try folders().notes).read() else { return nil }
-        return try withNotes { notes in
-            do {
-                try notes.store.takeNodeLock().release()
-                return nil
-            } catch let error as StoreError where error.code == .busy {
-                return status
-            }
+    /// Runs `body` with the notes open, for a command that has more to say than what is in them. Returns `nil` where there are none
+    /// yet, and where they cannot be read; a line on standard error then says why.
+    func withNotesIfReadable<Result>(_ body: (NotesStore) throws -> Result) throws -> Result? {
+        guard FileManager.default.fileExists(atPath: try folders().notes.path) else { return nil }
+        do {
+            return try withNotes(body)
+        } catch {
+            let reason = CommandFailure(error)?.message ?? "\(error)"
+            try Console.error.writeLine(PlainText.line("What the notes know of the other machines is unknown. \(reason)"))
+            return nil
         }
     }
 
-    /// What the notes know of the other machines; nothing where there are no notes yet.
-    func members() throws -> [Member] {
-        guard FileManager.default.fileExists(atPath: try folders().notes.path) else { return [] }
-        return try withNotes { try $0.store.members() }
+    /// What the node that runs for these notes says of itself; `nil` if none runs. One that was killed could not remove its status.
+    func runningNode(for notes: NotesStore) throws -> NodeStatus? {
+        guard let status = StatusFile(forStore: try folders().notes).read() else { return nil }
+        do {
+            try notes.store.takeNodeLock().release()
+            return nil
+        } catch let error as StoreError where error.code == .busy {
+            return status
+        }
     }
 
     /// The trusted devices. Where there is no key yet, none is made for this.

@@ -20,13 +20,15 @@ struct StatusCommand: ParsableCommand {
     func run() throws {
         let folders = try options.folders()
         let trust = try options.trust()
-        var report = StatusReport(device: trust.ownID, notes: folders.notes, node: try options.runningNode(), trust: trust)
-        if FileManager.default.fileExists(atPath: folders.notes.path) {
-            try options.withNotes { notes in
-                report.safety = try notes.store.safety(among: trust.devices)
-                report.attachmentsOnTheirWay = try notes.store.wantedAttachments().count
-            }
+        let known = try options.withNotesIfReadable { notes in
+            (
+                node: try options.runningNode(for: notes), safety: try notes.store.safety(among: trust.devices),
+                attachments: try notes.store.wantedAttachments().count
+            )
         }
+        var report = StatusReport(device: trust.ownID, notes: folders.notes, node: known?.node, trust: trust)
+        report.safety = known?.safety
+        report.attachmentsOnTheirWay = known?.attachments ?? 0
         if options.json { return try Console.output.write(json: report) }
         try report.write(to: .output)
     }

@@ -13,7 +13,7 @@ struct StatusReport: Encodable {
     let remedy: String?
     /// The household, in short; `nil` without one.
     let household: String?
-    /// Which other machines hold everything; `nil` without notes.
+    /// Which other machines hold everything; `nil` without notes, and where they cannot be read.
     var safety: Safety?
     /// Attachments whose bytes are to come from another machine.
     var attachmentsOnTheirWay = 0

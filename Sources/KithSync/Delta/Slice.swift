@@ -153,6 +153,9 @@ public struct Slice: Hashable, Sendable {
     /// Whether the slice brings no row, but the beginning of one; its position is just before that.
     public var isPrelude: Bool { rows.first?.isPrelude == true }
 
+    /// How many rows it brings to their end.
+    public var rowCount: Int { isPrelude ? 0 : rows.count }
+
     /// Whether the slice may follow one that ends at `after`.
     public func follows(_ after: SlicePosition?) -> Bool {
         guard let position else { return isLast }

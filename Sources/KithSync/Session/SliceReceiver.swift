@@ -85,14 +85,14 @@ struct SliceReceiver: Hashable, Sendable {
         guard let arrival = applying else { return nil }
         applying = nil
         slicesDone += 1
-        rowsReceived += UInt64(arrival.slice.rows.count)
+        rowsReceived += UInt64(arrival.slice.rowCount)
         follow(arrival)
         return arrival.slice
     }
 
     private mutating func follow(_ arrival: Arrival) {
         var progress = arrival.slice.isFirst ? DeltaProgress() : self.progress ?? DeltaProgress()
-        progress.rows += arrival.slice.rows.count
+        progress.rows += arrival.slice.rowCount
         progress.bytes += arrival.bytes
         progress.rowsTotal = progress.rows + arrival.slice.rowsRemaining
         self.progress = arrival.slice.isLast ? nil : progress

@@ -118,7 +118,7 @@ struct SliceSender: Hashable, Sendable {
         }
         if !peerUnderstandsTexts, slice.tables.contains(where: { $0.columns.contains { $0.kind == .text } }) { throw .noTexts }
         // The store estimates at the beginning; from then on rows are counted off.
-        if !slice.isLast { slice.rowsRemaining = max(slice.rowsRemaining, delta.rowsRemaining - slice.rows.count, 1) }
+        if !slice.isLast { slice.rowsRemaining = max(slice.rowsRemaining, delta.rowsRemaining - slice.rowCount, 1) }
         for part in slice.rows {
             if let limit = part.state.exceededLimit { throw .tooLarge(part, in: slice, limit) }
         }
@@ -133,11 +133,11 @@ struct SliceSender: Hashable, Sendable {
         delta.preludes = slice.isPrelude ? delta.preludes + 1 : 0
         delta.rowsRemaining = slice.isLast ? 0 : slice.rowsRemaining
         delta.isRead = slice.isLast
-        delta.progress.rows += slice.rows.count
+        delta.progress.rows += slice.rowCount
         delta.progress.bytes += frame.count
         delta.progress.rowsTotal = delta.progress.rows + delta.rowsRemaining
         self.delta = delta
-        rowsSent += UInt64(slice.rows.count)
+        rowsSent += UInt64(slice.rowCount)
         waiting = frame
         return nextFrame()
     }

@@ -7,14 +7,17 @@ import NIOCore
 /// peer accepts this side: with TLS 1.3 the dialling side finishes first (RFC 8446, 2), so only the first
 /// frame from the peer says that it does. Until then nothing worth keeping should be sent.
 public final class Connection: Sendable {
-    /// The device on the other side, from the key that it used in this TLS session.
-    public let peer: DeviceID
+    /// What the other side showed in this TLS session, in which it proved to hold the key.
+    public let certificate: DeviceCertificate
     /// Whether this side dialled.
     public let isInitiator: Bool
     /// This side's address; `nil` where the system does not tell.
     public let localAddress: PeerAddress?
     /// The other side's address; its port is a passing one if the other side dialled.
     public let remoteAddress: PeerAddress?
+
+    /// The device on the other side.
+    public var peer: DeviceID { certificate.id }
 
     private let channel: any Channel
     let inbound: InboundQueue
@@ -23,9 +26,9 @@ public final class Connection: Sendable {
     private let frameBytesMax: Int
 
     /// Takes over `channel`, whose handshake is done. On its event loop.
-    init(channel: any Channel, peer: DeviceID, isInitiator: Bool, configuration: TransportConfiguration) throws {
+    init(channel: any Channel, certificate: DeviceCertificate, isInitiator: Bool, configuration: TransportConfiguration) throws {
         self.channel = channel
-        self.peer = peer
+        self.certificate = certificate
         self.isInitiator = isInitiator
         localAddress = channel.localAddress.flatMap(PeerAddress.init(socketAddress:))
         remoteAddress = channel.remoteAddress.flatMap(PeerAddress.init(socketAddress:))

@@ -14,7 +14,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let configuration: TransportConfiguration
     private let isInitiator: Bool
     private let done: EventLoopPromise<Connection>
-    private var judgement: Result<DeviceID, TransportError>?
+    private var judgement: Result<DeviceCertificate, TransportError>?
     private var deadline: Scheduled<Void>?
 
     /// - Parameter done: gets the connection, or a `TransportError`.
@@ -53,7 +53,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
             guard applicationProtocol == configuration.applicationProtocol else { throw TransportError.wrongProtocol }
             guard let judgement else { throw TransportError.resumedSession }
             let connection = try Connection(
-                channel: context.channel, peer: judgement.get(), isInitiator: isInitiator, configuration: configuration)
+                channel: context.channel, certificate: judgement.get(), isInitiator: isInitiator, configuration: configuration)
             done.succeed(connection)
             context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
         } catch {

@@ -11,8 +11,8 @@ struct PeerPolicy: Sendable {
     /// - Parameters:
     ///   - chain: what the peer showed, DER-encoded, its own certificate first.
     ///   - now: for the validity of the certificate.
-    /// - Returns: who the peer is, if it may go on.
-    func judge(chain: [[UInt8]], now: Date) -> Result<DeviceID, TransportError> {
+    /// - Returns: the certificate of the peer, if it may go on.
+    func judge(chain: [[UInt8]], now: Date) -> Result<DeviceCertificate, TransportError> {
         guard let bytes = chain.first, chain.count == 1 else {
             return refuse(.refusedCertificate, "The other side showed \(chain.count) certificates instead of one.")
         }
@@ -39,10 +39,12 @@ struct PeerPolicy: Sendable {
             return refuse(
                 .refusedCertificate, "The certificate of \(id) is not valid at this moment. Check the clocks of both devices.", id)
         }
-        return .success(id)
+        return .success(certificate)
     }
 
-    private func refuse(_ code: TransportError.Code, _ message: String, _ peer: DeviceID? = nil) -> Result<DeviceID, TransportError> {
+    private func refuse(_ code: TransportError.Code, _ message: String, _ peer: DeviceID? = nil) -> Result<
+        DeviceCertificate, TransportError
+    > {
         .failure(TransportError(code, message, peer: peer))
     }
 }

@@ -54,8 +54,9 @@ struct TrustState: Sendable {
             // What was known of it under an earlier key holds.
             var known = list.device(member.id)
             var record = household.membership.replacing(by: member.id)
-            for _ in 0..<Household.statementsMax where known == nil {
-                guard let earlier = record?.author else { break }
+            // Keys that replace each other in a circle end the search.
+            for _ in household.membership.records {
+                guard known == nil, let earlier = record?.author else { break }
                 known = list.device(earlier)
                 record = household.membership.replacing(by: earlier)
             }

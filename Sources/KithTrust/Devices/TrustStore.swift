@@ -54,9 +54,9 @@ public final class TrustStore: Sendable {
         state.withLock { $0.household }
     }
 
-    /// Who this device is and its household, at one moment.
-    var snapshot: (ownID: DeviceID, household: Household?) {
-        state.withLock { ($0.ownID, $0.household) }
+    /// All of it, at one moment.
+    var snapshot: TrustState {
+        state.withLock { $0 }
     }
 
     /// How this device stands to a household.

@@ -14,6 +14,8 @@ public struct Membership: Sendable {
     public static let reservedForRevocations = 128
     /// Most records of one author, revocations aside.
     public static let recordsPerAuthorMax = 128
+    /// Most revocations of one author, so that no single device can use up the places that are reserved for them.
+    public static let revocationsPerAuthorMax = 32
 
     public let household: HouseholdID
     /// Every record after those that it names.
@@ -109,10 +111,14 @@ public struct Membership: Sendable {
         return false
     }
 
-    /// The record by which `id` said that it leaves, if it is no member because of that.
+    /// The record by which `id` said that it leaves, if it is no member because of that: not one from before it came back.
     func farewell(of id: DeviceID) -> MembershipRecord? {
         guard isRevoked(id) else { return nil }
-        return removals[id]?.lazy.map { records[$0] }.first { $0.author == id && $0.action == .revoke(id) }
+        let place = removals[id]?.first { place in
+            records[place].author == id && records[place].action == .revoke(id)
+                && additions[id]?.contains { pasts[$0].contains(place) } != true
+        }
+        return place.map { records[$0] }
     }
 
     // MARK: Comparing
@@ -164,8 +170,10 @@ public struct Membership: Sendable {
     }
 
     private func checkRoom(for record: MembershipRecord, _ past: RecordSet) throws(MembershipError) {
-        if case .revoke = record.action {
-            guard records.count < Self.recordsMax else { throw .tooMany }
+        if record.isRevocation {
+            // All of them are counted, in whatever order they were signed: there is no other room for revocations.
+            let own = records.count { $0.author == record.author && $0.isRevocation }
+            guard records.count < Self.recordsMax, own < Self.revocationsPerAuthorMax else { throw .tooMany }
         } else {
             guard records.count < Self.recordsMax - Self.reservedForRevocations else { throw .tooMany }
             let own = records.indices.count { past.contains($0) && records[$0].author == record.author }

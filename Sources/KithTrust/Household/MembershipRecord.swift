@@ -18,7 +18,7 @@ public struct MembershipRecord: Hashable, Sendable {
             self.words = words
         }
 
-        fileprivate init(of content: [UInt8]) {
+        init(of content: [UInt8]) {
             var words = SIMD4<UInt64>()
             for (index, byte) in SHA256.hash(data: MembershipRecordCodec.label + content).enumerated() {
                 words[index / 8] = words[index / 8] << 8 | UInt64(byte)
@@ -80,22 +80,22 @@ public struct MembershipRecord: Hashable, Sendable {
     /// Reads a record and verifies its signature. Whether its author may say it is for ``Membership`` to judge.
     /// - Throws: ``MembershipError`` with `.malformed` or `.unsigned`.
     public init(bytes: [UInt8]) throws(MembershipError) {
-        let fields = try MembershipRecordCodec.fields(of: bytes)
-        guard let key = try? P256.Signing.PublicKey(compressedRepresentation: fields.author),
-            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: fields.signature),
-            key.isValidSignature(signature, for: MembershipRecordCodec.label + fields.content)
-        else { throw .unsigned }
-        id = ID(of: fields.content)
-        author = DeviceID(publicKey: key)
-        action = fields.action
-        parents = fields.parents
-        milliseconds = fields.milliseconds
-        self.bytes = bytes
-        if case .found = action {
-            household = HouseholdID(foundedBy: id)
-        } else {
-            household = fields.household
-        }
+        self = try RecordClaim(bytes: bytes).verified()
+    }
+
+    /// What `claim` says, whose signature was verified.
+    init(verified claim: RecordClaim) {
+        id = claim.id
+        household = claim.household
+        author = claim.author
+        action = claim.action
+        parents = claim.parents
+        milliseconds = claim.milliseconds
+        bytes = claim.bytes
+    }
+
+    var isRevocation: Bool {
+        if case .revoke = action { true } else { false }
     }
 
     // One record may be signed twice with different bytes; it remains the same record.

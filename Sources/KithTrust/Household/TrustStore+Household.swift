@@ -46,12 +46,17 @@ extension TrustStore {
     /// Leaves the household, or forgets the list: nobody is trusted from now on. No data is touched.
     ///
     /// A member signs that it leaves; a running node tells one of the others, who tells the rest, and then calls
-    /// ``forgetHousehold()``. Leaving once more forgets at once.
+    /// ``forgetHousehold()``. Leaving once more forgets at once, and so does leaving a household that is full.
     public func leave() throws(TrustError) {
         try edit { (state) throws(TrustError) in
             guard state.standing == .member, state.trusted.count > 0 else { return state.forget() }
             let key = try key(of: state.ownID)
-            try state.household?.say(.revoke(key.id), by: key)
+            do throws(TrustError) {
+                try state.household?.say(.revoke(key.id), by: key)
+            } catch  where error.code == .limitReached {
+                // There is no room to say it, here or anywhere else.
+                state.forget()
+            }
         }
     }
 
@@ -81,24 +86,27 @@ extension TrustStore {
         case .have(let ids):
             return (HouseholdMessage.messages(household.membership.records(besides: Set(ids))), false)
         case .records(let records):
-            return ([], try take(records, []))
+            return ([], try take(verified(records)))
         case .secrets(let secrets):
             return ([], try take([], secrets))
         }
     }
 
-    /// Takes in what a member says in its certificate.
-    ///
-    /// Who hears first that a device has left makes a new secret, with which that one recognises nobody.
-    /// - Returns: whether anything is different now.
-    public func hear(_ news: HouseholdMessage) throws(TrustError) -> Bool {
-        guard case .records(let records) = news else { return false }
-        return try take(records, [], renewsSecret: true)
+    /// Those of `records` that are new here and signed by their authors.
+    func verified(_ records: [[UInt8]]) -> [MembershipRecord] {
+        let membership = household?.membership
+        return records.compactMap { bytes in
+            guard let claim = try? RecordClaim(bytes: bytes), membership?.contains(claim.id) != true else { return nil }
+            return try? claim.verified()
+        }
     }
 
-    private func take(_ records: [[UInt8]], _ secrets: [HouseholdSecret], renewsSecret: Bool = false) throws(TrustError) -> Bool {
-        // Verified before the lock is taken; what is signed by nobody is passed over.
-        let records = records.compactMap { try? MembershipRecord(bytes: $0) }
+    /// Takes in what can be taken.
+    /// - Returns: whether anything is different now.
+    func take(
+        _ records: [MembershipRecord], _ secrets: [HouseholdSecret] = [], renewsSecret: Bool = false
+    ) throws(TrustError) -> Bool {
+        guard let household, household.learns(records, secrets) else { return false }
         return try edit { (state) throws(TrustError) in
             guard var household = state.household else { return false }
             let digest = household.digest
@@ -125,5 +133,13 @@ extension Household {
         hash.update(data: membership.digest)
         for secret in secrets { hash.update(data: secret.bytes) }
         return Array(hash.finalize())
+    }
+
+    /// Whether any of this is new and can be taken in.
+    fileprivate func learns(_ records: [MembershipRecord], _ secrets: [HouseholdSecret]) -> Bool {
+        if HouseholdSecret.merged(self.secrets, secrets) != self.secrets { return true }
+        var membership = membership
+        _ = try? membership.insert(records)
+        return membership.records.count > self.membership.records.count
     }
 }

@@ -2,16 +2,15 @@ import Foundation
 
 /// What certificates say about the household.
 ///
-/// A device that has a new key is known to nobody by it, and one that has left exchanges nothing any more. Both say so in the
-/// certificate of the TLS handshake, by a record that the old key has signed, so that members hear of it in time.
+/// A device that has a new key is known to nobody by it, and one that has left is to be let in for one thing alone. Both say so in
+/// the certificate of the TLS handshake, by records that are signed.
 extension TrustStore {
-    /// What this device's certificate is to say: that it took the place of another one, newest first, or that it has left.
+    /// What this device's certificate is to say: that it has left, and that it took the place of another one, newest first.
     public var statements: [MembershipRecord] {
-        let (ownID, household) = snapshot
-        guard let membership = household?.membership else { return [] }
-        if let farewell = membership.farewell(of: ownID) { return [farewell] }
-        var statements: [MembershipRecord] = []
-        var device = ownID
+        let state = snapshot
+        guard let membership = state.household?.membership else { return [] }
+        var statements = membership.farewell(of: state.ownID).map { [$0] } ?? []
+        var device = state.ownID
         while statements.count < Household.statementsMax, let record = membership.replacing(by: device) {
             statements.append(record)
             device = record.author
@@ -19,36 +18,73 @@ extension TrustStore {
         return statements
     }
 
-    /// The trusted device as which whoever shows `certificate` is let in: itself, or the one whose place it takes by a record that
-    /// this device has not heard of. `nil` for anybody else, and for a device that has left.
+    /// The trusted device as which whoever shows `certificate` is let in: itself, or the one whose place it takes by records that
+    /// this device has not heard of. `nil` for anybody else.
+    ///
+    /// Whoever leaves is let in as well, for its ``farewell(in:)`` and nothing else.
     public func admission(of certificate: DeviceCertificate) -> DeviceID? {
-        let records = statements(of: certificate)
-        if isTrusted(certificate.id) {
-            return records.contains { $0.author == certificate.id && $0.action == .revoke(certificate.id) } ? nil : certificate.id
-        }
-        let membership = household?.membership
+        if farewell(in: certificate) != nil { return certificate.id }
+        let state = snapshot
+        return admission(of: certificate, among: state.trusted, state.household)
+    }
+
+    /// The member of the household that this device has left as which whoever shows `certificate` may hear of it.
+    public func witness(in certificate: DeviceCertificate) -> DeviceID? {
+        admission(of: certificate, among: leftBehind, household)
+    }
+
+    /// What `certificate`, which was let in, says that this device has not heard of, each after those that it needs.
+    public func news(in certificate: DeviceCertificate) -> [MembershipRecord] {
+        let state = snapshot
+        return renewals(in: certificate, of: state.trusted, state.household)
+    }
+
+    /// Takes in the news from a certificate, and makes a new secret.
+    /// - Returns: whether anything is different now.
+    public func hear(_ news: [MembershipRecord]) throws(TrustError) -> Bool {
+        try take(news, renewsSecret: true)
+    }
+
+    // MARK: Parts
+
+    private func admission(of certificate: DeviceCertificate, among trusted: [TrustedDevice], _ household: Household?) -> DeviceID? {
+        if trusted.contains(where: { $0.id == certificate.id }) { return certificate.id }
+        return renewals(in: certificate, of: trusted, household).first?.author
+    }
+
+    /// The records by which the holder of `certificate` took the place of one of `trusted`, oldest first; none if it did not.
+    func renewals(
+        in certificate: DeviceCertificate, of trusted: [TrustedDevice], _ household: Household?
+    ) -> [MembershipRecord] {
+        var chain: [RecordClaim] = []
         var device = certificate.id
-        for record in records {
+        for claim in claims(in: certificate, household) where !claim.isFarewell(of: certificate.id) {
             // A record that is known was judged with all others: whoever it makes a member is trusted.
-            guard record.action == .replace(by: device), membership?.contains(record.id) == false else { return nil }
-            device = record.author
-            if isTrusted(device) { return device }
+            guard claim.action == .replace(by: device), household?.membership.contains(claim.id) == false else { return [] }
+            chain.insert(claim, at: 0)
+            device = claim.author
+            guard trusted.contains(where: { $0.id == device }) else { continue }
+            // The oldest first: a stranger can sign all others.
+            var records: [MembershipRecord] = []
+            for claim in chain {
+                guard let record = try? claim.verified() else { return [] }
+                records.append(record)
+            }
+            return records
         }
-        return nil
+        return []
     }
 
-    /// What `certificate` says that this device has not heard of, if it comes from a member.
-    public func news(in certificate: DeviceCertificate) -> HouseholdMessage? {
-        guard let membership = household?.membership else { return nil }
-        let records = statements(of: certificate).filter { !membership.contains($0.id) && isTrusted($0.author) }
-        return records.isEmpty ? nil : .records(records.map(\.bytes))
-    }
-
-    /// The records in `certificate` that are signed and speak of this device's household.
-    private func statements(of certificate: DeviceCertificate) -> [MembershipRecord] {
+    /// What `certificate` claims about the household.
+    func claims(in certificate: DeviceCertificate, _ household: Household?) -> [RecordClaim] {
         guard !certificate.statement.isEmpty, let id = household?.id,
             case .records(let records)? = HouseholdMessage(certificate.statement)
         else { return [] }
-        return records.prefix(Household.statementsMax).compactMap { try? MembershipRecord(bytes: $0) }.filter { $0.household == id }
+        return records.prefix(Household.statementsMax).compactMap { try? RecordClaim(bytes: $0) }.filter { $0.household == id }
     }
+}
+
+extension RecordClaim {
+    /// Whether `device` says by it that it leaves.
+    func isFarewell(of device: DeviceID) -> Bool { author == device && action == .revoke(device) }
 }

@@ -30,13 +30,17 @@ public struct DeviceKey: Sendable {
     /// The key in `folder`, made there if there is none.
     ///
     /// The folder is made with mode 0700, the file with mode 0600, complete or not at all. Processes that start
-    /// together get the same key. A file that is damaged or open to others is refused and never overwritten.
-    /// - Throws: `TrustError` with `.exposedFile`, `.exposedFolder`, `.corruptedKey`, `.busy` or `.fileSystem`.
+    /// together get the same key. A file that is damaged or open to others is refused and never overwritten. Beside a household
+    /// no key is made: the one that was lost is its member.
+    /// - Throws: `TrustError` with `.missingKey`, `.exposedFile`, `.exposedFolder`, `.corruptedKey`, `.busy` or `.fileSystem`.
     public static func loadOrCreate(in folder: URL) throws(TrustError) -> DeviceKey {
         if let key = try existing(in: folder) { return key }
         try PrivateFolder.create(folder.path)
         return try FileLock.withLock(beside: path(in: folder)) { () throws(TrustError) in
             if let key = try existing(in: folder) { return key }
+            guard FileStatus(path: folder.appendingPathComponent(HouseholdFile.name).path) == nil else {
+                throw .keyOfHouseholdMissing(folder.path)
+            }
             let key = DeviceKey()
             try key.write(to: path(in: folder))
             return key
@@ -114,11 +118,22 @@ public struct DeviceKey: Sendable {
             throw TrustError(
                 .corruptedKey,
                 """
-                The device key \(path) is damaged and was left as it is. Restore it from a backup; or move it away \
-                to become a new device, which the other devices must then be told to trust.
+                The device key \(path) is damaged and was left as it is. Restore it from a backup; or move the folder \
+                it is in away to become a new device, which the other devices must then be told to trust.
                 """)
         }
         return DeviceKey(key: key)
+    }
+}
+
+extension TrustError {
+    fileprivate static func keyOfHouseholdMissing(_ folder: String) -> TrustError {
+        TrustError(
+            .missingKey,
+            """
+            There is a household in \(folder) and no device key: an import was interrupted, or the key was lost. Move that folder away; \
+            then import the exported identity again, or pair this machine anew. The notes are not in it.
+            """)
     }
 }
 

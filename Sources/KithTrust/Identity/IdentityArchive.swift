@@ -62,16 +62,7 @@ public enum IdentityArchive {
             guard let bytes = try PrivateFile.read(path, bytesMax: HouseholdFile.bytesMax, forbiddenMode: 0o022) else { continue }
             fields[name] = .string(Data(bytes).base64EncodedString())
         }
-        var random = SystemRandomNumberGenerator()
-        let salt = (0..<saltBytes).map { _ in UInt8.random(in: 0...255, using: &random) }
-        let header = magic + [cost.logN, cost.r, cost.p] + salt
-        do {
-            let content = try JSONEncoder().encode(JSONValue.object(fields))
-            let key = try derivedKey(passphrase, salt, cost)
-            return header + Array(try ChaChaPoly.seal(content, using: key, authenticating: header).combined)
-        } catch {
-            throw TrustError(.fileSystem, "The identity cannot be sealed: \(error)")
-        }
+        return try seal(fields, passphrase, cost)
     }
 
     /// Puts the identity in `archive` into `folder`, which must not hold another one.
@@ -89,19 +80,41 @@ public enum IdentityArchive {
                     "This machine has an identity already: \(present), which is not overwritten. Move that folder away first.")
             }
         }
-        // The key last: without it, what is there means nothing yet.
-        for (name, file) in files.reversed() {
-            guard let bytes = content[name]?.string.flatMap({ Data(base64Encoded: $0) }) else { continue }
-            try PrivateFile.create(folder.appendingPathComponent(file).path, with: Array(bytes))
+        var made: [String] = []
+        do throws(TrustError) {
+            for (name, file) in files {
+                guard let bytes = content[name]?.string.flatMap({ Data(base64Encoded: $0) }) else { continue }
+                let path = folder.appendingPathComponent(file).path
+                try PrivateFile.create(path, with: Array(bytes))
+                made.append(path)
+            }
+            let id = try DeviceKey.load(from: folder).id
+            _ = try TrustStore(in: folder, ownID: id)
+            return id
+        } catch {
+            // What cannot be removed is found when a key is next looked for.
+            for path in made.reversed() { try? PrivateFile.remove(path) }
+            throw error
         }
-        let id = try DeviceKey.load(from: folder).id
-        _ = try TrustStore(in: folder, ownID: id)
-        return id
     }
 
     // MARK: Sealing
 
-    private static let files = [(Key.key, DeviceKey.fileName), (Key.household, HouseholdFile.name), (Key.devices, TrustStore.fileName)]
+    static func seal(_ fields: [String: JSONValue], _ passphrase: String, _ cost: Cost) throws(TrustError) -> [UInt8] {
+        var random = SystemRandomNumberGenerator()
+        let salt = (0..<saltBytes).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let header = magic + [cost.logN, cost.r, cost.p] + salt
+        do {
+            let content = try JSONEncoder().encode(JSONValue.object(fields))
+            let key = try derivedKey(passphrase, salt, cost)
+            return header + Array(try ChaChaPoly.seal(content, using: key, authenticating: header).combined)
+        } catch {
+            throw TrustError(.fileSystem, "The identity cannot be sealed: \(error)")
+        }
+    }
+
+    /// In the order in which they are made: the key last, and the household first, since one without the other is used by nobody.
+    private static let files = [(Key.household, HouseholdFile.name), (Key.devices, TrustStore.fileName), (Key.key, DeviceKey.fileName)]
 
     /// What is in `archive`.
     private static func opened(_ archive: [UInt8], _ passphrase: String) throws(TrustError) -> [String: JSONValue] {
@@ -109,13 +122,14 @@ public enum IdentityArchive {
         guard archive.count <= bytesMax, archive.count > headerBytes, archive.starts(with: magic) else { throw corrupted }
         let header = Array(archive.prefix(headerBytes))
         let cost = Cost(logN: header[16], r: header[17], p: header[18])
-        guard cost.isBearable, (1...passphraseBytesMax).contains(passphrase.utf8.count),
+        let wrong = TrustError(.wrongPassphrase, "The passphrase does not open this identity, or the file is damaged.")
+        // No identity is sealed with one of another length.
+        guard (passphraseBytesMin...passphraseBytesMax).contains(passphrase.utf8.count) else { throw wrong }
+        guard cost.isBearable,
             let box = try? ChaChaPoly.SealedBox(combined: archive.dropFirst(headerBytes)),
             let key = try? derivedKey(passphrase, Array(header.suffix(saltBytes)), cost)
         else { throw corrupted }
-        guard let content = try? ChaChaPoly.open(box, using: key, authenticating: header) else {
-            throw TrustError(.wrongPassphrase, "The passphrase does not open this identity, or the file is damaged.")
-        }
+        guard let content = try? ChaChaPoly.open(box, using: key, authenticating: header) else { throw wrong }
         guard let fields = (try? JSONDecoder().decode(JSONValue.self, from: content))?.object, fields[Key.key] != nil else {
             throw corrupted
         }

@@ -47,6 +47,31 @@ import Testing
         #expect(probe.receive(past).goodbye == .protocolError)
     }
 
+    @Test func `the beginning of a row is no row in what is counted`() {
+        var probe = SessionProbe()
+        _ = probe.open()
+        let stamp = Stamp(dot: Dot(replica: SessionProbe.peer, sequence: 1), timestamp: .zero)
+        let text = TextState(
+            touched: VersionVector([stamp.dot]), changes: [TextState.Change(stamp: stamp, parents: [], steps: [1, 0], inserted: [])])
+        var counted: [UInt64] = []
+        for number in 1...3 {
+            var slice = SessionProbe.slice(number, of: 4)
+            slice.tables = [TableSchema(name: Array("things".utf8), columns: [ColumnKey("body", .text)])]
+            let id = RowID(high: 0, low: 9)
+            var part = RowPart(table: 0, id: id, state: RowState(cells: [RowState.Entry(column: 0, cell: .text(text))]))
+            part.isPrelude = number < 3
+            slice.rows = [part]
+            let position = part.position(in: slice.tables)
+            slice.position = part.isPrelude ? position.predecessor : position
+            #expect(probe.receive(.slice(slice, alsoSentTo: [])).closeReason == nil)
+            for case .peer(let status) in probe.handle(.applied(.applied(probe.store.summary))) {
+                counted.append(status.rowsReceived)
+                #expect(status.receiving?.rows == Int(status.rowsReceived))
+            }
+        }
+        #expect(counted.last == 1 && !counted.contains { $0 > 1 })
+    }
+
     private func padded(_ number: Int, bytes: Int) -> [UInt8] {
         let bytesOfSlice = FrameCodec.encode(.slice(SessionProbe.slice(number, of: 9), alsoSentTo: []))
         return bytesOfSlice + [UInt8](repeating: 0, count: bytes - bytesOfSlice.count)

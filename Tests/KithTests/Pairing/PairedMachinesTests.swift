@@ -7,7 +7,7 @@ import Testing
     .enabled(if: PrivateLAN.obstacle == nil, "no private LAN on this machine; scripts/lan.sh says why"))
 struct PairedMachinesTests {
     /// Waits until both machines show the same digits.
-    private func digits(_ lan: PrivateLAN, _ first: PairingProcess, _ second: PairingProcess) throws -> String {
+    private func digits(_ lan: PrivateLAN, _ first: LANProcess, _ second: LANProcess) throws -> String {
         let isShown = try lan.wait(seconds: 60) {
             let code = first.value("code", of: "compare")
             return code != nil && code == second.value("code", of: "compare")
@@ -21,8 +21,8 @@ struct PairedMachinesTests {
         _ = try lan.add("alone until now", on: 1)
         try lan.start(1)
         try lan.start(2)
-        let first = try PairingProcess(lan, host: 1)
-        let second = try PairingProcess(lan, host: 2)
+        let first = try LANProcess.pairing(lan, host: 1, inTerminal: false)
+        let second = try LANProcess.pairing(lan, host: 2, inTerminal: false)
         let code = try digits(lan, first, second)
         #expect(code.utf8.count == 6)
         try first.type("yes")
@@ -35,8 +35,8 @@ struct PairedMachinesTests {
 
     @Test func otherDigitsPairNobody() throws {
         let lan = try PrivateLAN(hosts: 2)
-        let first = try PairingProcess(lan, host: 1)
-        let second = try PairingProcess(lan, host: 2, "--address", "10.77.0.1:4748")
+        let first = try LANProcess.pairing(lan, host: 1, inTerminal: false)
+        let second = try LANProcess.pairing(lan, host: 2, inTerminal: false, "--address", "10.77.0.1:4748")
         let code = try digits(lan, first, second)
         try first.type("yes")
         try second.type(code == "000000" ? "000001" : "000000")
@@ -48,7 +48,7 @@ struct PairedMachinesTests {
     @Test func aTokenPairsMachinesWithoutMDNSAndWithoutAnybody() throws {
         let lan = try PrivateLAN(hosts: 2)
         for host in 1...2 { try lan.lan("mdns-stop", "\(host)") }
-        let first = try PairingProcess(lan, host: 1, "--token")
+        let first = try LANProcess.pairing(lan, host: 1, inTerminal: false, "--token")
         #expect(try lan.wait { first.value("token", of: "open") != nil }, "\(first.text)")
         let token = first.value("token", of: "open") ?? ""
         try lan.kith(on: 2, "pair", token, "--address", "10.77.0.1:4748", "--name", "host2")
@@ -61,10 +61,10 @@ struct PairedMachinesTests {
 
     @Test func machinesThatFindEachOtherArePairedByAToken() throws {
         let lan = try PrivateLAN(hosts: 3)
-        let first = try PairingProcess(lan, host: 1, "--token")
+        let first = try LANProcess.pairing(lan, host: 1, inTerminal: false, "--token")
         #expect(try lan.wait { first.value("token", of: "open") != nil }, "\(first.text)")
         // A bystander with another token does not get in, nor in the way.
-        let bystander = try PairingProcess(lan, host: 3)
+        let bystander = try LANProcess.pairing(lan, host: 3, inTerminal: false)
         try lan.kith(on: 2, "pair", first.value("token", of: "open") ?? "", "--name", "host2")
         #expect(first.status() == 0, "\(first.text)")
         #expect(bystander.value("code", of: "compare") == nil)

@@ -1,6 +1,7 @@
 import Foundation
-import KithTrust
 import Testing
+
+@testable import KithTrust
 
 /// The risk: the others wait for ever for a device that has left, or it is not let in when it comes back.
 @Suite struct FarewellTests {
@@ -24,7 +25,6 @@ import Testing
         #expect(try !a.meet(c))
         #expect(a.trusted == [b.id])
         #expect(a.store.household?.secrets.first != secret)
-        try c.store.forgetHousehold()
         #expect(try c.store.standing == .alone && !c.folder.names.contains("household.json"))
         #expect(try a.meet(b))
         #expect(b.trusted == [a.id] && b.store.household?.secrets.first == a.store.household?.secrets.first)
@@ -59,5 +59,92 @@ import Testing
         #expect(a.store.admission(of: shown) == b.id)
         let stranger = try DeviceKey().makeCertificate(stating: c.store.statements)
         #expect(a.store.admission(of: stranger) == nil)
+    }
+
+    @Test(arguments: ["rename", "pair", "renew", "all"])
+    func whatItSaidBeforeIsHeardWithIt(what: String) throws {
+        let d = try TrustedHome()
+        if what == "rename" || what == "all" { try c.store.rename(c.id, to: "desk") }
+        if what == "pair" || what == "all" { try c.pair(with: d) }
+        if what == "renew" || what == "all" { _ = try c.store.renewKey() }
+        try c.store.leave()
+        #expect(try !a.meet(c))
+        #expect(c.store.standing == .alone)
+        let added: Set<DeviceID> = what == "pair" || what == "all" ? [d.id] : []
+        #expect(a.trusted == added.union([b.id]))
+        #expect(try a.meet(b))
+        #expect(b.trusted == added.union([a.id]))
+    }
+
+    @Test func aMemberThatCannotWriteItDownIsAskedAgain() throws {
+        try c.store.leave()
+        let household = try a.folder.text("household.json")
+        try a.folder.write("damaged", to: "household.json")
+        #expect(throws: TrustError.self) { try a.meet(c) }
+        #expect(c.store.standing == .left)
+        try a.folder.write(household, to: "household.json")
+        try a.meet(c)
+        #expect(c.store.standing == .alone && a.trusted == [b.id])
+    }
+
+    @Test func aMemberThatHasLeftItselfIsNoWitness() throws {
+        try a.store.leave()
+        try c.store.leave()
+        try a.meet(c)
+        #expect(c.store.standing == .left && a.store.standing == .left)
+        try b.meet(c)
+        try b.meet(a)
+        #expect(c.store.standing == .alone && a.store.standing == .alone && b.trusted.isEmpty)
+    }
+
+    @Test func whoWasRevokedMeanwhileIsToldSoAndNotListenedTo() throws {
+        try a.store.remove(c.id)
+        try c.pair(with: TrustedHome())
+        try c.store.leave()
+        let records = a.store.household?.membership.records
+        try a.meet(c)
+        #expect(c.store.standing == .alone)
+        #expect(a.store.household?.membership.records == records)
+    }
+
+    @Test func aMemberWithANewKeyIsAWitness() throws {
+        for _ in 0..<2 { _ = try a.store.renewKey() }
+        try c.store.leave()
+        #expect(!c.store.leftBehind.contains { $0.id == a.id })
+        try a.meet(c)
+        #expect(c.store.standing == .alone && a.trusted == [b.id])
+        // A stranger is none, whatever it shows.
+        let d = try TrustedHome()
+        try b.pair(with: d)
+        try d.store.leave()
+        let shown = try DeviceKey().makeCertificate(stating: a.store.statements)
+        #expect(try d.store.witness(in: shown) == nil && d.store.witness(in: b.certificate) == b.id)
+    }
+
+    @Test func whoIsRevokedAfterItCameBackWasRemovedAndHasNotLeft() throws {
+        try c.store.leave()
+        try a.pair(with: c)
+        try a.store.remove(c.id)
+        try a.exchange(with: c)
+        #expect(c.store.standing == .removed)
+        // And one that leaves once more has left.
+        try a.pair(with: c)
+        try c.store.leave()
+        #expect(c.store.standing == .left)
+        try a.meet(c)
+        #expect(c.store.standing == .alone && a.trusted == [b.id])
+    }
+
+    @Test func aHouseholdWithoutRoomIsForgottenAtOnce() throws {
+        let d = try TrustedHome()
+        for _ in 0..<Membership.revocationsPerAuthorMax {
+            let device = DeviceKey().id
+            try c.store.add(TrustedDevice(id: device, name: "", added: Date(timeIntervalSince1970: 0)))
+            try c.store.remove(device)
+        }
+        try c.store.leave()
+        #expect(c.store.standing == .alone)
+        try d.pair(with: c)
+        #expect(c.trusted == [d.id])
     }
 }

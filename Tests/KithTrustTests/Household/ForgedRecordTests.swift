@@ -118,4 +118,23 @@ import Testing
         try flood.say(.revoke(devices[0].id), by: a.key, milliseconds: 0)
         #expect(flood.member(devices[0].id) == nil)
     }
+
+    @Test func noAuthorUsesUpThePlacesForRevocations() throws {
+        var a = try HouseholdDevice.founder()
+        var b = try a.add()
+        for _ in 0..<Membership.revocationsPerAuthorMax { try a.say(.revoke(DeviceKey().id)) }
+        #expect(throws: MembershipError.tooMany) { try a.say(.revoke(b.id)) }
+        // Nor by records that do not know of each other.
+        let start = b.membership
+        for _ in 0...Membership.revocationsPerAuthorMax {
+            var fork = start
+            let record = try fork.say(.revoke(DeviceKey().id), by: b.key, milliseconds: 0)
+            _ = try? b.membership.insert([record])
+        }
+        #expect(b.membership.records.count == start.records.count + Membership.revocationsPerAuthorMax)
+        try b.hear(a)
+        var c = HouseholdDevice(key: a.key, knowing: start)
+        try c.hear(b)
+        #expect(c.members == b.members)
+    }
 }

@@ -28,26 +28,49 @@ final class TrustedHome {
     /// Starts the program again.
     func reopen() throws { store = try TrustStore(in: folder.url, ownID: key.id) }
 
-    /// What happens when two are paired and the second joins.
-    func pair(with second: TrustedHome) throws {
+    /// What happens when two are paired and the second joins, before they synchronise.
+    func sponsor(_ second: TrustedHome) throws {
         try store.admit(second.asTrusted, into: Household.founded(as: "first", by: key))
         try second.store.join(try #require(store.household).id, through: asTrusted)
+    }
+
+    /// What happens when two are paired, and synchronise.
+    func pair(with second: TrustedHome) throws {
+        try sponsor(second)
         try exchange(with: second)
     }
 
-    /// What happens when two try to connect: whether each lets the other in. If both do, they say what they know of the household.
+    /// What happens when two try to connect: whether each lets the other in. If both do, they say what they know of the household;
+    /// one that leaves says that.
     @discardableResult
     func meet(_ other: TrustedHome) throws -> Bool {
+        let sides = [(self, other), (other, self)]
+        for (judge, shown) in sides where try judge.store.farewell(in: shown.certificate) != nil {
+            try shown.sayFarewell(to: judge)
+            return false
+        }
         var isAdmitted = true
-        for (judge, shown) in [(self, try other.certificate), (other, try certificate)] {
-            if let news = judge.store.news(in: shown) { _ = try judge.store.hear(news) }
-            if judge.store.admission(of: shown) == nil { isAdmitted = false }
+        for (judge, shown) in sides {
+            _ = try judge.store.hear(judge.store.news(in: shown.certificate))
+            if try judge.store.admission(of: shown.certificate) == nil { isAdmitted = false }
         }
         if isAdmitted { try exchange(with: other) }
         return isAdmitted
     }
 
-    private func exchange(with other: TrustedHome) throws {
+    /// Tells `other` that this device has left, and forgets the household if it hears that this is written down.
+    private func sayFarewell(to other: TrustedHome) throws {
+        guard let farewell = store.farewell, try store.witness(in: other.certificate) != nil else { return }
+        for message in farewell.messages {
+            let read = try #require(HouseholdMessage(message.encoded))
+            guard case .have(let ids)? = try other.store.hear(read, fromLeaving: certificate).answer else { continue }
+            if ids.contains(farewell.id) { try store.forgetHousehold() }
+        }
+    }
+
+    /// What happens when two are connected; returns how many messages it took.
+    @discardableResult
+    func exchange(with other: TrustedHome) throws -> Int {
         var line = [(other, store.householdDigest), (self, other.store.householdDigest)].compactMap { to, message in
             message.map { (to, $0) }
         }
@@ -56,10 +79,13 @@ final class TrustedHome {
             let (to, message) = line.removeFirst()
             count += 1
             try #require(count < 100, "the exchange does not end")
-            let (answers, hasChanged) = try to.store.answer(message)
+            let read = try #require(HouseholdMessage(message.encoded))
+            #expect(read == message)
+            let (answers, hasChanged) = try to.store.answer(read)
             let back = to === self ? other : self
             line += answers.map { (back, $0) }
             if hasChanged { line += to.store.householdDigest.map { [(back, $0)] } ?? [] }
         }
+        return count
     }
 }

@@ -1,0 +1,35 @@
+import Foundation
+import GRDB
+import KithCausality
+import Logging
+import Testing
+
+@testable import Kith
+@testable import KithSync
+
+/// The risk: what a device holds, or that it is a member, is forgotten because the store could not be written for a moment.
+@Suite struct UpkeepTests {
+    private func status(of replica: ReplicaID, _ vector: VersionVector) -> PeerStatus {
+        PeerStatus(
+            replica: replica, software: "", protocolVersion: 1, vector: vector, durable: vector, rowsSent: 0, rowsReceived: 0,
+            rowsToSend: 0,
+            rowsToReceive: 0, isInSync: true, rowsMended: 0, mended: [])
+    }
+
+    @Test func whatCouldNotBeWrittenIsWrittenLater() throws {
+        let (node, other) = (try TestNode(), try TestNode())
+        try node.add("a note")
+        let upkeep = Upkeep(node.store, logger: Logger(label: "test"))
+        let status = status(of: try other.store.summary().replica, try node.store.summary().vector)
+        let device = try TrustedDevice(id: other.key.id, name: "other", added: .now)
+        try node.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
+        upkeep.trust([device])
+        upkeep.heard(device.id, status)
+        upkeep.noteSettled()
+        #expect(try node.store.members().isEmpty)
+        try node.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
+        upkeep.noteSettled()
+        #expect(try node.store.safety(among: [device]).names == "other")
+        #expect(try node.store.members().map(\.durable) == [status.durable])
+    }
+}
