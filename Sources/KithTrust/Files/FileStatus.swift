@@ -8,6 +8,13 @@ import Musl
 #elseif canImport(Darwin)
 import Darwin
 #endif
+// Which module the members of `stat` belong to depends on which one the compiler has met first (MemberImportVisibility).
+#if canImport(CDispatch)
+import CDispatch
+#endif
+#if canImport(CoreFoundation)
+import CoreFoundation
+#endif
 
 /// What the file system says of a file, links followed.
 ///
