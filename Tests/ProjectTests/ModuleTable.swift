@@ -2,7 +2,7 @@
 enum ModuleTable {
     /// What belongs to the operating system or to Swift itself; for the thin shells, not for the core.
     private static let system: Set<String> = [
-        "CoreFoundation", "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization",
+        "CDispatch", "CoreFoundation", "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization",
     ]
     private static let nio: Set<String> = ["NIO", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS"]
     private static let grdb: Set<String> = ["GRDB", "GRDBSQLite"]
