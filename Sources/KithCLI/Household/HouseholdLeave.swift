@@ -26,7 +26,7 @@ struct HouseholdLeave: ParsableCommand {
         try Console.output.writeLine("This machine is by itself now. All notes are kept.")
         if trust.standing == .left {
             try Console.output.writeLine("The others hear of it when `kith up` runs here and meets one of them.")
-        } else if report.standing == "left" {
+        } else if report.standing == "left" || report.standing == "member" && report.members.count > 1 {
             try Console.output.writeLine(
                 "The others were not told. On one of them: kith device revoke \(trust.ownID.shortDescription)")
         }

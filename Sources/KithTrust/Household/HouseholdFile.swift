@@ -66,7 +66,7 @@ enum HouseholdFile {
         var household = Household(joining: id)
         household.secrets = HouseholdSecret.merged(secrets, [])
         do {
-            try household.membership.insert(records)
+            try household.membership.restore(records)
         } catch {
             throw corrupted("\(error)")
         }

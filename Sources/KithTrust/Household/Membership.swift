@@ -52,11 +52,21 @@ public struct Membership: Sendable {
     /// - Throws: why the last of those that were passed over was; the others are in all the same.
     @discardableResult
     public mutating func insert(_ records: [MembershipRecord]) throws(MembershipError) -> Int {
+        try insert(records, isLimited: true)
+    }
+
+    /// Takes in again what was taken in before, by whatever version: how much may be said is no question any more.
+    mutating func restore(_ records: [MembershipRecord]) throws(MembershipError) {
+        try insert(records, isLimited: false)
+    }
+
+    @discardableResult
+    private mutating func insert(_ records: [MembershipRecord], isLimited: Bool) throws(MembershipError) -> Int {
         var count = 0
         var refusal: MembershipError?
         for record in records where places[record.id] == nil {
             do throws(MembershipError) {
-                try insert(record)
+                try insert(record, isLimited)
                 count += 1
             } catch {
                 refusal = error
@@ -139,7 +149,7 @@ public struct Membership: Sendable {
 
     // MARK: Taking one in
 
-    private mutating func insert(_ record: MembershipRecord) throws(MembershipError) {
+    private mutating func insert(_ record: MembershipRecord, _ isLimited: Bool) throws(MembershipError) {
         guard record.household == household else { throw .otherHousehold }
         var past = RecordSet()
         var depth = 0
@@ -149,7 +159,7 @@ public struct Membership: Sendable {
             past.insert(place)
             depth = max(depth, depths[place] + 1)
         }
-        try checkRoom(for: record, past)
+        if isLimited { try checkRoom(for: record, past) }
         if !record.parents.isEmpty, !isMember(record.author, in: past) { throw .notAMember }
         let place = records.count
         records.append(record)

@@ -1,5 +1,6 @@
-import KithTrust
 import Testing
+
+@testable import KithTrust
 
 /// The risk: bytes that no member signed change who belongs, fill the memory, or end the program.
 @Suite struct ForgedRecordTests {
@@ -136,5 +137,15 @@ import Testing
         var c = HouseholdDevice(key: a.key, knowing: start)
         try c.hear(b)
         #expect(c.members == b.members)
+        // A file that holds more is read as it is.
+        let known = try (0...Membership.revocationsPerAuthorMax).map { _ in
+            var fork = start
+            return try fork.say(.revoke(DeviceKey().id), by: b.key, milliseconds: 0)
+        }
+        var full = start
+        try full.restore(known)
+        #expect(full.records.count == start.records.count + known.count)
+        let json = try HouseholdFile.json(of: Household(membership: full, secrets: []))
+        #expect(try HouseholdFile.household(json: json, path: "").membership.digest == full.digest)
     }
 }

@@ -56,7 +56,18 @@ import Testing
         for _ in 0..<Household.statementsMax { _ = try b.store.renewKey() }
         let news = try a.store.news(in: b.certificate)
         #expect(news.map(\.author).first == old && news.count == Household.statementsMax)
-        #expect(try a.store.hear(news) && a.trusted == [b.id])
+        // On the way the connection that showed them is let in all the time.
+        for record in news {
+            #expect(try a.store.hear([record]))
+            #expect(try a.store.admission(of: b.certificate) != nil)
+        }
+        #expect(a.trusted == [b.id])
+        // And all of them fit at once.
+        let other = try TrustedHome()
+        try a.pair(with: other)
+        for _ in 0..<Household.statementsMax { _ = try a.store.renewKey() }
+        #expect(
+            try other.store.hear(other.store.news(in: a.certificate)) && other.trusted == a.trusted.union([a.id]).subtracting([other.id]))
     }
 
     @Test func theAddressOutlivesAnyNumberOfRenewals() throws {
