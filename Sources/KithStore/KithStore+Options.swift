@@ -12,6 +12,8 @@ extension KithStore {
         public var host: HostIdentity
         /// Bytes up to which an attachment is fetched unasked; 0 for none. Larger ones come when ``KithStore/fetchAttachment(_:)`` asks.
         public var attachmentBytesFetched: Int64 = 256 << 20
+        /// What of a text is kept ahead of its row. A test makes it little.
+        package var earlyChanges = EarlyChanges.Limits()
         /// Writes to files of attachments. A test lets it fail.
         package var writeFile: FileWriting = systemWrite
         /// Brings the log of a database to the disk. A test lets the disk forget.

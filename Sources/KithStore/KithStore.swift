@@ -113,6 +113,12 @@ public final class KithStore: Sendable {
         try summary().vector
     }
 
+    /// What rows of broken-off catch-ups know beyond the vector: whoever is to bring the rest may never come back, so a session offers
+    /// these rows to its peer once. Takes time in proportion to the number of such catch-ups.
+    public func ahead() throws -> VersionVector {
+        try read(rows: false) { ledger in try VectorRecords(connection: ledger.connection).ahead(ledger.catalog) }
+    }
+
     // MARK: Synchronisation
 
     /// Reads what a replica lacks, up to one slice.
@@ -125,7 +131,8 @@ public final class KithStore: Sendable {
         try slice(SliceRequest(since: since), limits: SliceLimits(rowsMax: .max, bytesMax: .max, textBytesMax: .max, textChangesMax: .max))
     }
 
-    /// Merges a slice in one transaction. Observations of the app's tables fire as for any other commit.
+    /// Merges a slice: a whole delta, or the last slice of one, in one transaction; a slice of a longer delta in several, so that
+    /// nobody waits long. Observations of the app's tables fire as for any other commit.
     public func apply(_ slice: Slice) throws -> ApplyOutcome {
         do {
             return try merge(slice)
@@ -134,12 +141,13 @@ public final class KithStore: Sendable {
         }
     }
 
-    /// Of a delta that travels in several slices, each is merged in as many transactions as it takes for nobody to wait long.
     private func merge(_ slice: Slice) throws -> ApplyOutcome {
         var first = 0
-        let mayOmitTriggers = !writer.declarations.hasForeignKeys && slice.isWorthNoTriggers
+        let mayOmitTriggers = !writer.declarations.hasForeignKeys && slice.canDoWithoutTriggers
         while true {
-            let (outcome, end) = try mergePart(of: slice, from: first, mayOmitTriggers: mayOmitTriggers)
+            // The app writes in between, on the same connection and with triggers, so that each part switches them.
+            let (outcome, end) = try mergePart(
+                of: slice, from: first, mayOmitTriggers: mayOmitTriggers && slice.isWorthNoTriggers(from: first))
             guard case .applied = outcome, end < slice.rows.count else { return outcome }
             first = end
         }
@@ -153,7 +161,8 @@ public final class KithStore: Sendable {
             let records = VectorRecords(connection: state.ledger.connection)
             let before = try records.vector(state.ledger.catalog)
             signal.willMove(from: before)
-            let applier = SliceApplier(ledger: state.ledger, records: records, clock: state.clock)
+            let applier = SliceApplier(
+                ledger: state.ledger, records: records, clock: state.clock, earlyLimits: options.earlyChanges)
             let omitsTriggers = try mayOmitTriggers && WatchedTables(state.ledger).areFree(slice)
             let part =
                 try omitsTriggers
@@ -171,13 +180,14 @@ public final class KithStore: Sendable {
 
     /// Reads in one transaction, with the catalog as of that transaction.
     ///
-    /// If VACUUM has moved rows, or clocks of rows are still in runs, a write transaction first mends that.
+    /// If VACUUM has moved rows, or clocks of rows are still in runs, a write transaction first mends that. While somebody inserts
+    /// without a pause, that could go on for ever, so in the end the read is part of the writing.
     ///
     /// - Parameter rows: whether clocks of rows are read.
     func read<Result>(rows: Bool = true, _ body: (RowLedger) throws -> Result) throws -> Result {
         try checkIsOpen()
         return try StoreError.mapping {
-            while true {
+            for _ in 0..<Self.readsBeforeWrite {
                 let result = try database.unsafeRead { db -> Result? in
                     let connection = try Connection(borrowing: db)
                     return try connection.reading {
@@ -189,8 +199,11 @@ public final class KithStore: Sendable {
                 if let result { return result }
                 try write { _, _ in }
             }
+            return try write { _, state in try body(state.ledger) }
         }
     }
+
+    private static let readsBeforeWrite = 2
 
     private func checkIsOpen() throws {
         if isClosed.load(ordering: .acquiring) { throw StoreError(.failed, "The store is closed. Open it again.") }
@@ -205,6 +218,7 @@ public final class KithStore: Sendable {
     ) throws -> Result {
         try checkIsOpen()
         return try StoreError.mapping {
+            var expandedRowsMax = ClockRuns.expandedRowsMax
             while true {
                 let result = try database.writeWithoutTransaction { [writer] db -> Result? in
                     var result: Result?
@@ -212,7 +226,7 @@ public final class KithStore: Sendable {
                         try db.inTransaction(.immediate) {
                             try writer.state.entry.enter()
                             let runs = ClockRuns(writer.state.ledger.connection)
-                            if writer.state.entry.mayHaveRuns, try !runs.expand(rowsMax: ClockRuns.expandedRowsMax) { return .commit }
+                            if writer.state.entry.mayHaveRuns, try !runs.expand(rowsMax: expandedRowsMax) { return .commit }
                             result = try body(db, writer.state)
                             return .commit
                         }
@@ -225,6 +239,8 @@ public final class KithStore: Sendable {
                     return result
                 }
                 if let result { return result }
+                // Sooner or later that is more than anybody inserts meanwhile.
+                expandedRowsMax = min(2 * expandedRowsMax, .max / 2)
             }
         }
     }

@@ -3,11 +3,12 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import Synchronization
 import Testing
 
 @Suite("The clocks of inserted rows are stored later than the rows")
 struct BulkInsertTests {
-    private static func insert(_ numbers: ClosedRange<UInt64>, _ db: Database) throws {
+    fileprivate static func insert(_ numbers: ClosedRange<UInt64>, _ db: Database) throws {
         let insert = try db.cachedStatement(sql: "INSERT INTO note (id, title) VALUES (?, ?)")
         for number in numbers { try insert.execute(arguments: [key(number), "note \(number)"]) }
     }
@@ -147,6 +148,121 @@ struct BulkInsertTests {
         try notes.execute("DELETE FROM kith_clock_0 WHERE row = 4")
         try notes.database.write { try Self.insert(4...6, $0) }
         #expect(try notes.sequence() == 2)
+        try notes.expectSound()
+    }
+
+    @Test("a transaction that cannot be committed says why")
+    func failureMessage() throws {
+        let notes = try TestStore()
+        try notes.database.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN")
+            try Self.insert(1...3, db)
+            try db.execute(sql: "DROP TABLE kith_dot")
+            let error = #expect(throws: DatabaseError.self) { try db.execute(sql: "COMMIT") }
+            #expect(error?.message?.contains("kith_dot") == true, "\(error?.message ?? "")")
+            if db.isInsideTransaction { try db.execute(sql: "ROLLBACK") }
+        }
+        try notes.database.write { try Self.insert(1...3, $0) }
+        try notes.expectSound()
+    }
+
+    @Test("a statement that inserts very many rows stores clocks in its midst, and takes them back if it fails", arguments: [false, true])
+    func longStatement(fails: Bool) throws {
+        let notes = try TestStore()
+        let insert = """
+            WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
+            INSERT INTO note (id, color) SELECT CASE WHEN i < 50000 OR \(fails ? 0 : 1) THEN randomblob(16) END, i FROM n
+            """
+        try notes.database.write { db in
+            try Self.insert(1...10, db)
+            if fails { #expect(throws: DatabaseError.self) { try db.execute(sql: insert) } } else { try db.execute(sql: insert) }
+            #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM kith_run") == (fails ? 0 : 200))
+            try Self.insert(11...20, db)
+        }
+        #expect(try notes.store.delta(since: VersionVector()).rows.count == (fails ? 20 : 50_020))
+        try notes.expectSound()
+    }
+
+    /// Inserts rows after each commit of somebody else.
+    private final class Importer: TransactionObserver, Sendable {
+        private let rows: UInt64
+        private let state = Mutex((next: UInt64(1), isInserting: false))
+
+        init(rows: UInt64) { self.rows = rows }
+
+        func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+        func databaseDidChange(with event: DatabaseEvent) {}
+        func databaseDidRollback(_ db: Database) {}
+        func databaseDidCommit(_ db: Database) {
+            let first = state.withLock { state -> UInt64? in
+                if state.isInserting { return nil }
+                state = (state.next + rows, true)
+                return state.next - rows
+            }
+            guard let first else { return }
+            try? db.inTransaction {
+                try BulkInsertTests.insert(first...first + rows - 1, db)
+                return .commit
+            }
+            state.withLock { $0.isInserting = false }
+        }
+    }
+
+    @Test(
+        "somebody who inserts without a pause keeps nobody from reading or writing", .timeLimit(.minutes(1)),
+        arguments: Backend.allCases, [100, 2_500] as [UInt64])
+    func starvation(backend: Backend, rows: UInt64) throws {
+        let notes = try TestStore(backend)
+        let importer = Importer(rows: rows)
+        notes.database.add(transactionObserver: importer)
+        try notes.execute("CREATE TABLE other (x)")
+        #expect(try !notes.store.delta(since: VersionVector()).rows.isEmpty)
+        let other = try TestStore()
+        try other.execute("INSERT INTO note (id) VALUES (?)", [key(1_000_000)])
+        try notes.receive(from: other)
+        notes.database.remove(transactionObserver: importer)
+        try notes.expectSound()
+    }
+
+    private static let damages = [
+        "ids = x'00'", "ids = zeroblob(0)", "count = 0", "count = -1", "count = 9223372036854775807", "first = -5",
+        "first = 9223372036854775807", "columns = -1", "columns = 9223372036854775807", "tbl = 99", "tbl = 'x'", "replica = 77",
+        "replica = -1", "sequence = 1000",
+    ]
+
+    @Test("a damaged run costs its rows their clocks, and opening the store gives them new ones", arguments: damages)
+    func damagedRun(damage: String) throws {
+        let notes = try TestStore(.queue)
+        try notes.database.write { try Self.insert(1...720, $0) }
+        try notes.execute("UPDATE kith_run SET \(damage) WHERE number = 2")
+        notes.store.close()
+        let damaged = try TestStore(.queue, folder: notes.folder)
+        #expect(try Self.sequences(damaged) == [1: 480, 2: 240])
+        try damaged.expectSound()
+    }
+
+    @Test("a run that is damaged while the store is open is told by verify and mended by the next opening")
+    func damagedWhileOpen() throws {
+        let notes = try TestStore(.queue)
+        try notes.database.write { try Self.insert(1...720, $0) }
+        try notes.execute("UPDATE kith_run SET count = 9 WHERE number = 2")
+        #expect(try notes.store.verify().problems == ["Table note: 240 rows have no clocks."])
+        #expect(try notes.store.delta(since: VersionVector()).rows.count == 480)
+        try notes.execute("UPDATE note SET color = 1 WHERE rowid <= 240")
+        notes.store.close()
+        let again = try TestStore(.queue, folder: notes.folder)
+        try again.expectSound()
+        #expect(try Self.sequences(again) == [1: 720 - 240, 2: 240, 3: 240])
+    }
+
+    @Test("clocks of a row that is gone give way to those of a run, clocks of the row itself stay")
+    func conflictingClocks() throws {
+        let notes = try TestStore()
+        try notes.database.write { try Self.insert(1...20, $0) }
+        let clocks = "SELECT ?, ?, replica, 1, timestamp, 4, NULL, NULL FROM kith_run"
+        try notes.execute("INSERT INTO kith_clock_0 \(clocks)", [3, key(77)])
+        try notes.execute("INSERT INTO kith_clock_0 \(clocks)", [4, key(4)])
+        #expect(try Self.sequences(notes) == [1: 20])
         try notes.expectSound()
     }
 

@@ -45,6 +45,31 @@ struct CommitSignalTests {
         #expect(calls.total == 1)
     }
 
+    @Test("a commit is told whose last statement failed, or was taken back", arguments: Backend.allCases)
+    func failedAtTheEnd(backend: Backend) throws {
+        let notes = try TestStore(backend, sql: TestStore.noteSQL.replacing("color INTEGER", with: "color INTEGER CHECK (color < 200)"))
+        let calls = Calls()
+        let observation = notes.store.observeCommits { calls.add() }
+        try notes.database.write { db in
+            try db.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [key(1)])
+            #expect(throws: DatabaseError.self) {
+                try db.execute(sql: "INSERT INTO note (id, color) VALUES (?, 1), (?, 200)", arguments: [key(2), key(3)])
+            }
+        }
+        #expect(calls.total == 1)
+        try notes.database.write { db in
+            try db.execute(sql: "UPDATE note SET color = 1")
+            try db.execute(sql: "SAVEPOINT s; UPDATE note SET color = 2; ROLLBACK TO s; RELEASE s")
+        }
+        #expect(calls.total == 2)
+        try notes.database.write { db in
+            try db.execute(sql: "SAVEPOINT s; UPDATE note SET color = 2; ROLLBACK TO s; RELEASE s")
+        }
+        #expect(calls.total == 2)
+        #expect(try notes.sequence() == 2)
+        observation.cancel()
+    }
+
     @Test("an observation that nobody holds has ended")
     func released() throws {
         let notes = try TestStore()

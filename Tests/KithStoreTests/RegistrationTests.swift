@@ -1,6 +1,8 @@
 import Foundation
 import GRDB
+import KithCausality
 import KithStore
+import KithSync
 import Testing
 
 @Suite("A table is tracked that cannot be merged")
@@ -127,6 +129,21 @@ struct RegistrationTests {
         #expect(error?.code == .tableRejected)
     }
 
+    @Test("a table of ids alone holds together, whatever is done to it")
+    func idsAlone() throws {
+        let sql = "CREATE TABLE IF NOT EXISTS t (id BLOB PRIMARY KEY NOT NULL)"
+        let notes = try TestStore(.queue, sql: sql + "; INSERT INTO t VALUES (x'\(rowID(1))')", tables: [TrackedTable("t")])
+        try notes.execute("INSERT INTO t VALUES (?), (?)", [key(2), key(3)])
+        try notes.database.write { db in
+            for number: UInt64 in 11...40 { try db.execute(sql: "INSERT INTO t VALUES (?)", arguments: [key(number)]) }
+        }
+        try notes.execute("DELETE FROM t WHERE id = ?", [key(2)])
+        try notes.execute("INSERT OR REPLACE INTO t VALUES (?)", [key(3)])
+        try notes.expectSound()
+        notes.store.close()
+        try TestStore(.queue, sql: sql + "; ALTER TABLE t ADD COLUMN a", tables: [TrackedTable("t")], folder: notes.folder).expectSound()
+    }
+
     @Test("rows that were there before become one commit")
     func adoption() throws {
         let notes = try TestStore(
@@ -160,5 +177,80 @@ struct RegistrationTests {
         let error = #expect(throws: StoreError.self) { try KithStore(notes.database, tables: [TestStore.note]) }
         #expect(error?.code == .notAStore)
         #expect(error?.message.contains("newer") == true)
+    }
+
+    @Test("a program that has the store open notices when a newer version takes it over", arguments: Backend.allCases)
+    func newerFormatMeanwhile(backend: Backend) throws {
+        let notes = try TestStore(backend)
+        try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        // As a newer version does, which also counts the catalog on.
+        try notes.execute("UPDATE kith_meta SET value = value + 1 WHERE name IN ('format', 'catalog')")
+        #expect(throws: DatabaseError.self) { try notes.execute("UPDATE note SET color = 1") }
+        let error = #expect(throws: StoreError.self) { try notes.store.delta(since: VersionVector()) }
+        #expect(error?.code == .notAStore)
+    }
+
+    /// The store as the format before this one had it, where clocks were stored with each row.
+    private static func makeOlder(_ database: any DatabaseWriter) throws {
+        try database.write { db in
+            for name in try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name GLOB 'kith_0_*'") {
+                try db.execute(sql: "DROP TRIGGER \(name)")
+            }
+            try db.execute(
+                sql: """
+                    DROP TABLE kith_run;
+                    UPDATE kith_meta SET value = 1 WHERE name = 'format';
+                    CREATE TRIGGER kith_0_before_insert BEFORE INSERT ON "note" BEGIN
+                      SELECT RAISE(IGNORE) WHERE kith_before_insert();
+                    END;
+                    CREATE TRIGGER kith_0_before_update BEFORE UPDATE ON "note" BEGIN
+                      SELECT RAISE(IGNORE) WHERE kith_is_echo();
+                    END;
+                    CREATE TRIGGER kith_0_before_delete BEFORE DELETE ON "note" BEGIN
+                      SELECT RAISE(IGNORE) WHERE kith_is_echo();
+                    END;
+                    CREATE TRIGGER kith_0_insert AFTER INSERT ON "note" BEGIN
+                      SELECT kith_insert(0, new.rowid, new."id");
+                    END;
+                    CREATE TRIGGER kith_0_update AFTER UPDATE ON "note" BEGIN
+                      SELECT kith_update(0, old.rowid, new.rowid, old."id", new."id", 0);
+                    END;
+                    CREATE TRIGGER kith_0_delete AFTER DELETE ON "note" BEGIN
+                      SELECT kith_delete(0, old.rowid, old."id");
+                    END
+                    """)
+        }
+    }
+
+    @Test("a store of an older format is taken over with all that is in it", arguments: [Backend.queue, .pool])
+    func olderFormat(backend: Backend) throws {
+        let notes = try TestStore(backend)
+        for number: UInt64 in 1...40 { try notes.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(number)]) }
+        try notes.execute("UPDATE note SET title = 'b', tags = '[\"x\"]' WHERE rowid % 3 = 0")
+        try notes.execute("DELETE FROM note WHERE rowid % 5 = 0")
+        let before = try notes.store.delta(since: VersionVector())
+        notes.store.close()
+        try Self.makeOlder(notes.database)
+        let again = try TestStore(backend, folder: notes.folder)
+        #expect(try again.store.delta(since: VersionVector()).rows == before.rows)
+        #expect(try again.store.vector() == before.vector)
+        try again.expectSound()
+        try again.database.write { db in
+            for number: UInt64 in 101...140 { try db.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [key(number)]) }
+        }
+        try again.execute("UPDATE note SET title = 'c' WHERE id = ?", [key(1)])
+        #expect(try again.state(rowID(1))?.sequences("title") == [44])
+        try again.expectSound()
+    }
+
+    @Test("a store of an older format is left to the program that has it open")
+    func olderFormatInUse() throws {
+        let notes = try TestStore(.pool)
+        try notes.execute("UPDATE kith_meta SET value = 1 WHERE name = 'format'")
+        let error = #expect(throws: StoreError.self) { try TestStore(.pool, folder: notes.folder) }
+        #expect(error?.code == .busy)
+        #expect(error?.message.contains("older version") == true)
+        notes.store.close()
+        try TestStore(.pool, folder: notes.folder).expectSound()
     }
 }

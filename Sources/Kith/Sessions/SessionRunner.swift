@@ -102,7 +102,8 @@ final class SessionRunner: @unchecked Sendable {
             let durable = try store.makeDurable()
             handle(
                 .connected(
-                    try store.summary(), durable: durable, wallClockMilliseconds: MonotonicClock.wallClockMilliseconds))
+                    try store.summary(), durable: durable, ahead: try store.ahead(),
+                    wallClockMilliseconds: MonotonicClock.wallClockMilliseconds))
         } catch {
             handle(.storeFailed(String(describing: error)))
         }

@@ -27,7 +27,9 @@ final class PlainRows {
     private let find: Statement
     private let insertClocks: Statement
     private var insertion: (columns: Int, statement: Statement)?
-    private var updates: [(places: [Int], statement: Statement)] = []
+    /// By the places of what they write, as bits.
+    private var updates: [UInt64: Statement] = [:]
+    private static let updatesMax = 32
 
     /// For each table of a slice, who takes its plain rows, if there can be any.
     static func ofTables(_ tables: [LocalTable], _ merger: RowMerger, theirs: VersionVector) throws -> [PlainRows?] {
@@ -51,7 +53,7 @@ final class PlainRows {
         self.context = context
         places = Array(repeating: nil, count: table.columns.count)
         for (place, column) in tracked.columns.enumerated() { places[column] = place }
-        mergesTexts = try tracked.kinds.contains(.text) && TextCells(ledger).hasAside()
+        mergesTexts = try tracked.kinds.contains(.text) && TextCells(ledger).hasAside(table: table.number)
         let clocks = Sidecar.clockTable(table.number)
         find = try ledger.connection.statement(
             """
@@ -59,7 +61,7 @@ final class PlainRows {
             FROM \(quoted(tracked.sqlName)) n CROSS JOIN \(clocks) c ON c.row = n.rowid WHERE n.\(quoted(tracked.key)) = ?
             """)
         insertClocks = try ledger.connection.statement(
-            "INSERT INTO \(clocks) (row, id, replica, sequence, timestamp, columns, context) VALUES (?, ?, ?, ?, ?, ?, ?)")
+            "INSERT OR REPLACE INTO \(clocks) (row, id, replica, sequence, timestamp, columns, context) VALUES (?, ?, ?, ?, ?, ?, ?)")
     }
 
     /// Whether `part`, with the slice's numbers of columns, was taken; if not, nothing has changed.
@@ -126,7 +128,7 @@ final class PlainRows {
         guard present.count == count else { return nil }
         let names = [quoted(tracked.key)] + present.map { tracked.names[$0] }
         let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
-        let statement = try ledger.connection.statement(
+        let statement = try ledger.connection.passingStatement(
             """
             INSERT INTO \(quoted(tracked.sqlName)) (\(names.joined(separator: ", "))) VALUES (\(marks))
             ON CONFLICT (\(quoted(tracked.key))) DO NOTHING
@@ -189,10 +191,11 @@ final class PlainRows {
     }
 
     private func update(of places: [Int]) throws -> Statement {
-        if let known = updates.first(where: { $0.places == places }) { return known.statement }
-        let assignments = places.map { "\(tracked.names[$0]) = ?" }.joined(separator: ", ")
-        let statement = try ledger.connection.statement("UPDATE \(quoted(tracked.sqlName)) SET \(assignments) WHERE rowid = ?")
-        updates.append((places, statement))
+        let bits = places.reduce(0 as UInt64) { $0 | 1 << UInt64($1) }
+        if let known = updates[bits] { return known }
+        let statement = try UserTable(connection: ledger.connection, table: table, tracked: tracked).update(of: places)
+        if updates.count >= Self.updatesMax { updates.removeAll() }
+        updates[bits] = statement
         return statement
     }
 }

@@ -6,6 +6,7 @@ struct SliceApplier {
     let ledger: RowLedger
     let records: VectorRecords
     let clock: CommitClock
+    var earlyLimits = EarlyChanges.Limits()
 
     /// The part of a slice that was applied.
     struct Part {
@@ -64,7 +65,7 @@ struct SliceApplier {
             guard row.table >= 0, row.table < tables.count else { throw Self.unknownColumn }
             if row.isPrelude {
                 let prelude = try localRow(row, tables)
-                try TextCells(ledger).keepEarly(prelude.state, table: prelude.table, id: prelude.id)
+                try TextCells(ledger).keepEarly(prelude.state, table: prelude.table, id: prelude.id, earlyLimits)
                 continue
             }
             if row.table != lastTable { changed.insert(tables[row.table].number) }

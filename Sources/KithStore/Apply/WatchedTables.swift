@@ -1,7 +1,7 @@
 import KithSync
 
-/// Tells whether a slice can be applied without triggers, which take a good part of the time: only Kith's own stand on its
-/// tables, and these would have nothing to say to it.
+/// Tells whether a slice can be applied without triggers, which take a good part of the time: only Kith's own stand on the
+/// tables that it changes, and these would have nothing to say to it.
 struct WatchedTables {
     private let ledger: RowLedger
 
@@ -33,9 +33,13 @@ extension Slice {
     /// Fewer rows are not worth to do without triggers: SQLite prepares all statements anew.
     private static let untriggeredRowsMin = 128
 
-    /// Whether there are many rows, all of which Kith's triggers would certainly accept: they look whether sets are JSON.
-    var isWorthNoTriggers: Bool {
-        rows.count >= Self.untriggeredRowsMin && rows.allSatisfy(\.state.hasPlainSets)
+    /// Whether many rows are left from `first` on.
+    func isWorthNoTriggers(from first: Int) -> Bool { rows.count - first >= Self.untriggeredRowsMin }
+
+    /// Whether Kith's triggers would certainly accept all rows: they look whether sets are JSON. A listing also deletes rows of
+    /// tables that it does not name.
+    var canDoWithoutTriggers: Bool {
+        listing == nil && isWorthNoTriggers(from: 0) && rows.allSatisfy(\.state.hasPlainSets)
     }
 }
 

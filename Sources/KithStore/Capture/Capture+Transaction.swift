@@ -16,6 +16,7 @@ extension Capture {
 
     func transactionWillCommit() throws {
         try pending.store()
+        clock.willCommit()
     }
 
     func transactionDidCommit() {

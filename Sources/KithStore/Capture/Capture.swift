@@ -62,7 +62,7 @@ final class Capture {
         if let columns = try ledger.columnsOfNewRows(tableNumber) {
             let (stamp, replica) = try clock.stamp(ledger.catalog)
             let new = PendingRows.Row(row: row, id: id, table: Int32(tableNumber), columns: columns)
-            return pending.append(new, stamp, replica: replica)
+            return try pending.append(new, stamp, replica: replica)
         }
         let (table, tracked) = try trackedTable(tableNumber)
         try tracked.naturalKey?.check(id, of: key)
@@ -73,7 +73,7 @@ final class Capture {
         if tracked.hasSubstitutes { try ledger.forgetSubstitutes(tableNumber, tracked, id, .max) }
         if table.columns.count == tracked.columns.count {
             let new = PendingRows.Row(row: row, id: id, table: Int32(tableNumber), columns: Int32(table.columns.count))
-            return pending.append(new, stamp, replica: replica)
+            return try pending.append(new, stamp, replica: replica)
         }
         // A column that only other schemas know is not written by this insertion.
         var state = RowState()
@@ -81,7 +81,7 @@ final class Capture {
         try write(values, into: &state, tableNumber, id, tracked, stamp, replacing: nil)
         let stored = StoredRow(state, table, tracked, context: nil)
         try ledger.save(stored, tableNumber, row: row, id: id)
-        try ledger.index(stamp.dot, replica: replica, tableNumber, row)
+        try ledger.reindex(tableNumber, from: [], at: row, to: stored.liveDots, at: row)
     }
 
     /// - Parameters:

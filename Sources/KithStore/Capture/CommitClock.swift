@@ -42,6 +42,11 @@ final class CommitClock {
         isStored = false
     }
 
+    /// The transaction is about to commit. A statement that failed has perhaps taken nothing back but its own writes.
+    func willCommit() {
+        if !isStored { isStored = (try? isStampStored()) == true }
+    }
+
     /// The transaction was rolled back or has committed.
     func didLeave() {
         hasJoined = false

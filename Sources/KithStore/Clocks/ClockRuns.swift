@@ -6,6 +6,9 @@ import KithSync
 /// Storing the clocks of each inserted row and its entry in the index of commits costs half as much as the row. A bulk insert
 /// leaves it for later: whoever reads clocks first expands the runs, in pieces, and the touch of a row expands the one it is in.
 /// A run names the ids of its rows, so that they are found even when VACUUM has renumbered them.
+///
+/// A damaged run costs its rows their clocks and nothing else: they are what ``takeLostRows(of:)`` tells, and become a commit of
+/// their own when the store is opened next.
 struct ClockRuns {
     /// Rows of one run: as many ids as fit on a page of the database.
     static let rowsMax = 240
@@ -47,7 +50,7 @@ struct ClockRuns {
             if run.count < Self.rowsMin {
                 let writer = try RowWriter(
                     connection, table: Int(first.table), replica: Int64(replica), sequence: Int64(bitPattern: stamp.dot.sequence),
-                    timestamp: Int64(bitPattern: stamp.timestamp.rawValue), columns: Int64(first.columns))
+                    timestamp: Int64(bitPattern: stamp.timestamp.rawValue), columns: Int64(first.columns), conflict: "")
                 for row in run { try writer.insert(row.row, row.id) }
             } else {
                 var writer = ByteWriter(reservingCapacity: run.count * RowID.byteCount)
@@ -78,25 +81,36 @@ struct ClockRuns {
     /// Stores the clocks of rows that one commit has written whole, and their entries in the index of commits.
     private struct RowWriter {
         private let clocks: Statement
-        private let dot: Statement
+        /// `nil` for a table without columns: a commit lives in cells.
+        private let dot: Statement?
 
-        init(_ connection: Connection, table: Int, replica: Int64, sequence: Int64, timestamp: Int64, columns: Int64) throws {
+        init(
+            _ connection: Connection, table: Int, replica: Int64, sequence: Int64, timestamp: Int64, columns: Int64, conflict: String
+        ) throws {
             clocks = try connection.statement(
-                "INSERT INTO \(Sidecar.clockTable(table)) (row, id, replica, sequence, timestamp, columns) VALUES (?, ?, ?, ?, ?, ?)")
+                """
+                INSERT INTO \(Sidecar.clockTable(table)) (row, id, replica, sequence, timestamp, columns) VALUES (?, ?, ?, ?, ?, ?) \(conflict)
+                """)
             clocks.bind(3, replica)
             clocks.bind(4, sequence)
             clocks.bind(5, timestamp)
             clocks.bind(6, columns)
-            dot = try connection.statement("INSERT OR IGNORE INTO kith_dot (replica, sequence, tbl, row) VALUES (?, ?, ?, ?)")
+            guard columns > 0 else {
+                dot = nil
+                return
+            }
+            let dot = try connection.statement("INSERT OR IGNORE INTO kith_dot (replica, sequence, tbl, row) VALUES (?, ?, ?, ?)")
             dot.bind(1, replica)
             dot.bind(2, sequence)
             dot.bind(3, table)
+            self.dot = dot
         }
 
         func insert(_ row: Int64, _ id: RowID) throws {
             clocks.bind(1, row)
             clocks.bind(2, id)
             try clocks.run()
+            guard let dot else { return }
             dot.bind(4, row)
             try dot.run()
         }
@@ -125,7 +139,7 @@ struct ClockRuns {
             let select = try connection.statement("SELECT number, count FROM kith_run ORDER BY number LIMIT 1")
             guard try select.step() else { return true }
             let number = select.integer(0)
-            rows += select.int(1)
+            rows += min(max(1, select.int(1)), Self.rowsMax)
             select.reset()
             try expand(number)
         }
@@ -134,27 +148,53 @@ struct ClockRuns {
 
     private func expand(_ number: Int64) throws {
         let select = try connection.statement(
-            "SELECT tbl, first, count, replica, sequence, timestamp, columns, ids FROM kith_run WHERE number = ?")
+            """
+            SELECT tbl, first, count, replica, sequence, timestamp, columns, ids,
+                EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'kith_clock_' || tbl)
+                AND EXISTS (SELECT 1 FROM kith_replica p WHERE p.number = r.replica AND p.sequence >= r.sequence)
+            FROM kith_run r WHERE number = ?
+            """)
         select.bind(1, number)
         guard try select.step() else { return }
-        let (first, count) = (select.integer(1), select.int(2))
-        let writer = try RowWriter(
-            connection, table: select.int(0), replica: select.integer(3), sequence: select.integer(4), timestamp: select.integer(5),
-            columns: select.integer(6))
-        var reader = ByteReader(select.blob(7))
+        try expand(select)
         select.reset()
-        guard (0...Self.rowsMax).contains(count), first <= Int64.max - Int64(Self.rowsMax) else { throw Self.corrupt }
-        for row in first..<first + Int64(count) {
-            guard let id = try? reader.identifier(RowID.self) else { throw Self.corrupt }
-            try writer.insert(row, id)
-        }
         let delete = try connection.statement("DELETE FROM kith_run WHERE number = ?")
         delete.bind(1, number)
         try delete.run()
     }
 
-    private static let corrupt = StoreError(
-        .corrupt, "A record of this store cannot be read. Run `kith verify`; peers can refill the store.")
+    private func expand(_ run: Statement) throws {
+        let (table, first, count, columns) = (run.int(0), run.integer(1), run.int(2), run.integer(6))
+        let isKnown = run.int(8) == 1
+        var ids = ByteReader(run.blob(7))
+        guard isKnown, first > 0, first <= Int64.max - Int64(Self.rowsMax), (1...Self.rowsMax).contains(count),
+            ids.remaining == count * RowID.byteCount, (0...Int64(WireLimits.columnsMax)).contains(columns)
+        else { return try noteLostRows() }
+        // The clocks of a row that is gone give way; those of the row itself are newer.
+        let conflict = """
+            ON CONFLICT (row) DO UPDATE SET id = excluded.id, replica = excluded.replica, sequence = excluded.sequence,
+            timestamp = excluded.timestamp, columns = excluded.columns, exceptions = NULL, context = NULL WHERE id <> excluded.id
+            """
+        let writer = try RowWriter(
+            connection, table: table, replica: run.integer(3), sequence: run.integer(4), timestamp: run.integer(5),
+            columns: columns, conflict: conflict)
+        for row in first..<first + Int64(count) { try writer.insert(row, try ids.identifier(RowID.self)) }
+    }
+
+    // MARK: Rows that a damaged run was of
+
+    /// The table is in doubt, too.
+    private func noteLostRows() throws {
+        try connection.statement("INSERT OR REPLACE INTO kith_meta (name, value) SELECT 'lost:' || number, 1 FROM kith_table").run()
+    }
+
+    /// Whether rows of the table may have no clocks; says so once.
+    func takeLostRows(of table: Int) throws -> Bool {
+        let delete = try connection.statement("DELETE FROM kith_meta WHERE name = ?")
+        delete.bind(1, .text("lost:\(table)"))
+        try delete.run()
+        return connection.changedRowCount > 0
+    }
 }
 
 extension PendingRows.Row {

@@ -21,6 +21,9 @@ final class PendingRows {
         var stored: [Row]?
     }
 
+    /// Rows that one statement may insert before their clocks are stored in its midst, where that takes longer.
+    private static let rowsMax = 100 * ClockRuns.rowsMax
+
     private let connection: Connection
     private var rows: [Row] = []
     private var commit: (stamp: Stamp, replica: Int)?
@@ -35,8 +38,9 @@ final class PendingRows {
     var isFull: Bool { rows.count >= ClockRuns.rowsMax }
 
     /// - Parameter stamp: of the commit, the same for all rows of one transaction.
-    func append(_ row: Row, _ stamp: Stamp, replica: Int) {
+    func append(_ row: Row, _ stamp: Stamp, replica: Int) throws {
         if commit == nil { commit = (stamp, replica) }
+        if rows.count >= Self.rowsMax { try store() }
         rows.append(row)
     }
 

@@ -69,7 +69,10 @@ final class RowLedger {
     /// Reads replica, sequence, timestamp, columns, exceptions, context from `statement`, starting at column `first`.
     func storedRow(_ statement: Statement, at first: Int32, table: Int) throws -> StoredRow {
         let replica = statement.int(first)
-        guard replica >= 0, replica < catalog.replicas.ids.count else { throw Self.corruptRecord }
+        let columns = statement.int(first + 3)
+        guard replica >= 0, replica < catalog.replicas.ids.count, (0...WireLimits.columnsMax).contains(columns) else {
+            throw Self.corruptRecord
+        }
         let base = Stamp(
             dot: Dot(replica: catalog.replicas.ids[replica], sequence: UInt64(bitPattern: statement.integer(first + 1))),
             timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: statement.integer(first + 2))))
@@ -77,7 +80,7 @@ final class RowLedger {
             statement.isNull(first + 4)
             ? RowState() : try decode(statement.blob(first + 4), shown: .inTable, table: table)
         return StoredRow(
-            base: base, baseColumns: statement.int(first + 3), exceptions: exceptions,
+            base: base, baseColumns: columns, exceptions: exceptions,
             context: statement.isNull(first + 5) ? nil : statement.integer(first + 5))
     }
 

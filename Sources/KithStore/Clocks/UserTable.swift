@@ -21,7 +21,8 @@ struct UserTable {
         let present = values.indices.filter { values[$0] != nil }
         let names = [quoted(tracked.key)] + present.map { tracked.names[$0] }
         let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
-        let insert = try connection.statement("INSERT INTO \(sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks)) RETURNING rowid")
+        let insert = try connection.passingStatement(
+            "INSERT INTO \(sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks)) RETURNING rowid")
         insert.bind(1, id)
         for (position, index) in present.enumerated() { insert.bind(Int32(position + 2), values[index] ?? .null) }
         connection.willWrite()
@@ -35,12 +36,17 @@ struct UserTable {
     func update(_ row: Int64, from shown: [Value], to values: [Value?]) throws {
         let changed = values.indices.filter { index in values[index].map { $0 != shown[index] } ?? false }
         if changed.isEmpty { return }
-        let assignments = changed.map { "\(tracked.names[$0]) = ?" }.joined(separator: ", ")
-        let update = try connection.statement("UPDATE \(sqlName) SET \(assignments) WHERE rowid = ?")
+        let update = try update(of: changed)
         for (position, index) in changed.enumerated() { update.bind(Int32(position + 1), values[index] ?? .null) }
         update.bind(Int32(changed.count + 1), row)
         connection.willWrite()
         try update.run()
+    }
+
+    /// Writes the columns at `places`, in their order; then comes the rowid.
+    func update(of places: [Int]) throws -> Statement {
+        let assignments = places.map { "\(tracked.names[$0]) = ?" }.joined(separator: ", ")
+        return try connection.passingStatement("UPDATE \(sqlName) SET \(assignments) WHERE rowid = ?")
     }
 
     func delete(_ row: Int64) throws {

@@ -57,8 +57,12 @@ struct VectorRecords {
 
     func summary(_ catalog: Catalog) throws -> StoreSummary {
         StoreSummary(
-            replica: try replica(catalog), heads: try heads(catalog), clock: try clock(), resumption: try resumption(catalog),
-            ahead: try contexts(catalog).reduce(into: VersionVector()) { $0.join($1.vector) })
+            replica: try replica(catalog), heads: try heads(catalog), clock: try clock(), resumption: try resumption(catalog))
+    }
+
+    /// What rows of broken-off catch-ups know, all together.
+    func ahead(_ catalog: Catalog) throws -> VersionVector {
+        try contexts(catalog).reduce(into: VersionVector()) { $0.join($1.vector) }
     }
 
     /// Makes the store the replica `id`.
@@ -150,6 +154,7 @@ struct VectorRecords {
             let delete = try connection.statement("DELETE FROM kith_meta WHERE name = ?")
             delete.bind(1, .text(name))
             try delete.run()
+            try EarlyChanges(connection: connection).dropCovered()
         }
     }
 

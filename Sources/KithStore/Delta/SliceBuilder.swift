@@ -46,13 +46,17 @@ struct SliceBuilder {
     /// Lets the beginning of a row's texts travel ahead of it if they are too much for one slice. Returns `false` if `part` is what
     /// is left to be sent.
     private mutating func addPrelude(of part: inout RowState, _ row: ReadRow) throws -> Bool {
-        guard part.exceedsTextLimits(limits), let before = row.position.predecessor else { return false }
-        let sent = request.after == before ? request.preludes : 0
-        var cells = try TextCells(ledger).cut(&part, limits, table: row.table, id: row.position.row)
-        guard sent < cells.count else { return false }
+        guard !request.preludes.isEmpty || part.exceedsTextLimits(limits), let before = row.position.predecessor else { return false }
+        if request.after == before {
+            let columns = ledger.catalog.tables[row.table].columns
+            part.leaveOut(request.preludes) { columns[$0].key }
+        }
+        guard part.exceedsTextLimits(limits) else { return false }
+        let prelude = try TextCells(ledger).takePrelude(of: &part, limits, table: row.table, id: row.position.row)
+        if prelude.isEmpty { return false }
         isFull = true
         if rows.isEmpty {
-            append(RowState(cells: [cells.remove(at: sent)]), row, isCut: true)
+            append(prelude, row, isCut: true)
             rows[0].isPrelude = true
             position = before
         }

@@ -26,7 +26,6 @@ extension WriterState {
         try ledger.connection.withoutForeignKeys {
             try db.inTransaction(.immediate) {
                 try entry.enter()
-                _ = try ClockRuns(ledger.connection).expand()
                 try settleReferences(db)
                 return .commit
             }

@@ -9,6 +9,11 @@ final class Connection {
     let handle: OpaquePointer
     private let database: Database?
     private var statements: [String: Statement] = [:]
+    private var passingStatements: [String: Statement] = [:]
+    /// The texts of these, oldest first.
+    private var passingTexts: [String] = []
+    /// Statements of which there are as many as combinations of columns, which peers choose.
+    static let passingStatementsMax = 64
     private var expectsOwnWrite = false
     /// Whether writes fire triggers.
     private(set) var firesTriggers = true
@@ -40,6 +45,19 @@ final class Connection {
         return statement
     }
 
+    /// The same for one of many texts: it is kept until others have taken its place, or for as long as the caller keeps it.
+    func passingStatement(_ sql: String) throws(SQLiteError) -> Statement {
+        if let known = passingStatements[sql] {
+            known.reset()
+            return known
+        }
+        let statement = try prepare(sql)
+        if passingTexts.count >= Self.passingStatementsMax { passingStatements[passingTexts.removeFirst()] = nil }
+        passingTexts.append(sql)
+        passingStatements[sql] = statement
+        return statement
+    }
+
     /// Runs `sql`, which may be several statements.
     func execute(_ sql: String) throws(SQLiteError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
@@ -59,7 +77,10 @@ final class Connection {
     /// Lets go of all statements, as must happen before the connection is closed.
     func finalizeStatements() {
         for statement in statements.values { statement.finalize() }
+        for statement in passingStatements.values { statement.finalize() }
         statements.removeAll()
+        passingStatements.removeAll()
+        passingTexts.removeAll()
     }
 
     /// The next write of a tracked table is Kith's own.

@@ -30,6 +30,7 @@ enum TransactionTable {
         module.iVersion = 2
         module.xConnect = { connection, capture, _, _, table, _ in connect(connection, capture, table) }
         module.xDisconnect = { table in
+            say(nil, to: table)
             sqlite3_free(table)
             return SQLITE_OK
         }
@@ -73,9 +74,22 @@ enum TransactionTable {
             try body(Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue())
             return SQLITE_OK
         } catch let error as SQLiteError {
+            say(error.message, to: table)
             return error.code
         } catch {
+            say((error as? StoreError)?.message ?? String(describing: error), to: table)
             return SQLITE_ERROR
         }
+    }
+
+    /// Leaves a message for SQLite, which takes it with the code where it asks at all: at a commit, not at a savepoint.
+    private static func say(_ message: String?, to table: VirtualTable?) {
+        guard let table else { return }
+        sqlite3_free(table.pointee.zErrMsg)
+        table.pointee.zErrMsg = nil
+        guard let message, let memory = sqlite3_malloc64(UInt64(message.utf8.count + 1)) else { return }
+        let text = memory.assumingMemoryBound(to: CChar.self)
+        message.withCString { text.update(from: $0, count: message.utf8.count + 1) }
+        table.pointee.zErrMsg = text
     }
 }

@@ -7,7 +7,10 @@ struct CatalogStore {
     let connection: Connection
 
     /// Tables, columns and replicas as the sidecar numbers them; no table is tracked yet.
+    ///
+    /// - Throws: ``StoreError`` with code `notAStore` if a newer version of Kith has taken the store over meanwhile.
     func load() throws -> Catalog {
+        try StoreFormat.check(connection)
         var catalog = Catalog()
         var ids: [ReplicaID] = []
         let replicas = try connection.statement("SELECT number, id FROM kith_replica ORDER BY number")
@@ -78,7 +81,8 @@ struct CatalogStore {
         try noteChange()
     }
 
-    private func noteChange() throws {
+    /// Lets everybody load the catalog anew.
+    func noteChange() throws {
         try connection.statement(
             "INSERT INTO kith_meta (name, value) VALUES ('catalog', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1"
         ).run()

@@ -2,9 +2,6 @@ import KithSync
 
 /// The tables that Kith keeps beside the app's own. See docs/store.md.
 enum Sidecar {
-    /// Version of the layout; a store of a higher one is refused.
-    static let formatVersion = 2
-
     static let sql = """
         CREATE TABLE IF NOT EXISTS kith_meta (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;
         -- Every replica met, with its newest known commit: together the version vector.

@@ -25,21 +25,19 @@ struct StoreOpening {
         // REPLACE fires delete triggers only with this, and would otherwise remove rows unseen.
         try connection.execute("PRAGMA recursive_triggers = ON")
         try waitForOthers()
+        try expandRuns()
         // What an earlier version has merged may dangle, and is settled as a merge is.
         let obeys = try connection.obeyForeignKeys(false)
         defer { if obeys { try? connection.execute("PRAGMA foreign_keys = ON") } }
-        try connection.execute("BEGIN IMMEDIATE")
+        let state = try transaction { try prepare(tables) }
         do {
-            let state = try prepare(tables)
-            try connection.execute("COMMIT")
             try presence?.enter(try state.claim())
-            connection.limitLength(to: Int32(TrackedTable.rowBytesMax))
-            return state
         } catch {
             connection.finalizeStatements()
-            try? connection.execute("ROLLBACK")
             throw error
         }
+        connection.limitLength(to: Int32(TrackedTable.rowBytesMax))
+        return state
     }
 
     /// Several processes may write one file, so a connection that would fail at once waits for the others.
@@ -52,13 +50,40 @@ struct StoreOpening {
 
     private static let busyTimeoutMilliseconds = 5_000
 
+    /// In transactions of their own, for which nobody waits long.
+    private func expandRuns() throws {
+        while try hasTable("kith_run"), try !ClockRuns(connection).areExpanded() {
+            try transaction {
+                _ = try checkFormat()
+                _ = try ClockRuns(connection).expand(rowsMax: ClockRuns.expandedRowsMax)
+            }
+        }
+    }
+
+    private func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try connection.execute("BEGIN IMMEDIATE")
+        do {
+            let result = try body()
+            try connection.execute("COMMIT")
+            return result
+        } catch {
+            connection.finalizeStatements()
+            try? connection.execute("ROLLBACK")
+            throw error
+        }
+    }
+
     private func prepare(_ tables: [TrackedTable]) throws -> WriterState {
-        try checkFormat()
+        let isNewer = try checkFormat()
         try connection.execute(Sidecar.sql)
         let store = CatalogStore(connection: connection)
         let records = VectorRecords(connection: connection)
-        try records.setMeta("format", .integer(Int64(Sidecar.formatVersion)))
+        if isNewer {
+            try records.setMeta("format", .integer(StoreFormat.current))
+            try store.noteChange()
+        }
         _ = try ClockRuns(connection).expand()
+        if presence?.isFirst != false { try EarlyChanges(connection: connection).dropAll() }
         let ledger = RowLedger(connection, try store.load())
         let doubt = try settleIdentity(ledger, records)
 
@@ -90,6 +115,7 @@ struct StoreOpening {
         for table in ledger.catalog.tables {
             guard let tracked = table.tracked else { continue }
             try track(table, tracked, ledger, clock, capture)
+            if try ClockRuns(connection).takeLostRows(of: table.number) { try adoptRows(table, tracked, ledger, clock) }
             capture.isSuspended = true
             defer { capture.isSuspended = false }
             try SchemaArrival(ledger: ledger, clock: clock).take(table, tracked, columnsBefore: columnsBefore[table.number] ?? 0)
@@ -101,19 +127,25 @@ struct StoreOpening {
         return state
     }
 
-    /// Refuses files of a newer format before anything is touched.
-    private func checkFormat() throws {
-        let exists = try connection.statement("SELECT 1 FROM sqlite_master WHERE name = 'kith_meta'")
-        guard try exists.step() else { return }
-        exists.reset()
-        if case .integer(let version)? = try VectorRecords(connection: connection).meta("format"),
-            version > Int64(Sidecar.formatVersion)
-        {
+    /// Refuses files of a newer format before anything is touched, and those of an older one that a program has open which knows no
+    /// newer: it would overlook what is new. Returns whether the store has no format yet, or an older one.
+    private func checkFormat() throws -> Bool {
+        guard try hasTable("kith_meta"), try VectorRecords(connection: connection).meta("format") != nil else { return true }
+        let version = try StoreFormat.check(connection)
+        if version < StoreFormat.current, let presence, !presence.isFirst {
             throw StoreError(
-                .notAStore,
-                "This store was written by a newer version of Kith (format \(version); this one understands \(Sidecar.formatVersion)). Update this program."
+                .busy,
+                "Another program has this store open with an older version of Kith (format \(version); this one writes \(StoreFormat.current)). Close or update that program first."
             )
         }
+        return version < StoreFormat.current
+    }
+
+    private func hasTable(_ name: String) throws -> Bool {
+        let exists = try connection.statement("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
+        exists.bind(1, .text(name))
+        defer { exists.reset() }
+        return try exists.step()
     }
 
     /// Makes a new database, or one that may not be what it says it is, a new replica.
@@ -194,6 +226,9 @@ struct StoreOpening {
         insert.bind(3, Int64(bitPattern: stamp.timestamp.rawValue))
         insert.bind(4, table.columns.count)
         try insert.run()
+        defer { _ = clock.end() }
+        // A commit lives in cells.
+        if table.columns.isEmpty { return }
         let index = try connection.statement(
             """
             INSERT OR IGNORE INTO kith_dot (replica, sequence, tbl, row)
@@ -203,7 +238,6 @@ struct StoreOpening {
         index.bind(2, replica)
         index.bind(3, sequence)
         try index.run()
-        _ = clock.end()
     }
 
     /// A migration that built the table anew may have numbered its rows anew: then clocks find their rows by the rows' ids.

@@ -44,6 +44,7 @@ final class WriterState {
     /// The transaction has committed. Returns what it has added to the vector, if anything.
     func commit() -> (learned: VersionVector, news: CommitNews)? {
         entry.commit()
+        capture.staleSaves = StaleSaves()
         let own = clock.end()
         defer { merged = nil }
         guard let merged else { return own.map { (VersionVector([$0.dot]), .own($0)) } }
@@ -59,6 +60,7 @@ final class WriterState {
     func rollback() {
         _ = clock.end()
         merged = nil
+        capture.staleSaves = StaleSaves()
         entry.rollback()
     }
 }

@@ -1,6 +1,6 @@
 import KithText
 
-/// What `kith_text` has merged, until the update of the row is noted that shows it.
+/// What `kith_text` has merged, until the update of the row is noted that shows it, or the transaction ends.
 struct StaleSaves {
     /// An update has at most a few text columns; what is merged and not saved is forgotten.
     private static let countMax = 4

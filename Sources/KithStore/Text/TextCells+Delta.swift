@@ -18,7 +18,7 @@ extension TextCells {
 
     /// The changes that someone lacks who knows `vector`, parents first, then those that nobody can apply yet.
     func changes(of state: TextState, at key: TextKey, unknownTo vector: VersionVector) throws -> [TextState.Change] {
-        let aside = try aside(at: key).filter { $0.standing != .early && !vector.covers($0.change.stamp.dot) }.map(\.change)
+        let aside = try aside(at: key).filter { !vector.covers($0.stamp.dot) }
         switch state.past {
         case .none:
             return aside
@@ -57,45 +57,53 @@ extension TextCells {
 // MARK: - More changes than one slice takes
 
 extension TextCells {
-    /// Takes changes from the beginning of a row's texts, in portions that each fill a slice: always the same, however the text goes
-    /// on. What waits for other changes stays in `part`.
-    func cut(_ part: inout RowState, _ limits: SliceLimits, table: Int, id: RowID) throws -> [RowState.Entry] {
-        var portions: [RowState.Entry] = []
+    /// Takes changes from the beginning of a row's texts, as many as fill a slice. What waits for other changes stays in `part`.
+    func takePrelude(of part: inout RowState, _ limits: SliceLimits, table: Int, id: RowID) throws -> RowState {
+        var prelude = RowState()
+        var (count, bytes) = (0, 0)
         for index in part.cells.indices {
             guard case .text(var text) = part.cells[index].cell else { continue }
             let column = part.cells[index].column
-            let aside = Set(try aside(at: TextKey(table: table, id: id, column: column)).map(\.change.stamp.dot))
-            var portion: [TextState.Change] = []
-            var bytes = 0
-            for change in text.changes {
-                if aside.contains(change.stamp.dot) { break }
-                if !portion.isEmpty, bytes + change.byteCount > limits.textBytesMax || portion.count >= limits.textChangesMax {
-                    portions.append(RowState.Entry(column: column, cell: .text(TextState(early: portion))))
-                    text.changes.removeFirst(portion.count)
-                    portion = []
-                    bytes = 0
-                }
-                portion.append(change)
+            let aside = Set(try aside(at: TextKey(table: table, id: id, column: column)).map(\.stamp.dot))
+            let taken = text.changes.prefix { change in
+                let fits = count == 0 || (count < limits.textChangesMax && bytes + change.byteCount <= limits.textBytesMax)
+                guard fits, !aside.contains(change.stamp.dot) else { return false }
+                count += 1
                 bytes += change.byteCount
+                return true
             }
+            if taken.isEmpty { continue }
+            prelude.cells.append(RowState.Entry(column: column, cell: .text(TextState(early: Array(taken)))))
+            text.changes.removeFirst(taken.count)
             part.cells[index].cell = .text(text)
         }
-        return portions
+        return prelude
     }
 
     /// Keeps changes that came ahead of their row.
-    func keepEarly(_ prelude: RowState, table: Int, id: RowID) throws {
+    func keepEarly(_ prelude: RowState, table: Int, id: RowID, _ limits: EarlyChanges.Limits) throws {
         for entry in prelude.cells {
             guard case .text(let text) = entry.cell else { continue }
-            for change in text.changes {
-                try putAside(change, .early, at: TextKey(table: table, id: id, column: entry.column))
-            }
+            let key = TextKey(table: table, id: id, column: entry.column)
+            for change in text.changes { try putAside(change, .early, at: key) }
+            try EarlyChanges(connection: archive.connection).check(key, limits)
         }
     }
 }
 
 extension RowState {
-    /// Whether the changes of the row's texts are more than one slice takes.
+    /// Takes out what has gone ahead of the row.
+    mutating func leaveOut(_ sent: Preludes, column key: (Int) -> ColumnKey) {
+        for index in cells.indices {
+            guard case .text(var text) = cells[index].cell, let last = sent[key(cells[index].column)],
+                let end = text.changes.firstIndex(where: { $0.stamp.dot == last })
+            else { continue }
+            text.changes.removeFirst(end + 1)
+            cells[index].cell = .text(text)
+        }
+    }
+
+    /// Whether the changes of the row's texts are more than one slice takes; a single one is not.
     func exceedsTextLimits(_ limits: SliceLimits) -> Bool {
         var (count, bytes) = (0, 0)
         for entry in cells {
@@ -103,7 +111,7 @@ extension RowState {
             count += text.changes.count
             for change in text.changes { bytes += change.byteCount }
         }
-        return count > limits.textChangesMax || bytes > limits.textBytesMax
+        return count > 1 && (count > limits.textChangesMax || bytes > limits.textBytesMax)
     }
 }
 

@@ -7,7 +7,7 @@ extension TextCells {
     /// Applies the changes that a merge has brought to the text cells of a row.
     func settle(_ state: inout RowState, table: Int, id: RowID) throws {
         for index in state.cells.indices {
-            guard case .text(var text) = state.cells[index].cell, !text.changes.isEmpty else { continue }
+            guard case .text(var text) = state.cells[index].cell else { continue }
             try settle(&text, at: TextKey(table: table, id: id, column: state.cells[index].column))
             state.cells[index].cell = .text(text)
         }
@@ -17,9 +17,10 @@ extension TextCells {
     /// others all the same, so that all come to the same judgement.
     func settle(_ state: inout TextState, at key: TextKey) throws {
         let incoming = state.changes
+        let waiting = try waiting(at: key, of: state, isChanged: !incoming.isEmpty)
+        if incoming.isEmpty, waiting.isEmpty { return }
         state.changes = []
         if state.text == nil { state.text = [] }
-        let waiting = try waiting(at: key, of: state)
         if case .one(let stamp) = state.past, waiting.isEmpty, incoming.allSatisfy({ $0.stamp.dot == stamp.dot }) { return }
         if state.past == .none, incoming.count == 1, waiting.isEmpty, incoming[0].insertsWholeText {
             state.past = .one(incoming[0].stamp)
@@ -65,14 +66,16 @@ extension TextCells {
 
     // MARK: Changes put aside
 
-    func putAside(_ change: TextState.Change?, _ standing: Aside.Standing, at key: TextKey) throws {
+    func putAside(_ change: TextState.Change?, _ standing: Standing, at key: TextKey) throws {
         guard let change else { return }
         let replica = try archive.ledger.number(of: change.stamp.dot.replica)
         var record: [UInt8] = []
         try archive.ledger.numberingReplicas { record = change.record(&$0) }
+        // What is known of a change is more than that it came early, and others are to hear of it.
         let insert = try archive.connection.statement(
             """
-            INSERT OR REPLACE INTO kith_text_aside (tbl, id, col, replica, sequence, reason, change) VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT OR \(standing == .early ? "IGNORE" : "REPLACE") INTO kith_text_aside (tbl, id, col, replica, sequence, reason, change)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
             """)
         archive.bind(key, to: insert)
         insert.bind(4, replica)
@@ -86,15 +89,30 @@ extension TextCells {
         try insert.run()
     }
 
-    /// What may be applied now: changes that waited for others, and early ones of commits that the row now says it knows.
-    private func waiting(at key: TextKey, of state: TextState) throws -> [TextState.Change] {
-        try aside(at: key)
-            .filter { $0.standing == .pending || ($0.standing == .early && state.touched.covers($0.change.stamp.dot)) }.map(\.change)
+    /// What may be applied now: early changes of commits that the row now says it knows, and if others have come, those that waited for
+    /// one of them.
+    private func waiting(at key: TextKey, of state: TextState, isChanged: Bool) throws -> [TextState.Change] {
+        let select = try archive.connection.statement(
+            """
+            SELECT change, replica, sequence, reason IS NULL FROM kith_text_aside
+            WHERE tbl = ? AND id = ? AND col = ? AND (reason IS NULL OR reason = '')
+            """)
+        archive.bind(key, to: select)
+        let replicas = archive.ledger.catalog.replicas
+        var found: [TextState.Change] = []
+        while try select.step() {
+            guard replicas.ids.indices.contains(select.int(1)) else { throw TextArchive.corrupt }
+            let dot = Dot(replica: replicas.ids[select.int(1)], sequence: UInt64(bitPattern: select.integer(2)))
+            let isPending = select.int(3) == 1
+            if isPending ? isChanged : state.touched.covers(dot) { found.append(try TextState.Change(record: select.blob(0), replicas)) }
+        }
+        return found
     }
 
-    /// Whether any change of any text was put aside.
-    func hasAside() throws -> Bool {
-        let select = try archive.connection.statement("SELECT 1 FROM kith_text_aside LIMIT 1")
+    /// Whether a change of any text of the table was put aside.
+    func hasAside(table: Int) throws -> Bool {
+        let select = try archive.connection.statement("SELECT 1 FROM kith_text_aside WHERE tbl = ? LIMIT 1")
+        select.bind(1, table)
         defer { select.reset() }
         return try select.step()
     }
@@ -111,31 +129,22 @@ extension TextCells {
         }
     }
 
-    /// A change that is not applied.
-    struct Aside {
-        enum Standing: Equatable {
-            /// It builds on a change that is not here.
-            case pending
-            /// It came ahead of its row.
-            case early
-            case refused(String)
-        }
-
-        let change: TextState.Change
-        let standing: Standing
+    /// Why a change is not applied.
+    enum Standing: Equatable {
+        /// It builds on a change that is not here.
+        case pending
+        /// It came ahead of its row.
+        case early
+        case refused(String)
     }
 
-    /// The changes of a cell that are not applied, by commit.
-    func aside(at key: TextKey) throws -> [Aside] {
+    /// The changes of a cell that cannot be applied, by commit; early ones, of which nobody hears, aside.
+    func aside(at key: TextKey) throws -> [TextState.Change] {
         let select = try archive.connection.statement(
-            "SELECT change, reason FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ?")
+            "SELECT change FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND reason IS NOT ''")
         archive.bind(key, to: select)
-        var found: [Aside] = []
-        while try select.step() {
-            let change = try TextState.Change(record: select.blob(0), archive.ledger.catalog.replicas)
-            let reason = select.isNull(1) ? nil : String(decoding: select.blob(1), as: UTF8.self)
-            found.append(Aside(change: change, standing: reason.map { $0.isEmpty ? .early : .refused($0) } ?? .pending))
-        }
+        var found: [TextState.Change] = []
+        while try select.step() { found.append(try TextState.Change(record: select.blob(0), archive.ledger.catalog.replicas)) }
         return found
     }
 }

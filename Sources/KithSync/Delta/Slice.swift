@@ -59,11 +59,12 @@ public struct SliceRequest: Hashable, Sendable {
     public let after: SlicePosition?
     /// What the receiver will know when the delta is complete: the vector of its first slice; `nil` at its start.
     public let target: [Head]?
-    /// Preludes already sent of the row after ``after``.
-    public let preludes: Int
+    /// What has gone ahead of the row after ``after``.
+    public let preludes: Preludes
 
     public init(
-        since: VersionVector, resumption: Resumption? = nil, after: SlicePosition? = nil, target: [Head]? = nil, preludes: Int = 0
+        since: VersionVector, resumption: Resumption? = nil, after: SlicePosition? = nil, target: [Head]? = nil,
+        preludes: Preludes = Preludes()
     ) {
         self.preludes = preludes
         self.since = since
@@ -177,17 +178,12 @@ public struct StoreSummary: Hashable, Sendable {
     public var clock: HybridTimestamp
     /// The catch-up that was broken off, if there is one.
     public var resumption: Resumption?
-    /// What rows of broken-off catch-ups know beyond the heads.
-    public var ahead: VersionVector
 
-    public init(
-        replica: ReplicaID, heads: [Head], clock: HybridTimestamp, resumption: Resumption? = nil, ahead: VersionVector = VersionVector()
-    ) {
+    public init(replica: ReplicaID, heads: [Head], clock: HybridTimestamp, resumption: Resumption? = nil) {
         self.replica = replica
         self.heads = heads
         self.clock = clock
         self.resumption = resumption
-        self.ahead = ahead
     }
 
     public var vector: VersionVector { VersionVector(heads.map(\.dot)) }

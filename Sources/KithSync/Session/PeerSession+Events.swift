@@ -3,8 +3,10 @@ import KithCausality
 extension PeerSession {
     /// What happens to a session.
     public enum Input: Hashable, Sendable {
-        /// The connection is up. The first input; `durable` is the part of the store that would survive a loss of power.
-        case connected(StoreSummary, durable: VersionVector, wallClockMilliseconds: Int64)
+        /// The connection is up. The first input; `durable` is the part of the store that would survive a loss of power,
+        /// `ahead` what rows of broken-off catch-ups know beyond its vector.
+        case connected(
+            StoreSummary, durable: VersionVector, ahead: VersionVector = VersionVector(), wallClockMilliseconds: Int64)
         /// A frame from the peer.
         case received([UInt8])
         /// The store's vector moved: by a local commit (`relay` is `nil`), or by a slice that another session applied

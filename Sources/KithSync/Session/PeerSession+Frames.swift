@@ -41,7 +41,7 @@ extension PeerSession {
         phase = .open(Remote(hello: hello, version: version, durable: hello.durable))
         sender = SliceSender(
             peerKnows: hello.vector, resumption: hello.resumption,
-            peerUnderstandsTexts: hello.capabilities.contains(.texts), ahead: summary.ahead)
+            peerUnderstandsTexts: hello.capabilities.contains(.texts), ahead: ahead)
         compareClock(hello.wallClockMilliseconds)
         if capabilities.contains(.digest) {
             comparison = DigestComparison(

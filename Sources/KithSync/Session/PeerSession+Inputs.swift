@@ -3,7 +3,8 @@ import KithCausality
 extension PeerSession {
     mutating func react(to input: Input) throws(CloseReason) {
         switch input {
-        case .connected(let summary, let durable, let wallClockMilliseconds):
+        case .connected(let summary, let durable, let ahead, let wallClockMilliseconds):
+            self.ahead = ahead
             try greet(summary, durable: durable, wallClockMilliseconds: wallClockMilliseconds)
         case .received(let bytes):
             try receive(bytes)

@@ -49,6 +49,8 @@ public struct PeerSession: Sendable {
     var phase = Phase.unconnected
     var local = LocalKnowledge()
     var clock = SessionClock()
+    /// What rows of the store know beyond its vector, to be offered to the peer.
+    var ahead = VersionVector()
     var sender = SliceSender(peerKnows: VersionVector(), resumption: nil, peerUnderstandsTexts: false)
     var receiver = SliceReceiver()
     var forwarding = Forwarding()

@@ -33,8 +33,8 @@ struct SliceSender: Hashable, Sendable {
         var since: VersionVector
         var target: [Head]?
         var after: SlicePosition?
-        /// Preludes sent of the row that comes next.
-        var preludes = 0
+        /// What has gone ahead of the row that comes next.
+        var preludes = Preludes()
         var rowsRemaining = 0
         var progress = DeltaProgress()
         /// The number of its last slice, once that is sent.
@@ -130,7 +130,7 @@ struct SliceSender: Hashable, Sendable {
         }
         delta.target = delta.target ?? slice.target
         delta.after = slice.position
-        delta.preludes = slice.isPrelude ? delta.preludes + 1 : 0
+        delta.preludes.follow(slice)
         delta.rowsRemaining = slice.isLast ? 0 : slice.rowsRemaining
         delta.isRead = slice.isLast
         delta.progress.rows += slice.rowCount

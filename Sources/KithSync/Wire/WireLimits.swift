@@ -41,6 +41,9 @@ public enum WireLimits {
     /// Bytes of the changes of one row's texts, and their number, beyond which a sender lets some of them travel ahead of it.
     public static let textBytesAtOnceMax = 32 << 20
     public static let textChangesAtOnceMax = 1 << 18
+    /// Changes of one text, and their bytes, that are kept ahead of their row.
+    public static let textChangesAheadMax = 1 << 22
+    public static let textBytesAheadMax = 1 << 30
     /// Bytes of the operations, or of the inserted text, of one text change.
     public static let textBytesMax = 64 << 20
     /// Parts into which a range of rows is cut to find one that differs.

@@ -46,7 +46,9 @@ extension Simulation {
             let end = EndID(link: link, side: side, epoch: epoch)
             guard isOpen(end) else { continue }
             try handle(
-                .connected(sides[side].summary, durable: sides[side].durable, wallClockMilliseconds: wallClock(of: sides[side])),
+                .connected(
+                    sides[side].summary, durable: sides[side].durable, ahead: (try? sides[side].store?.ahead()) ?? VersionVector(),
+                    wallClockMilliseconds: wallClock(of: sides[side])),
                 end)
         }
     }

@@ -20,7 +20,9 @@ final class SessionPair {
         stores = [first, second]
         self.limits = limits
         sessions = stores.map { _ in PeerSession(PeerSession.Configuration(group: [], software: "test")) }
-        for side in 0...1 { try handle(.connected(stores[side].summary(), durable: stores[side].vector(), wallClockMilliseconds: 0), side) }
+        for (side, store) in stores.enumerated() {
+            try handle(.connected(store.summary(), durable: store.vector(), ahead: store.ahead(), wallClockMilliseconds: 0), side)
+        }
         try settle()
     }
 

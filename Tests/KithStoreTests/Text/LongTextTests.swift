@@ -1,3 +1,4 @@
+import GRDB
 import KithCausality
 import KithStore
 import KithSync
@@ -17,13 +18,13 @@ struct LongTextTests {
     private static func slices(of author: TextStore, for reader: TextStore, _ limits: SliceLimits) throws -> [Slice] {
         let summary = try reader.store.summary()
         var slices: [Slice] = []
-        var preludes = 0
+        var preludes = Preludes()
         while slices.last?.isLast != true {
             let request = SliceRequest(
                 since: summary.vector, resumption: summary.resumption, after: slices.last?.position, target: slices.last?.target,
                 preludes: preludes)
             let slice = try author.store.slice(request, limits: limits)
-            preludes = slice.isPrelude ? preludes + 1 : 0
+            preludes.follow(slice)
             let frame = try FrameCodec.decode(FrameCodec.encode(.slice(slice, alsoSentTo: [])))
             #expect(frame == .slice(slice, alsoSentTo: []))
             slices.append(slice)
@@ -113,6 +114,85 @@ struct LongTextTests {
         try Self.expectWhole(reader, as: author)
     }
 
+    @Test func `what is edited while a row with several long texts travels arrives, and no slice takes more than it may`() throws {
+        let (columns, limit) = (["a", "b", "c", "d"], 5)
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, a TEXT, b TEXT, c TEXT, d TEXT)"
+        let tables = [TrackedTable("note", texts: columns)]
+        let (author, reader) = (try TestStore(sql: sql, tables: tables), try TestStore(sql: sql, tables: tables))
+        try author.execute("INSERT INTO note VALUES (?, 'a', 'b', 'c', 'd')", [key(1)])
+        for number in 1...3 {
+            for column in columns { try author.execute("UPDATE note SET \(column) = \(column) || ' \(number)'") }
+        }
+        var request = SliceRequest(since: VersionVector())
+        var preludes = Preludes()
+        while true {
+            let slice = try author.store.slice(request, limits: SliceLimits(textChangesMax: limit))
+            #expect(slice.rows[0].state.cells.reduce(0) { $0 + $1.cell.changeCount } <= limit)
+            _ = try reader.store.apply(slice)
+            if slice.isLast { break }
+            preludes.follow(slice)
+            request = SliceRequest(since: request.since, after: slice.position, target: slice.target, preludes: preludes)
+            for column in columns.prefix(2) { try author.execute("UPDATE note SET \(column) = \(column) || ' again'") }
+        }
+        #expect(try reader.row(rowID(1)) == author.row(rowID(1)))
+        try reader.receive(from: author)
+        for column in columns {
+            let revisions = try reader.store.textRevisions(table: "note", id: rowID(1), column: column)
+            #expect(try revisions == author.store.textRevisions(table: "note", id: rowID(1), column: column))
+        }
+        #expect(try reader.store.digest() == author.store.digest())
+        try reader.expectSound()
+    }
+
+    @Test func `of a text is kept what the limits allow, and a slice beyond is refused`() throws {
+        let slices = try Self.slices(of: Self.author(), for: TextStore(2), SliceLimits(textChangesMax: 5))
+        func kept(_ change: (inout KithStore.Options) -> Void) throws -> (changes: Int, bytes: Int, isRefused: Bool) {
+            let database = try DatabaseQueue()
+            try database.write { try $0.execute(sql: TextStore.sql) }
+            var options = TestStore.options()
+            change(&options)
+            let store = try KithStore(database, tables: [TextStore.page], options: options)
+            var isRefused = false
+            do {
+                for slice in slices.dropLast() { _ = try store.apply(slice) }
+            } catch let error as StoreError where error.code == .sliceRejected {
+                isRefused = true
+            }
+            let sums = try database.read { try Row.fetchOne($0, sql: "SELECT count(*), sum(length(change)) FROM kith_text_aside") }
+            return (sums?[0] ?? 0, sums?[1] ?? 0, isRefused)
+        }
+        let all = try kept { _ in }
+        #expect(all.changes == 15 && !all.isRefused)
+        #expect(try kept { $0.earlyChanges.changesMax = 15 } == all)
+        #expect(try kept { $0.earlyChanges.bytesMax = all.bytes } == all)
+        for tooLittle in [try kept { $0.earlyChanges.changesMax = 14 }, try kept { $0.earlyChanges.bytesMax = all.bytes - 1 }] {
+            #expect(tooLittle.isRefused && tooLittle.changes == 10)
+        }
+    }
+
+    @Test func `what came ahead of a row that will not come goes, and what is known of a change stays`() throws {
+        let author = try Self.author()
+        let reader = try TextStore(2, .queue)
+        let slices = try Self.slices(of: author, for: reader, SliceLimits(textChangesMax: 5))
+        try Self.apply(slices.dropLast(), to: reader)
+        try reader.inner.execute("UPDATE kith_text_aside SET reason = CASE sequence WHEN 5 THEN NULL WHEN 6 THEN 'wrong' ELSE '' END")
+        try Self.apply([slices[1]], to: reader)
+        #expect(try reader.count("SELECT count(*) FROM kith_text_aside WHERE reason = ''") == 13)
+        try reader.inner.execute("UPDATE kith_text_aside SET reason = ''")
+        // Nobody can be bringing the row when the store is opened.
+        reader.store.close()
+        let again = try TextStore(2, .queue, folder: reader.inner.folder)
+        #expect(try again.count("SELECT count(*) FROM kith_text_aside") == 0)
+        try Self.apply(slices.dropLast(), to: again)
+        #expect(try again.count("SELECT count(*) FROM kith_text_aside") == 15)
+        try author.delete(row: 2)
+        try author.store.emptyTrash()
+        #expect(try author.store.collectGarbage(acknowledged: []) == 1)
+        try again.receive(from: author)
+        #expect(try again.count("SELECT count(*) FROM kith_text_aside") == 0)
+        try again.expectSound()
+    }
+
     @Test func `a beginning that claims to be more is refused`() throws {
         let author = try Self.author()
         let slices = try Self.slices(of: author, for: try TextStore(2), SliceLimits(textChangesMax: 5))
@@ -130,4 +210,8 @@ struct LongTextTests {
             try decoded { $0.rows[0].state.tombstones = [Tombstone(dot: $0.target[0].dot, seen: $0.vector)] }
         }
     }
+}
+
+extension Cell {
+    fileprivate var changeCount: Int { if case .text(let text) = self { text.changes.count } else { 0 } }
 }

@@ -77,7 +77,7 @@ struct TextDeliveryTests {
             let summary = try receiver.summary()
             var request = SliceRequest(since: summary.vector, resumption: summary.resumption)
             let limits = [SliceLimits(), SliceLimits(rowsMax: 1), SliceLimits(rowsMax: 1, textBytesMax: 200)][pick(3)]
-            var preludes = 0
+            var preludes = Preludes()
             while true {
                 let slice = try stores[from].store.slice(request, limits: limits)
                 switch pick(8) {
@@ -87,7 +87,7 @@ struct TextDeliveryTests {
                 default: break
                 }
                 guard case .applied = try receiver.apply(try encoded(slice)), !slice.isLast else { return }
-                preludes = slice.isPrelude ? preludes + 1 : 0
+                preludes.follow(slice)
                 request = SliceRequest(
                     since: request.since, resumption: request.resumption, after: slice.position, target: slice.target,
                     preludes: preludes)

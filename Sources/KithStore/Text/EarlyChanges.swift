@@ -1,0 +1,44 @@
+import KithSync
+
+/// Changes of texts that came ahead of their row, and wait for it in `kith_text_aside`: the preludes of docs/protocol.md.
+package struct EarlyChanges {
+    let connection: Connection
+
+    /// What is kept of one text.
+    package struct Limits: Sendable {
+        package var changesMax = WireLimits.textChangesAheadMax
+        package var bytesMax = WireLimits.textBytesAheadMax
+    }
+
+    /// - Throws: ``StoreError`` with code `sliceRejected` if the cell has more of them than `limits` allow.
+    func check(_ key: TextKey, _ limits: Limits) throws {
+        let select = try connection.statement(
+            """
+            SELECT count(*), coalesce(sum(length(change)), 0) FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND reason = ''
+            """)
+        select.bind(1, key.table)
+        select.bind(2, key.id)
+        select.bind(3, key.column)
+        defer { select.reset() }
+        guard try select.step(), select.int(0) <= limits.changesMax, select.int(1) <= limits.bytesMax else {
+            throw StoreError(
+                .sliceRejected,
+                "A text has more than \(limits.changesMax) changes, or \(limits.bytesMax) bytes of them, that came ahead of their row.")
+        }
+    }
+
+    /// Drops those of commits that the vector covers: their rows have come, from somebody else.
+    func dropCovered() throws {
+        try connection.statement(
+            """
+            DELETE FROM kith_text_aside
+            WHERE reason = '' AND sequence <= (SELECT sequence FROM kith_replica r WHERE r.number = kith_text_aside.replica)
+            """
+        ).run()
+    }
+
+    /// Drops all, when nobody can be bringing the rows: whoever goes on with a catch-up sends such a row from its beginning again.
+    func dropAll() throws {
+        try connection.statement("DELETE FROM kith_text_aside WHERE reason = ''").run()
+    }
+}
