@@ -19,14 +19,12 @@ struct LocalKnowledge: Hashable, Sendable {
         guard known.replica == summary.replica else {
             throw CloseReason(.identityChanged, "The store is a restored copy and took a new replica id.")
         }
-        let ahead = known.ahead.joined(with: summary.ahead)
         if summary.vector.covers(vector) {
             known = summary
         } else {
             known.join(summary.heads)
         }
         known.clock = max(known.clock, summary.clock)
-        known.ahead = ahead
         self.summary = known
         vector = known.vector
     }

@@ -44,13 +44,11 @@ import Testing
     @Test func `an answer of the store that was overtaken takes nothing back of what is ahead of its vector`() {
         var probe = SessionProbe()
         probe.store.commit(now: 1, [])
-        let stale = probe.store.summary
-        var summary = stale
-        summary.ahead = VersionVector([Dot(replica: ReplicaID(high: 3, low: 0), sequence: 1)])
-        _ = probe.handle(.connected(summary, durable: VersionVector(), wallClockMilliseconds: 0))
-        _ = probe.handle(.committed(stale, relay: nil))
+        let ahead = VersionVector([Dot(replica: ReplicaID(high: 3, low: 0), sequence: 1)])
+        _ = probe.handle(.connected(probe.store.summary, durable: VersionVector(), ahead: ahead, wallClockMilliseconds: 0))
+        _ = probe.handle(.committed(probe.store.summary, relay: nil))
         // The peer knows all that the vector says, and not what is ahead of it.
-        #expect(probe.receive(.hello(probe.hello(stale.heads))).reads.count == 1)
+        #expect(probe.receive(.hello(probe.hello(probe.store.summary.heads))).reads.count == 1)
     }
 
     @Test func `what a ping says is known is not sent, what it shows to be missing is`() {
