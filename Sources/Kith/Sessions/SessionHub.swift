@@ -67,7 +67,7 @@ final class SessionHub: Sendable {
         for runner in runners where runner !== author { runner.post(input) }
     }
 
-    /// Ends the sessions with devices that are not trusted any more. Not even a farewell: they get no byte from now on.
+    /// Ends the sessions with devices that are not trusted any more. Not even a goodbye: they get no byte from now on.
     func cutUntrusted(by trust: TrustStore) {
         for runner in runners where trust.admission(of: runner.connection.certificate) == nil {
             runner.connection.abort(reason: "the device is not trusted any more")

@@ -1,6 +1,3 @@
-// Where a whole module is compiled at once, the compiler takes `stat` for a part of CoreFoundation if any file imports Foundation.
-import CoreFoundation
-
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -8,7 +5,7 @@ import Musl
 #elseif canImport(Darwin)
 import Darwin
 #endif
-// Which module the members of `stat` belong to depends on which one the compiler has met first (MemberImportVisibility).
+// Of which of these modules `stat` is taken for a part depends on which one the compiler has met first in other files.
 #if canImport(CDispatch)
 import CDispatch
 #endif
