@@ -21,8 +21,8 @@ final class PendingRows {
         var stored: [Row]?
     }
 
-    /// Rows that one statement may insert before their clocks are stored in its midst, where that takes longer.
-    private static let rowsMax = 100 * ClockRuns.rowsMax
+    /// Rows that one statement may insert before their clocks are stored in its midst.
+    private static let rowsMax = 10 * ClockRuns.rowsMax
 
     private let connection: Connection
     private var rows: [Row] = []
