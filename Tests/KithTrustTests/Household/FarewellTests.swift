@@ -137,11 +137,10 @@ import Testing
 
     @Test func aHouseholdWithoutRoomIsForgottenAtOnce() throws {
         let d = try TrustedHome()
-        for _ in 0..<Membership.revocationsPerAuthorMax {
-            let device = DeviceKey().id
-            try c.store.add(TrustedDevice(id: device, name: "", added: Date(timeIntervalSince1970: 0)))
-            try c.store.remove(device)
-        }
+        var household = try #require(c.store.household)
+        for _ in 0..<Membership.revocationsPerAuthorMax { try household.say(.revoke(DeviceKey().id), by: c.key) }
+        try HouseholdFile.write(household, to: c.folder.url("household.json").path)
+        try c.reopen()
         try c.store.leave()
         #expect(c.store.standing == .alone)
         try d.pair(with: c)
