@@ -155,9 +155,9 @@ struct ClockRuns {
             FROM kith_run r WHERE number = ?
             """)
         select.bind(1, number)
+        defer { select.reset() }
         guard try select.step() else { return }
         try expand(select)
-        select.reset()
         let delete = try connection.statement("DELETE FROM kith_run WHERE number = ?")
         delete.bind(1, number)
         try delete.run()
@@ -170,16 +170,17 @@ struct ClockRuns {
         guard isKnown, first > 0, first <= Int64.max - Int64(Self.rowsMax), (1...Self.rowsMax).contains(count),
             ids.remaining == count * RowID.byteCount, (0...Int64(WireLimits.columnsMax)).contains(columns)
         else { return try noteLostRows() }
-        // The clocks of a row that is gone give way; those of the row itself are newer.
-        let conflict = """
-            ON CONFLICT (row) DO UPDATE SET id = excluded.id, replica = excluded.replica, sequence = excluded.sequence,
-            timestamp = excluded.timestamp, columns = excluded.columns, exceptions = NULL, context = NULL WHERE id <> excluded.id
-            """
         let writer = try RowWriter(
             connection, table: table, replica: run.integer(3), sequence: run.integer(4), timestamp: run.integer(5),
-            columns: columns, conflict: conflict)
+            columns: columns, conflict: Self.givingWay)
         for row in first..<first + Int64(count) { try writer.insert(row, try ids.identifier(RowID.self)) }
     }
+
+    /// The clocks of a row that is gone give way to those of a run; those of the row itself are newer.
+    private static let givingWay = """
+        ON CONFLICT (row) DO UPDATE SET id = excluded.id, replica = excluded.replica, sequence = excluded.sequence,
+        timestamp = excluded.timestamp, columns = excluded.columns, exceptions = NULL, context = NULL WHERE id <> excluded.id
+        """
 
     // MARK: Rows that a damaged run was of
 

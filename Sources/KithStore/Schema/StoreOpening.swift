@@ -74,11 +74,11 @@ struct StoreOpening {
     }
 
     private func prepare(_ tables: [TrackedTable]) throws -> WriterState {
-        let isNewer = try checkFormat()
+        let isOutdated = try checkFormat()
         try connection.execute(Sidecar.sql)
         let store = CatalogStore(connection: connection)
         let records = VectorRecords(connection: connection)
-        if isNewer {
+        if isOutdated {
             try records.setMeta("format", .integer(StoreFormat.current))
             try store.noteChange()
         }
