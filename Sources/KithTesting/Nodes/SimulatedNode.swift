@@ -226,6 +226,11 @@ final class SimulatedNode {
     /// Puts `backup` in the place of the database. The process must not run.
     func replaceDatabase(by backup: Backup) throws {
         try disk.replace(by: backup.content)
+        // It may be that of an older version of the app.
+        if !isOld {
+            try version.migrate(database)
+            disk.faults?.settle()
+        }
         known = backup.known
         (isDiskLimited, isDiskBroken, isLosingPower, hasLostPower) = (false, false, false, false)
         durable = VersionVector()

@@ -72,7 +72,7 @@ struct RowDraft {
         }
     }
 
-    /// A new life: nothing of what was known of the row remains, but for what this version of the app does not know.
+    /// A new life: nothing of what was known of the row remains.
     private mutating func begin(_ given: [(column: Int, value: Value)]) {
         for (column, value) in wholeRow(given) {
             switch view.columns[column] {
@@ -86,7 +86,26 @@ struct RowDraft {
                 view.columns[column] = .text(text.replaced(by: value, event))
             }
         }
+        for column in table.columns.indices where !table.columns[column].isKnown { writeAnew(column) }
         view.deletions = []
+    }
+
+    /// A column that this version of the app does not know keeps what it showed in the row's new life, as written by who began that:
+    /// the old life may be thrown away for good.
+    private mutating func writeAnew(_ column: Int) {
+        switch view.columns[column] {
+        case .register(let writes):
+            guard let winner = RowView.winner(writes) else { return }
+            view.columns[column] = .register([written(winner.value)])
+        case .set(let elements, let touched):
+            if touched.isEmpty { return }
+            view.columns[column] = .set(elements.map { .init(json: $0.json, events: [event]) }, touched: touched + [event])
+        case .counter(let total, let touched):
+            if touched.isEmpty { return }
+            view.columns[column] = .counter(total, touched: touched + [event])
+        case .text:
+            return
+        }
     }
 
     /// A plain save: columns that change, and of their concurrent writes only the one that was shown.
