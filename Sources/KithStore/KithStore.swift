@@ -143,7 +143,7 @@ public final class KithStore: Sendable {
 
     private func merge(_ slice: Slice) throws -> ApplyOutcome {
         var first = 0
-        let mayOmitTriggers = !writer.declarations.hasForeignKeys && slice.canDoWithoutTriggers
+        let mayOmitTriggers = slice.canDoWithoutTriggers && !writer.declarations.areRelated(slice.tables)
         while true {
             // The app writes in between, on the same connection and with triggers, so that each part switches them.
             let (outcome, end) = try mergePart(
@@ -157,7 +157,9 @@ public final class KithStore: Sendable {
     private func mergePart(
         of slice: Slice, from first: Int, mayOmitTriggers: Bool
     ) throws -> (outcome: ApplyOutcome, end: Int) {
-        try writeMerged { db, state in
+        // To stop SQLite's own actions costs every prepared statement; rows of tables that are not related need none of it.
+        let mayAffectReferences = writer.declarations.areRelated(slice.tables)
+        return try writeMerged(obeyingForeignKeys: !mayAffectReferences) { db, state in
             let records = VectorRecords(connection: state.ledger.connection)
             let before = try records.vector(state.ledger.catalog)
             signal.willMove(from: before)
@@ -169,7 +171,7 @@ public final class KithStore: Sendable {
                 ? state.ledger.connection.withoutTriggers { try applier.apply(slice, from: first) } : applier.apply(slice, from: first)
             let summary = try records.summary(state.ledger.catalog)
             guard let part else { return (.refused(summary), first) }
-            try state.settleReferences(db)
+            if mayAffectReferences { try state.settleReferences(db) }
             for table in part.tables { try db.notifyChanges(in: Table(table)) }
             if summary.vector != before { state.note(summary) }
             return (.applied(summary), part.end)
@@ -247,8 +249,12 @@ public final class KithStore: Sendable {
 
     /// Writes what peers brought in one transaction: it was noted where it was made, may be longer with its clocks than a row may
     /// be, and references are settled by whoever merges.
-    func writeMerged<Result>(_ body: (Database, WriterState) throws -> Result) throws -> Result {
-        try write(obeyingForeignKeys: false) { db, state in
+    ///
+    /// - Parameter obeyingForeignKeys: `true` only if no row is written whose table refers to another or is referred to.
+    func writeMerged<Result>(
+        obeyingForeignKeys: Bool = false, _ body: (Database, WriterState) throws -> Result
+    ) throws -> Result {
+        try write(obeyingForeignKeys: obeyingForeignKeys) { db, state in
             state.capture.isSuspended = true
             let limit = state.ledger.connection.limitLength(to: .max)
             defer {

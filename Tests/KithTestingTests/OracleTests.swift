@@ -37,4 +37,35 @@ import Testing
         let repeated = try simulator.run(Script(parsing: failure.script.description))
         #expect(repeated.violation == failure.violation)
     }
+
+    @Test(
+        arguments: [
+            (
+                "CREATE TRIGGER lie AFTER UPDATE OF coins ON purse WHEN new.coins > 9 AND new.coins % 2 = 0 BEGIN UPDATE purse SET coins = coins + 1 WHERE id = new.id; END;",
+                Violation.Rule.brokenInvariant
+            ),
+            ("CREATE TRIGGER lie AFTER DELETE ON folder BEGIN DELETE FROM item WHERE folder IS NULL; END;", .wrongState),
+            ("CREATE TRIGGER lie AFTER INSERT ON item WHEN new.label = 'v9' BEGIN UPDATE item SET owner = NULL; END;", .wrongEffect),
+        ])
+    func `what triggers do to amounts that are only moved, and to rows that refer to others, is found`(
+        trigger: String, rule: Violation.Rule
+    ) throws {
+        var schema = SimulatedSchema(
+            sql: """
+                CREATE TABLE purse (id BLOB PRIMARY KEY NOT NULL, coins INTEGER NOT NULL DEFAULT 0);
+                CREATE TABLE folder (id BLOB PRIMARY KEY NOT NULL, parent BLOB REFERENCES folder ON DELETE CASCADE);
+                CREATE TABLE item (
+                    id BLOB PRIMARY KEY NOT NULL, label TEXT, folder BLOB REFERENCES folder ON DELETE CASCADE,
+                    owner BLOB REFERENCES folder ON DELETE SET NULL);
+                \(trigger)
+                """,
+            tables: [TrackedTable("purse", counters: ["coins"]), TrackedTable("folder"), TrackedTable("item")])
+        schema.invariants = [.sum(table: "purse", column: "coins")]
+        var simulator = try KithSimulator(schema)
+        simulator.nodeCount = 2
+        simulator.commitCount = 40
+        simulator.faults = []
+        let failures = simulator.failures(seeds: 0..<60, failuresMax: 1)
+        #expect(failures.first?.violation.rule == rule, "\(failures)")
+    }
 }

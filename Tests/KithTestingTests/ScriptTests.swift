@@ -29,6 +29,35 @@ import Testing
         #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
     }
 
+    @Test func `amounts move, rings are linked anew, and references are obeyed`() throws {
+        let script = try Script(
+            parsing: """
+                nodes 3
+                A: move purse coins 5 1 2; relink seat next 1 3
+                A: insert folder 1; insert folder 2 parent=x'00000000000000000000000000000001'; insert person 1
+                sync A B
+                sync B C
+                cut A B
+                cut A C
+                A: delete folder 1; move purse coins 3 2 3
+                A: relink seat next 2 4; savepoint; move purse coins 9 1 3; undo
+                B: insert item 1 folder=x'00000000000000000000000000000002' owner=x'00000000000000000000000000000001'
+                C: delete person 1; delete person 1; move purse coins 7 1 3
+                B: insert loan 1 item=x'00000000000000000000000000000001'
+                join A B
+                join A C
+                wait 5000
+                C: delete loan 1
+                A: insert person 1
+                wait 5000
+                """)
+        let report = try KithSimulator(.standard).run(script)
+        #expect(report.violation == nil)
+        #expect(report.statistics.commits == 9)
+        #expect(report.statistics.invariantsChecked > 10)
+        #expect(try Script(parsing: script.description) == script)
+    }
+
     @Test func `what a script says happens`() throws {
         let simulator = try KithSimulator(.standard)
         let script = try Script(

@@ -190,11 +190,13 @@ final class ReferenceSettler {
     private func show(_ shown: Set<RowKey>, hide hidden: Set<RowKey>) throws -> [RowKey] {
         for row in hidden.sorted() {
             let before = try facts[row]
+            // First: of a visible row the records say what was written where the table shows something else.
+            if before.isShown {
+                try merger.hide(row, before.life == .alive ? .reference : .deleted)
+                changed.insert(row.table)
+                facts.forget(row)
+            }
             if before.life == .alive { try wait(row, before) } else { try records.stopWaiting(row) }
-            guard before.isShown else { continue }
-            try merger.hide(row, before.life == .alive ? .reference : .deleted)
-            changed.insert(row.table)
-            facts.forget(row)
         }
         var refused: [RowKey] = []
         for row in shown.sorted() where try !facts[row].isShown {

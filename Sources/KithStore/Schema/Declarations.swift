@@ -24,6 +24,15 @@ struct Declarations: Sendable {
     /// Whether a tracked table refers to another.
     var hasForeignKeys: Bool { tables.contains { !$0.references.isEmpty } }
 
+    /// Whether one of these tables refers to another, or is referred to.
+    func areRelated(_ schemas: [TableSchema]) -> Bool {
+        hasForeignKeys
+            && tables.contains { table in
+                (!table.references.isEmpty || tables.contains { $0.references.contains { $0.parent == table.name } })
+                    && schemas.contains { $0.name.elementsEqual(table.name.utf8) }
+            }
+    }
+
     /// Marks in `catalog` which tables and columns the app's schema has.
     func annotate(_ catalog: inout Catalog) {
         for declared in tables {

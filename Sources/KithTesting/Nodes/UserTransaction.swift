@@ -9,6 +9,7 @@ struct UserTransaction {
     let database: any DatabaseWriter
     let tables: [WorkloadTable]
     let editor: TextEditor
+    let node: Int
 
     private struct RolledBack: Error {}
 
@@ -24,6 +25,7 @@ struct UserTransaction {
                     case .rollback: throw RolledBack()
                     case .write(let write):
                         if let outcome = try run(write, db) { outcomes.append(outcome) }
+                    case .pair(let pair): outcomes.append(WriteOutcome(tookEffect: try run(pair, db)))
                     }
                 }
             }
@@ -56,6 +58,41 @@ struct UserTransaction {
         }
         let write = table.known(of: write)
         return WriteOutcome(tookEffect: write.verb == .resolve ? try resolve(write, table, db) : try execute(write, table, db))
+    }
+
+    // MARK: Pairs of rows
+
+    /// `false` for a table that this version of the app does not have.
+    private func run(_ pair: RowPair, _ db: Database) throws -> Bool {
+        guard let table = tables.first(where: { $0.name == pair.table && $0.isKnown }) else { return false }
+        let (name, key, column) = (quoted(table.name), quoted(table.key), quoted(pair.column))
+        switch pair.verb {
+        case .move:
+            try db.cachedStatement(
+                sql: """
+                    INSERT INTO \(name) (\(key), \(column)) VALUES (?, ?), (?, ?)
+                        ON CONFLICT DO UPDATE SET \(column) = \(column) + excluded.\(column)
+                    """
+            ).execute(
+                arguments: [
+                    table.id(of: pair.first).databaseValue, -pair.amount, table.id(of: pair.second).databaseValue, pair.amount,
+                ])
+        case .relink:
+            let select = try db.cachedStatement(sql: "SELECT \(column) FROM \(name) WHERE \(key) = ?")
+            let values = try (0..<Ring.size).map { item in
+                try DatabaseValue.fetchOne(select, arguments: [table.id(of: Ring.row(item, of: node)).databaseValue]).map { Value($0) }
+            }
+            var ring = Ring(of: node, table, values: values)
+            let verb =
+                ring.isThere ? "UPDATE \(name) SET \(column) = ? WHERE \(key) = ?" : "INSERT INTO \(name) (\(column), \(key)) VALUES (?, ?)"
+            for item in ring.change(pair) {
+                try db.cachedStatement(sql: verb).execute(
+                    arguments: [
+                        ring.value(of: item, of: node, table).databaseValue, table.id(of: Ring.row(item, of: node)).databaseValue,
+                    ])
+            }
+        }
+        return true
     }
 
     private func execute(_ write: RowWrite, _ table: WorkloadTable, _ db: Database) throws -> Bool {

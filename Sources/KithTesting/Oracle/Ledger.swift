@@ -37,6 +37,17 @@ final class Ledger {
         ids[table][id]
     }
 
+    /// The row that a value names.
+    func key(_ table: Int, _ value: Value) -> RowKey? {
+        guard case .blob(let bytes) = value, let id = RowID(bytes: bytes) else { return nil }
+        return ids[table][id]
+    }
+
+    /// The same, or the row of `others` that it names.
+    func key(_ table: Int, _ value: Value, orOneOf others: [RowKey]) -> RowKey? {
+        key(table, value) ?? others.first { $0.table == table && .blob(tables[table].id(of: $0.row).bytes) == value }
+    }
+
     func number(of replica: ReplicaID) -> Int {
         if let known = numbers[replica] { return known }
         numbers[replica] = replicas.count
@@ -72,14 +83,21 @@ final class Ledger {
                 rows.append(key)
                 ids[key.table][tables[key.table].id(of: key.row)] = key
             }
-            histories[key, default: RowHistory()].effects.append(effect)
+            histories[key, default: RowHistory()].append(effect)
         }
     }
 
     // MARK: Reading
 
     func view(_ key: RowKey, seenBy knowledge: Knowledge) -> RowView {
-        (histories[key] ?? RowHistory()).view(tables[key.table], seenBy: knowledge)
+        histories[key]?.view(tables[key.table], seenBy: knowledge) ?? RowView(tables[key.table])
+    }
+
+    /// What is shown, to somebody who knows this much, of tables that refer to each other.
+    func references(_ tables: [WorkloadTable], _ known: NodeKnowledge) -> ReferenceRule {
+        var views: [RowKey: RowView] = [:]
+        for key in rows where tables[key.table].isRelated { views[key] = view(key, seenBy: known.of(key)) }
+        return ReferenceRule(tables, views, parent: key)
     }
 
     /// The rows of the commits that `new` knows and `old` does not.

@@ -10,16 +10,31 @@ struct RowDraft {
     let seen: Knowledge
     private let before: RowView
     private(set) var view: RowView
+    /// Of tables that refer to others, or are referred to: whether the row is there for its user, whatever its own state says.
+    private var isShown: Bool?
+    /// What columns show in place of rows that are not there.
+    private var standIns: [Int: Value]
 
-    init(_ table: WorkloadTable, _ view: RowView, event: EventID, seen: Knowledge) {
+    init(
+        _ table: WorkloadTable, _ view: RowView, event: EventID, seen: Knowledge, isShown: Bool? = nil, standIns: [Int: Value] = [:]
+    ) {
         self.table = table
         self.event = event
         self.seen = seen
         before = view
         self.view = view
+        self.isShown = isShown
+        self.standIns = standIns
     }
 
-    var isVisible: Bool { view.isVisible(table.deletePolicy) }
+    var isVisible: Bool { isShown ?? view.isVisible(table.deletePolicy) }
+
+    /// What its user sees in each column.
+    var shown: [Value] {
+        var values = view.shown(table)
+        for (column, value) in standIns { values[column] = value }
+        return values
+    }
 
     // MARK: Statements
 
@@ -29,6 +44,12 @@ struct RowDraft {
     mutating func perform(_ write: RowWrite, _ edit: TextEdit? = nil) -> Bool {
         let given = write.assignments.compactMap { assignment in
             table.column(named: assignment.column).map { (column: $0, value: assignment.value.value) }
+        }
+        switch write.verb {
+        case .insert, .upsert, .replace:
+            // SQLite looks at NOT NULL first.
+            if lacksValue(given) { return false }
+        default: break
         }
         switch write.verb {
         case .insert:
@@ -50,6 +71,7 @@ struct RowDraft {
             var known = seen
             known.insert(event)
             view.deletions = [RowView.Deletion(event: event, seen: known)]
+            if isShown != nil { isShown = false }
         case .add, .remove, .count:
             if !isVisible { return false }
             save(given.compactMap { column, value in changed(column, write.verb, value).map { (column, $0) } })
@@ -66,6 +88,13 @@ struct RowDraft {
         return true
     }
 
+    /// Whether a column has no value that must have one.
+    private func lacksValue(_ given: [(column: Int, value: Value)]) -> Bool {
+        table.columns.enumerated().contains { index, column in
+            column.isKnown && !column.isNullable && column.defaultValue == .null && !given.contains { $0.column == index }
+        }
+    }
+
     private func wholeRow(_ given: [(column: Int, value: Value)]) -> [(column: Int, value: Value)] {
         table.columns.indices.filter { table.columns[$0].isKnown }.map { column in
             (column, given.last { $0.column == column }?.value ?? table.columns[column].defaultValue)
@@ -74,6 +103,8 @@ struct RowDraft {
 
     /// A new life: nothing of what was known of the row remains.
     private mutating func begin(_ given: [(column: Int, value: Value)]) {
+        if isShown != nil { isShown = true }
+        standIns = [:]
         for (column, value) in wholeRow(given) {
             switch view.columns[column] {
             case .register:
@@ -111,13 +142,14 @@ struct RowDraft {
     /// A plain save: columns that change, and of their concurrent writes only the one that was shown.
     private mutating func save(_ given: [(column: Int, value: Value)]) {
         var hasChanged = false
-        let shown = view.shown(table)
+        let shown = shown
         for (column, value) in given {
             switch view.columns[column] {
             case .register(let writes):
                 if shown[column] == value { continue }
                 let winner = RowView.winner(writes)?.event
                 view.columns[column] = .register(writes.filter { $0.event != winner && $0.event != event } + [written(value)])
+                standIns[column] = nil
             case .set(let old, let touched):
                 let wanted = elements(of: value)
                 if wanted == old.map(\.json) { continue }

@@ -28,16 +28,29 @@ struct RowEffect {
 /// vector is compared with another, and the order of arrival does not come in. See Burckhardt et al., "Replicated Data
 /// Types: Specification, Verification, Optimality", 2014.
 struct RowHistory {
-    var effects: [RowEffect] = []
+    private var effects: [RowEffect] = []
+    /// What was made of these effects before; most nodes have seen the same ones.
+    private var views: [Selection: RowView] = [:]
 
-    func view(_ table: WorkloadTable, seenBy knowledge: Knowledge) -> RowView {
-        let seen = effects.filter { knowledge.covers($0.event) }
+    mutating func append(_ effect: RowEffect) {
+        effects.append(effect)
+    }
+
+    mutating func view(_ table: WorkloadTable, seenBy knowledge: Knowledge) -> RowView {
+        let selection = Selection(effects, knowledge)
+        if let view = views[selection] { return view }
+        let view = Self.view(table, effects.filter { knowledge.covers($0.event) })
+        views[selection] = view
+        return view
+    }
+
+    private static func view(_ table: WorkloadTable, _ seen: [RowEffect]) -> RowView {
         var view = RowView(table)
         for index in view.columns.indices {
             switch view.columns[index] {
-            case .register: view.columns[index] = Self.register(seen, index)
-            case .set: view.columns[index] = Self.set(seen, index)
-            case .counter: view.columns[index] = Self.counter(seen, index)
+            case .register: view.columns[index] = register(seen, index)
+            case .set: view.columns[index] = set(seen, index)
+            case .counter: view.columns[index] = counter(seen, index)
             case .text: view.columns[index] = .text(TextView(seen, index))
             }
         }
@@ -48,6 +61,24 @@ struct RowHistory {
             }
         }
         return view
+    }
+
+    /// Which of a row's effects somebody has seen.
+    private struct Selection: Hashable {
+        /// The first 64, and the others.
+        private var first: UInt64 = 0
+        private var rest: [UInt64] = []
+
+        init(_ effects: [RowEffect], _ knowledge: Knowledge) {
+            for (index, effect) in effects.enumerated() where knowledge.covers(effect.event) {
+                if index < 64 {
+                    first |= 1 << UInt64(index)
+                } else {
+                    while rest.count < index / 64 { rest.append(0) }
+                    rest[index / 64 - 1] |= 1 << UInt64(index % 64)
+                }
+            }
+        }
     }
 
     private static func register(_ seen: [RowEffect], _ column: Int) -> RowView.Column {

@@ -4,6 +4,8 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Rule: String, Hashable, Sendable, CaseIterable {
         /// A node shows exactly what follows from what its users wrote and what it knows.
         case wrongState
+        /// What holds of many rows together holds at every moment.
+        case brokenInvariant
         /// The values that lost are kept, and no others.
         case wrongAlternatives
         /// What a statement did to a row follows from what its user saw.

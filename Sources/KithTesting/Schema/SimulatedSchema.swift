@@ -15,6 +15,8 @@ public struct SimulatedSchema: Sendable {
     /// How an older version of the app made and declared its tables, if some machines are to be updated in the middle of a
     /// run. ``migrate`` must be able to take over what it made.
     public var older: Version?
+    /// What must hold of many rows together.
+    public var invariants: [Invariant] = []
 
     /// A version of the app.
     public struct Version: Sendable {
@@ -42,7 +44,7 @@ public struct SimulatedSchema: Sendable {
 }
 
 extension SimulatedSchema {
-    /// A schema with every kind of column, both delete policies, a natural key, and an older version that knew less.
+    /// A schema with every kind of column, both delete policies, a natural key, foreign keys, invariants, and an older version that knew less.
     public static let standard: SimulatedSchema = {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("old") { db in
@@ -57,6 +59,7 @@ extension SimulatedSchema {
                         id BLOB PRIMARY KEY NOT NULL, day TEXT NOT NULL, part INTEGER NOT NULL, mood TEXT,
                         hours INTEGER NOT NULL DEFAULT 0, UNIQUE (day, part));
                     CREATE TABLE page (id BLOB PRIMARY KEY NOT NULL, body TEXT NOT NULL DEFAULT '', remark TEXT, color INTEGER);
+                    CREATE TABLE purse (id BLOB PRIMARY KEY NOT NULL, coins INTEGER NOT NULL DEFAULT 0);
                     """)
         }
         migrator.registerMigration("new") { db in
@@ -66,10 +69,26 @@ extension SimulatedSchema {
                     ALTER TABLE note ADD COLUMN views INTEGER NOT NULL DEFAULT 0;
                     ALTER TABLE task ADD COLUMN owners TEXT NOT NULL DEFAULT '[]';
                     CREATE TABLE account (id BLOB PRIMARY KEY NOT NULL, balance INTEGER NOT NULL DEFAULT 0);
+                    CREATE TABLE seat (id BLOB PRIMARY KEY NOT NULL, next BLOB);
+                    CREATE TABLE folder (
+                        id BLOB PRIMARY KEY NOT NULL, name TEXT, parent BLOB REFERENCES folder (id) ON DELETE CASCADE);
+                    CREATE TABLE person (id BLOB PRIMARY KEY NOT NULL, name TEXT);
+                    CREATE TABLE item (
+                        id BLOB PRIMARY KEY NOT NULL, label TEXT, folder BLOB REFERENCES folder (id) ON DELETE CASCADE,
+                        owner BLOB REFERENCES person (id) ON DELETE SET NULL, uses INTEGER NOT NULL DEFAULT 0);
+                    CREATE TABLE loan (
+                        id BLOB PRIMARY KEY NOT NULL, remark TEXT, item BLOB REFERENCES item (id) ON DELETE RESTRICT,
+                        lender BLOB REFERENCES person (id));
+                    CREATE INDEX folder_parent ON folder (parent);
+                    CREATE INDEX item_folder ON item (folder);
+                    CREATE INDEX item_owner ON item (owner);
+                    CREATE INDEX loan_item ON loan (item);
+                    CREATE INDEX loan_lender ON loan (lender);
                     """)
         }
         let entry = TrackedTable("entry", counters: ["hours"], key: Key("day", "part"))
         let page = TrackedTable("page", texts: ["body", "remark"])
+        let purse = TrackedTable("purse", counters: ["coins"])
         var schema = SimulatedSchema(
             tables: [
                 TrackedTable("note", sets: ["tags"], counters: ["views"]),
@@ -77,11 +96,18 @@ extension SimulatedSchema {
                 TrackedTable("account", counters: ["balance"]),
                 entry,
                 page,
+                purse,
+                TrackedTable("seat"),
+                TrackedTable("folder"),
+                TrackedTable("person"),
+                TrackedTable("item", counters: ["uses"]),
+                TrackedTable("loan", deletePolicy: .deleteWins),
             ]
         ) { [migrator] database in try migrator.migrate(database) }
         schema.older = Version(
-            tables: [TrackedTable("note", sets: ["tags"]), TrackedTable("task", deletePolicy: .deleteWins), entry, page]
+            tables: [TrackedTable("note", sets: ["tags"]), TrackedTable("task", deletePolicy: .deleteWins), entry, page, purse]
         ) { [migrator] database in try migrator.migrate(database, upTo: "old") }
+        schema.invariants = [.sum(table: "purse", column: "coins"), .ring(table: "seat", column: "next")]
         return schema
     }()
 }

@@ -28,12 +28,18 @@ struct StoreTemplate: Sendable {
     }
 
     func tables() throws -> [WorkloadTable] {
-        try database.read { db in try version.tables.map { try table($0, db) } }
+        try database.read { db in
+            var tables = try version.tables.map { try table($0, db) }
+            let parents = Set(tables.flatMap { table in table.columns.compactMap { $0.reference?.parent } })
+            for index in tables.indices {
+                tables[index].isRelated = parents.contains(index) || tables[index].columns.contains { $0.reference != nil }
+            }
+            return tables
+        }
     }
 
     private func table(_ tracked: TrackedTable, _ db: Database) throws -> WorkloadTable {
-        let references = try String.fetchSet(
-            db, sql: "SELECT \"from\" FROM pragma_foreign_key_list(?)", arguments: [tracked.name])
+        let references = try references(of: tracked, db)
         let rows = try Row.fetchAll(
             db, sql: "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?)",
             arguments: [tracked.name])
@@ -44,10 +50,14 @@ struct StoreTemplate: Sendable {
             let name: String = row["name"]
             if row["pk"] as Int > 0 {
                 key = name
-            } else if row["hidden"] as Int == 0, !tracked.localColumns.contains(name), !references.contains(name) {
-                let column = WorkloadTable.Column(
+            } else if row["hidden"] as Int == 0, !tracked.localColumns.contains(name) {
+                var column = WorkloadTable.Column(
                     name: name, kind: tracked.kinds[name] ?? .register, affinity: affinity(of: row["type"]),
                     isNullable: row["notnull"] as Int == 0, defaultValue: try defaultValue(row["dflt_value"], db))
+                if let reference = references[name] {
+                    column.reference = WorkloadReference(
+                        parent: reference.parent, action: action(reference.action, orDefault: column.defaultValue))
+                }
                 if tracked.key?.columns.contains(name) == true { keyColumns.append(column) } else { columns.append(column) }
             }
         }
@@ -55,6 +65,29 @@ struct StoreTemplate: Sendable {
         let keys = (tracked.key?.columns ?? []).compactMap { name in keyColumns.first { $0.name == name } }
         return WorkloadTable(
             name: tracked.name, key: key, deletePolicy: tracked.deletePolicy, columns: columns, keyColumns: keys)
+    }
+
+    /// By column: the table it refers to, and what is to be done when that row is deleted.
+    private func references(of tracked: TrackedTable, _ db: Database) throws -> [String: (parent: Int, action: String)] {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT \"from\", \"table\", on_delete FROM pragma_foreign_key_list(?)", arguments: [tracked.name])
+        var references: [String: (parent: Int, action: String)] = [:]
+        for row in rows {
+            let name: String = row["table"]
+            guard let parent = version.tables.firstIndex(where: { $0.name.lowercased() == name.lowercased() }) else { continue }
+            references[row["from"]] = (parent, row["on_delete"])
+        }
+        return references
+    }
+
+    private func action(_ name: String, orDefault value: Value) -> WorkloadReference.Action {
+        switch name {
+        case "CASCADE": .cascade
+        case "RESTRICT": .restrict
+        case "SET NULL": .setNull
+        case "SET DEFAULT": .setDefault(value)
+        default: .noAction
+        }
     }
 
     private func affinity(of type: String) -> WorkloadTable.Affinity {

@@ -13,10 +13,13 @@ struct Workload: Sendable {
         self.schema = schema
         template = try StoreTemplate(schema.current)
         olderTemplate = try schema.older.map { try StoreTemplate($0) }
-        let tables = try template.tables()
+        var tables = try template.tables()
+        for index in tables.indices {
+            tables[index].isReserved = schema.invariants.contains { $0.table == tables[index].name }
+        }
         let older = try olderTemplate?.tables()
         self.tables = tables
-        olderTables = older.map { older in tables.map { $0.known(in: older) } }
+        olderTables = older.map { [tables] older in tables.map { $0.known(in: older) } }
     }
 
     /// What a machine has that was just set up with the app as it is, or with its older version.

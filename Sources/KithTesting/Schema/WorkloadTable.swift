@@ -12,6 +12,8 @@ struct WorkloadTable: Sendable {
         let defaultValue: Value
         /// Whether the version of the app that runs on a node has it.
         var isKnown = true
+        /// The table to whose rows it refers.
+        var reference: WorkloadReference?
     }
 
     /// What SQLite makes of the declared type (https://www.sqlite.org/datatype3.html, section 3.1).
@@ -22,12 +24,16 @@ struct WorkloadTable: Sendable {
     let name: String
     let key: String
     let deletePolicy: DeletePolicy
-    /// The synchronised columns, without the key and without those that refer to other rows.
+    /// The synchronised columns, without the key.
     var columns: [Column]
     /// The columns of the natural key; none if ids are made freely.
     let keyColumns: [Column]
     /// Whether the version of the app that runs on a node has it.
     var isKnown = true
+    /// Whether only statements that keep an invariant write it.
+    var isReserved = false
+    /// Whether it refers to tables, or tables refer to it, in the newest version of the app.
+    var isRelated = false
 
     /// Reads one row: its columns in order, NULL for those that are not known.
     private(set) var selection = ""

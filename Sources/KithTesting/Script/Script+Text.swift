@@ -59,10 +59,17 @@ extension Operation: CustomStringConvertible {
     public var description: String {
         switch self {
         case .write(let write): write.description
+        case .pair(let pair): pair.description
         case .savepoint: "savepoint"
         case .undo: "undo"
         case .rollback: "rollback"
         }
+    }
+}
+
+extension RowPair: CustomStringConvertible {
+    public var description: String {
+        "\(verb.rawValue) \(table) \(column)\(verb == .move ? " \(amount)" : "") \(first) \(second)"
     }
 }
 

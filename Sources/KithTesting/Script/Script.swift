@@ -35,6 +35,16 @@ public struct Script: Hashable, Sendable {
         }
     }
 
+    /// Whether some machine forgets at some time what it did, and does something else instead.
+    var setsBack: Bool {
+        steps.contains { step in
+            switch step {
+            case .restore, .clone, .losePower: true
+            default: false
+            }
+        }
+    }
+
     /// Whether some disk is full or broken at some time.
     var hasBadDisks: Bool {
         steps.contains { step in

@@ -95,8 +95,13 @@ private struct ScriptLine {
             case "undo": operations.append(.undo)
             case "rollback": operations.append(.rollback)
             default:
-                guard let verb = RowWrite.Verb(rawValue: word) else { throw error("\(word) is no statement.") }
-                operations.append(.write(try write(verb)))
+                if let verb = RowPair.Verb(rawValue: word) {
+                    operations.append(.pair(try pair(verb)))
+                } else if let verb = RowWrite.Verb(rawValue: word) {
+                    operations.append(.write(try write(verb)))
+                } else {
+                    throw error("\(word) is no statement.")
+                }
             }
             skipSpaces()
         } while rest.first == ";"
@@ -115,6 +120,14 @@ private struct ScriptLine {
             skipSpaces()
         }
         return write
+    }
+
+    private mutating func pair(_ verb: RowPair.Verb) throws(ScriptError) -> RowPair {
+        let (table, column) = (nextWord(), nextWord())
+        let amount = verb == .move ? try integer(in: -1 << 40...1 << 40) : 0
+        let places = verb == .move ? 1...1 << 40 : 1...Ring.size
+        return RowPair(
+            verb: verb, table: table, column: column, amount: amount, first: try integer(in: places), second: try integer(in: places))
     }
 
     // MARK: Words

@@ -64,6 +64,7 @@ public enum Step: Hashable, Sendable {
 /// One statement of a user's transaction.
 public enum Operation: Hashable, Sendable {
     case write(RowWrite)
+    case pair(RowPair)
     case savepoint
     /// Undoes everything since the last savepoint.
     case undo

@@ -31,16 +31,20 @@ extension Simulation {
     private func expectedEffects(
         _ operations: [Operation], _ outcomes: [WriteOutcome], _ event: EventID, _ node: SimulatedNode
     ) throws -> [(RowKey, RowEffect)] {
-        var drafts = TransactionDraft(ledger: ledger, tables: node.tables, event: event) { node.known.of($0) }
+        var drafts = TransactionDraft(ledger: ledger, tables: node.tables, event: event, known: node.known)
         var outcomes = outcomes[...]
         for operation in operations {
             switch operation {
             case .savepoint: drafts.savepoint()
             case .undo: drafts.undo()
             case .rollback: break
+            case .pair(let pair):
+                guard outcomes.popFirst()?.tookEffect == drafts.perform(pair, of: node.index) else {
+                    throw Violation(.wrongEffect, "\(node.name): \(pair) failed.")
+                }
             case .write(let write):
                 if node.tables.first(where: { $0.name == write.table })?.isKnown != true { continue }
-                guard let outcome = outcomes.popFirst(), let expected = drafts.perform(write, outcome.edit) else { continue }
+                guard let outcome = outcomes.popFirst(), let expected = drafts.perform(write, outcome) else { continue }
                 guard outcome.tookEffect == expected else {
                     throw Violation(
                         .wrongEffect,
@@ -102,34 +106,37 @@ extension Simulation {
 
     /// Whoever observes a table whose rows changed was told.
     private func checkNotifications(_ keys: [RowKey], _ node: SimulatedNode, _ known: NodeKnowledge) throws {
-        for key in keys {
+        var before = Expectation(ledger, node.tables, known)
+        var after = Expectation(ledger, node.tables, node.known)
+        for key in concerned(by: keys) {
             let table = node.tables[key.table]
-            if !table.isKnown { continue }
-            if node.probes[key.table].hasChanged { continue }
-            let before = ledger.view(key, seenBy: known.of(key))
-            let after = ledger.view(key, seenBy: node.known.of(key))
-            let policy = table.deletePolicy
-            let isChanged =
-                before.isVisible(policy) != after.isVisible(policy)
-                || (after.isVisible(policy) && before.shown(table) != after.shown(table))
-            guard !isChanged else {
+            if !table.isKnown || node.probes[key.table].hasChanged { continue }
+            guard before.row(key).values == after.row(key).values else {
                 throw Violation(.wrongObservation, "\(table.name) \(key.row) of \(node.name) changed, and observers were not told.")
             }
         }
     }
 
+    /// The rows of which something else may be shown when `keys` change: those that refer to them, however far.
+    private func concerned(by keys: [RowKey]) -> [RowKey] {
+        guard keys.contains(where: { workload.tables[$0.table].isRelated }) else { return keys }
+        return keys.filter { !workload.tables[$0.table].isRelated } + ledger.rows.filter { workload.tables[$0.table].isRelated }
+    }
+
     /// Compares what the node shows with what it must show.
     func checkRows(_ keys: [RowKey], _ node: SimulatedNode) throws {
         guard let store = node.store, !keys.isEmpty else { return }
+        try checkInvariants(keys, node)
         let reader = NodeReader(store: store, database: node.database, tables: node.tables)
+        let keys = concerned(by: keys)
         let values = try reader.values(of: keys)
+        var expectation = Expectation(ledger, node.tables, node.known)
         var shown: [(key: RowKey, view: RowView)] = []
         for (key, actual) in zip(keys, values) {
             statistics.rowsChecked += 1
             let table = node.tables[key.table]
             if !table.isKnown { continue }
-            let view = ledger.view(key, seenBy: node.known.of(key))
-            let expected = view.isVisible(table.deletePolicy) ? view.shown(table) : nil
+            let (view, expected) = expectation.row(key)
             guard actual == expected else {
                 throw Violation(
                     .wrongState,

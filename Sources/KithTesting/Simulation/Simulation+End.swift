@@ -41,7 +41,7 @@ extension Simulation {
 
     func converge() throws {
         let end = now + Self.convergenceMillisecondsMax
-        while !hasConverged {
+        while !isPoisoned, !hasConverged {
             guard now < end else {
                 let states = members.map { "\($0.name) \($0.summary.vector)" }.joined(separator: ", ")
                 throw Violation(.noConvergence, "After \(Self.convergenceMillisecondsMax) ms without faults: \(states).")
@@ -121,10 +121,9 @@ extension Simulation {
         guard let store = node.store else { return }
         let tables = node.tables
         let reader = NodeReader(store: store, database: node.database, tables: tables)
+        var expectation = Expectation(ledger, tables, node.known)
         for table in tables.indices where tables[table].isKnown {
-            let expected = ledger.rows.count { key in
-                key.table == table && ledger.view(key, seenBy: node.known.of(key)).isVisible(tables[table].deletePolicy)
-            }
+            let expected = ledger.rows.count { $0.table == table && expectation.row($0).values != nil }
             let actual = try reader.rowCount(table)
             guard actual == expected else {
                 throw Violation(.wrongState, "\(node.name) shows \(actual) rows of \(tables[table].name) instead of \(expected).")

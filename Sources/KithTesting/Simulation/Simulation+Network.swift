@@ -177,6 +177,8 @@ extension Simulation {
 
     /// What a sender may have under way: the slices of its window, and little beside.
     private func checkQueue(_ end: EndID) throws {
+        // Whoever is told that more was dealt with than was may send more.
+        if isPoisoned { return }
         guard let inbound = links[end.link].ends[end.side]?.inbound, inbound.count > WireLimits.slicesInFlightMax else { return }
         let slices = inbound.count { $0.bytes.first == 2 }
         guard slices <= WireLimits.slicesInFlightMax, inbound.count <= Self.framesInFlightMax else {

@@ -71,8 +71,9 @@ extension Simulation {
         _ = wallClock(of: node)
         let outcomes: [WriteOutcome]?
         do {
-            outcomes = try UserTransaction(store: store, database: node.database, tables: node.tables, editor: node.editor)
-                .run(operations)
+            outcomes = try UserTransaction(
+                store: store, database: node.database, tables: node.tables, editor: node.editor, node: node.index
+            ).run(operations)
         } catch  where node.excuses(error) {
             if node.isWithoutPower { return try losePower(node) }
             return try checkUnchanged(node)

@@ -65,11 +65,12 @@ final class Simulation {
             try runEvents(until: now)
         }
         try heal()
+        // A lie may still be under way.
+        try converge()
         if isPoisoned {
             try runEvents(until: now + Self.convergenceMillisecondsMax / 10)
             try checkSoundness()
         } else {
-            try converge()
             try checkEnd()
         }
         statistics.virtualMilliseconds = now
@@ -159,6 +160,8 @@ public struct RunStatistics: Hashable, Sendable {
     public var connections = 0
     /// Rows whose contents were compared with what they should be.
     public var rowsChecked = 0
+    /// How often it was looked whether an invariant of several rows holds.
+    public var invariantsChecked = 0
     /// Deleted rows that were thrown away for good.
     public var rowsCollected = 0
     public var powerLosses = 0

@@ -14,7 +14,7 @@ struct ScriptGenerator {
         tables = users.tables
         swarm = Swarm(seed: seed, nodeCount: nodeCount, workload: users, faults: faults)
         workload = SplitMix64(seed: seed, .workload)
-        values = ValueGenerator(seed: seed, swarm: swarm)
+        values = ValueGenerator(seed: seed, swarm: swarm, tables: users.tables)
         self.faults = FaultGenerator(seed: seed, swarm: swarm)
     }
 
@@ -35,20 +35,41 @@ struct ScriptGenerator {
         var operations: [Operation] = []
         let count = workload.int(in: 1...swarm.operationsMax)
         for _ in 0..<count {
-            if let write = write() { operations.append(.write(write)) }
+            if let operation = operation() { operations.append(operation) }
         }
         if workload.chance(percent: 4) {
             operations.insert(.savepoint, at: workload.int(in: 0...operations.count))
             operations.append(.undo)
-            if let write = write(), workload.chance(percent: 70) { operations.append(.write(write)) }
+            if let operation = operation(), workload.chance(percent: 70) { operations.append(operation) }
         }
         if workload.chance(percent: 2) { operations.append(.rollback) }
         return operations
     }
 
+    private mutating func operation() -> Operation? {
+        if swarm.invariantPercent > 0, workload.chance(percent: swarm.invariantPercent), let invariant = workload.pick(swarm.invariants) {
+            return .pair(pair(invariant))
+        }
+        return write().map { .write($0) }
+    }
+
+    private mutating func pair(_ invariant: Invariant) -> RowPair {
+        switch invariant {
+        case .sum(let table, let column):
+            let rows = 1...max(2, swarm.rowsPerTable)
+            return RowPair(
+                verb: .move, table: table, column: column, amount: workload.int(in: 1...99), first: workload.int(in: rows),
+                second: workload.int(in: rows))
+        case .ring(let table, let column):
+            let items = 1...Ring.size
+            return RowPair(
+                verb: .relink, table: table, column: column, first: workload.int(in: items), second: workload.int(in: items))
+        }
+    }
+
     private mutating func write() -> RowWrite? {
         let index = workload.index(weighted: swarm.tableWeights)
-        guard index < tables.count else { return nil }
+        guard index < tables.count, !tables[index].isReserved else { return nil }
         let table = tables[index]
         let verb = RowWrite.Verb.allCases[workload.index(weighted: swarm.verbWeights(of: table))]
         let row = workload.int(in: 1...swarm.rowsPerTable)
@@ -65,7 +86,7 @@ struct ScriptGenerator {
     private func candidates(_ table: WorkloadTable, _ verb: RowWrite.Verb) -> [WorkloadTable.Column] {
         switch verb {
         case .insert, .replace, .upsert, .update: table.columns
-        case .resolve: table.columns.filter { $0.kind == .register }
+        case .resolve: table.columns.filter { $0.kind == .register && $0.reference == nil }
         case .add, .remove: table.columns.filter { $0.kind == .set }
         case .count: table.columns.filter { $0.kind == .counter }
         case .type, .erase, .open, .save: table.columns.filter { $0.kind == .text }

@@ -10,6 +10,9 @@ struct Swarm {
     var rowsPerTable: Int
     var operationsMax: Int
     var tableWeights: [Int]
+    var invariants: [Invariant]
+    /// Percent of statements that keep one of these.
+    var invariantPercent: Int
     /// Percent of steps that are faults of each kind.
     var faultWeights: [(fault: Fault, weight: Int)]
     var hasOlderVersion: Bool
@@ -34,11 +37,18 @@ struct Swarm {
         }
         rowsPerTable = random.pick([1, 2, 4, 8, 20]) ?? 4
         operationsMax = random.pick([1, 2, 4, 8]) ?? 2
-        tableWeights = workload.tables.map { _ in random.int(in: 0...4) }
+        tableWeights = workload.tables.map { $0.isReserved ? 0 : random.int(in: 0...4) }
+        let usesReferences = typing.chance(percent: 30)
+        invariants = workload.schema.invariants
+        invariantPercent = typing.pick([0, 0, 10, 40]) ?? 0
         hasOlderVersion = workload.olderTables != nil
         var chosen = faults.filter { random.chance(percent: $0.percent) || faults.count == 1 }
         collectsGarbage = chosen.contains(.garbage)
         if collectsGarbage { chosen.removeAll(where: \.confusesGarbage) }
+        // A parent that was collected cannot be brought back for a row that was under way.
+        for index in workload.tables.indices where workload.tables[index].isRelated && (collectsGarbage || !usesReferences) {
+            tableWeights[index] = 0
+        }
         faultWeights = chosen.map { ($0, random.int(in: 1...4)) }
         faultPercent = faultWeights.isEmpty ? 0 : random.pick([0, 2, 5, 10, 20]) ?? 5
         oddValuePercent = random.pick([0, 0, 5, 30]) ?? 0

@@ -1,14 +1,17 @@
+import KithCausality
 import KithSync
 
 /// Makes the values that users write.
 struct ValueGenerator {
     private let swarm: Swarm
+    private let tables: [WorkloadTable]
     private var random: SplitMix64
     private var count = 0
     private let characters = CharacterSource(.generated)
 
-    init(seed: UInt64, swarm: Swarm) {
+    init(seed: UInt64, swarm: Swarm, tables: [WorkloadTable]) {
         self.swarm = swarm
+        self.tables = tables
         random = SplitMix64(seed: seed, .values)
     }
 
@@ -21,8 +24,14 @@ struct ValueGenerator {
         case .text where verb.editsText: return .integer(Int64(random.int(in: 0...TextPlace.numberMax)))
         case .text where column.isNullable && random.chance(percent: 10): return .null
         case .text: return .text(Array(characters.next(random.int(in: 0...6)).utf8))
-        case .register: return register(column)
+        case .register: return column.reference.map { reference(column, $0) } ?? register(column)
         }
+    }
+
+    /// The id of a row that may be there, or NULL.
+    private mutating func reference(_ column: WorkloadTable.Column, _ reference: WorkloadReference) -> Value {
+        if column.isNullable, random.chance(percent: 15) { return .null }
+        return .blob(tables[reference.parent].id(of: random.int(in: 1...swarm.rowsPerTable)).bytes)
     }
 
     private mutating func register(_ column: WorkloadTable.Column) -> Value {

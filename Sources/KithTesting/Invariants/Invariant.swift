@@ -1,0 +1,101 @@
+import KithCausality
+import KithSync
+
+/// What holds of many rows together at every moment, whatever users do at the same time. The table is left to the statements that
+/// keep it.
+public enum Invariant: Hashable, Sendable {
+    /// Users only move amounts from one row of `table` to another, in counters: their sum is always 0.
+    case sum(table: String, column: String)
+    /// Each machine has a ring of rows of its own in `table`, where `column` names the next one, and only its user links them anew.
+    ///
+    /// A ring that several users relink at the same time would break, since each link is a register that shows one of them. A
+    /// machine that was set back is several users in this sense: then rings are not looked at.
+    case ring(table: String, column: String)
+
+    var table: String {
+        switch self {
+        case .sum(let table, _), .ring(let table, _): table
+        }
+    }
+}
+
+/// A statement that changes several rows and keeps an ``Invariant``.
+public struct RowPair: Hashable, Sendable {
+    public enum Verb: String, Hashable, Sendable, CaseIterable {
+        /// Moves `amount` from the first row's counter to the second one's.
+        case move
+        /// Takes the first item out of the ring of the machine and puts it behind the second one.
+        case relink
+    }
+
+    public var verb: Verb
+    public var table: String
+    public var column: String
+    /// What is moved; 0 if the ring is relinked.
+    public var amount = 0
+    /// A row's number, or an item's place in its ring, from 1.
+    public var first: Int
+    public var second: Int
+}
+
+/// The ring of one machine: which item comes after which.
+struct Ring {
+    static let size = 5
+
+    /// By item, the one that comes next; `nil` for an item that is not there or names no other.
+    private(set) var next: [Int?]
+
+    /// In the order of their numbers.
+    static let whole = Ring(next: (0..<size).map { ($0 + 1) % size })
+
+    init(next: [Int?]) {
+        self.next = next
+    }
+
+    var isThere: Bool { next.contains { $0 != nil } }
+
+    /// Whether who follows the links from any item comes by all others.
+    var isWhole: Bool {
+        var seen = 0
+        var item = 0
+        repeat {
+            guard let following = next[item] else { return false }
+            item = following
+            seen += 1
+        } while item != 0 && seen < next.count
+        return item == 0 && seen == next.count
+    }
+
+    /// Puts `item` behind `other`. Returns the items whose link is another one now.
+    mutating func put(_ item: Int, behind other: Int) -> [Int] {
+        guard item != other, let before = next.firstIndex(of: item), before != other else { return [] }
+        next[before] = next[item]
+        next[item] = next[other]
+        next[other] = item
+        return [before, item, other]
+    }
+
+    /// Does what a statement says; makes the ring first if there is none. Returns the items whose link is another one now.
+    mutating func change(_ pair: RowPair) -> [Int] {
+        let isThere = isThere
+        if !isThere { self = .whole }
+        let changed = put(pair.first - 1, behind: pair.second - 1)
+        return isThere ? changed : Array(next.indices)
+    }
+
+    // MARK: Rows
+
+    /// The number of the row that is an item of a machine's ring.
+    static func row(_ item: Int, of node: Int) -> Int { node * size + item + 1 }
+
+    /// The ring of a machine as the values of the column that names the next row say it.
+    init(of node: Int, _ table: WorkloadTable, values: [Value?]) {
+        let ids = (0..<Self.size).map { Value.blob(table.id(of: Self.row($0, of: node)).bytes) }
+        next = values.map { value in value.flatMap { value in ids.firstIndex(of: value) } }
+    }
+
+    /// What the column of `item` holds.
+    func value(of item: Int, of node: Int, _ table: WorkloadTable) -> Value {
+        next[item].map { .blob(table.id(of: Self.row($0, of: node)).bytes) } ?? .null
+    }
+}

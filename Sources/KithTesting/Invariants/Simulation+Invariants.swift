@@ -1,0 +1,50 @@
+import GRDB
+import KithCausality
+import KithSync
+
+/// What must hold of many rows together, read with plain SQL.
+extension Simulation {
+    /// Looks at the invariants of the tables that `keys` are of. A table of which a catch-up has brought single rows, and not yet the
+    /// rest, keeps none.
+    func checkInvariants(_ keys: [RowKey], _ node: SimulatedNode) throws {
+        for invariant in workload.schema.invariants {
+            guard let index = node.tables.firstIndex(where: { $0.name == invariant.table && $0.isKnown }),
+                keys.contains(where: { $0.table == index }), !node.known.contexts.keys.contains(where: { $0.table == index })
+            else { continue }
+            statistics.invariantsChecked += 1
+            switch invariant {
+            case .sum(_, let column): try checkSum(node.tables[index], column, node)
+            case .ring(_, let column):
+                if !script.setsBack { try checkRings(node.tables[index], column, node) }
+            }
+        }
+    }
+
+    private func checkSum(_ table: WorkloadTable, _ column: String, _ node: SimulatedNode) throws {
+        let sum = try node.database.writeWithoutTransaction { db in
+            let statement = try db.cachedStatement(sql: "SELECT coalesce(sum(\(quoted(column))), 0) FROM \(quoted(table.name))")
+            return try Int64.fetchOne(statement)
+        }
+        guard sum == 0 else {
+            throw Violation(
+                .brokenInvariant, "Amounts were only moved between rows, and yet \(table.name) of \(node.name) sums up to \(sum ?? 0).")
+        }
+    }
+
+    private func checkRings(_ table: WorkloadTable, _ column: String, _ node: SimulatedNode) throws {
+        let rows = try node.database.writeWithoutTransaction { db in
+            let statement = try db.cachedStatement(sql: "SELECT \(quoted(table.key)), \(quoted(column)) FROM \(quoted(table.name))")
+            return try Row.fetchAll(statement).map { (Value($0[0] as DatabaseValue), Value($0[1] as DatabaseValue)) }
+        }
+        for owner in nodes.indices {
+            let values = (0..<Ring.size).map { item in
+                let id = Value.blob(table.id(of: Ring.row(item, of: owner)).bytes)
+                return rows.first { $0.0 == id }?.1
+            }
+            let ring = Ring(of: owner, table, values: values)
+            guard !ring.isThere || ring.isWhole else {
+                throw Violation(.brokenInvariant, "\(node.name) shows the ring of \(nodes[owner].name) as \(ring.next), which is none.")
+            }
+        }
+    }
+}
