@@ -158,7 +158,9 @@ public final class KithStore: Sendable {
         of slice: Slice, from first: Int, mayOmitTriggers: Bool
     ) throws -> (outcome: ApplyOutcome, end: Int) {
         // To stop SQLite's own actions costs every prepared statement; rows of tables that are not related need none of it.
-        let mayAffectReferences = writer.declarations.areRelated(slice.tables)
+        // A listing also deletes rows of tables that it does not name.
+        let mayAffectReferences =
+            slice.listing == nil ? writer.declarations.areRelated(slice.tables) : writer.declarations.hasForeignKeys
         return try writeMerged(obeyingForeignKeys: !mayAffectReferences) { db, state in
             let records = VectorRecords(connection: state.ledger.connection)
             let before = try records.vector(state.ledger.catalog)

@@ -43,6 +43,7 @@ struct RowMerger {
         let carrying = RegistersMadeTexts(table)
         let marks = carrying?.carryOver(&part) ?? []
         state.merge(part, isWhole: !isCut, knowing: known, theirs: theirs)
+        try TextCells(ledger).forget(held.state, unlessIn: state, table: tableNumber, id: id)
         try TextCells(ledger).settle(&state, table: tableNumber, id: id)
         try carrying?.mark(marks, in: &state, table: tableNumber, id: id, TextCells(ledger))
         if held.isBare || part.isBare, state.isVisible(table.deletePolicy) {

@@ -78,6 +78,19 @@ struct TextArchive {
         }
     }
 
+    /// Removes the history of one text, but not what was put aside: that may be of the one that takes its place.
+    func forget(_ key: TextKey) throws {
+        for sql in [
+            "DELETE FROM kith_text_change WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ? AND col = ?)",
+            "DELETE FROM kith_text_chunk WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ? AND col = ?)",
+            "DELETE FROM kith_text WHERE tbl = ? AND id = ? AND col = ?",
+        ] {
+            let delete = try connection.statement(sql)
+            bind(key, to: delete)
+            try delete.run()
+        }
+    }
+
     private func heads(_ bytes: [UInt8]) throws -> [TextHead] {
         var reader = ByteReader(bytes)
         do {

@@ -13,6 +13,15 @@ extension TextCells {
         }
     }
 
+    /// Lets go of the histories of texts in `old` that a merge has dropped, because whoever sent the row had collected it.
+    func forget(_ old: RowState, unlessIn state: RowState, table: Int, id: RowID) throws {
+        for entry in old.cells {
+            guard case .text(let before) = entry.cell else { continue }
+            if case .text(let after)? = state[entry.column], after.touched.covers(before.touched) { continue }
+            try archive.forget(TextKey(table: table, id: id, column: entry.column))
+        }
+    }
+
     /// Applies `state.changes`, and those that waited for one of them. What cannot be applied is put aside; it is passed on to
     /// others all the same, so that all come to the same judgement.
     func settle(_ state: inout TextState, at key: TextKey) throws {

@@ -96,6 +96,10 @@ public struct RowState: Hashable, Sendable {
         if isWhole { dropCells(besides: part, theirs: theirs) }
         for entry in part.cells {
             var cell = self[entry.column] ?? entry.cell.empty
+            // The text of a deleted row that the sender has collected, and whose id it has used again.
+            if !tombstones.isEmpty, case .text(let old) = cell, case .text(let new) = entry.cell, new.hasForgotten(old, knowing: theirs) {
+                cell = cell.empty
+            }
             cell.merge(entry.cell, knowing: mine, theirs: theirs)
             self[entry.column] = cell.isEmpty ? nil : cell
         }

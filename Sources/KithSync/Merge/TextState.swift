@@ -79,6 +79,12 @@ public struct TextState: Hashable, Sendable {
         return part
     }
 
+    /// Whether this is the text of a row that its holder had collected and has written anew since: it knows of all changes of `old`,
+    /// and not all of them are there any more.
+    func hasForgotten(_ old: TextState, knowing vector: VersionVector) -> Bool {
+        vector.covers(old.touched) && !touched.covers(old.touched)
+    }
+
     /// Adds what is new. The text is for whoever can read changes to bring up to date.
     mutating func merge(_ other: TextState, knowing mine: VersionVector, theirs: VersionVector) {
         touched.join(other.touched)

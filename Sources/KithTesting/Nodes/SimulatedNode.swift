@@ -54,6 +54,8 @@ final class SimulatedNode {
     struct Backup {
         let content: Data
         let known: NodeKnowledge
+        /// Whether an older version of the app had the database.
+        let isOld: Bool
     }
 
     /// - Parameter inMemory: whether the disk is never copied, restored or left as a crash leaves it.
@@ -220,14 +222,13 @@ final class SimulatedNode {
     }
 
     func makeBackup() throws {
-        backup = Backup(content: try disk.copy(), known: known)
+        backup = Backup(content: try disk.copy(), known: known, isOld: isOld)
     }
 
     /// Puts `backup` in the place of the database. The process must not run.
     func replaceDatabase(by backup: Backup) throws {
         try disk.replace(by: backup.content)
-        // It may be that of an older version of the app.
-        if !isOld {
+        if backup.isOld, !isOld {
             try version.migrate(database)
             disk.faults?.settle()
         }
