@@ -56,6 +56,8 @@ final class VirtualNetwork {
     private(set) var now: Int64 = 0
     private(set) var nodes: [Node]
     private(set) var links: [Link] = []
+    /// By node, its sides of links.
+    private var sidesOfNode: [Int: [(link: Int, side: Int)]] = [:]
     private(set) var closings: [Closing] = []
     /// How many frames of each type were sent.
     private(set) var framesSent: [UInt8: Int] = [:]
@@ -80,6 +82,7 @@ final class VirtualNetwork {
     /// Joins two nodes.
     @discardableResult func connect(_ a: Int, _ b: Int) -> Int {
         links.append(Link(nodes: [a, b]))
+        for (side, node) in [a, b].enumerated() { sidesOfNode[node, default: []].append((links.count - 1, side)) }
         dial(links.count - 1)
         return links.count - 1
     }
@@ -278,9 +281,7 @@ final class VirtualNetwork {
     }
 
     private func ends(of node: Int) -> [(link: Int, side: Int)] {
-        links.indices.flatMap { link in
-            (0...1).filter { links[link].nodes[$0] == node && links[link].ends[$0] != nil }.map { (link, $0) }
-        }
+        (sidesOfNode[node] ?? []).filter { links[$0.link].ends[$0.side] != nil }
     }
 
     private func updateNeighbours(of node: Int) {
