@@ -16,8 +16,10 @@ extension TextCells {
     /// Lets go of the histories of texts in `old` that a merge has dropped, because whoever sent the row had collected it.
     func forget(_ old: RowState, unlessIn state: RowState, table: Int, id: RowID) throws {
         for entry in old.cells {
-            guard case .text(let before) = entry.cell else { continue }
-            if case .text(let after)? = state[entry.column], after.touched.covers(before.touched) { continue }
+            // A cell that is gone altogether may yet be written again from its history, when the row is mended.
+            guard case .text(let before) = entry.cell, case .text(let after)? = state[entry.column],
+                !after.touched.covers(before.touched)
+            else { continue }
             try archive.forget(TextKey(table: table, id: id, column: entry.column))
         }
     }
