@@ -148,6 +148,25 @@ struct DeletedTextTests {
         #expect(try pair.b.store.refusedTextChanges().isEmpty)
     }
 
+    @Test func `an edit by who was silent while the row was collected brings the whole text back`() throws {
+        let pair = try TextPair("one")
+        let c = try TextStore(3)
+        try pair.a.save("one two")
+        try pair.meet()
+        try c.receive(from: pair.a)
+        try c.save("one two three")
+        try pair.a.delete()
+        try pair.meet()
+        try pair.b.store.emptyTrash()
+        #expect(try pair.b.store.collectGarbage(acknowledged: [try pair.a.store.vector()]) == 1)
+        try c.receive(from: pair.b)
+        try pair.b.receive(from: c)
+        #expect(try c.body() == "one two three")
+        #expect(try pair.b.body() == "one two three")
+        try c.expectSound()
+        try pair.b.expectSound()
+    }
+
     @Test func `an emptied text that is restored where it was purged is empty, not missing`() throws {
         let pair = try TextPair("one")
         try pair.a.save("")
