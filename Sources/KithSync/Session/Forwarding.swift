@@ -11,6 +11,8 @@ struct Forwarding: Hashable, Sendable {
 
     /// What others bring the peer.
     private var expected = VersionVector()
+    /// What of it was promised lately. What the peer says meanwhile may have been said before it was brought.
+    private var recent = RecentPromises()
     /// When to ask the peer, if that is ours to do.
     private var question: Instant?
     /// When to stop leaving it to others.
@@ -25,6 +27,7 @@ struct Forwarding: Hashable, Sendable {
     ) {
         guard relay.replicas.contains(peer) else { return }
         expected.join(relay.vector)
+        recent.add(relay.vector, now, dueAfterMilliseconds: timing.relayMilliseconds)
         // By then two idle peers have told each other in pings what they know.
         end = end ?? now.advanced(byMilliseconds: 2 * timing.keepAliveMilliseconds)
         let ring = relay.replicas.filter { $0 == peer || neighbours.contains($0) }
@@ -51,21 +54,31 @@ struct Forwarding: Hashable, Sendable {
         if known.covers(vector) { isMending = false }
     }
 
-    /// The peer has said that it knows no more than this: what it was promised and lacks is not left to others any more.
-    mutating func peerSaid(_ known: VersionVector) {
-        if !known.covers(expected) { isMending = true }
+    /// The peer has said that it knows no more than this: if it lacks what it was promised a while ago, nothing is left to others
+    /// any more.
+    mutating func peerSaid(_ known: VersionVector, _ now: Instant) {
+        if known.covers(recent.due(now)) {
+            if known.covers(expected) { release() }
+        } else {
+            giveUp()
+        }
+    }
+
+    private mutating func giveUp() {
+        isMending = true
         release()
     }
 
     private mutating func release() {
         expected = VersionVector()
+        recent = RecentPromises()
         question = nil
         end = nil
     }
 
     /// Time has passed. Returns whether to ask the peer what it knows.
     mutating func tick(_ now: Instant) -> Bool {
-        if let end, end <= now { peerSaid(VersionVector()) }
+        if let end, end <= now { giveUp() }
         guard let question, question <= now else { return false }
         self.question = nil
         return true

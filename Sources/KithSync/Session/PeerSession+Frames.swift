@@ -86,7 +86,7 @@ extension PeerSession {
     private mutating func heard(_ pulse: Pulse) {
         sender.learn(pulse.vector)
         sender.reconsider()
-        forwarding.peerSaid(sender.known)
+        forwarding.peerSaid(sender.known, clock.now)
         heard(durable: pulse.durable)
         compareClock(pulse.wallClockMilliseconds)
     }
