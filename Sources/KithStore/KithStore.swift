@@ -142,42 +142,61 @@ public final class KithStore: Sendable {
     }
 
     private func merge(_ slice: Slice) throws -> ApplyOutcome {
+        // A listing also deletes rows of tables that it does not name.
+        let isRelated = slice.listing == nil ? writer.declarations.areRelated(slice.tables) : writer.declarations.hasForeignKeys
+        // To stop SQLite's own actions costs every prepared statement. A few rows are tried with them; most have no need of it.
+        if isRelated, slice.listing == nil, slice.rows.count <= Self.relatedRowsTried {
+            do {
+                return try merge(slice, isRelated: true, obeyingForeignKeys: true)
+            } catch is ForeignKeyInTheWay {}
+        }
+        return try merge(slice, isRelated: isRelated, obeyingForeignKeys: !isRelated)
+    }
+
+    private static let relatedRowsTried = 16
+
+    private func merge(_ slice: Slice, isRelated: Bool, obeyingForeignKeys: Bool) throws -> ApplyOutcome {
         var first = 0
-        let mayOmitTriggers = slice.canDoWithoutTriggers && !writer.declarations.areRelated(slice.tables)
+        let mayOmitTriggers = slice.canDoWithoutTriggers && !isRelated
         while true {
             // The app writes in between, on the same connection and with triggers, so that each part switches them.
-            let (outcome, end) = try mergePart(
-                of: slice, from: first, mayOmitTriggers: mayOmitTriggers && slice.isWorthNoTriggers(from: first))
+            let (outcome, end) = try writeMerged(obeyingForeignKeys: obeyingForeignKeys) { db, state in
+                do {
+                    return try mergePart(
+                        of: slice, from: first, mayOmitTriggers: mayOmitTriggers && slice.isWorthNoTriggers(from: first),
+                        isRelated: isRelated, db, state)
+                } catch let error as SQLiteError where isRelated && obeyingForeignKeys && error.isForeignKey {
+                    throw ForeignKeyInTheWay()
+                }
+            }
             guard case .applied = outcome, end < slice.rows.count else { return outcome }
             first = end
         }
     }
 
+    /// - Parameter isRelated: whether other rows may have to be shown or hidden for what the slice brings.
     /// - Returns: the row at which the part ends.
     private func mergePart(
-        of slice: Slice, from first: Int, mayOmitTriggers: Bool
+        of slice: Slice, from first: Int, mayOmitTriggers: Bool, isRelated: Bool, _ db: Database, _ state: WriterState
     ) throws -> (outcome: ApplyOutcome, end: Int) {
-        // To stop SQLite's own actions costs every prepared statement; rows of tables that are not related need none of it.
-        // A listing also deletes rows of tables that it does not name.
-        let mayAffectReferences =
-            slice.listing == nil ? writer.declarations.areRelated(slice.tables) : writer.declarations.hasForeignKeys
-        return try writeMerged(obeyingForeignKeys: !mayAffectReferences) { db, state in
-            let records = VectorRecords(connection: state.ledger.connection)
-            let before = try records.vector(state.ledger.catalog)
-            signal.willMove(from: before)
-            let applier = SliceApplier(
-                ledger: state.ledger, records: records, clock: state.clock, earlyLimits: options.earlyChanges)
-            let omitsTriggers = try mayOmitTriggers && WatchedTables(state.ledger).areFree(slice)
-            let part =
-                try omitsTriggers
-                ? state.ledger.connection.withoutTriggers { try applier.apply(slice, from: first) } : applier.apply(slice, from: first)
-            let summary = try records.summary(state.ledger.catalog)
-            guard let part else { return (.refused(summary), first) }
-            if mayAffectReferences { try state.settleReferences(db) }
-            for table in part.tables { try db.notifyChanges(in: Table(table)) }
-            if summary.vector != before { state.note(summary) }
-            return (.applied(summary), part.end)
+        let records = VectorRecords(connection: state.ledger.connection)
+        let before = try records.vector(state.ledger.catalog)
+        signal.willMove(from: before)
+        let applier = SliceApplier(
+            ledger: state.ledger, records: records, clock: state.clock, earlyLimits: options.earlyChanges)
+        let omitsTriggers = try mayOmitTriggers && WatchedTables(state.ledger).areFree(slice)
+        let part =
+            try omitsTriggers
+            ? state.ledger.connection.withoutTriggers { try applier.apply(slice, from: first) } : applier.apply(slice, from: first)
+        let summary = try records.summary(state.ledger.catalog)
+        guard let part else { return (.refused(summary), first) }
+        if isRelated {
+            try state.settleReferences(db)
+            if state.ledger.connection.hasBrokenReferences { throw ForeignKeyInTheWay() }
         }
+        for table in part.tables { try db.notifyChanges(in: Table(table)) }
+        if summary.vector != before { state.note(summary) }
+        return (.applied(summary), part.end)
     }
 
     // MARK: Access

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import KithCausality
 import KithStore
 import KithSync
@@ -252,6 +253,57 @@ struct ReferenceTests {
         }
         #expect(error?.code == .tableRejected)
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+    }
+
+    @Test("a merge that SQLite's own rule has nothing to say to leaves the app's statements as they are; any other is merged as well")
+    func preparedStatements() throws {
+        let (a, b) = (try Self.open("CASCADE"), try Self.open("CASCADE"))
+        try a.execute("INSERT INTO folder VALUES (?, 'f')", [key(1)])
+        try b.receive(from: a)
+        func preparedAgain() throws -> Int32 {
+            try b.store.database.write { db in
+                let statement = try db.cachedStatement(sql: "UPDATE note SET title = 'x' WHERE id = x'00'")
+                try statement.execute()
+                return sqlite3_stmt_status(statement.sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0)
+            }
+        }
+        let before = try preparedAgain()
+        for sql in [
+            "INSERT INTO note VALUES (?, 't', (SELECT id FROM folder))", "UPDATE note SET title = 'u' WHERE id = ?",
+            "UPDATE note SET folder = NULL WHERE id = ?", "UPDATE note SET folder = (SELECT id FROM folder) WHERE id = ?",
+            "DELETE FROM note WHERE id = ?", "UPDATE folder SET name = hex(?)",
+        ] {
+            try a.execute(sql, [key(2)])
+            try b.receive(from: a)
+            #expect(try preparedAgain() == before, "\(sql)")
+        }
+        try a.execute("DELETE FROM folder")
+        try b.execute("INSERT INTO note VALUES (?, 't', ?)", [key(3), key(1)])
+        try b.receive(from: a)
+        #expect(try preparedAgain() > before, "what CASCADE does here is a deletion by nobody")
+        #expect(try Self.count("note", b) == 0)
+        try Self.exchange(a, b)
+    }
+
+    @Test("a row whose column of this machine refers to nothing is merged", arguments: ["", "DEFERRABLE INITIALLY DEFERRED"])
+    func danglingDefault(deferred: String) throws {
+        func open() throws -> TestStore {
+            try TestStore(
+                .memory,
+                sql: Self.sql("CASCADE") + """
+                    CREATE TABLE place (id INTEGER PRIMARY KEY);
+                    ALTER TABLE note ADD COLUMN place INTEGER REFERENCES place (id) \(deferred);
+                    CREATE TRIGGER placed AFTER INSERT ON note BEGIN UPDATE note SET place = 7 WHERE id = new.id; END;
+                    """,
+                tables: [TrackedTable("folder"), TrackedTable("note", localColumns: ["place"])])
+        }
+        let (a, b) = (try open(), try open())
+        try a.execute("INSERT INTO place VALUES (7)")
+        try a.execute("INSERT INTO folder VALUES (?, 'f')", [key(1)])
+        try a.execute("INSERT INTO note (id, title, folder) VALUES (?, 't', ?)", [key(2), key(1)])
+        try b.receive(from: a)
+        #expect(try Self.count("note", b) == 1)
+        try Self.exchange(a, b)
     }
 
     @Test("a foreign key of a column that stays on this machine is the app's own affair")

@@ -95,7 +95,7 @@ struct RowMerger {
             do {
                 try show(bare, table, tracked, id, held, context)
                 return
-            } catch let error as SQLiteError where error.isConstraint {
+            } catch let error as SQLiteError where error.isConstraint && !error.isForeignKey {
                 // The app's own rule refuses the merged row: it is kept, and shown once the rule allows it.
                 try hide(bare, table, id, held, context, .refused)
                 return
@@ -130,6 +130,7 @@ struct RowMerger {
     ) throws {
         if table.tracked?.isRelated == true { try references.note(RowKey(table: table.number, id: id)) }
         if let visible = held.visible, let tracked = table.tracked {
+            if !tracked.referrers.isEmpty, ledger.connection.obeysForeignKeys { throw ForeignKeyInTheWay() }
             try UserTable(connection: ledger.connection, table: table, tracked: tracked).delete(visible.row)
             try ledger.removeClocks(table.number, row: visible.row)
         }

@@ -19,7 +19,7 @@ extension RowMerger {
         do {
             try show(held.state, table, tracked, row.id, held, held.context)
             return true
-        } catch let error as SQLiteError where error.isConstraint {
+        } catch let error as SQLiteError where error.isConstraint && !error.isForeignKey {
             try hide(held.state, table, row.id, held, held.context, .refused)
             return false
         }

@@ -41,3 +41,6 @@ extension Connection {
         return try body()
     }
 }
+
+/// SQLite's own rule for foreign keys stands against a merge, which follows another one, or would act in it.
+struct ForeignKeyInTheWay: Error {}

@@ -1,4 +1,4 @@
-import CSQLiteTriggers
+import CSQLiteConfig
 import GRDB
 import GRDBSQLite
 
@@ -135,13 +135,22 @@ final class Connection {
         return try pragma.step() && pragma.int(0) > 0
     }
 
-    /// Lets SQLite act on foreign keys or not, outside of transactions. Returns whether it did before.
+    /// Lets SQLite act on foreign keys or not, outside of transactions. Returns whether it did before. SQLite prepares all statements
+    /// of the connection again when that changes.
     func obeyForeignKeys(_ obeys: Bool) throws(SQLiteError) -> Bool {
-        let pragma = try statement("PRAGMA foreign_keys")
-        let before = try pragma.step() && pragma.int(0) > 0
-        pragma.reset()
+        let before = obeysForeignKeys
         if before != obeys { try execute("PRAGMA foreign_keys = \(obeys ? "ON" : "OFF")") }
         return before
+    }
+
+    /// Whether SQLite acts on foreign keys.
+    var obeysForeignKeys: Bool { kith_obeys_foreign_keys(handle) == 1 }
+
+    /// Whether rows of this transaction refer to rows that are not there yet, by references that are looked at when it ends.
+    var hasBrokenReferences: Bool {
+        var (count, highest): (Int32, Int32) = (0, 0)
+        sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &count, &highest, 0)
+        return count > 0
     }
 
     /// Changes whenever a transaction, of this connection or another, has committed.
