@@ -51,7 +51,7 @@ public final class Node: Sendable {
     }
 
     /// How often the list of devices is looked at for changes by other processes.
-    static let trustPollMilliseconds = 500
+    static let trustPollMilliseconds = 1_000
 
     public init(
         store: KithStore, key: DeviceKey, trust: TrustStore, configuration: NodeConfiguration = NodeConfiguration(),

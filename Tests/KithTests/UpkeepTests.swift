@@ -32,4 +32,33 @@ import Testing
         #expect(try node.store.safety(among: [device]).names == "other")
         #expect(try node.store.members().map(\.durable) == [status.durable])
     }
+
+    @Test func aPeerThatSaysTheSameAgainAndAgainCostsNoWrite() throws {
+        let (node, other) = (try TestNode(), try TestNode())
+        try node.add("a note")
+        let upkeep = Upkeep(node.store, logger: Logger(label: "test"))
+        let replica = try other.store.summary().replica
+        let device = try TrustedDevice(id: other.key.id, name: "other", added: .now)
+        func written() throws -> Int32 {
+            try node.database.writeWithoutTransaction { db in
+                try Int32.fetchOne(db, sql: "SELECT total_changes()") ?? -1
+            }
+        }
+        upkeep.trust([device])
+        upkeep.heard(device.id, status(of: replica, VersionVector()))
+        let before = try written()
+        for _ in 0..<3 {
+            upkeep.heard(device.id, status(of: replica, VersionVector()))
+            upkeep.note()
+        }
+        #expect(try written() == before)
+        let vector = try node.store.vector()
+        upkeep.heard(device.id, status(of: replica, vector))
+        upkeep.note()
+        #expect(try node.store.members().map(\.durable) == [vector], "what is new is written")
+        let afterwards = try written()
+        upkeep.disconnected(device.id)
+        upkeep.note()
+        #expect(try written() > afterwards, "when it was last seen")
+    }
 }

@@ -46,8 +46,11 @@ final class Upkeep: Sendable {
 
     func heard(_ device: DeviceID, _ status: PeerStatus) {
         let isBack = state.withLock { state in
-            state.news[device] = status
-            return state.connected.updateValue(status, forKey: device) == nil
+            let isBack = state.connected.updateValue(status, forKey: device) == nil
+            // An idle peer says the same again and again; when it was last seen is written down when it goes.
+            let isKnown = state.news[device] == nil && state.noted[device].map { status.says(theSameAs: $0) } == true
+            if isBack || !isKnown { state.news[device] = status }
+            return isBack
         }
         if isBack { note() }
     }
@@ -137,5 +140,12 @@ final class Upkeep: Sendable {
             logger.warning(failure, metadata: ["reason": "\(error)"])
             return false
         }
+    }
+}
+
+extension PeerStatus {
+    /// Whether a store would note the same of both.
+    fileprivate func says(theSameAs other: PeerStatus) -> Bool {
+        replica == other.replica && durable == other.durable
     }
 }
