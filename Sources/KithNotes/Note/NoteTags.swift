@@ -56,18 +56,24 @@ extension NoteTags {
     /// what stands between quotes, if only brackets and commas stand around them. `nil` for any other text.
     static func plainElements(of json: String) -> [String]? {
         if json == "[]" { return [] }
-        guard json.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "\\") }) else { return nil }
-        let parts = json.utf8.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
-        var elements: [String] = []
-        for (index, part) in parts.enumerated() {
-            let around = index == 0 ? "[" : index == parts.count - 1 ? "]" : ","
-            if !index.isMultiple(of: 2) {
-                elements.append(String(Substring(part)))
-            } else if !part.elementsEqual(around.utf8) {
-                return nil
+        var json = json
+        return json.withUTF8 { bytes in
+            guard bytes.first == UInt8(ascii: "[") else { return nil }
+            var elements: [String] = []
+            var rest = bytes.dropFirst()
+            while rest.popFirst() == UInt8(ascii: "\"") {
+                let element = rest.prefix { (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+                rest = rest.dropFirst(element.count)
+                guard rest.popFirst() == UInt8(ascii: "\"") else { return nil }
+                elements.append(String(decoding: element, as: UTF8.self))
+                switch rest.popFirst() {
+                case UInt8(ascii: ","): continue
+                case UInt8(ascii: "]"): return rest.isEmpty ? elements : nil
+                default: return nil
+                }
             }
+            return nil
         }
-        return elements.isEmpty || parts.count.isMultiple(of: 2) ? nil : elements
     }
 
     /// The JSON array of a tags column.

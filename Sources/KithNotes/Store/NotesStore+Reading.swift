@@ -51,5 +51,8 @@ extension NotesStore {
 
 extension Note {
     /// The last eight digits of the id, which are random: for lists, and enough for ``NotesStore/find(_:)``.
-    public var shortID: String { String(id.uuidString.suffix(8)).lowercased() }
+    public var shortID: String {
+        let digits = String(id.bytes.suffix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
 }

@@ -44,7 +44,11 @@ public final class NotesStore: Sendable {
         var configuration = Configuration()
         configuration.busyMode = .timeout(options.busyTimeoutSeconds)
         configuration.journalMode = .wal
-        configuration.prepareDatabase { $0.add(function: TextFolding.function) }
+        configuration.prepareDatabase { db in
+            db.add(function: TextFolding.function)
+            // Lists are sorted in memory: what is sorted is all read anyway.
+            try db.execute(sql: "PRAGMA temp_store = MEMORY")
+        }
         let database: any DatabaseWriter = try NotesError.mapping { [configuration] in
             // The last connection that a pool closes cannot write, so that the write-ahead log stays.
             if options.readsWhileWriting { return try DatabasePool(path: file.path, configuration: configuration) }
