@@ -15,7 +15,9 @@ BLOCKING = KithDiscovery|KithNotes|KithCLI|KithLab
 # Suites that judge many more cases when KITH_SOAK is set; those of KithText as many as it says.
 SOAKING = Soak|KithSyncTests.ConvergenceTests|History|SchemaSkew|KilledProcess|MergeModel|TextDelivery|KithTextTests|Flood|Stranger
 SOAK ?= 100000
-RUN = KITH_WERROR=1 $(SWIFT) test --skip-build --disable-xctest
+# Tests are built with warnings as errors, and the modules that compute are optimised.
+STRICTLY = KITH_WERROR=1 KITH_OPTIMIZE=1
+RUN = $(STRICTLY) $(SWIFT) test --skip-build --disable-xctest
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint format build release soak bench counts install clean setup
@@ -26,8 +28,9 @@ help: ## list the targets
 demo: setup ## two nodes find each other on this machine and share a note; leaves nothing behind
 	@scripts/demo.sh
 
-test: setup ## build everything with warnings as errors and run all tests
-	KITH_WERROR=1 $(SWIFT) build --build-tests
+test: setup ## build everything with warnings as errors, count instructions, run all tests
+	$(STRICTLY) $(SWIFT) build --build-tests
+	scripts/counts.sh
 	$(RUN) --filter '^($(COMPUTING))Tests\.'
 	$(RUN) --filter '^($(CONNECTING))Tests\.'
 	$(RUN) --filter '^KithTests\.' --skip '$(MACHINES)'
@@ -49,7 +52,7 @@ release: setup ## build for use
 	$(SWIFT) build --configuration release --product kith
 
 soak: setup ## run the tests that take hours; SEED=N repeats one run
-	KITH_SOAK=$(SOAK) $(if $(SEED),KITH_SEED=$(SEED)) $(SWIFT) test --disable-xctest --filter '$(SOAKING)'
+	KITH_SOAK=$(SOAK) $(if $(SEED),KITH_SEED=$(SEED)) $(STRICTLY) $(SWIFT) test --disable-xctest --filter '$(SOAKING)'
 
 bench: setup ## run the benchmarks
 	@[ -d Benchmarks ] || { echo "There are no benchmarks in this version."; exit 1; }

@@ -2,7 +2,9 @@
 import Foundation
 import PackageDescription
 
-let warningsAreErrors = ProcessInfo.processInfo.environment["KITH_WERROR"] == "1"
+let environment = ProcessInfo.processInfo.environment
+let warningsAreErrors = environment["KITH_WERROR"] == "1"
+let isOptimized = environment["KITH_OPTIMIZE"] == "1"
 
 /// The same strict settings for every target.
 let settings: [SwiftSetting] =
@@ -11,6 +13,8 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
     ] + (warningsAreErrors ? [.unsafeFlags(["-warnings-as-errors"])] : [])
+/// Of the modules that most of the tests' time is spent in: `make test` has them optimised in its debug build.
+let computing = settings + (isOptimized ? [.unsafeFlags(["-O"])] : [])
 
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -29,7 +33,7 @@ let nio: [Target.Dependency] = [
 ]
 
 /// A module of the library or a product, with the settings that all share.
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = settings) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
@@ -63,14 +67,14 @@ let package = Package(
     ],
     targets: [
         // The functional core: no I/O.
-        module("KithCausality"),
-        module("KithText", ["KithCausality"]),
-        module("KithSync", ["KithCausality", "KithText"]),
+        module("KithCausality", [], computing),
+        module("KithText", ["KithCausality"], computing),
+        module("KithSync", ["KithCausality", "KithText"], computing),
 
         // Thin shells around SQLite, keys, TLS and mDNS.
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "CSQLiteTriggers"),
-        module("KithStore", ["KithCausality", "KithText", "KithSync", "CSQLiteTriggers", "CZlib", crypto, grdb, sqlite]),
+        .target(name: "CSQLiteConfig"),
+        module("KithStore", ["KithCausality", "KithText", "KithSync", "CSQLiteConfig", "CZlib", crypto, grdb, sqlite], computing),
         module("KithTrust", ["KithCausality", crypto, cryptoExtras] + certificates),
         module("KithTransport", ["KithSync", "KithTrust", logging] + nio),
         .systemLibrary(name: "CDNSSD", providers: [.apt(["libavahi-compat-libdnssd-dev"])]),
@@ -85,7 +89,7 @@ let package = Package(
             ]),
         module("KithNotes", ["Kith", grdb]),
         .target(name: "CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
-        module("KithTesting", ["KithCausality", "KithText", "KithSync", "KithStore", "CFaultVFS", grdb, sqlite]),
+        module("KithTesting", ["KithCausality", "KithText", "KithSync", "KithStore", "CFaultVFS", grdb, sqlite], computing),
         .target(
             name: "KithLab",
             dependencies: [
@@ -103,6 +107,9 @@ let package = Package(
             dependencies: ["KithCausality", "KithText", "KithSync", "KithStore", grdb], swiftSettings: settings),
         .executableTarget(
             name: "kith-sim", dependencies: ["KithLab"], swiftSettings: settings),
+        .executableTarget(
+            name: "kith-counts", dependencies: ["KithCausality", "KithText", "KithSync", "KithStore", grdb], path: "Tests/Kernels",
+            exclude: ["counts.txt"], swiftSettings: computing),
 
         tests("ProjectTests"),
         tests("KithCausalityTests", ["KithCausality"]),

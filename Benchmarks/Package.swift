@@ -16,12 +16,5 @@ let package = Package(
                 .product(name: "KithText", package: "kith"), .product(name: "KithNotes", package: "kith"), .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]),
-        .executableTarget(
-            name: "kith-counts",
-            dependencies: [
-                .product(name: "KithStore", package: "kith"), .product(name: "KithText", package: "kith"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ],
-            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]),
     ]
 )

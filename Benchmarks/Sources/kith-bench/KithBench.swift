@@ -1,14 +1,30 @@
 import Foundation
 
-/// kith-bench [--quick] [--json] [P1 T3 …]: measures ours against the limit in one run and prints a table.
+/// Measures ours against the limit in one run and prints a table.
 @main
 struct KithBench {
+    private static let names =
+        ["P", "T"] + (1...13).filter { $0 != 12 }.map { "P\($0)" } + (1...10).map { "T\($0)" }
+    private static let usage = """
+        usage: kith-bench [--quick] [--json] [P1 T3 …]
+          --quick  a tenth of the rows, once
+          --json   the results as JSON, not as a table
+          names    only these: P1 to P13 without P12, T1 to T10; P and T are all of a kind
+        P12 is counted by the simulator: kith-sim --report
+
+        """
+
     private let arguments = CommandLine.arguments.dropFirst()
     private var lines: [Line] = []
 
     static func main() async throws {
         if let part = CatchUp(arguments: CommandLine.arguments) { return try await part.run() }
         if let part = IdleNode(arguments: CommandLine.arguments) { return try await part.run() }
+        let arguments = Set(CommandLine.arguments.dropFirst())
+        if !arguments.isSubset(of: names + ["--quick", "--json"]) {
+            FileHandle.standardError.write(Data(usage.utf8))
+            exit(arguments.isSubset(of: ["--help", "-h"]) ? 0 : 2)
+        }
         var bench = KithBench()
         try await bench.run()
         try bench.printTable()
