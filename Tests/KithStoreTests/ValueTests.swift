@@ -76,6 +76,18 @@ struct ValueTests {
         #expect(try Self.content(first) == Self.content(second))
     }
 
+    @Test("minus zero is zero, as in every comparison of SQLite, which would not notice a change from one to the other")
+    func minusZero() throws {
+        func store() throws -> TestStore { try TestStore(sql: Self.tables[1], tables: [TrackedTable("v")]) }
+        let (first, second) = (try store(), try store())
+        try first.execute("INSERT INTO v VALUES (?, 0.0), (?, ?)", [key(1), key(2), -0.0])
+        try second.receive(from: first)
+        try first.execute("UPDATE v SET a = ?", [-0.0])
+        #expect(try first.store.delta(since: VersionVector()).rows == second.store.delta(since: VersionVector()).rows)
+        #expect(try first.store.recomputedDigest() == second.store.recomputedDigest())
+        for store in [first, second] { try store.expectSound() }
+    }
+
     @Test("alternatives keep their bits too")
     func alternatives() throws {
         func store() throws -> TestStore { try TestStore(sql: Self.tables[1], tables: [TrackedTable("v")]) }

@@ -164,7 +164,8 @@ extension RowID {
 }
 
 extension Value {
-    /// What SQLite holds, bit for bit. `nil` reads as NULL.
+    /// What SQLite holds, bit for bit, but for minus zero, which is zero: SQLite keeps it in some columns and takes it for equal in
+    /// all, so that a change from one to the other would go unnoticed. `nil` reads as NULL.
     init(_ value: OpaquePointer?) {
         func bytes(_ pointer: UnsafeRawPointer?) -> [UInt8] {
             let count = Int(sqlite3_value_bytes(value))
@@ -172,7 +173,7 @@ extension Value {
         }
         switch sqlite3_value_type(value) {
         case SQLITE_INTEGER: self = .integer(sqlite3_value_int64(value))
-        case SQLITE_FLOAT: self = .real(sqlite3_value_double(value))
+        case SQLITE_FLOAT: self = .real(sqlite3_value_double(value) + 0)
         case SQLITE_TEXT: self = .text(bytes(UnsafeRawPointer(sqlite3_value_text(value))))
         case SQLITE_BLOB: self = .blob(bytes(sqlite3_value_blob(value)))
         default: self = .null

@@ -71,11 +71,13 @@ struct FaultGenerator {
         case .oldVersion:
             return swarm.hasOlderVersion ? [.update(a)] : []
         case .garbage:
-            // What was deleted is in the trash for a month, and members must have said that they hold the deletion.
+            // What was deleted is in the trash for a month from when it was heard of, and members must have said that they hold the deletion.
             let hours: Int64 = 24 * 31
             if hoursSlept + hours > Self.hoursSleptMax { return [.collect(a)] }
             hoursSlept += hours
-            return [.sleep(hours: hours), .wait(milliseconds: 5_000), .collect(a)]
+            let collection: [Step] = [.wait(milliseconds: 5_000), .collect(a)]
+            let month = [.wait(milliseconds: 5_000), .sleep(hours: hours)] + collection
+            return random.chance(percent: 50) ? month : absence(of: b, during: month, then: collection)
         case .revocation:
             if isRevoked { return [] }
             isRevoked = true
@@ -98,6 +100,15 @@ struct FaultGenerator {
             repair(.join(node, other))
         }
         return steps
+    }
+
+    /// One node is cut off, hears of nothing and goes on writing; meanwhile, a little later, `steps` are done, and `after` when it is back.
+    private mutating func absence(of node: Int, during steps: [Step], then after: [Step]) -> [Step] {
+        let others = (0..<swarm.nodeCount).filter { $0 != node }
+        let middle = commits + random.int(in: 2...15)
+        let end = middle + random.int(in: 1...10)
+        repairs += steps.map { (middle, $0) } + others.map { (end, .join(node, $0)) } + after.map { (end, $0) }
+        return others.map { .cut(node, $0) }
     }
 
     private mutating func repair(_ step: Step) {

@@ -232,6 +232,8 @@ final class SimulatedNode {
             try version.migrate(database)
             disk.faults?.settle()
         }
+        // Apps refuse the database of a newer version: that comes with it.
+        if !backup.isOld { isOld = false }
         known = backup.known
         (isDiskLimited, isDiskBroken, isLosingPower, hasLostPower) = (false, false, false, false)
         durable = VersionVector()

@@ -37,7 +37,8 @@ struct UserTransaction {
     }
 
     private func openTexts(_ operations: [Operation]) throws {
-        for case .write(let write) in operations where write.verb == .open {
+        // Who saves a text has it open still.
+        for case .write(let write) in operations where write.verb == .open || write.verb == .save {
             for text in texts(write) { try editor.open(text, store, database) }
         }
     }
@@ -140,12 +141,24 @@ struct UserTransaction {
                 INSERT INTO \(name) (\(given.joined(separator: ", "))) VALUES (\(marks)) ON CONFLICT DO \(action)
                 """, allValues
             )
+        case .rewrite:
+            return rewriting(write, table)
         case .delete:
             return ("DELETE FROM \(name) WHERE \(key) = ?", [id])
         case .update, .add, .remove, .count, .resolve, .type, .erase, .open, .save:
             let changes = columns.isEmpty ? ["\(key) = \(key)"] : columns.map { change(write.verb, $0) }
             return ("UPDATE \(name) SET \(changes.joined(separator: ", ")) WHERE \(key) = ?", values + [id])
         }
+    }
+
+    private func rewriting(_ write: RowWrite, _ table: WorkloadTable) -> (sql: String, arguments: [DatabaseValue]) {
+        let names = ([table.key] + (table.keyColumns + table.columns.filter(\.isKnown)).map(\.name))
+        let values = names.map { name in write.assignments.last { $0.column == name }?.value.value.databaseValue }
+        let all = names.map(quoted).joined(separator: ", ")
+        let marks = zip(names, values).map { $1 == nil ? quoted($0) : "?" }.joined(separator: ", ")
+        let name = quoted(table.name)
+        let sql = "INSERT OR REPLACE INTO \(name) (\(all)) SELECT \(marks) FROM \(name) WHERE \(quoted(table.key)) = ?"
+        return (sql, values.compactMap(\.self) + [table.id(of: write.row).databaseValue])
     }
 
     private func change(_ verb: RowWrite.Verb, _ column: String) -> String {

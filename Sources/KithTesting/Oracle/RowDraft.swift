@@ -43,7 +43,7 @@ struct RowDraft {
     /// - Parameter edit: what it has typed and deleted, if it edits a text.
     mutating func perform(_ write: RowWrite, _ edit: TextEdit? = nil) -> Bool {
         let given = write.assignments.compactMap { assignment in
-            table.column(named: assignment.column).map { (column: $0, value: assignment.value.value) }
+            table.column(named: assignment.column).map { (column: $0, value: assignment.value.value.stored) }
         }
         switch write.verb {
         case .insert, .upsert, .replace:
@@ -59,7 +59,7 @@ struct RowDraft {
             if isVisible { save(given) } else { begin(given) }
         case .replace:
             if isVisible { save(wholeRow(given)) } else { begin(given) }
-        case .update:
+        case .update, .rewrite:
             if !isVisible { return false }
             save(given)
         case .resolve:

@@ -88,8 +88,9 @@ struct TransactionDraft {
     private mutating func performRelated(_ write: RowWrite, _ key: RowKey, _ outcome: WriteOutcome?) -> Bool {
         let before = rows
         guard let wasThere = rows[key]?.isVisible else { return false }
-        if wasThere, write.verb == .delete || write.verb == .replace {
-            switch removal(of: key, isReplaced: write.verb == .replace) {
+        let isReplaced = write.verb == .replace || write.verb == .rewrite
+        if wasThere, write.verb == .delete || isReplaced {
+            switch removal(of: key, isReplaced: isReplaced) {
             case nil: return false
             case .some(let isSure):
                 if !isSure, outcome?.tookEffect == false {
@@ -103,7 +104,7 @@ struct TransactionDraft {
             rows = before
             return false
         }
-        guard refersToWhatIsThere(key, since: before[key]) else {
+        guard refersToWhatIsThere(key, since: isReplaced ? nil : before[key]) else {
             rows = before
             return false
         }

@@ -56,7 +56,7 @@ extension SimulatedSchema {
                         tags TEXT NOT NULL DEFAULT '[]');
                     CREATE TABLE task (id BLOB PRIMARY KEY NOT NULL, label ANY, weight REAL DEFAULT 1.5) STRICT;
                     CREATE TABLE entry (
-                        id BLOB PRIMARY KEY NOT NULL, day TEXT NOT NULL, part INTEGER NOT NULL, mood TEXT,
+                        id BLOB PRIMARY KEY NOT NULL, day TEXT NOT NULL, part INTEGER NOT NULL, mood TEXT COLLATE NOCASE,
                         hours INTEGER NOT NULL DEFAULT 0, UNIQUE (day, part));
                     CREATE TABLE page (id BLOB PRIMARY KEY NOT NULL, body TEXT NOT NULL DEFAULT '', remark TEXT, color INTEGER);
                     CREATE TABLE purse (id BLOB PRIMARY KEY NOT NULL, coins INTEGER NOT NULL DEFAULT 0);
@@ -100,8 +100,8 @@ extension SimulatedSchema {
                 TrackedTable("seat"),
                 TrackedTable("folder"),
                 TrackedTable("person"),
-                TrackedTable("item", counters: ["uses"]),
-                TrackedTable("loan", deletePolicy: .deleteWins),
+                TrackedTable("item", counters: ["uses"], deletePolicy: .deleteWins),
+                TrackedTable("loan"),
             ]
         ) { [migrator] database in try migrator.migrate(database) }
         schema.older = Version(

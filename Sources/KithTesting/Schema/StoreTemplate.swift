@@ -110,10 +110,15 @@ extension Value {
             switch value.storage {
             case .null: .null
             case .int64(let number): .integer(number)
-            case .double(let number): .real(number)
+            case .double(let number): Value.real(number).stored
             case .string(let text): .text(text)
             case .blob(let data): .blob(Array(data))
             }
+    }
+
+    /// What a store takes it for: minus zero is zero, as in every comparison of SQLite.
+    var stored: Value {
+        if case .real(let bits) = self { .real(Double(bitPattern: bits) + 0) } else { self }
     }
 
     /// The value as GRDB binds it.

@@ -83,6 +83,8 @@ public struct RowWrite: Hashable, Sendable {
         case upsert
         /// `INSERT OR REPLACE`: columns not named take their default.
         case replace
+        /// `INSERT OR REPLACE … SELECT`: writes the row again as it is, but for the columns named; does nothing if the row is not there.
+        case rewrite
         case delete
         /// Keeps the value and supersedes all alternatives known.
         case resolve
@@ -105,7 +107,7 @@ public struct RowWrite: Hashable, Sendable {
         var editsText: Bool {
             switch self {
             case .type, .erase, .open, .save: true
-            case .insert, .update, .upsert, .replace, .delete, .resolve, .add, .remove, .count: false
+            case .insert, .update, .upsert, .replace, .rewrite, .delete, .resolve, .add, .remove, .count: false
             }
         }
     }

@@ -74,7 +74,7 @@ struct ScriptGenerator {
         let verb = RowWrite.Verb.allCases[workload.index(weighted: swarm.verbWeights(of: table))]
         let row = workload.int(in: 1...swarm.rowsPerTable)
         let columns = candidates(table, verb)
-        if columns.isEmpty, verb != .delete, verb != .insert { return RowWrite(.delete, table.name, row) }
+        if columns.isEmpty, ![.delete, .insert, .rewrite].contains(verb) { return RowWrite(.delete, table.name, row) }
         var write = RowWrite(verb, table.name, row)
         for column in chosen(columns, verb) {
             write.assignments.append(Assignment(column.name, Literal(values.value(for: column, verb))))
@@ -85,7 +85,7 @@ struct ScriptGenerator {
     /// The columns that a statement of this verb may name.
     private func candidates(_ table: WorkloadTable, _ verb: RowWrite.Verb) -> [WorkloadTable.Column] {
         switch verb {
-        case .insert, .replace, .upsert, .update: table.columns
+        case .insert, .replace, .rewrite, .upsert, .update: table.columns
         case .resolve: table.columns.filter { $0.kind == .register && $0.reference == nil }
         case .add, .remove: table.columns.filter { $0.kind == .set }
         case .count: table.columns.filter { $0.kind == .counter }
@@ -98,7 +98,9 @@ struct ScriptGenerator {
         guard let one = workload.pick(columns) else { return [] }
         switch verb {
         case .add, .remove, .count, .resolve, .type, .erase, .open, .save: return [one]
-        case .insert, .replace, .upsert, .update, .delete:
+        // Often a row is saved just as it was loaded.
+        case .rewrite where workload.chance(percent: 60): return []
+        case .insert, .replace, .rewrite, .upsert, .update, .delete:
             var chosen: [WorkloadTable.Column] = []
             for column in columns where column.name == one.name || workload.chance(percent: 40) { chosen.append(column) }
             return verb == .insert && workload.chance(percent: 50) ? columns : chosen

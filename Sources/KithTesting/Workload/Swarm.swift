@@ -59,6 +59,19 @@ struct Swarm {
         conditions.bytesPerSecond = random.pick([20_000, 1_000_000, 100_000_000]) ?? 1_000_000
         conditions.sliceRowsMax = random.pick([1, 2, 5, 2_000, 2_000]) ?? 2_000
         conditions.topology = random.pick([.mesh, .mesh, .star, .chain, .ring]) ?? .mesh
+        focus(workload.tables, onReferences: usesReferences && !collectsGarbage, &typing)
+    }
+
+    /// Users who write few rows and little else meet there more often.
+    private mutating func focus(_ tables: [WorkloadTable], onReferences: Bool, _ random: inout SplitMix64) {
+        if onReferences {
+            guard random.chance(percent: 60) else { return }
+            for index in tables.indices where !tables[index].isRelated { tableWeights[index] = 0 }
+            rowsPerTable = random.int(in: 1...3)
+        } else if random.chance(percent: 30), let favourite = random.pick(tables.indices.filter { tableWeights[$0] > 0 }) {
+            tableWeights[favourite] = 20
+            rowsPerTable = min(rowsPerTable, 4)
+        }
     }
 
     /// Of each verb of ``RowWrite/Verb``, in order, for statements on `table`.
@@ -71,7 +84,7 @@ struct Swarm {
         switch verb {
         case .insert: 6
         case .update, .upsert: 8
-        case .replace: 2
+        case .replace, .rewrite: 2
         case .delete: 4
         case .resolve: 2
         case .add, .remove, .count, .open: 4

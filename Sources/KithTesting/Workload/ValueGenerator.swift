@@ -39,8 +39,8 @@ struct ValueGenerator {
         let isOdd = random.chance(percent: swarm.oddValuePercent)
         switch column.affinity {
         case .integer: return .integer(isOdd ? random.pick(Self.oddIntegers) ?? 0 : number())
-        case .text: return .text(isOdd ? random.pick(Self.oddTexts) ?? "" : "v\(number())")
-        case .real: return .real(isOdd ? random.pick(Self.oddReals) ?? 0.5 : Double(number()) + 0.25)
+        case .text: return .text(isOdd ? random.pick(Self.oddTexts) ?? "" : word())
+        case .real: return .real(isOdd ? random.pick(Self.oddReals) ?? 0.5 : real())
         case .any: return any(isOdd)
         }
     }
@@ -49,14 +49,28 @@ struct ValueGenerator {
         switch random.int(in: 0...3) {
         case 0: .integer(isOdd ? random.pick(Self.oddIntegers) ?? 0 : number())
         case 1: .blob(isOdd ? [] : Array("b\(number())".utf8))
-        case 2: .real(isOdd ? random.pick(Self.oddReals) ?? 0.5 : Double(number()) + 0.25)
-        default: .text(isOdd ? random.pick(Self.oddTexts) ?? "" : "v\(number())")
+        case 2: .real(isOdd ? random.pick(Self.oddReals) ?? 0.5 : real())
+        default: .text(isOdd ? random.pick(Self.oddTexts) ?? "" : word())
         }
     }
 
+    // Where there are few values, many are equal in SQLite's comparisons, and yet others: 1 and 1.0, 0.0 and -0.0, v1 and V1.
+    private var areFew: Bool { swarm.valueVariety < 1_000 }
+
     /// A number that nobody else writes, or one of a few.
     private mutating func number() -> Int64 {
-        swarm.valueVariety < 1_000 ? Int64(random.int(in: 1...swarm.valueVariety)) : Int64(count)
+        areFew ? Int64(random.int(in: 0...swarm.valueVariety - 1)) : Int64(count)
+    }
+
+    private mutating func real() -> Double {
+        let number = Double(number())
+        if !areFew { return number + 0.25 }
+        return random.chance(percent: 30) ? -number : number
+    }
+
+    private mutating func word() -> String {
+        let letter = areFew && random.chance(percent: 30) ? "V" : "v"
+        return "\(letter)\(number())"
     }
 
     private mutating func set() -> Value {
