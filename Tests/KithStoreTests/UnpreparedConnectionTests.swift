@@ -51,6 +51,40 @@ struct UnpreparedConnectionTests {
         more.close()
     }
 
+    @Test("a process that has not declared a tracked table, or runs while another begins to track one, neither sends nor takes rows")
+    func undeclaredNeitherSendsNorTakes() throws {
+        let sql = TestStore.noteSQL + "; CREATE TABLE IF NOT EXISTS page (id BLOB PRIMARY KEY NOT NULL, title)"
+        let declared = [TestStore.note, TrackedTable("page")]
+        let (mine, other) = (try TestStore(.pool, sql: sql, tables: declared), try TestStore(.memory, sql: sql, tables: declared))
+        try mine.execute("INSERT INTO page VALUES (?, 'mine')", [key(1)])
+        try other.receive(from: mine)
+        try other.execute("UPDATE page SET title = 'theirs'")
+        let delta = try other.store.delta(since: mine.store.vector())
+        mine.store.close()
+
+        let older = try KithStore(mine.database, tables: [TestStore.note])
+        #expect(throws: StoreError.self) { try older.delta(since: VersionVector()) }
+        let error = #expect(throws: StoreError.self) { try older.apply(delta) }
+        #expect(error?.code == .tableRejected)
+        #expect(error?.message.contains("page") == true)
+        try mine.execute("INSERT INTO note (id) VALUES (?)", [key(2)])
+        older.close()
+
+        let newer = try KithStore(mine.database, tables: declared)
+        _ = try newer.apply(delta)
+        #expect(try mine.database.read { try String.fetchOne($0, sql: "SELECT title FROM page") } == "theirs")
+        _ = try other.store.apply(newer.delta(since: other.store.vector()))
+        #expect(try newer.digest() == other.store.digest())
+
+        try mine.execute("CREATE TABLE leaf (id BLOB PRIMARY KEY NOT NULL)")
+        #expect(throws: Never.self) { try newer.delta(since: VersionVector()) }
+        let newest = try KithStore(mine.database, tables: declared + [TrackedTable("leaf")])
+        #expect(throws: StoreError.self) { try newer.delta(since: VersionVector()) }
+        #expect(throws: Never.self) { try newest.delta(since: VersionVector()) }
+        newest.close()
+        newer.close()
+    }
+
     @Test(
         "a write that cannot be noted is taken back whole, though its transaction goes on",
         arguments: [

@@ -23,6 +23,7 @@ struct SliceApplier {
 
     /// Applies the rows from `first` on; `nil` if the slice was refused, and nothing changed.
     func apply(_ slice: Slice, from first: Int = 0) throws -> Part? {
+        try ledger.requireAllTables()
         let vector = try records.vector(ledger.catalog)
         guard vector.covers(slice.since) else { return nil }
         try records.observe(slice.clock)

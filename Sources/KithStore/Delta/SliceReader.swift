@@ -17,6 +17,7 @@ struct SliceReader {
     }
 
     func read(_ request: SliceRequest) throws -> Slice {
+        try ledger.requireAllTables()
         let records = VectorRecords(connection: ledger.connection)
         let heads = try records.heads(ledger.catalog)
         let floor = try records.floor(ledger.catalog)
