@@ -12,7 +12,7 @@ import Testing
         return simulator
     }
 
-    @Test(arguments: 0..<4) func `ten seeds keep every promise`(batch: UInt64) throws {
+    @Test(arguments: 0..<30) func `ten seeds keep every promise`(batch: UInt64) throws {
         let failures = try Self.simulator().failures(seeds: batch * 10..<batch * 10 + 10)
         #expect(failures.isEmpty, "\(failures)")
     }
