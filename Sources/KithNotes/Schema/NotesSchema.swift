@@ -50,15 +50,6 @@ public enum NotesSchema {
     ///
     /// - Throws: ``NotesError`` with code `notAStore` for a database of something else, or of a newer version.
     static func prepare(_ database: any DatabaseWriter) throws {
-        do {
-            try bringUpToDate(database)
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            // Another process makes the tables at this moment, between two looks of ours. The next look sees them.
-            try bringUpToDate(database)
-        }
-    }
-
-    private static func bringUpToDate(_ database: any DatabaseWriter) throws {
         let migrator = migrator
         let isComplete = try database.read { db in
             if try migrator.hasBeenSuperseded(db) {

@@ -41,6 +41,8 @@ public final class NotesStore: Sendable {
     /// - Throws: ``NotesError`` with code `notAStore`, `cannotCreate`, `readOnly`, `busy`, `corrupt` or `diskFull`.
     public static func open(_ file: URL, options: Options = Options()) throws(NotesError) -> NotesStore {
         try NotesFile.createIfMissing(file)
+        let turn = OpeningTurn(in: file.deletingLastPathComponent(), waitSeconds: options.busyTimeoutSeconds)
+        defer { withExtendedLifetime(turn) {} }
         var configuration = Configuration()
         configuration.busyMode = .timeout(options.busyTimeoutSeconds)
         configuration.journalMode = .wal
