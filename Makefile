@@ -17,7 +17,7 @@ SOAKING = Soak|KithSyncTests.ConvergenceTests|History|SchemaSkew|KilledProcess|M
 SOAK ?= 100000
 # Tests are built with warnings as errors, and the modules that compute are optimised.
 STRICTLY = KITH_WERROR=1 KITH_OPTIMIZE=1
-RUN = $(STRICTLY) $(SWIFT) test --skip-build --disable-xctest
+RUN = SWIFT="$(SWIFT)" $(STRICTLY) scripts/test.sh --skip-build --disable-xctest
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint format build release soak bench counts install clean setup

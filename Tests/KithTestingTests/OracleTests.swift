@@ -65,7 +65,7 @@ import Testing
         simulator.nodeCount = 2
         simulator.commitCount = 40
         simulator.faults = []
-        let failures = simulator.failures(seeds: 0..<60, failuresMax: 1)
-        #expect(failures.first?.violation.rule == rule, "\(failures)")
+        let found = (0..<60).lazy.compactMap { seed in simulator.run(simulator.script(seed: seed)).violation }.first
+        #expect(found?.rule == rule, "\(String(describing: found))")
     }
 }
