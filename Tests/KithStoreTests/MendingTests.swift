@@ -12,7 +12,7 @@ struct MendingTests {
         try DigestTests.fill(first, rows)
         try first.execute("UPDATE note SET tags = '[\"a\",\"b\"]', views = 3 WHERE rowid % 2 = 0")
         try first.execute("DELETE FROM note WHERE rowid % 7 = 0")
-        try second.receive(from: first)
+        try second.receive(from: first, rowsMax: 30)
         return (first, second)
     }
 

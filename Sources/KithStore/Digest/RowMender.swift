@@ -29,7 +29,7 @@ struct RowMender {
             // A row without clocks: `kith verify` names it, and nothing here tells what it should be.
             return false
         }
-        guard held.context == nil, let (mended, lost) = held.state.mended(with: row.state) else { return false }
+        guard try ledger.contextVector(held.context).isEmpty, let (mended, lost) = held.state.mended(with: row.state) else { return false }
         var state = mended
         state.context = VersionVector()
         // Of a row that vanished behind Kith's back the histories are left, which the peer's replace.

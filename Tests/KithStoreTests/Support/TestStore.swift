@@ -83,6 +83,17 @@ final class TestStore {
         }
     }
 
+    /// Takes all that `other` has, in slices of `rowsMax` rows.
+    func receive(from other: TestStore, rowsMax: Int) throws {
+        var request = SliceRequest(since: try store.vector())
+        while true {
+            let slice = try other.store.slice(request, limits: SliceLimits(rowsMax: rowsMax))
+            guard case .applied = try store.apply(slice) else { throw StoreError(.failed, "refused") }
+            if slice.isLast { return }
+            request = SliceRequest(since: slice.since, after: slice.position, target: slice.target)
+        }
+    }
+
     /// Fails the test if the store does not hold together.
     func expectSound(_ location: SourceLocation = #_sourceLocation) throws {
         #expect(try store.verify().problems == [], sourceLocation: location)
