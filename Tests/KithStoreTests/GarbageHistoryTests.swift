@@ -22,4 +22,11 @@ struct GarbageHistoryTests {
         // Whatever these histories are to show must have happened in them.
         #expect(collected > 0 && listed > 0 && mended > 0)
     }
+
+    @Test("stores of which only one had collected a row that a silent member brings back are mended", arguments: [274, 2305])
+    func partlyCollected(seed: UInt64) throws {
+        let history = try GarbageHistory(seed: seed)
+        try history.run(steps: 150)
+        #expect(history.differenceCount > 0)
+    }
 }
