@@ -17,7 +17,7 @@ extension Simulation {
 
     /// Nobody hears of it. What was not synced is lost, or not, or torn.
     func losePower(_ node: SimulatedNode) throws {
-        guard node.isRunning || node.isWithoutPower else { return }
+        guard node.isRunning || node.isLosingPower else { return }
         trace.note(now, "\(node.name) loses its power")
         for end in ends(of: node) { links[end.link].ends[end.side] = nil }
         statistics.powerLosses += 1
