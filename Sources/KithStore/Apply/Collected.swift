@@ -34,7 +34,7 @@ extension TextState {
     fileprivate func isForgotten(by known: VersionVector) -> Bool {
         if changes.contains(where: { $0.replacedScalars != nil }) { return false }
         switch past {
-        case .none where changes.isEmpty: return touched.entries.contains(where: known.covers)
+        case .none where changes.isEmpty: return known.covers(touched) || present.contains(where: known.covers)
         case .none: return changes.contains { known.covers($0.stamp.dot) }
         case .one(let stamp): return known.covers(stamp.dot)
         case .kept: return touched.entries.contains { known[$0.replica] > 0 }
