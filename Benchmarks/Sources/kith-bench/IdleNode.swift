@@ -80,8 +80,8 @@ struct IdleNode {
         node.start()
         while index > 0 { try await Task.sleep(for: .seconds(3_600)) }
         while node.node.status.peers.filter(\.isInSync).count < Self.peers { try await Task.sleep(for: .milliseconds(50)) }
-        // What follows the first meeting (digests, the status file) is not idleness.
-        try await Task.sleep(for: .seconds(20))
+        // What follows the first meeting (digests, the status file, the collection of garbage after a minute) is not idleness.
+        try await Task.sleep(for: .seconds(70))
         let before = (processor: clock(), written: ProcessFigures.writtenBytes)
         try await Task.sleep(for: .seconds(Self.watchedSeconds))
         try say(

@@ -221,7 +221,9 @@ final class SimulatedNode {
         }
     }
 
+    /// Copies the disk, unless it lost its power and nobody has looked yet what it holds.
     func makeBackup() throws {
+        if hasLostPower { return }
         backup = Backup(content: try disk.copy(), known: known, isOld: isOld)
     }
 
