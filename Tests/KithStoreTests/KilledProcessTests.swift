@@ -52,7 +52,7 @@ struct KilledProcessTests {
         let folder = try TemporaryFolder()
         var random = SplitMix64(seed: 10)
         var attached = 0
-        for _ in 0..<Self.killCount {
+        for round in 0..<Self.killCount {
             let output = try Self.runAndKill(
                 "attach-until-killed", folder.file("store"), afterMilliseconds: Int.random(in: 1...150, using: &random))
             let database = try DatabaseQueue(path: folder.file("store"))
@@ -74,6 +74,9 @@ struct KilledProcessTests {
             }
             store.close()
             try database.close()
+            if round % 20 == 19 {
+                for name in ["store", "store-kith-files"] { try FileManager.default.removeItem(atPath: folder.file(name)) }
+            }
         }
         #expect(attached > 0)
     }
