@@ -29,4 +29,7 @@ struct GarbageHistoryTests {
         try history.run(steps: 150)
         #expect(history.differenceCount > 0)
     }
+
+    @Test("a deleted row stays deleted when what had brought it back turns out to be deleted too")
+    func broughtBackByTheDead() throws { try GarbageHistory(seed: 1139).run(steps: 150) }
 }

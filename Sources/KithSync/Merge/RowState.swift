@@ -94,18 +94,24 @@ public struct RowState: Hashable, Sendable {
     ) {
         let mine = context.isEmpty ? vector : vector.joined(with: context)
         if isWhole { dropCells(besides: part, theirs: theirs) }
+        let merged = keep(
+            tombstones, knowing: mine, part.tombstones, knowing: theirs, dot: \.dot,
+            same: { Tombstone(dot: $0.dot, seen: $0.seen.joined(with: $1.seen)) })
         for entry in part.cells {
             var cell = self[entry.column] ?? entry.cell.empty
             // The text of a deleted row that the sender has collected, and whose id it has used again.
             if !tombstones.isEmpty, case .text(let old) = cell, case .text(let new) = entry.cell, new.hasForgotten(old, knowing: theirs) {
                 cell = cell.empty
             }
+            let before = cell
             cell.merge(entry.cell, knowing: mine, theirs: theirs)
+            if !merged.isEmpty, case .set(let old) = before, case .set(let new) = entry.cell, case .set(var set) = cell {
+                set.touched = old.touched(with: new, knowing: mine, theirs: theirs)
+                cell = .set(set)
+            }
             self[entry.column] = cell.isEmpty ? nil : cell
         }
-        tombstones = keep(
-            tombstones, knowing: mine, part.tombstones, knowing: theirs, dot: \.dot,
-            same: { Tombstone(dot: $0.dot, seen: $0.seen.joined(with: $1.seen)) })
+        tombstones = merged
     }
 
     private mutating func dropCells(besides part: RowState, theirs: VersionVector) {

@@ -106,6 +106,16 @@ public struct SetState: Hashable, Sendable {
         touched.join(other.touched)
     }
 
+    /// Who touched the cell of a row that was deleted: nobody of whom a side has forgotten, with a row that it
+    /// collected, that he ever did. A deleted row is not kept alive by what is gone.
+    func touched(with other: SetState, knowing mine: VersionVector, theirs: VersionVector) -> VersionVector {
+        if touched == other.touched { return touched }
+        var result = VersionVector()
+        for dot in touched.entries where other.touched[dot.replica] > 0 || !theirs.covers(dot) { result.insert(dot) }
+        for dot in other.touched.entries where touched[dot.replica] > 0 || !mine.covers(dot) { result.insert(dot) }
+        return result
+    }
+
     private static func distinct(_ elements: [[UInt8]]) -> [[UInt8]] {
         var result: [[UInt8]] = []
         for json in elements.sorted(by: { $0.lexicographicallyPrecedes($1) }) where result.last != json { result.append(json) }
