@@ -7,5 +7,5 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if "$swift" test "$@" 2>&1 | tee "$log"; then exit; fi
 printf '\nWhat failed:\n'
-grep -a '^✘' "$log" || tail -n 20 "$log"
+grep -a '✘' "$log" || tail -n 20 "$log"
 exit 1
