@@ -123,34 +123,20 @@ final class PrivateLAN {
 
     private static func run(_ path: String, _ arguments: [String], _ environment: [String: String]) throws -> Result {
         let process = Process()
-        let pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardOutput = pipe
-        process.standardError = pipe
+        // A file rather than a pipe: what a script leaves running would keep a pipe open.
+        let log = FileManager.default.temporaryDirectory.appending(path: "kith-lan-\(UUID().uuidString).log")
+        _ = FileManager.default.createFile(atPath: log.path, contents: nil)
+        defer { try? FileManager.default.removeItem(at: log) }
+        let handle = try FileHandle(forWritingTo: log)
+        process.standardOutput = handle
+        process.standardError = handle
         process.standardInput = FileHandle.nullDevice
         try process.run()
-        // What a script leaves running may hold the pipe open, so its end is not waited for.
-        let output = Mailbox()
-        pipe.fileHandleForReading.readabilityHandler = { output.append($0.availableData) }
         process.waitUntilExit()
-        pipe.fileHandleForReading.readabilityHandler = nil
-        output.append(rest(of: pipe.fileHandleForReading))
-        return Result(status: process.terminationStatus, output: output.text)
-    }
-
-    /// What can be read without waiting.
-    private static func rest(of handle: FileHandle) -> Data {
-        let descriptor = handle.fileDescriptor
-        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
-        var data = Data()
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = read(descriptor, &buffer, buffer.count)
-            if count <= 0 { return data }
-            data.append(contentsOf: buffer[0..<count])
-        }
+        return Result(status: process.terminationStatus, output: try String(contentsOf: log, encoding: .utf8))
     }
 
     struct Failure: Error, CustomStringConvertible {
@@ -160,17 +146,4 @@ final class PrivateLAN {
             self.description = description
         }
     }
-}
-
-/// Collects what a process prints.
-private final class Mailbox: @unchecked Sendable {
-    // Guarded by `lock`.
-    private var data = Data()
-    private let lock = NSLock()
-
-    func append(_ more: Data) {
-        lock.withLock { data.append(more) }
-    }
-
-    var text: String { lock.withLock { String(decoding: data, as: UTF8.self) } }
 }
