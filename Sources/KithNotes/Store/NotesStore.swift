@@ -26,7 +26,7 @@ public final class NotesStore: Sendable {
             var generator = SystemRandomNumberGenerator()
             return UUID.version7(milliseconds: milliseconds, using: &generator)
         }
-        /// How long to wait for another process that is writing.
+        /// How long to wait for another process that is writing, an hour at most; not at all if this is no number above zero.
         public var busyTimeoutSeconds = 5.0
         /// Whether notes can be read while others are written, over connections of their own.
         ///
@@ -41,10 +41,11 @@ public final class NotesStore: Sendable {
     /// - Throws: ``NotesError`` with code `notAStore`, `cannotCreate`, `readOnly`, `busy`, `corrupt` or `diskFull`.
     public static func open(_ file: URL, options: Options = Options()) throws(NotesError) -> NotesStore {
         try NotesFile.createIfMissing(file)
-        let turn = OpeningTurn(in: file.deletingLastPathComponent(), waitSeconds: options.busyTimeoutSeconds)
+        let waitSeconds = options.busyTimeoutSeconds > 0 ? min(options.busyTimeoutSeconds, 3_600) : 0
+        let turn = OpeningTurn(in: file.deletingLastPathComponent(), waitSeconds: waitSeconds)
         defer { withExtendedLifetime(turn) {} }
         var configuration = Configuration()
-        configuration.busyMode = .timeout(options.busyTimeoutSeconds)
+        configuration.busyMode = .timeout(waitSeconds)
         configuration.journalMode = .wal
         configuration.prepareDatabase { db in
             db.add(function: TextFolding.function)

@@ -11,7 +11,7 @@ import Glibc
 /// Lets one process of this machine at a time open the notes of a folder: two that make the same tables at once are in each
 /// other's way. The turn ends with this object, or with the process. See flock(2).
 final class OpeningTurn {
-    private static let pauseMilliseconds = 2
+    private static let pauseSeconds = 0.002
     private let descriptor: Int32
 
     /// Waits until nobody else opens the notes of `folder`, `waitSeconds` at most: whoever takes longer, with a large store, does
@@ -19,10 +19,10 @@ final class OpeningTurn {
     init(in folder: URL, waitSeconds: Double) {
         descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
-        var pauses = Int(waitSeconds * 1000) / Self.pauseMilliseconds
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR, pauses > 0 {
-            pauses -= 1
-            usleep(UInt32(Self.pauseMilliseconds) * 1000)
+        var waitedSeconds = 0.0
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR, waitedSeconds < waitSeconds {
+            Thread.sleep(forTimeInterval: Self.pauseSeconds)
+            waitedSeconds += Self.pauseSeconds
         }
     }
 
