@@ -75,7 +75,7 @@ struct KilledProcessTests {
             store.close()
             try database.close()
             if round % 20 == 19 {
-                for name in ["store", "store-kith-files"] { try FileManager.default.removeItem(atPath: folder.file(name)) }
+                for name in ["store", "store-kith-files"] { try? FileManager.default.removeItem(atPath: folder.file(name)) }
             }
         }
         #expect(attached > 0)
