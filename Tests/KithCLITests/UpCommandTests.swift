@@ -31,10 +31,10 @@ struct UpCommandTests {
         try await second.wait { _ in try laptop.kith("note", "show", note).status == 0 }
         try laptop.kith("note", "edit", note, "--body", "Bread, coffee")
         try await first.wait { _ in try desk.kith("note", "show", note, "--body-only").output == "Bread, coffee" }
+        try await first.wait { Self.statuses($0).contains { $0["state"] as? String == "upToDate" } }
 
         #expect(try await first.stop(SIGTERM) == 0)
         #expect(try await second.stop(SIGINT) == 0)
-        #expect(Self.statuses(first.output).contains { $0["state"] as? String == "upToDate" })
     }
 
     @Test("a port that is taken is reported")
