@@ -1,7 +1,13 @@
 extension String {
     /// Columns that a terminal takes to show this (close to Unicode TR 11).
     var displayWidth: Int {
-        utf8.allSatisfy { $0 < 0x80 } ? utf8.count : reduce(0) { $0 + $1.displayWidth }
+        hasOnlyBytes(in: 0..<0x80) ? utf8.count : reduce(0) { $0 + $1.displayWidth }
+    }
+
+    /// Whether all bytes of its UTF-8 are of `range`.
+    func hasOnlyBytes(in range: Range<UInt8>) -> Bool {
+        var text = self
+        return text.withUTF8 { $0.allSatisfy(range.contains) }
     }
 
     /// As much as fits into `width` columns, with an ellipsis if something is left out.

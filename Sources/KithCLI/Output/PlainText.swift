@@ -11,7 +11,7 @@ enum PlainText {
     }
 
     private static func shown(_ text: String, keeping kept: String) -> String {
-        if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
+        if text.hasOnlyBytes(in: 0x20..<0x7F) { return text }
         var shown = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             let isHarmless = !isDangerous(scalar) || kept.unicodeScalars.contains(scalar)

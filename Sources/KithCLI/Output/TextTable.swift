@@ -3,10 +3,18 @@ struct TextTable {
     struct Cell {
         let text: String
         let style: TextStyle?
+        fileprivate let width: Int
 
         init(_ text: String, _ style: TextStyle? = nil) {
             self.text = PlainText.line(text)
             self.style = style
+            width = self.text.displayWidth
+        }
+
+        fileprivate init(_ cell: Cell, truncatedTo width: Int) {
+            text = cell.text.truncated(toWidth: width)
+            style = cell.style
+            self.width = text.displayWidth
         }
     }
 
@@ -29,25 +37,25 @@ struct TextTable {
     func write(to console: Console) throws(CommandFailure) {
         if rows.isEmpty { return }
         let lines = (console.isTerminal ? [header.map { Cell($0, .dim) }] : []) + rows
-        var widths = header.indices.map { column in lines.map { $0[column].text.displayWidth }.max() ?? 0 }
+        var widths = header.indices.map { column in lines.map { $0[column].width }.max() ?? 0 }
         if let available = console.width { shrink(&widths, to: available) }
-        let spaces = String(repeating: " ", count: (widths.max() ?? 0) + 2)
-        var text = ""
+        var bytes: [UInt8] = []
         for line in lines {
             // Spaces at the end of a line would wrap on a narrow terminal.
             let last = line.lastIndex { !$0.text.isEmpty } ?? 0
-            for (column, cell) in line.enumerated() where column <= last {
-                let shown = console.isTerminal ? cell.text.truncated(toWidth: widths[column]) : cell.text
-                text += console.styled(shown, cell.style)
+            for column in 0...last {
+                let isTooWide = console.isTerminal && line[column].width > widths[column]
+                let cell = isTooWide ? Cell(line[column], truncatedTo: widths[column]) : line[column]
+                bytes.append(contentsOf: console.styled(cell.text, cell.style).utf8)
                 if column == last { continue }
-                text += spaces.prefix(max(0, widths[column] - shown.displayWidth) + 2)
+                bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: max(0, widths[column] - cell.width) + 2))
             }
-            text += "\n"
-            if text.utf8.count < Self.writtenAtOnce { continue }
-            try console.write(text)
-            text = ""
+            bytes.append(UInt8(ascii: "\n"))
+            if bytes.count < Self.writtenAtOnce { continue }
+            try console.write(bytes: bytes)
+            bytes.removeAll(keepingCapacity: true)
         }
-        try console.write(text)
+        try console.write(bytes: bytes)
     }
 
     /// Takes from the flexible columns what is too much.

@@ -19,7 +19,9 @@ struct TimeText {
 
     /// `2026-02-01 17:03`, in local time.
     var local: String {
-        String(Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(Self.localStyle).prefix(16))
+        let text = Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(Self.localStyle)
+        // Without the seconds. By bytes, which is a good deal faster where lists are long.
+        return String(decoding: text.utf8.prefix(16), as: UTF8.self)
     }
 
     private static let localStyle = Date.ISO8601FormatStyle(timeZone: .current).year().month().day().dateTimeSeparator(.space)
