@@ -53,6 +53,17 @@ extension Catalog {
                 tables[parent.number].tracked?.referrers.append(reference)
             }
         }
+        for reference in tables.flatMap({ $0.tracked?.references ?? [] }) where reference.rule == .restrict { bring(reference.parent) }
+    }
+
+    /// Notes that rows of a table may be shown for the sake of others, and with them all that they refer to.
+    private mutating func bring(_ first: Int) {
+        var stack = [first]
+        while let table = stack.popLast() {
+            guard tables[table].tracked?.mayBeBrought == false else { continue }
+            tables[table].tracked?.mayBeBrought = true
+            stack += tables[table].tracked?.references.filter(\.isHard).map(\.parent) ?? []
+        }
     }
 }
 

@@ -6,8 +6,9 @@ struct ReferenceRecords {
     let connection: Connection
 
     static let sql = """
-        -- References to rows that may not be shown: all of a row that is hidden for the sake of one, and of a visible row
-        -- those in whose place its column shows something else. `parent` is the value that was written.
+        -- References to rows that may not be shown: all of a row that is hidden for the sake of one, or deleted and not to be
+        -- shown for anybody's sake for want of one, and of a visible row those in whose place its column shows something else.
+        -- `parent` is the value that was written.
         CREATE TABLE IF NOT EXISTS kith_waiting (
             child_tbl INTEGER NOT NULL, child BLOB NOT NULL, col INTEGER NOT NULL, parent_tbl INTEGER NOT NULL, parent,
             PRIMARY KEY (child_tbl, child, col)) WITHOUT ROWID;

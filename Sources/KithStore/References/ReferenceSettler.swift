@@ -38,10 +38,13 @@ final class ReferenceSettler {
 
     /// Rows that are alive with all their parents, however far: to be shown in any case. The rest depends on each other.
     private var regular: [RowKey: Bool] = [:]
+    /// Rows of which there are contents, and of all their parents, however far: to be shown if others need them.
+    private var possible: [RowKey: Bool] = [:]
     /// Rows whose being shown is to be judged.
     private var doubtful: Set<RowKey> = []
-    /// Rows that are shown without doubt, and whose waiting children were looked at.
+    /// Rows that are shown without doubt.
     private var certain: Set<RowKey> = []
+    private var visited: Set<RowKey> = []
     /// Whether the sidecar lists any, which spares most merges the question for each row.
     private var someWait = false
     private var someAreHeld = false
@@ -49,19 +52,19 @@ final class ReferenceSettler {
     /// - Returns: rows that a constraint of their table refused, which others may have relied on.
     private func settle(_ rows: [RowKey]) throws -> [RowKey] {
         regular.removeAll()
+        possible.removeAll()
         doubtful.removeAll()
         certain.removeAll()
+        visited.removeAll()
         (someWait, someAreHeld) = (try records.hasWaiting(), try records.hasHeld())
-        for row in rows { try visit(row, isHeldBefore: someAreHeld && records.isHeld(row)) }
+        try visit(rows.filter { row in try !(someAreHeld && records.isHeld(row)) || isRegular(row) || !hasCertainChild(row) })
         var verdict = try judge()
         var asked: Set<RowKey> = []
         while true {
             let fresh = verdict.shown.subtracting(asked).sorted()
             if fresh.isEmpty { break }
-            for row in fresh {
-                asked.insert(row)
-                for child in try waiting(for: row) { try visit(child) }
-            }
+            asked.formUnion(fresh)
+            for row in fresh { try visit(waiting(for: row)) }
             verdict = try judge()
         }
         for row in doubtful.union(certain).sorted() where someAreHeld || verdict.held.contains(row) {
@@ -72,21 +75,29 @@ final class ReferenceSettler {
         return refused
     }
 
-    /// Sorts out what may depend on `row`, which has changed, or whose parents or children have.
-    private func visit(_ row: RowKey, isHeldBefore: Bool = false) throws {
-        if doubtful.contains(row) || certain.contains(row) { return }
-        if try isRegular(row) {
-            certain.insert(row)
-            for case let parent? in try facts[row].parents(\.isHard) where try !facts[parent].isShown { try visit(parent) }
-            for child in try waiting(for: row) { try visit(child) }
-        } else if try !isHeldBefore || !hasCertainChild(row) {
-            try doubt(row)
+    /// Sorts out rows that changed, or whose parents did, and what may depend on them: up, and down to those that wait.
+    private func visit(_ rows: [RowKey]) throws {
+        var stack = rows
+        while let row = stack.popLast() {
+            guard visited.insert(row).inserted else { continue }
+            if try isRegular(row) {
+                certain.insert(row)
+                stack += try facts[row].parents(\.isHard).compactMap(\.self).filter { try !facts[$0].isShown }
+            } else {
+                stack += try doubt(row)
+                // Rows below one that is not shown can bring it, once it is possible.
+                if try !mayBeBrought(row) || !isPossible(row) { continue }
+            }
+            stack += try waiting(for: row)
         }
     }
 
     /// Takes up a row that is not regular, what was shown because of it, and what it was shown because of.
-    private func doubt(_ first: RowKey) throws {
+    ///
+    /// - Returns: rows that should be shown without doubt, and are not.
+    private func doubt(_ first: RowKey) throws -> [RowKey] {
         var stack = [first]
+        var unshown: [RowKey] = []
         while let row = stack.popLast() {
             guard doubtful.insert(row).inserted else { continue }
             for reference in ledger.catalog[row.table]?.tracked?.referrers ?? [] where reference.isHard {
@@ -94,12 +105,13 @@ final class ReferenceSettler {
             }
             for case let parent? in try facts[row].parents(\.isHard) where !doubtful.contains(parent) {
                 if try isRegular(parent) {
-                    if try !facts[parent].isShown { try visit(parent) }
+                    if try !facts[parent].isShown { unshown.append(parent) }
                 } else if try facts[parent].life != .absent, try !hasCertainChild(parent) {
                     stack.append(parent)
                 }
             }
         }
+        return unshown
     }
 
     /// Whether a row is shown for the sake of a child that stays, whatever becomes of the rows in doubt.
@@ -125,17 +137,29 @@ final class ReferenceSettler {
     }
 
     private func isRegular(_ row: RowKey) throws -> Bool {
-        if let known = regular[row] { return known }
+        try isComplete(row, among: &regular) { $0 == .alive }
+    }
+
+    private func isPossible(_ row: RowKey) throws -> Bool {
+        try isComplete(row, among: &possible) { $0 != .absent }
+    }
+
+    /// Whether a row is of the kind that is meant, and so are all its parents, however far.
+    private func isComplete(_ row: RowKey, among known: inout [RowKey: Bool], _ isMeant: (RowFacts.Life) -> Bool) throws -> Bool {
+        if let known = known[row] { return known }
         var ancestors: Set<RowKey> = []
         var stack = [row]
         while let row = stack.popLast() {
-            guard regular[row] == nil, try facts[row].life == .alive, ancestors.insert(row).inserted else { continue }
+            guard known[row] == nil, try isMeant(facts[row].life), ancestors.insert(row).inserted else { continue }
             stack += try facts[row].parents(\.isHard).compactMap(\.self)
         }
-        let part = try largestPart(
-            of: ancestors, requires: { try facts[$0].parents(\.isHard) }, isGiven: { regular[$0] ?? false })
-        for row in ancestors { regular[row] = part.contains(row) }
-        return regular[row] ?? false
+        let part = try largestPart(of: ancestors, requires: { try facts[$0].parents(\.isHard) }, isGiven: { known[$0] ?? false })
+        for row in ancestors { known[row] = part.contains(row) }
+        return known[row] ?? false
+    }
+
+    private func mayBeBrought(_ row: RowKey) -> Bool {
+        ledger.catalog[row.table]?.tracked?.mayBeBrought == true
     }
 
     /// Rows that refer to `row` without showing it.
@@ -159,9 +183,7 @@ final class ReferenceSettler {
     /// A row can be shown if all that it refers to can. Of those, an alive one is shown if its `CASCADE` parents are, and whoever
     /// is shown brings its `RESTRICT` parents; who is brought brings all of its own.
     private func judge() throws -> (shown: Set<RowKey>, held: Set<RowKey>) {
-        let candidates = try doubtful.filter { try facts[$0].life != .absent }
-        let possible = try largestPart(of: candidates, requires: { try facts[$0].parents(\.isHard) }, isGiven: isGiven)
-        let alive = try possible.filter { try facts[$0].life == .alive }
+        let alive = try doubtful.filter { try facts[$0].life == .alive && isPossible($0) }
         var held: Set<RowKey> = []
         while true {
             let shown = try largestPart(
@@ -171,7 +193,7 @@ final class ReferenceSettler {
             var stack: [RowKey] = []
             for row in shown { stack += try facts[row].parents { $0.rule == .restrict }.compactMap(\.self) }
             while let row = stack.popLast() {
-                guard possible.contains(row), more.insert(row).inserted else { continue }
+                guard doubtful.contains(row), more.insert(row).inserted else { continue }
                 stack += try facts[row].parents(\.isHard).compactMap(\.self)
             }
             if more == held { return (shown.union(held), held) }
@@ -196,7 +218,11 @@ final class ReferenceSettler {
                 changed.insert(row.table)
                 facts.forget(row)
             }
-            if before.life == .alive { try wait(row, before) } else { try records.stopWaiting(row) }
+            if try before.life == .alive || before.life == .dead && mayBeBrought(row) && !isPossible(row) {
+                try wait(row, before)
+            } else {
+                try records.stopWaiting(row)
+            }
         }
         var refused: [RowKey] = []
         for row in shown.sorted() where try !facts[row].isShown {

@@ -33,6 +33,8 @@ struct CatalogTable {
         /// Its foreign keys, and those of tracked tables that refer to it.
         var references: [Reference] = []
         var referrers: [Reference] = []
+        /// Whether a row that is deleted, or hidden with what it refers to, may be shown all the same, because another one needs it.
+        var mayBeBrought = false
         /// Reads the tracked columns of the row with a rowid.
         let valuesSQL: String
         /// Finds rowid and tracked columns by the key.

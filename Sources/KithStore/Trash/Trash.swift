@@ -93,6 +93,7 @@ struct Trash {
             if remains == row.state { continue }
             count += 1
             try TextArchive(ledger: ledger).forget(table: table, id: id)
+            try ReferenceRecords(connection: connection).stopWaiting(RowKey(table: table, id: id))
             if remains.isEmpty {
                 try VectorRecords(connection: connection).raiseFloor(to: row.state.clock, ledger)
                 try ledger.removeHidden(row.number)
