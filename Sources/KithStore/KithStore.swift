@@ -145,34 +145,26 @@ public final class KithStore: Sendable {
         // A listing also deletes rows of tables that it does not name.
         let isRelated = slice.listing == nil ? writer.declarations.areRelated(slice.tables) : writer.declarations.hasForeignKeys
         // To stop SQLite's own actions costs every prepared statement. A few rows are tried with them; most have no need of it.
-        if isRelated, slice.listing == nil, slice.rows.count <= Self.relatedRowsTried {
+        var obeysForeignKeys = !isRelated || slice.listing == nil && slice.rows.count <= Self.relatedRowsTried
+        let mayOmitTriggers = slice.canDoWithoutTriggers && !isRelated
+        var first = 0
+        while true {
+            // The app writes in between, on the same connection and with triggers, so that each part switches them.
             do {
-                return try merge(slice, isRelated: true, obeyingForeignKeys: true)
-            } catch is ForeignKeyInTheWay {}
+                let (outcome, end) = try writeMerged(obeyingForeignKeys: obeysForeignKeys) { db, state in
+                    try mergePart(
+                        of: slice, from: first, mayOmitTriggers: mayOmitTriggers && slice.isWorthNoTriggers(from: first),
+                        isRelated: isRelated, db, state)
+                }
+                guard case .applied = outcome, end < slice.rows.count else { return outcome }
+                first = end
+            } catch is ForeignKeyInTheWay where obeysForeignKeys {
+                obeysForeignKeys = false
+            }
         }
-        return try merge(slice, isRelated: isRelated, obeyingForeignKeys: !isRelated)
     }
 
     private static let relatedRowsTried = 16
-
-    private func merge(_ slice: Slice, isRelated: Bool, obeyingForeignKeys: Bool) throws -> ApplyOutcome {
-        var first = 0
-        let mayOmitTriggers = slice.canDoWithoutTriggers && !isRelated
-        while true {
-            // The app writes in between, on the same connection and with triggers, so that each part switches them.
-            let (outcome, end) = try writeMerged(obeyingForeignKeys: obeyingForeignKeys) { db, state in
-                do {
-                    return try mergePart(
-                        of: slice, from: first, mayOmitTriggers: mayOmitTriggers && slice.isWorthNoTriggers(from: first),
-                        isRelated: isRelated, db, state)
-                } catch let error as SQLiteError where isRelated && obeyingForeignKeys && error.isForeignKey {
-                    throw ForeignKeyInTheWay()
-                }
-            }
-            guard case .applied = outcome, end < slice.rows.count else { return outcome }
-            first = end
-        }
-    }
 
     /// - Parameter isRelated: whether other rows may have to be shown or hidden for what the slice brings.
     /// - Returns: the row at which the part ends.
@@ -185,15 +177,19 @@ public final class KithStore: Sendable {
         let applier = SliceApplier(
             ledger: state.ledger, records: records, clock: state.clock, earlyLimits: options.earlyChanges)
         let omitsTriggers = try mayOmitTriggers && WatchedTables(state.ledger).areFree(slice)
-        let part =
-            try omitsTriggers
-            ? state.ledger.connection.withoutTriggers { try applier.apply(slice, from: first) } : applier.apply(slice, from: first)
+        let connection = state.ledger.connection
+        let part: SliceApplier.Part?
+        do {
+            part =
+                try omitsTriggers
+                ? connection.withoutTriggers { try applier.apply(slice, from: first) } : applier.apply(slice, from: first)
+            if isRelated, part != nil { try state.settleReferences(db) }
+        } catch let error as SQLiteError where error.isForeignKey && connection.obeysForeignKeys {
+            throw ForeignKeyInTheWay()
+        }
         let summary = try records.summary(state.ledger.catalog)
         guard let part else { return (.refused(summary), first) }
-        if isRelated {
-            try state.settleReferences(db)
-            if state.ledger.connection.hasBrokenReferences { throw ForeignKeyInTheWay() }
-        }
+        if connection.hasBrokenReferences { throw ForeignKeyInTheWay() }
         for table in part.tables { try db.notifyChanges(in: Table(table)) }
         if summary.vector != before { state.note(summary) }
         return (.applied(summary), part.end)
@@ -254,7 +250,7 @@ public final class KithStore: Sendable {
                             return .commit
                         }
                     }
-                    if obeyingForeignKeys || !writer.declarations.hasForeignKeys {
+                    if obeyingForeignKeys {
                         try run()
                     } else {
                         try writer.state.ledger.connection.withoutForeignKeys(run)
@@ -271,11 +267,11 @@ public final class KithStore: Sendable {
     /// Writes what peers brought in one transaction: it was noted where it was made, may be longer with its clocks than a row may
     /// be, and references are settled by whoever merges.
     ///
-    /// - Parameter obeyingForeignKeys: `true` only if no row is written whose table refers to another or is referred to.
+    /// - Parameter obeyingForeignKeys: `true` only if SQLite's own actions are not in the way; without it, if tracked tables have none.
     func writeMerged<Result>(
-        obeyingForeignKeys: Bool = false, _ body: (Database, WriterState) throws -> Result
+        obeyingForeignKeys: Bool? = nil, _ body: (Database, WriterState) throws -> Result
     ) throws -> Result {
-        try write(obeyingForeignKeys: obeyingForeignKeys) { db, state in
+        try write(obeyingForeignKeys: obeyingForeignKeys ?? !writer.declarations.hasForeignKeys) { db, state in
             state.capture.isSuspended = true
             let limit = state.ledger.connection.limitLength(to: .max)
             defer {

@@ -162,4 +162,16 @@ struct TrashTests {
         #expect(try first.titles() == ["edited"])
         #expect(try first.database.read { try Int.fetchOne($0, sql: "SELECT color FROM note") } == 1)
     }
+
+    @Test("rows that came with a catch-up of many slices are collected like others")
+    func catchUp() throws {
+        let (first, second) = (try TestStore(), try TestStore())
+        for id in 1...9 { try first.execute("INSERT INTO note (id, title) VALUES (?, 't')", [key(UInt64(id))]) }
+        try first.execute("DELETE FROM note WHERE id <= ?", [key(4)])
+        try second.receive(from: first, rowsMax: 1)
+        try second.execute("DELETE FROM note WHERE id <= ?", [key(6)])
+        #expect(try second.store.emptyTrash() == 6)
+        #expect(try second.store.collectGarbage(acknowledged: []) == 6)
+        try second.expectSound()
+    }
 }

@@ -296,6 +296,6 @@ final class RowLedger {
         if catalog.replicas.ids.count > known { try CatalogStore(connection: connection).addReplicas(from: known, of: catalog) }
     }
 
-    private static let corruptRecord = StoreError(
+    static let corruptRecord = StoreError(
         .corrupt, "A record of this store cannot be read. Run `kith verify`; peers can refill the store.")
 }

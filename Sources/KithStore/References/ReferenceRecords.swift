@@ -99,6 +99,22 @@ struct ReferenceRecords {
         return try rows(select)
     }
 
+    /// Rows whose contents are needed, for a row that somebody has and nobody deleted refers to them, directly or through such rows.
+    func needed(_ facts: RowFactsReader) throws -> Set<RowKey> {
+        var stack = try rows(
+            try connection.statement(
+                """
+                SELECT DISTINCT parent_tbl, parent FROM kith_waiting WHERE NOT EXISTS (
+                    SELECT 1 FROM kith_hidden WHERE tbl = child_tbl AND id = child AND reason = \(HiddenReason.deleted.rawValue))
+                """))
+        var needed: Set<RowKey> = []
+        while let row = stack.popLast() {
+            guard needed.insert(row).inserted, try facts[row].life == .dead else { continue }
+            stack += try facts[row].parents(\.isHard).compactMap(\.self)
+        }
+        return needed
+    }
+
     // MARK: Rows shown for the sake of others
 
     func isHeld(_ row: RowKey) throws -> Bool {
@@ -138,11 +154,15 @@ struct ReferenceRecords {
     /// Rows of table and id; a value that is no id names none.
     func rows(_ select: Statement) throws -> [RowKey] {
         var rows: [RowKey] = []
-        while try select.step() {
-            if case .blob(let bytes) = select.value(1), let id = RowID(bytes: bytes) {
-                rows.append(RowKey(table: select.int(0), id: id))
-            }
-        }
+        while let row = try nextRow(select) { rows.append(row) }
         return rows
+    }
+
+    /// The next row of table and id; a value that is no id is passed over.
+    func nextRow(_ select: Statement) throws -> RowKey? {
+        while try select.step() {
+            if case .blob(let bytes) = select.value(1), let id = RowID(bytes: bytes) { return RowKey(table: select.int(0), id: id) }
+        }
+        return nil
     }
 }

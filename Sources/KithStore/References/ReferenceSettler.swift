@@ -122,10 +122,12 @@ final class ReferenceSettler {
             guard let parent, try !doubtful.contains(parent) && facts[parent].isShown else { return false }
         }
         for reference in ledger.catalog[row.table]?.tracked?.referrers ?? [] where reference.rule == .restrict {
-            for child in try children(of: row, reference) where !doubtful.contains(child) {
-                let child = try facts[child]
-                if child.life != .alive { continue }
-                let stays = try child.references.allSatisfy { entry in
+            let select = try selectChildren(of: row, reference)
+            defer { select.reset() }
+            // One is enough, of what may be very many.
+            while let child = try records.nextRow(select) {
+                guard !doubtful.contains(child), try facts[child].life == .alive else { continue }
+                let stays = try facts[child].references.allSatisfy { entry in
                     guard let parent = entry.parent, entry.reference.isHard else { return !entry.reference.isHard }
                     if entry.reference.rule == .cascade { return try isRegular(parent) }
                     return try parent == row || !doubtful.contains(parent) && facts[parent].isShown
@@ -169,11 +171,15 @@ final class ReferenceSettler {
 
     /// Visible rows that refer to `row`.
     private func children(of row: RowKey, _ reference: Reference) throws -> [RowKey] {
-        guard let tracked = ledger.catalog[reference.child]?.tracked else { return [] }
+        try records.rows(try selectChildren(of: row, reference)).sorted()
+    }
+
+    private func selectChildren(of row: RowKey, _ reference: Reference) throws -> Statement {
+        guard let tracked = ledger.catalog[reference.child]?.tracked else { throw RowLedger.corruptRecord }
         let select = try ledger.connection.statement(
-            "SELECT \(reference.child), \(quoted(tracked.key)) FROM \(quoted(tracked.sqlName)) WHERE \(reference.name) = ? ORDER BY 2")
+            "SELECT \(reference.child), \(quoted(tracked.key)) FROM \(quoted(tracked.sqlName)) WHERE \(reference.name) = ?")
         select.bind(1, row.id)
-        return try records.rows(select)
+        return select
     }
 
     // MARK: The rule

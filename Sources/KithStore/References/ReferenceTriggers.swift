@@ -9,9 +9,17 @@ struct ReferenceTriggers {
 
     var insert: String {
         guard tracked.isRelated else { return "" }
-        return note(
-            "\(table), new.\(key)",
-            "kith_is_applying() OR EXISTS (SELECT 1 FROM kith_waiting WHERE parent_tbl = \(table) AND parent = new.\(key))")
+        let waits = ["EXISTS (SELECT 1 FROM kith_waiting WHERE parent_tbl = \(table) AND parent = new.\(key))"]
+        return note("\(table), new.\(key)", (["kith_is_applying()"] + waits + standsIn).joined(separator: " OR "))
+    }
+
+    /// Whether the new row stands in for ones that are missing.
+    private var standsIn: [String] {
+        tracked.referrers.compactMap { reference in
+            guard let id = reference.substitute else { return nil }
+            return
+                "new.\(key) = x'\(id)' AND EXISTS (SELECT 1 FROM kith_waiting WHERE child_tbl = \(reference.child) AND col = \(reference.column))"
+        }
     }
 
     var update: String {

@@ -34,7 +34,7 @@ extension KithStore {
     /// - Throws: ``StoreError`` with code `notFound` if the row is not in the trash; `valueRejected` if a rule of the
     ///   table does not let it in, or a row it refers to is gone.
     public func restore(table: String, id: RowID) throws {
-        try write(obeyingForeignKeys: false) { db, state in
+        try write(obeyingForeignKeys: !writer.declarations.hasForeignKeys) { db, state in
             try state.capture.restore(table: table, id: id)
             try state.settleReferences(db)
             try state.capture.checkIsShown(table: table, id: id)

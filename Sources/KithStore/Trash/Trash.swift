@@ -67,8 +67,8 @@ struct Trash {
         let select = try connection.statement(
             """
             SELECT id, number, state, context, reason, tbl FROM kith_hidden
-            WHERE number > ? AND reason = \(HiddenReason.deleted.rawValue) AND context IS NULL AND since <= ?
-              AND NOT EXISTS (SELECT 1 FROM kith_waiting w WHERE w.parent_tbl = tbl AND w.parent = id)
+            WHERE number > ? AND reason = \(HiddenReason.deleted.rawValue) AND since <= ?
+              AND (context IS NULL OR context NOT IN (SELECT number FROM kith_context))
             ORDER BY number LIMIT ?
             """)
         select.bind(1, number)
@@ -86,6 +86,10 @@ struct Trash {
             if acknowledged.allSatisfy({ $0.covers(clock) }) {
                 garbage.append((table, try select.rowID(0), hidden))
             }
+        }
+        if !garbage.isEmpty {
+            let needed = try ReferenceRecords(connection: connection).needed(RowFactsReader(ledger))
+            garbage.removeAll { needed.contains(RowKey(table: $0.table, id: $0.id)) }
         }
         var count = 0
         for (table, id, row) in garbage {
