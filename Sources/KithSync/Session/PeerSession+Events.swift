@@ -28,8 +28,9 @@ extension PeerSession {
         case neighbours([ReplicaID])
         /// Something to tell the peer about the household; passed over if it cannot hear it.
         case household([UInt8])
-        /// Time has passed. Due at ``PeerSession/nextDeadline``; earlier or more often does no harm.
-        case tick(wallClockMilliseconds: Int64)
+        /// Time has passed. Due at ``PeerSession/nextDeadline``; earlier or more often does no harm. `isHearing` if bytes of the
+        /// peer have come since the last time, of a frame that may not be whole yet: over a slow line one can take minutes.
+        case tick(wallClockMilliseconds: Int64, isHearing: Bool = false)
         /// The node wants to end the session.
         case close(CloseReason)
     }

@@ -28,8 +28,9 @@ extension PeerSession {
             forwarding.neighbours = replicas.sorted()
         case .household(let bytes):
             if capabilities.contains(.household) { send(.household(bytes)) }
-        case .tick(let wallClockMilliseconds):
+        case .tick(let wallClockMilliseconds, let isHearing):
             clock.readWallClock(wallClockMilliseconds)
+            if isHearing { clock.lastReceived = clock.now }
             try tick()
         case .close(let reason):
             throw reason

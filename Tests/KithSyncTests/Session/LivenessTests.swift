@@ -71,6 +71,20 @@ import Testing
             effects.contains { if case .peer(let status) = $0 { status.isInSync && status.vector == probe.store.vector } else { false } })
     }
 
+    @Test func `a frame that takes minutes to arrive is waited for, as long as more of it comes`() {
+        var probe = SessionProbe()
+        _ = probe.open()
+        for _ in 0..<20 { #expect(probe.wait(15_000, isHearing: true).closeReason == nil) }
+        #expect(probe.wait(44_999).closeReason == nil)
+        #expect(probe.wait(1).closeReason?.code == .timeout)
+    }
+
+    @Test func `who sends only bytes is not waited for longer than for any hello`() {
+        var probe = SessionProbe()
+        _ = probe.connect()
+        #expect(probe.wait(5_000, isHearing: true).closeReason?.code == .timeout)
+    }
+
     @Test func `45 seconds of the peer's silence end the session`() {
         var probe = SessionProbe()
         _ = probe.open()

@@ -43,10 +43,10 @@ struct SessionProbe {
         handle(.received(FrameCodec.encode(frame)))
     }
 
-    mutating func wait(_ milliseconds: Int64) -> [PeerSession.Effect] {
+    mutating func wait(_ milliseconds: Int64, isHearing: Bool = false) -> [PeerSession.Effect] {
         now = now.advanced(byMilliseconds: milliseconds)
         wallClockMilliseconds += milliseconds
-        return handle(.tick(wallClockMilliseconds: wallClockMilliseconds))
+        return handle(.tick(wallClockMilliseconds: wallClockMilliseconds, isHearing: isHearing))
     }
 
     /// The slice with number `number` of a delta of `count` that brings one commit of the peer.
