@@ -66,13 +66,14 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+
         // The functional core: no I/O.
         module("KithCausality", [], computing),
         module("KithText", ["KithCausality"], computing),
-        module("KithSync", ["KithCausality", "KithText"], computing),
+        module("KithSync", ["KithCausality", "KithText", "CZlib"], computing),
 
         // Thin shells around SQLite, keys, TLS and mDNS.
-        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CSQLiteConfig"),
         module("KithStore", ["KithCausality", "KithText", "KithSync", "CSQLiteConfig", "CZlib", crypto, grdb, sqlite], computing),
         module("KithTrust", ["KithCausality", crypto, cryptoExtras] + certificates),

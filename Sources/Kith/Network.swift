@@ -240,7 +240,7 @@ actor Network {
         let board = node.board
         let upkeep = node.upkeep
         var configuration = PeerSession.Configuration(group: currentGroup, software: node.configuration.software)
-        configuration.capabilities.insert(.household)
+        configuration.capabilities.formUnion([.household, .compression])
         if node.store.keepsAttachments { configuration.capabilities.insert(.attachments) }
         return SessionRunner(
             connection, configuration, store: node.store, hub: node.hub, exchange: node.exchange, household: household,

@@ -50,6 +50,8 @@ enum ReconnectBenchmarks {
 private final class Meeting {
     private let stores: [KithStore]
     private var sessions: [PeerSession]
+    private var outgoing = [FrameCompression(), FrameCompression()]
+    private var incoming = [FrameCompression(), FrameCompression()]
     /// Frames under way to either side.
     private var frames: [[[UInt8]]] = [[], []]
     private(set) var bytes = 0
@@ -58,7 +60,9 @@ private final class Meeting {
 
     init(_ first: KithStore, _ second: KithStore) {
         stores = [first, second]
-        sessions = stores.map { _ in PeerSession(PeerSession.Configuration(group: Array("home".utf8), software: "kith-bench")) }
+        var configuration = PeerSession.Configuration(group: Array("home".utf8), software: "kith-bench")
+        configuration.capabilities.insert(.compression)
+        sessions = stores.map { _ in PeerSession(configuration) }
     }
 
     /// Until nothing is left to be said.
@@ -72,7 +76,7 @@ private final class Meeting {
             let arriving = frames
             frames = [[], []]
             for side in 0...1 {
-                for frame in arriving[side] { try handle(.received(frame), at: side) }
+                for bytes in arriving[side] { try handle(.received(incoming[side].decompress(bytes)), at: side) }
             }
         }
         // Each exchange in both directions at once is half a round trip.
@@ -85,8 +89,9 @@ private final class Meeting {
             for effect in sessions[side].handle(input, now: Instant(milliseconds: 0)) {
                 switch effect {
                 case .send(let frame):
-                    bytes += frame.count + 4
-                    frames[1 - side].append(frame)
+                    let sent = outgoing[side].compress(frame, isUnderstood: sessions[side].capabilities.contains(.compression))
+                    bytes += sent.count + 4
+                    frames[1 - side].append(sent)
                 case .readSlice(let request): inputs.append(.sliceRead(try stores[side].slice(request)))
                 case .apply(let slice, _): inputs.append(.applied(try stores[side].apply(slice)))
                 case .verifyIdentity(let claim): inputs.append(.identity(try stores[side].verifyIdentity(claim)))

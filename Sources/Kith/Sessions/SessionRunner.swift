@@ -27,8 +27,12 @@ final class SessionRunner: @unchecked Sendable {
 
     // On `queue`.
     private var session: PeerSession
+    private var outgoing = FrameCompression()
+    private var incoming = FrameCompression()
     private var timer: (any DispatchSourceTimer)?
     private var timerDue: Instant?
+    /// Bytes that had come from the peer when the timer fired last.
+    private var bytesHeard: UInt64 = 0
     private var news: PeerStatus?
     private var reason: CloseReason?
     private var householdBytesLeft = HouseholdExchange.answerBytesMax
@@ -112,9 +116,17 @@ final class SessionRunner: @unchecked Sendable {
     /// Takes the next frame from the network only when the one before has been dealt with. On `queue`, the executor's.
     private func receive() async {
         do {
-            for try await frame in connection.frames { handle(.received(frame)) }
+            for try await bytes in connection.frames { receive(bytes) }
         } catch {
             lose(error)
+        }
+    }
+
+    private func receive(_ bytes: [UInt8]) {
+        do {
+            handle(.received(try incoming.decompress(bytes)))
+        } catch {
+            handle(.close(CloseReason(.protocolError, "It sent a frame that cannot be read: \(error).")))
         }
     }
 
@@ -181,7 +193,7 @@ final class SessionRunner: @unchecked Sendable {
         case .send(let frame):
             do {
                 // The session bounds what is under way.
-                try connection.post(frame)
+                try connection.post(outgoing.compress(frame, isUnderstood: session.capabilities.contains(.compression)))
             } catch {
                 lose(error)
             }
@@ -266,7 +278,10 @@ final class SessionRunner: @unchecked Sendable {
             timer.setEventHandler { [weak self] in
                 guard let self else { return }
                 self.timerDue = nil
-                self.handle(.tick(wallClockMilliseconds: MonotonicClock.wallClockMilliseconds))
+                let heard = self.connection.traffic.bytesReceived
+                let isHearing = heard != self.bytesHeard
+                self.bytesHeard = heard
+                self.handle(.tick(wallClockMilliseconds: MonotonicClock.wallClockMilliseconds, isHearing: isHearing))
             }
             timer.resume()
             self.timer = timer

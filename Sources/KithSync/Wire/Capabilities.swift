@@ -12,6 +12,8 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
     public static let attachments = Capabilities(rawValue: 1 << 1)
     /// Hears what members say about the household: frame type 0xA0.
     public static let household = Capabilities(rawValue: 1 << 3)
+    /// Undoes ``FrameCompression``: frame type 0xB0.
+    public static let compression = Capabilities(rawValue: 1 << 4)
     /// Understands text columns; every session of this build does. A peer without it is not sent any.
     public static let texts = Capabilities(rawValue: 1 << 2)
 }

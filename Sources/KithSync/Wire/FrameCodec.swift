@@ -19,6 +19,8 @@ public enum FrameCodec {
         static let pong: UInt8 = 6
         static let goodbye: UInt8 = 7
         static let household: UInt8 = 0xA0
+        /// Undone before a frame is decoded: ``FrameCompression``.
+        static let compressed: UInt8 = 0xB0
         static let digest: UInt8 = firstOptionalType + 16
         static let digestQuestion: UInt8 = firstOptionalType + 17
         static let digestParts: UInt8 = firstOptionalType + 18

@@ -10,6 +10,10 @@ public enum WireLimits {
     public static let frameBytesMax = (100 << 20) + (16 << 20)
     /// Bytes of a hello, and of any frame before it: enough for the largest vectors a store may have.
     public static let helloBytesMax = 256 << 10
+    /// Bytes of a frame that may be compressed, and of those before it that it is compressed with.
+    public static let compressionBytesMax = 16 << 10
+    /// Bytes of the smallest frame that a sender compresses: what is smaller is as quick to send as it is.
+    public static let compressionBytesMin = 512
     /// Entries of all lists in one frame together, which bounds the memory that a frame takes once it is decoded.
     public static let entriesMax = 1 << 21
     /// Slices sent and not yet acknowledged, in one direction.

@@ -15,6 +15,8 @@ struct LinkEnd {
     var session: PeerSession
     /// Whom the session has met, as the node's other sessions were told.
     var peer: ReplicaID?
+    var outgoing = FrameCompression()
+    var incoming = FrameCompression()
     /// Frames on their way to this side, in order.
     var inbound: [FrameUnderWay] = []
     /// When the last of them arrives.
@@ -27,6 +29,8 @@ struct LinkEnd {
 /// A frame as it was sent, and as it arrives if somebody has changed it.
 struct FrameUnderWay {
     let bytes: [UInt8]
+    /// What travels for it.
+    let compressed: [UInt8]
     var altered: [UInt8]?
 }
 

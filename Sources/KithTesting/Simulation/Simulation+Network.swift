@@ -17,7 +17,9 @@ extension Simulation {
     }
 
     private var configuration: PeerSession.Configuration {
-        PeerSession.Configuration(group: Array("simulation".utf8), software: "KithTesting")
+        var configuration = PeerSession.Configuration(group: Array("simulation".utf8), software: "KithTesting")
+        configuration.capabilities.insert(.compression)
+        return configuration
     }
 
     private func latency() -> Int64 { random.int64(in: script.conditions.latencyMilliseconds) }
@@ -94,9 +96,11 @@ extension Simulation {
 
     func send(_ bytes: [UInt8], from end: EndID) throws {
         statistics.frames += 1
-        statistics.bytes += bytes.count
+        let isUnderstood = links[end.link].ends[end.side]?.session.capabilities.contains(.compression) == true
+        let compressed = links[end.link].ends[end.side]?.outgoing.compress(bytes, isUnderstood: isUnderstood) ?? bytes
+        statistics.bytes += compressed.count
         guard isOpen(end.other) else { return }
-        let frame = FrameUnderWay(bytes: bytes, altered: altered(bytes, end))
+        let frame = FrameUnderWay(bytes: bytes, compressed: compressed, altered: altered(bytes, end))
         let transmission = Int64(bytes.count) * 1_000 / Int64(script.conditions.bytesPerSecond)
         let arrival =
             max(now + latency() + links[end.link].delays[end.side], links[end.link].ends[end.other.side]?.lastArrival ?? now) + transmission
@@ -116,6 +120,9 @@ extension Simulation {
         guard let frame = links[end.link].ends[end.side]?.inbound.first else { return }
         links[end.link].ends[end.side]?.inbound.removeFirst()
         links[end.link].attempts = 0
+        guard (try? links[end.link].ends[end.side]?.incoming.decompress(frame.compressed)) == frame.bytes else {
+            throw Violation(.wrongState, "A frame to \(node(of: end).name) is another one when it is decompressed.")
+        }
         if let altered = frame.altered { noteAlteration(of: frame.bytes, to: altered, end) }
         let bytes = frame.altered ?? frame.bytes
         trace.mix(UInt8(end.side))
