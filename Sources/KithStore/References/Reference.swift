@@ -1,3 +1,4 @@
+import KithCausality
 import KithSync
 
 /// What becomes of a row whose parent is not shown.
@@ -25,6 +26,17 @@ struct Reference: Sendable {
     var isHard: Bool { rule == .cascade || rule == .restrict }
     /// What the column shows in place of a parent that is not there, if that is.
     var substitute: RowID? { if case .substitute(let id) = rule { id } else { nil } }
+
+    /// As the sidecar keeps it, to tell when it changes.
+    var signature: String {
+        let rule =
+            switch rule {
+            case .cascade: "cascade"
+            case .restrict: "restrict"
+            case .substitute(let id): id?.description ?? "null"
+            }
+        return "\(column)>\(parent) \(rule)"
+    }
 }
 
 /// A row by table and id.

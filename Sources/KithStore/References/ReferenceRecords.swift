@@ -47,6 +47,17 @@ struct ReferenceRecords {
             """)
     }
 
+    /// Notes the rows of a table that are hidden for the sake of others, and all that are shown for the sake of others.
+    func noteDependent(in table: Int) throws {
+        let insert = try connection.statement(
+            """
+            INSERT INTO kith_unsettled (tbl, id)
+            SELECT tbl, id FROM kith_hidden WHERE tbl = ? AND reason = \(HiddenReason.reference.rawValue) UNION ALL SELECT tbl, id FROM kith_held
+            """)
+        insert.bind(1, table)
+        try insert.run()
+    }
+
     // MARK: References that are not shown
 
     /// What columns of a row refer to, by number of the column.
@@ -82,6 +93,13 @@ struct ReferenceRecords {
         delete.bind(2, child.id)
         delete.bind(3, column)
         try delete.run()
+    }
+
+    /// Rows of a table whose references are not shown as they were written.
+    func waiting(in table: Int) throws -> [RowKey] {
+        let select = try connection.statement("SELECT DISTINCT child_tbl, child FROM kith_waiting WHERE child_tbl = ? ORDER BY 2")
+        select.bind(1, table)
+        return try rows(select)
     }
 
     /// Rows that refer to `parent` without showing it.

@@ -15,12 +15,25 @@ extension RowMerger {
     /// - Returns: whether the table lets it in.
     func show(_ row: RowKey) throws -> Bool {
         guard let table = ledger.catalog[row.table], let tracked = table.tracked else { return false }
-        let held = try find(table, row.id)
+        return try show(find(table, row.id), table, tracked, row.id)
+    }
+
+    /// Lets a visible row show what was written to it, whatever rule let its columns show something else.
+    func showWritten(_ row: RowKey) throws {
+        guard let table = ledger.catalog[row.table], let tracked = table.tracked else { return }
+        var held = try find(table, row.id)
+        guard let visible = held.visible, var stored = try ledger.storedRow(row.table, row: visible.row) else { return }
+        stored.substituted = try ReferenceRecords(connection: ledger.connection).waiting(row)
+        held.state = try stored.state(tracked, values: visible.values) { try SetText.elements(of: $0, ledger.connection) }
+        _ = try show(held, table, tracked, row.id)
+    }
+
+    private func show(_ held: Held, _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ id: RowID) throws -> Bool {
         do {
-            try show(held.state, table, tracked, row.id, held, held.context)
+            try show(held.state, table, tracked, id, held, held.context)
             return true
         } catch let error as SQLiteError where error.isConstraint && !error.isForeignKey {
-            try hide(held.state, table, row.id, held, held.context, .refused)
+            try hide(held.state, table, id, held, held.context, .refused)
             return false
         }
     }

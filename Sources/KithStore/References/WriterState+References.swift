@@ -5,12 +5,15 @@ import KithSync
 extension WriterState {
     /// Makes the app's tables obey their foreign keys, at the end of a transaction in which SQLite does not.
     func settleReferences(_ db: Database) throws {
+        guard declarations.hasForeignKeys else { return }
         for table in try settledReferences() { try db.notifyChanges(in: Table(table)) }
     }
 
+    /// The same, also where a migration has dropped the last foreign key.
+    ///
     /// - Returns: the names of the tables that changed.
     func settledReferences() throws -> [String] {
-        guard declarations.hasForeignKeys else { return [] }
+        guard try ReferenceRecords(connection: ledger.connection).hasUnsettled() else { return [] }
         let isSuspended = capture.isSuspended
         capture.isSuspended = true
         defer { capture.isSuspended = isSuspended }

@@ -11,20 +11,35 @@ struct SchemaArrival {
 
     /// - Parameter columnsBefore: how many columns of the table were known, from here or from peers, before this opening.
     func take(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, columnsBefore: Int) throws {
+        // Columns and foreign keys, as in "0,1,2;2>0 cascade".
         let name = "columns:\(table.number)"
-        let current = tracked.columns.map(String.init).joined(separator: ",")
+        let columns = tracked.columns.map(String.init).joined(separator: ",")
+        let current = columns + ";" + tracked.references.map(\.signature).joined(separator: ",")
         var before: Set<Int>?
         if case .text(let bytes)? = try records.meta(name) {
             if bytes == Array(current.utf8) { return }
-            before = Set(String(decoding: bytes, as: UTF8.self).split(separator: ",").compactMap { Int($0) })
+            before = Set(String(decoding: bytes, as: UTF8.self).prefix { $0 != ";" }.split(separator: ",").compactMap { Int($0) })
         }
         try records.setMeta(name, .text(current))
+        let vanished = before?.subtracting(tracked.columns).sorted() ?? []
+        if !vanished.isEmpty { try forget(vanished, of: table) }
+        try renewReferences(of: table)
         try settleHiddenRows(table)
-        guard let before else { return }
-        let appeared = tracked.columns.filter { !before.contains($0) && $0 < columnsBefore }
-        let vanished = before.subtracting(tracked.columns).sorted()
-        if appeared.isEmpty, vanished.isEmpty { return }
-        try adjustRows(table, appeared: appeared, vanished: vanished)
+        let appeared = before.map { before in tracked.columns.filter { !before.contains($0) && $0 < columnsBefore } } ?? []
+        if !appeared.isEmpty { try reveal(appeared, of: table) }
+    }
+
+    /// Undoes what references of the table have hidden, brought or shown otherwise than it was written, by whatever rules, and lets
+    /// those that there are now act anew.
+    private func renewReferences(of table: CatalogTable) throws {
+        let references = ReferenceRecords(connection: ledger.connection)
+        let merger = try RowMerger(ledger: ledger, clock: clock)
+        for row in try references.waiting(in: table.number) {
+            try merger.showWritten(row)
+            try references.stopWaiting(row)
+            try references.note(row)
+        }
+        try references.noteDependent(in: table.number)
     }
 
     /// Rows that no table could show, or a rule of the table did not let in.
@@ -39,27 +54,34 @@ struct SchemaArrival {
         for id in hidden { try merger.settle(table.number, id) }
     }
 
-    /// Rows with cells of columns that the table has only now, or has no longer.
-    private func adjustRows(_ table: CatalogTable, appeared: [Int], vanished: [Int]) throws {
-        // SQLite, too, writes a whole table anew to drop a column of it. To add one takes no time.
-        let rest = vanished.isEmpty ? "WHERE exceptions IS NOT NULL" : ""
-        let select = try ledger.connection.statement("SELECT row, id FROM \(Sidecar.clockTable(table.number)) \(rest)")
-        var rows: [(row: Int64, id: RowID)] = []
-        while try select.step() { rows.append((select.integer(0), try select.rowID(1))) }
-        let merger = try RowMerger(ledger: ledger, clock: clock)
-        for (row, id) in rows {
+    /// What the table showed in columns that were dropped is gone here; peers have it.
+    private func forget(_ vanished: [Int], of table: CatalogTable) throws {
+        for (row, id) in try rows(of: table) {
             guard var stored = try ledger.storedRow(table.number, row: row) else { continue }
             let (dots, exceptions) = (stored.liveDots, stored.exceptions)
-            // What the table showed in a column that was dropped is gone here; peers have it.
             for column in vanished {
                 let kind = column < stored.baseColumns ? table.kind(of: column) : nil
                 stored.exceptions[column] = kind.map { Cell(empty: $0) }
             }
-            if stored.exceptions != exceptions {
-                try ledger.save(stored, table.number, row: row, id: id)
-                try ledger.reindex(table.number, from: dots, at: row, to: stored.liveDots, at: row)
-            }
+            if stored.exceptions == exceptions { continue }
+            try ledger.save(stored, table.number, row: row, id: id)
+            try ledger.reindex(table.number, from: dots, at: row, to: stored.liveDots, at: row)
+        }
+    }
+
+    /// Rows with cells of columns that the table has only now. They are exceptions, so that to add a column takes no time.
+    private func reveal(_ appeared: [Int], of table: CatalogTable) throws {
+        let merger = try RowMerger(ledger: ledger, clock: clock)
+        for (row, id) in try rows(of: table, "WHERE exceptions IS NOT NULL") {
+            guard let stored = try ledger.storedRow(table.number, row: row) else { continue }
             if appeared.contains(where: { stored.exceptions[$0] != nil }) { try merger.settle(table.number, id, revealing: appeared) }
         }
+    }
+
+    private func rows(of table: CatalogTable, _ condition: String = "") throws -> [(row: Int64, id: RowID)] {
+        let select = try ledger.connection.statement("SELECT row, id FROM \(Sidecar.clockTable(table.number)) \(condition)")
+        var rows: [(row: Int64, id: RowID)] = []
+        while try select.step() { rows.append((select.integer(0), try select.rowID(1))) }
+        return rows
     }
 }
