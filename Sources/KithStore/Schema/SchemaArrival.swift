@@ -56,6 +56,9 @@ struct SchemaArrival {
 
     /// What the table showed in columns that were dropped is gone here; peers have it.
     private func forget(_ vanished: [Int], of table: CatalogTable) throws {
+        for column in vanished where table.kind(of: column) == .text {
+            try TextArchive(ledger: ledger).forgetShown(column, of: table.number)
+        }
         for (row, id) in try rows(of: table) {
             guard var stored = try ledger.storedRow(table.number, row: row) else { continue }
             let (dots, exceptions) = (stored.liveDots, stored.exceptions)

@@ -37,7 +37,9 @@ struct TextArchive {
             number: select.integer(0), heads: try heads(select.blob(1)), nextEvent: select.int(2))
     }
 
+    /// Begins a history, in place of one that is left of a row which a migration has left out.
     func create(_ key: TextKey) throws -> ArchivedText {
+        try forget(key)
         let insert = try connection.statement(
             "INSERT INTO kith_text (tbl, id, col, heads, next) VALUES (?, ?, ?, x'00', 0) RETURNING number")
         bind(key, to: insert)
@@ -87,6 +89,23 @@ struct TextArchive {
         ] {
             let delete = try connection.statement(sql)
             bind(key, to: delete)
+            try delete.run()
+        }
+    }
+
+    /// Removes the histories of a column of all rows but hidden ones, with what was put aside.
+    func forgetShown(_ column: Int, of table: Int) throws {
+        let isMeant = "tbl = ?1 AND col = ?2 AND id NOT IN (SELECT id FROM kith_hidden WHERE tbl = ?1)"
+        for sql in [
+            "DELETE FROM kith_text_change WHERE text IN (SELECT number FROM kith_text WHERE \(isMeant))",
+            "DELETE FROM kith_text_chunk WHERE text IN (SELECT number FROM kith_text WHERE \(isMeant))",
+            "DELETE FROM kith_text WHERE \(isMeant)",
+            // Early ones may be of rows that are on their way.
+            "DELETE FROM kith_text_aside WHERE \(isMeant) AND reason IS NOT ''",
+        ] {
+            let delete = try connection.statement(sql)
+            delete.bind(1, table)
+            delete.bind(2, column)
             try delete.run()
         }
     }
