@@ -187,6 +187,31 @@ struct SchemaSkewTests {
         try a.expectSound()
     }
 
+    @Test("rows of a table that was dropped are shown when it is declared again")
+    func tableDeclaredAgain() throws {
+        let item = "CREATE TABLE item (id BLOB PRIMARY KEY NOT NULL, text TEXT, note BLOB REFERENCES note (id) ON DELETE CASCADE)"
+        let tables = [TrackedTable("note"), TrackedTable("item")]
+        let (a, b) = (try App(Self.old + ";" + item, tables, replica: 1), try App(Self.old + ";" + item, tables, replica: 2))
+        try a.execute("INSERT INTO note VALUES (?, 'deleted')", [key(1)])
+        try b.receive(from: a)
+        try a.execute("DELETE FROM note")
+        try b.execute("INSERT INTO item VALUES (?, 'waits', ?)", [key(2), key(1)])
+        try a.receive(from: b)
+        #expect(try a.text("SELECT text FROM item") == [])
+        try a.migrate("DROP TABLE item")
+        try b.execute("INSERT INTO item (id, text) VALUES (?, 'came')", [key(3)])
+        try a.receive(from: b)
+        try a.store.restore(table: "note", id: rowID(1))
+        try a.expectSound()
+        let vector = try a.store.vector()
+        try a.migrate(item, tables)
+        #expect(try a.text("SELECT text FROM item ORDER BY text") == ["came", "waits"])
+        #expect(try a.store.vector() == vector)
+        try a.expectSound()
+        try b.receive(from: a)
+        #expect(try a.store.digest() == b.store.digest())
+    }
+
     /// Every sixth of the 120 orders; `KITH_SOAK` asks for all.
     private static let orderStep = ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 6 : 1
 

@@ -11,22 +11,34 @@ struct SchemaArrival {
 
     /// - Parameter columnsBefore: how many columns of the table were known, from here or from peers, before this opening.
     func take(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, columnsBefore: Int) throws {
-        // Columns and foreign keys, as in "0,1,2;2>0 cascade".
-        let name = "columns:\(table.number)"
         let columns = tracked.columns.map(String.init).joined(separator: ",")
         let current = columns + ";" + tracked.references.map(\.signature).joined(separator: ",")
         var before: Set<Int>?
-        if case .text(let bytes)? = try records.meta(name) {
-            if bytes == Array(current.utf8) { return }
-            before = Set(String(decoding: bytes, as: UTF8.self).prefix { $0 != ";" }.split(separator: ",").compactMap { Int($0) })
+        if let schema = try schema(of: table) {
+            if schema == current { return }
+            before = Set(schema.prefix { $0 != ";" }.split(separator: ",").compactMap { Int($0) })
         }
-        try records.setMeta(name, .text(current))
+        try records.setMeta(name(of: table), .text(current))
         let vanished = before?.subtracting(tracked.columns).sorted() ?? []
         if !vanished.isEmpty { try forget(vanished, of: table) }
         try renewReferences(of: table)
         try settleHiddenRows(table)
         let appeared = before.map { before in tracked.columns.filter { !before.contains($0) && $0 < columnsBefore } } ?? []
         if !appeared.isEmpty { try reveal(appeared, of: table) }
+    }
+
+    /// The table is not declared, so that rows of it are kept as they come. Once it is again, they are looked at, whatever its columns.
+    func leave(_ table: CatalogTable) throws {
+        guard let schema = try schema(of: table), let end = schema.firstIndex(of: ";") else { return }
+        try records.setMeta(name(of: table), .text(String(schema[..<end])))
+    }
+
+    private func name(of table: CatalogTable) -> String { "columns:\(table.number)" }
+
+    /// Columns and foreign keys of a table as its rows follow them, such as "0,1,2;2>0 cascade"; after it was not declared, the columns.
+    private func schema(of table: CatalogTable) throws -> String? {
+        guard case .text(let bytes)? = try records.meta(name(of: table)) else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Undoes what references of the table have hidden, brought or shown otherwise than it was written, by whatever rules, and lets

@@ -112,13 +112,17 @@ struct StoreOpening {
         let capture = Capture(ledger, clock, entry)
         try Functions.install(capture, on: connection.handle)
         try entry.enter()
+        let arrival = SchemaArrival(ledger: ledger, clock: clock)
         for table in ledger.catalog.tables {
-            guard let tracked = table.tracked else { continue }
+            guard let tracked = table.tracked else {
+                try arrival.leave(table)
+                continue
+            }
             try track(table, tracked, ledger, clock, capture)
             if try ClockRuns(connection).takeLostRows(of: table.number) { try adoptRows(table, tracked, ledger, clock) }
             capture.isSuspended = true
             defer { capture.isSuspended = false }
-            try SchemaArrival(ledger: ledger, clock: clock).take(table, tracked, columnsBefore: columnsBefore[table.number] ?? 0)
+            try arrival.take(table, tracked, columnsBefore: columnsBefore[table.number] ?? 0)
         }
         signal.begin(at: try records.vector(ledger.catalog))
         let state = WriterState(
