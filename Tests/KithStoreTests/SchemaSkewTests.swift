@@ -134,10 +134,12 @@ struct SchemaSkewTests {
         try a.execute("INSERT INTO note (id, title, color) VALUES (?, 'a', 'red'), (?, 'b', 'blue')", [key(1), key(2)])
         try a.execute("UPDATE note SET color = 'green' WHERE title = 'a'")
         try b.receive(from: a)
+        #expect(try a.store.digest() == b.store.digest())
         a.store.close()
         try a.database.write { try KithStore.removeTriggers(of: "note", in: $0) }
         try a.migrate("ALTER TABLE note DROP COLUMN color", Self.newTables)
         try a.expectSound()
+        #expect(try a.store.digest() == a.store.recomputedDigest())
         try b.execute("UPDATE note SET color = 'pink' WHERE title = 'b'")
         try a.receive(from: b)
         try a.migrate("ALTER TABLE note ADD COLUMN color TEXT NOT NULL DEFAULT 'none'", Self.newTables)

@@ -71,6 +71,7 @@ struct SchemaArrival {
         for column in vanished where table.kind(of: column) == .text {
             try TextArchive(ledger: ledger).forgetShown(column, of: table.number)
         }
+        var isChanged = false
         for (row, id) in try rows(of: table) {
             guard var stored = try ledger.storedRow(table.number, row: row) else { continue }
             let (dots, exceptions) = (stored.liveDots, stored.exceptions)
@@ -81,7 +82,10 @@ struct SchemaArrival {
             if stored.exceptions == exceptions { continue }
             try ledger.save(stored, table.number, row: row, id: id)
             try ledger.reindex(table.number, from: dots, at: row, to: stored.liveDots, at: row)
+            isChanged = true
         }
+        // No commit tells of it.
+        if isChanged { try DigestLedger(ledger: ledger).distrust() }
     }
 
     /// Rows with cells of columns that the table has only now. They are exceptions, so that to add a column takes no time.

@@ -79,16 +79,20 @@ extension StoreOpening {
         let select = try ledger.connection.statement("SELECT row, id FROM \(Sidecar.clockTable(table.number))")
         var rows: [(row: Int64, id: RowID)] = []
         while try select.step() { rows.append((select.integer(0), try select.rowID(1))) }
-        for (row, id) in rows { try takeUpTexts(of: row, id, table, tracked, ledger, carrying) }
-        if let carrying { try carryOverHidden(table, ledger, carrying) }
+        var isChanged = false
+        for (row, id) in rows where try takeUpTexts(of: row, id, table, tracked, ledger, carrying) { isChanged = true }
+        if let carrying, try carryOverHidden(table, ledger, carrying) { isChanged = true }
+        // No commit tells of it.
+        if isChanged { try DigestLedger(ledger: ledger).distrust() }
     }
 
+    /// - Returns: whether the row is another one now.
     private func takeUpTexts(
         of row: Int64, _ id: RowID, _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger,
         _ carrying: RegistersMadeTexts?
-    ) throws {
+    ) throws -> Bool {
         let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
-        guard let stored = try ledger.storedRow(table.number, row: row), let found = try user.find(id) else { return }
+        guard let stored = try ledger.storedRow(table.number, row: row), let found = try user.find(id) else { return false }
         var state = try stored.state(tracked, values: found.values) { try SetText.elements(of: $0, ledger.connection) }
         var marks: [RegistersMadeTexts.Mark] = []
         var isCarried = false
@@ -104,16 +108,18 @@ extension StoreOpening {
             isCarried = state != before
         }
         let isShown = stored.exceptions.cells.allSatisfy { !$0.cell.holdsText || !tracked.columns.contains($0.column) }
-        if isShown, !isCarried { return }
+        if isShown, !isCarried { return false }
         try TextCells(ledger).settle(&state, table: table.number, id: id)
         try carrying?.mark(marks, in: &state, table: table.number, id: id, TextCells(ledger))
         try user.update(row, from: found.values, to: state.shownValues(tracked))
         let new = StoredRow(state, table, tracked, context: stored.context)
         try ledger.save(new, table.number, row: row, id: id)
         try ledger.reindex(table.number, from: stored.liveDots, at: row, to: new.liveDots, at: row)
+        return true
     }
 
-    private func carryOverHidden(_ table: CatalogTable, _ ledger: RowLedger, _ carrying: RegistersMadeTexts) throws {
+    /// - Returns: whether a row is another one now.
+    private func carryOverHidden(_ table: CatalogTable, _ ledger: RowLedger, _ carrying: RegistersMadeTexts) throws -> Bool {
         let select = try ledger.connection.statement(
             "SELECT id, number, state, context, reason, since FROM kith_hidden WHERE tbl = ?")
         select.bind(1, table.number)
@@ -121,6 +127,7 @@ extension StoreOpening {
         while try select.step() {
             rows.append((try select.rowID(0), try ledger.hiddenRow(select, at: 1, table: table.number), select.integer(5)))
         }
+        var isChanged = false
         for (id, row, since) in rows {
             var changed = row
             let marks = carrying.carryOver(&changed.state)
@@ -128,7 +135,9 @@ extension StoreOpening {
             try TextCells(ledger).settle(&changed.state, table: table.number, id: id)
             try carrying.mark(marks, in: &changed.state, table: table.number, id: id, TextCells(ledger))
             _ = try ledger.save(changed, table.number, id: id, sinceMilliseconds: since)
+            isChanged = true
         }
+        return isChanged
     }
 }
 
