@@ -78,6 +78,28 @@ struct ReferenceTests {
         #expect(try Self.count("folder", b) == 0)
     }
 
+    @Test("RESTRICT brings back a row of nothing but counters, but not what is left of a collected one", arguments: [true, false])
+    func restrictCounters(hasName: Bool) throws {
+        func open() throws -> TestStore {
+            try TestStore(
+                sql: """
+                    CREATE TABLE tally (id BLOB PRIMARY KEY NOT NULL, count INTEGER NOT NULL DEFAULT 0\(hasName ? ", name TEXT" : ""));
+                    CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, tally BLOB REFERENCES tally (id));
+                    """, tables: [TrackedTable("tally", counters: ["count"]), TrackedTable("note")])
+        }
+        let (a, b) = (try open(), try open())
+        try a.execute("INSERT INTO tally (id, count) VALUES (?, 5)", [key(1)])
+        try b.receive(from: a)
+        try b.execute("DELETE FROM tally")
+        try b.store.emptyTrash()
+        #expect(try b.store.collectGarbage(acknowledged: []) == (hasName ? 1 : 0))
+        try a.execute("INSERT INTO note VALUES (?, 't', ?)", [key(2), key(1)])
+        try b.receive(from: a)
+        #expect(try Self.count("note", b) == (hasName ? 0 : 1))
+        #expect(try b.database.read { try Int.fetchAll($0, sql: "SELECT count FROM tally") } == (hasName ? [] : [5]))
+        try b.expectSound()
+    }
+
     @Test("an edit of a folder that was brought back keeps it")
     func editHeld() throws {
         let (a, b) = try Self.conflict("RESTRICT")

@@ -62,7 +62,10 @@ final class RowFactsReader {
         guard let hidden = try ledger.hiddenRow(row.table, row.id) else { return RowFacts(life: .absent, isShown: false) }
         var facts = RowFacts(life: .absent, isShown: false)
         let values = hidden.state.shownValues(tracked)
-        if hidden.reason == .deleted || hidden.reason == .reference, !hidden.state.isBare,
+        // Of a table that has nothing but counters, garbage collection takes nothing.
+        let isKept = table.columns.allSatisfy { $0.key.kind == .counter }
+        let hasContents = isKept ? !hidden.state.cells.isEmpty : !hidden.state.isBare
+        if hidden.reason == .deleted || hidden.reason == .reference, hasContents,
             tracked.naturalKey?.names(row.id, showing: values) ?? true
         {
             facts.life = hidden.state.isVisible(tracked.deletePolicy) ? .alive : .dead
