@@ -29,8 +29,9 @@ struct SchemaArrival {
 
     /// The table is not declared, so that rows of it are kept as they come. Once it is again, they are looked at, whatever its columns.
     func leave(_ table: CatalogTable) throws {
-        guard let schema = try schema(of: table), let end = schema.firstIndex(of: ";") else { return }
-        try records.setMeta(name(of: table), .text(String(schema[..<end])))
+        guard let schema = try schema(of: table) else { return }
+        if let end = schema.firstIndex(of: ";") { try records.setMeta(name(of: table), .text(String(schema[..<end]))) }
+        try LostRows(ledger: ledger).forgetTable(table)
     }
 
     private func name(of table: CatalogTable) -> String { "columns:\(table.number)" }

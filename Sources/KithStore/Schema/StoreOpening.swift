@@ -250,7 +250,9 @@ struct StoreOpening {
             "SELECT 1 FROM \(clocks) c LEFT JOIN \(name) n ON n.rowid = c.row WHERE n.\(key) IS NOT c.id LIMIT 1")
         let isMoved = try select.step()
         select.reset()
-        if isMoved { try RowNumbering(connection: connection).repair(ledger.catalog) }
+        if !isMoved { return }
+        try RowNumbering(connection: connection).repair(ledger.catalog)
+        for table in ledger.catalog.tables where table.tracked != nil { try LostRows(ledger: ledger).forgetRemains(of: table.number) }
     }
 
     /// Rows that are taken up hold what the triggers would have let in.

@@ -37,7 +37,7 @@ struct TextArchive {
             number: select.integer(0), heads: try heads(select.blob(1)), nextEvent: select.int(2))
     }
 
-    /// Begins a history, in place of one that is left of a row which a migration has left out.
+    /// Begins a history, in place of one that was left behind.
     func create(_ key: TextKey) throws -> ArchivedText {
         try forget(key)
         let insert = try connection.statement(
@@ -95,19 +95,23 @@ struct TextArchive {
 
     /// Removes the histories of a column of all rows but hidden ones, with what was put aside.
     func forgetShown(_ column: Int, of table: Int) throws {
-        let isMeant = "tbl = ?1 AND col = ?2 AND id NOT IN (SELECT id FROM kith_hidden WHERE tbl = ?1)"
-        for sql in [
-            "DELETE FROM kith_text_change WHERE text IN (SELECT number FROM kith_text WHERE \(isMeant))",
-            "DELETE FROM kith_text_chunk WHERE text IN (SELECT number FROM kith_text WHERE \(isMeant))",
-            "DELETE FROM kith_text WHERE \(isMeant)",
-            // Early ones may be of rows that are on their way.
-            "DELETE FROM kith_text_aside WHERE \(isMeant) AND reason IS NOT ''",
-        ] {
-            let delete = try connection.statement(sql)
-            delete.bind(1, table)
-            delete.bind(2, column)
-            try delete.run()
-        }
+        try forget("tbl = \(table) AND col = \(column) AND id NOT IN (SELECT id FROM kith_hidden WHERE tbl = \(table))")
+    }
+
+    /// The same of rows that are not there any more.
+    func forgetLost(of table: Int) throws {
+        try forget("tbl = \(table) AND id NOT IN (\(Sidecar.rowsSQL(table)))")
+    }
+
+    private func forget(_ condition: String) throws {
+        // Early changes may be of rows that are on their way.
+        try connection.execute(
+            """
+            DELETE FROM kith_text_change WHERE text IN (SELECT number FROM kith_text WHERE \(condition));
+            DELETE FROM kith_text_chunk WHERE text IN (SELECT number FROM kith_text WHERE \(condition));
+            DELETE FROM kith_text WHERE \(condition);
+            DELETE FROM kith_text_aside WHERE \(condition) AND reason IS NOT '';
+            """)
     }
 
     private func heads(_ bytes: [UInt8]) throws -> [TextHead] {

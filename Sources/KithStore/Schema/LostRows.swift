@@ -1,0 +1,37 @@
+import KithCausality
+import KithSync
+
+/// Rows that a migration has left out of their table, or dropped with it, are gone here without a commit: nobody deletes them elsewhere.
+struct LostRows {
+    let ledger: RowLedger
+
+    /// Forgets the rows of a table that is not in the file any more.
+    func forgetTable(_ table: CatalogTable) throws {
+        let clocks = Sidecar.clockTable(table.number)
+        let select = try ledger.connection.statement(
+            """
+            SELECT 1 FROM \(clocks) WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE) LIMIT 1
+            """)
+        select.bind(1, .text(table.name))
+        let hasLost = try select.step()
+        select.reset()
+        if !hasLost { return }
+        try ledger.connection.execute("DELETE FROM kith_dot WHERE tbl = \(table.number) AND row > 0; DELETE FROM \(clocks)")
+        try forgetRemains(of: table.number)
+    }
+
+    /// Forgets what else is kept of rows whose clocks are gone.
+    func forgetRemains(of table: Int) throws {
+        try TextArchive(ledger: ledger).forgetLost(of: table)
+        try ledger.connection.execute(
+            "DELETE FROM kith_waiting WHERE child_tbl = \(table) AND child NOT IN (\(Sidecar.rowsSQL(table)))")
+        try DigestLedger(ledger: ledger).distrust()
+    }
+}
+
+extension Sidecar {
+    /// Selects the ids of all rows of a table, shown or not.
+    static func rowsSQL(_ table: Int) -> String {
+        "SELECT id FROM kith_hidden WHERE tbl = \(table) UNION ALL SELECT id FROM \(clockTable(table))"
+    }
+}
