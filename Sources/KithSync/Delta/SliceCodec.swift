@@ -7,7 +7,7 @@ public enum SliceCodec {
         writer.vector(slice.vector, &replicas)
         writer.heads(slice.target, &replicas)
         writer.fixed64(slice.clock.rawValue)
-        writer.byte((slice.isFirst ? Flag.first : 0) | (slice.isLast ? Flag.last : 0) | (slice.listing == nil ? 0 : Flag.listing))
+        writer.byte((slice.isFirst ? Flag.first : 0) | (slice.isLast ? Flag.last : 0) | Ending(of: slice).rawValue)
         writer.count(slice.rowsRemaining)
         writer.count(slice.tables.count)
         for table in slice.tables { encode(table, to: &writer) }
@@ -17,7 +17,8 @@ public enum SliceCodec {
         encode(slice.position, of: slice, to: &writer)
     }
 
-    public static func decode(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> Slice {
+    /// Reads a slice but for what stands at the end of its frame.
+    static func decode(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> (slice: Slice, ending: Ending) {
         let since = try reader.vector(replicas)
         let vector = try reader.vector(replicas)
         let target = try reader.heads(replicas)
@@ -28,38 +29,63 @@ public enum SliceCodec {
         let tables = try tables(&reader)
         let rows = try rows(&reader, tables, replicas)
         if rows.first?.isPrelude == true, flags & Flag.last != 0 { throw .malformed("beginning of a row at the end") }
-        return Slice(
+        let slice = Slice(
             since: since, vector: vector, target: target, clock: clock, isFirst: flags & Flag.first != 0,
             isLast: flags & Flag.last != 0, position: try position(&reader, rows, tables), rowsRemaining: rowsRemaining,
-            tables: tables, rows: rows,
-            listing: flags & Flag.listing == 0 ? nil : Listing(after: nil, floor: VersionVector()))
+            tables: tables, rows: rows)
+        return (slice, Ending(rawValue: flags))
     }
 
     private enum Flag {
         static let first: UInt8 = 1
         static let last: UInt8 = 2
-        static let listing: UInt8 = 4
     }
 }
 
 // MARK: - What stands at the end of the frame, for those who know it
 
 extension SliceCodec {
-    static func encodeListing(_ slice: Slice, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
-        guard let listing = slice.listing else { return }
-        writer.vector(listing.floor, &replicas)
-        writer.byte(listing.after == nil ? PositionTag.none : PositionTag.explicit)
-        if let after = listing.after { writer.position(after) }
+    /// What the flags of a slice promise there.
+    struct Ending: OptionSet {
+        let rawValue: UInt8
+
+        static let listing = Ending(rawValue: 4)
+        static let incompleteColumns = Ending(rawValue: 8)
     }
 
-    /// Reads what ``encodeListing(_:to:_:)`` has written, if the slice's flags promise it.
-    static func decodeListing(_ slice: inout Slice, _ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) {
-        guard slice.listing != nil else { return }
-        let floor = try reader.vector(replicas)
-        guard slice.since.isEmpty, slice.vector.covers(floor) else { throw .malformed("listing") }
-        let hasPosition = try reader.byte() == PositionTag.explicit
-        let after = hasPosition ? try reader.position() : nil
-        slice.listing = Listing(after: after, floor: floor)
+    static func encodeEnding(of slice: Slice, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
+        if let listing = slice.listing {
+            writer.vector(listing.floor, &replicas)
+            writer.byte(listing.after == nil ? PositionTag.none : PositionTag.explicit)
+            if let after = listing.after { writer.position(after) }
+        }
+        if Ending(of: slice).contains(.incompleteColumns) {
+            for table in slice.tables { encode(table.incomplete, to: &writer) }
+        }
+    }
+
+    /// Reads what ``encodeEnding(of:to:_:)`` has written.
+    static func decode(
+        _ ending: Ending, of slice: inout Slice, _ reader: inout ByteReader, _ replicas: ReplicaTable
+    ) throws(WireError) {
+        if ending.contains(.listing) {
+            let floor = try reader.vector(replicas)
+            guard slice.since.isEmpty, slice.vector.covers(floor) else { throw .malformed("listing") }
+            let hasPosition = try reader.byte() == PositionTag.explicit
+            let after = hasPosition ? try reader.position() : nil
+            slice.listing = Listing(after: after, floor: floor)
+        }
+        if ending.contains(.incompleteColumns) {
+            for table in slice.tables.indices { slice.tables[table].incomplete = try columns(&reader) }
+        }
+    }
+}
+
+extension SliceCodec.Ending {
+    fileprivate init(of slice: Slice) {
+        self = []
+        if slice.listing != nil { insert(.listing) }
+        if slice.tables.contains(where: { !$0.incomplete.isEmpty }) { insert(.incompleteColumns) }
     }
 }
 
@@ -68,8 +94,12 @@ extension SliceCodec {
 extension SliceCodec {
     private static func encode(_ table: TableSchema, to writer: inout ByteWriter) {
         writer.blob(table.name)
-        writer.count(table.columns.count)
-        for column in table.columns {
+        encode(table.columns, to: &writer)
+    }
+
+    private static func encode(_ columns: [ColumnKey], to writer: inout ByteWriter) {
+        writer.count(columns.count)
+        for column in columns {
             writer.byte(column.kind.rawValue)
             writer.blob(column.name)
         }
@@ -87,6 +117,10 @@ extension SliceCodec {
 
     private static func table(_ reader: inout ByteReader) throws(WireError) -> TableSchema {
         let name = try reader.blob(limit: WireLimits.nameBytesMax, "nameBytesMax")
+        return TableSchema(name: name, columns: try columns(&reader))
+    }
+
+    private static func columns(_ reader: inout ByteReader) throws(WireError) -> [ColumnKey] {
         let count = try reader.count(eachBytes: 2, limit: WireLimits.columnsMax, "columnsMax")
         var columns: [ColumnKey] = []
         columns.reserveCapacity(count)
@@ -96,7 +130,7 @@ extension SliceCodec {
         }
         let sorted = columns.sorted()
         guard zip(sorted, sorted.dropFirst()).allSatisfy({ $0 != $1 }) else { throw .malformed("column named twice") }
-        return TableSchema(name: name, columns: columns)
+        return columns
     }
 }
 

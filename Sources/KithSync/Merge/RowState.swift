@@ -87,13 +87,14 @@ public struct RowState: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - isWhole: whether the sender has no other cells than these. What it has not, and its vector covers, is gone.
+    ///   - incomplete: columns of which the sender may lack cells all the same.
     ///   - vector: what the holder knows of its whole store; the row's own context is added to it.
     ///   - theirs: what the sender knew of this row: its vector and the part's context.
     public mutating func merge(
-        _ part: RowState, isWhole: Bool = false, knowing vector: VersionVector, theirs: VersionVector
+        _ part: RowState, isWhole: Bool = false, incomplete: [Int] = [], knowing vector: VersionVector, theirs: VersionVector
     ) {
         let mine = context.isEmpty ? vector : vector.joined(with: context)
-        if isWhole { dropCells(besides: part, theirs: theirs) }
+        if isWhole { dropCells(besides: part, incomplete, theirs: theirs) }
         let merged = keep(
             tombstones, knowing: mine, part.tombstones, knowing: theirs, dot: \.dot,
             same: { Tombstone(dot: $0.dot, seen: $0.seen.joined(with: $1.seen)) })
@@ -114,8 +115,8 @@ public struct RowState: Hashable, Sendable {
         tombstones = merged
     }
 
-    private mutating func dropCells(besides part: RowState, theirs: VersionVector) {
-        for entry in cells where part[entry.column] == nil {
+    private mutating func dropCells(besides part: RowState, _ incomplete: [Int], theirs: VersionVector) {
+        for entry in cells where part[entry.column] == nil && !incomplete.contains(entry.column) {
             var cell = entry.cell
             if case .set(let set) = cell, theirs.covers(set.touched) { cell = cell.empty }
             if case .text(let text) = cell, theirs.covers(text.touched) { cell = cell.empty }

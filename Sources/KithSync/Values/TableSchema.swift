@@ -25,9 +25,13 @@ public struct TableSchema: Hashable, Sendable {
     /// UTF-8 bytes of the name, compared as bytes.
     public let name: [UInt8]
     public var columns: [ColumnKey]
+    /// Columns of which rows of the sender may lack cells that nobody has removed: its app, or that of somebody it has rows from, let
+    /// go of the column once.
+    public var incomplete: [ColumnKey]
 
-    public init(name: [UInt8], columns: [ColumnKey]) {
+    public init(name: [UInt8], columns: [ColumnKey], incomplete: [ColumnKey] = []) {
         self.name = name
         self.columns = columns
+        self.incomplete = incomplete
     }
 }

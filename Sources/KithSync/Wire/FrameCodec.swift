@@ -43,7 +43,7 @@ public enum FrameCodec {
             SliceCodec.encode(slice, to: &body, &replicas)
             body.count(alsoSentTo.count)
             for replica in alsoSentTo { body.count(replicas.number(of: replica)) }
-            SliceCodec.encodeListing(slice, to: &body, &replicas)
+            SliceCodec.encodeEnding(of: slice, to: &body, &replicas)
         case .acknowledge(let acknowledgement):
             type = FrameType.acknowledge
             body.varint(acknowledgement.slices)
@@ -87,6 +87,7 @@ public enum FrameCodec {
             type = FrameType.digestRows
             body.range(range)
             SliceCodec.encode(slice, to: &body, &replicas)
+            SliceCodec.encodeEnding(of: slice, to: &body, &replicas)
         case .goodbye(let code, let message):
             type = FrameType.goodbye
             body.byte(code.rawValue)
@@ -108,9 +109,9 @@ public enum FrameCodec {
         case FrameType.hello:
             return .hello(try hello(&reader, replicas))
         case FrameType.slice:
-            var slice = try SliceCodec.decode(&reader, replicas)
+            var (slice, ending) = try SliceCodec.decode(&reader, replicas)
             let others = try neighbours(&reader, replicas)
-            try SliceCodec.decodeListing(&slice, &reader, replicas)
+            try SliceCodec.decode(ending, of: &slice, &reader, replicas)
             return .slice(slice, alsoSentTo: others)
         case FrameType.acknowledge:
             return .acknowledge(Acknowledgement(slices: try reader.varint(), durable: try reader.vector(replicas)))
@@ -134,7 +135,9 @@ public enum FrameCodec {
             return .digestParts(vector, try reader.range(), try reader.parts())
         case FrameType.digestRows:
             let range = try reader.range()
-            return .digestRows(range, try SliceCodec.decode(&reader, replicas))
+            var (slice, ending) = try SliceCodec.decode(&reader, replicas)
+            try SliceCodec.decode(ending, of: &slice, &reader, replicas)
+            return .digestRows(range, slice)
         case FrameType.goodbye:
             let code = CloseCode(rawValue: try reader.byte()) ?? .unspecified
             return .goodbye(

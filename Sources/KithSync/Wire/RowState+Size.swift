@@ -80,6 +80,7 @@ private enum Bound {
     /// Flags, stamp, the count of parents, scalars replaced, two lengths.
     static let textChange = 1 + stamp + 2 + 5 + 2 * 4
     static let tombstone = dot + 2
-    /// Entries of a frame beside those of its only row: replicas, vectors, heads, neighbours, a table and its columns.
-    static let otherEntries = 4 * WireLimits.replicasMax + WireLimits.neighboursMax + WireLimits.columnsMax + 2
+    /// Entries of a frame beside those of its only row: replicas, vectors, heads, neighbours, a table, its columns and those that are
+    /// incomplete.
+    static let otherEntries = 4 * WireLimits.replicasMax + WireLimits.neighboursMax + 2 * WireLimits.columnsMax + 2
 }

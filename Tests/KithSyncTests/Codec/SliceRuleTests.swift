@@ -95,6 +95,24 @@ import Testing
         #expect(FrameBuilder(position: [3]).refusal == .malformed("position"))
     }
 
+    @Test func `each table says which of its columns are incomplete, if the flag is there, and none twice`() throws {
+        var frame = FrameBuilder(tables: twoTables)
+        frame.flags |= 8
+        #expect(frame.refusal == .truncated)
+        frame.ending = [0]
+        #expect(frame.refusal == .truncated)
+        frame.ending = [0, 1, 4, 1, 0x78]
+        #expect(frame.refusal == .unsupported("kind of column"))
+        frame.ending = [0, 2, 1, 1, 0x78, 1, 1, 0x78]
+        #expect(frame.refusal == .malformed("column named twice"))
+        frame.ending = [0, 2, 1, 1, 0x78, 0, 1, 0x78]
+        guard case .slice(let slice, _) = try FrameCodec.decode(frame.bytes) else { throw WireError.malformed("frame") }
+        #expect(slice.tables.map(\.incomplete) == [[], [ColumnKey("x", .set), ColumnKey("x", .register)]])
+        frame.flags &= ~8
+        guard case .slice(let ignorant, _) = try FrameCodec.decode(frame.bytes) else { throw WireError.malformed("frame") }
+        #expect(ignorant.tables == twoTables)
+    }
+
     @Test func `a column of an unknown kind is refused`() {
         let bytes = FrameBuilder(tables: [TableSchema(name: Array("t".utf8), columns: [ColumnKey("x", .text)])]).bytes
         let changed = bytes.replacing([1, 0x74, 1, 3, 1, 0x78] as [UInt8], with: [1, 0x74, 1, 4, 1, 0x78])

@@ -97,6 +97,29 @@ import Testing
         #expect(frame(WireLimits.columnsMax + 1).refusal == .limitExceeded("columnsMax"))
     }
 
+    /// A frame that names columns of its only table at the end as incomplete.
+    private func frame(incomplete columns: [ColumnKey]) -> FrameBuilder {
+        var writer = ByteWriter()
+        writer.count(columns.count)
+        for column in columns {
+            writer.byte(column.kind.rawValue)
+            writer.blob(column.name)
+        }
+        var frame = FrameBuilder()
+        frame.flags |= 8
+        frame.ending = writer.bytes
+        return frame
+    }
+
+    @Test func `a table has at most columnsMax incomplete columns, whose names have at most nameBytesMax bytes`() {
+        func columns(_ count: Int) -> [ColumnKey] { (0..<count).map { ColumnKey("c\($0)", .register) } }
+        #expect(frame(incomplete: columns(WireLimits.columnsMax)).refusal == nil)
+        #expect(frame(incomplete: columns(WireLimits.columnsMax + 1)).refusal == .limitExceeded("columnsMax"))
+        func name(_ count: Int) -> [ColumnKey] { [ColumnKey(name: [UInt8](repeating: 1, count: count), kind: .set)] }
+        #expect(frame(incomplete: name(WireLimits.nameBytesMax)).refusal == nil)
+        #expect(frame(incomplete: name(WireLimits.nameBytesMax + 1)).refusal == .limitExceeded("nameBytesMax"))
+    }
+
     @Test func `a name has at most nameBytesMax bytes`() {
         func frame(table: Int, column: Int) -> FrameBuilder {
             let name = [UInt8](repeating: 1, count: column)

@@ -18,10 +18,13 @@ struct FrameBuilder {
     var vector: [(UInt64, UInt64)] = []
     var target: [(UInt64, UInt64, HybridTimestamp)] = []
     var clock = HybridTimestamp.zero
+    var flags: UInt8 = 3
     var tables: [TableSchema] = [TableSchema(name: Array("t".utf8), columns: [ColumnKey("x", .register)])]
     var rows: [Row] = []
     var position: [UInt8]?
     var alsoSentTo: [UInt64] = []
+    /// What the flags promise at the end.
+    var ending: [UInt8] = []
 
     var bytes: [UInt8] {
         var writer = ByteWriter()
@@ -42,7 +45,7 @@ struct FrameBuilder {
             writer.fixed64(head.2.rawValue)
         }
         writer.fixed64(clock.rawValue)
-        writer.byte(3)
+        writer.byte(flags)
         writer.count(0)
         writer.count(tables.count)
         for table in tables {
@@ -62,6 +65,7 @@ struct FrameBuilder {
         writer.raw(position ?? [rows.isEmpty ? 0 : 1])
         writer.count(alsoSentTo.count)
         for number in alsoSentTo { writer.varint(number) }
+        writer.raw(ending)
         return writer.bytes
     }
 

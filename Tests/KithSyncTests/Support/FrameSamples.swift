@@ -63,6 +63,7 @@ enum FrameSamples {
         ("hello-of-a-new-store", .hello(newStore)),
         ("slice", .slice(slice, alsoSentTo: [b, c])),
         ("slice-without-rows", .slice(emptySlice, alsoSentTo: [])),
+        ("slice-with-ending", .slice(sliceWithEnding, alsoSentTo: [])),
         ("acknowledge", .acknowledge(Acknowledgement(slices: 130, durable: vector))),
         ("want", .want(Want(slices: 2, since: vector, resumption: nil))),
         ("want-with-resumption", .want(Want(slices: 2, since: vector, resumption: Resumption(position: position, vector: vector)))),
@@ -100,6 +101,17 @@ enum FrameSamples {
     private static let emptySlice = Slice(
         since: VersionVector(), vector: vector, target: heads, clock: time, isFirst: true, isLast: true, position: nil,
         rowsRemaining: 0, tables: [], rows: [])
+
+    private static let sliceWithEnding: Slice = {
+        var slice = emptySlice
+        let incomplete = [ColumnKey("gone", .set), ColumnKey("r0", .register)]
+        slice.tables = [
+            TableSchema(name: Array("empty".utf8), columns: []),
+            TableSchema(name: Array("things".utf8), columns: [], incomplete: incomplete),
+        ]
+        slice.listing = Listing(after: position, floor: VersionVector([Dot(replica: a, sequence: 2)]))
+        return slice
+    }()
 
     // MARK: Random frames
 
