@@ -6,13 +6,13 @@ import Testing
 
 @Suite("A column that one version of an app drops is lost for those who still have it")
 struct DroppedColumnTests {
-    private typealias App = SchemaSkewTests.App
 
     private static let sql = """
         CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, color TEXT NOT NULL DEFAULT 'none',
             tags TEXT NOT NULL DEFAULT '[]', body TEXT NOT NULL DEFAULT '', views INTEGER NOT NULL DEFAULT 0)
         """
     private static let dropped = ["color", "tags", "body"]
+    private static let shown = "SELECT title || ' ' || color || tags || body || views FROM note ORDER BY title"
     private static let tables = [TrackedTable("note", sets: ["tags"], counters: ["views"], texts: ["body"])]
     private static let local = [TrackedTable("note", counters: ["views"], localColumns: ["color", "tags", "body"])]
 
@@ -29,12 +29,36 @@ struct DroppedColumnTests {
         return app
     }
 
+    private func empty(replica: UInt64) throws -> App { try App(Self.sql, Self.tables, replica: replica) }
+
     private func letGo(_ app: App, _ way: Way = .dropped) throws {
         guard way == .dropped else { return try app.migrate("SELECT 1", Self.local) }
         app.store.close()
         try app.database.write { try KithStore.removeTriggers(of: "note", in: $0) }
         let sql = Self.dropped.map { "ALTER TABLE note DROP COLUMN \($0)" }.joined(separator: ";")
         try app.migrate(sql, [TrackedTable("note", counters: ["views"])])
+    }
+
+    private func takeBack(_ app: App) throws {
+        try app.migrate(
+            """
+            ALTER TABLE note ADD COLUMN color TEXT NOT NULL DEFAULT 'none'; ALTER TABLE note ADD COLUMN tags TEXT NOT NULL DEFAULT '[]'
+            """, [TrackedTable("note", sets: ["tags"], counters: ["views"])])
+        try app.migrate("ALTER TABLE note ADD COLUMN body TEXT NOT NULL DEFAULT ''", Self.tables)
+    }
+
+    /// Whether `app` holds the cells, and does not only show them.
+    private func expectKept(_ app: App, title: String, replica: UInt64, _ location: SourceLocation = #_sourceLocation) throws {
+        let expected = ["\(title) green[\"x\"]a text3"]
+        #expect(try app.text(Self.shown) == expected, sourceLocation: location)
+        try app.expectSound(location)
+        let fresh = try empty(replica: replica)
+        try fresh.receive(from: app)
+        #expect(try fresh.text(Self.shown) == expected, sourceLocation: location)
+        try app.execute("DELETE FROM note")
+        try app.store.restore(table: "note", id: rowID(1))
+        #expect(try app.text(Self.shown) == expected, sourceLocation: location)
+        try app.expectSound(location)
     }
 
     @Test("a store that let go of columns is sound, and nobody is said to have changed its rows", arguments: Way.allCases)
@@ -46,5 +70,124 @@ struct DroppedColumnTests {
         #expect(try a.store.digest() == a.store.recomputedDigest())
         #expect(try a.store.advanceDigest().tampered == [])
         try a.expectSound()
+    }
+
+    @Test("a row that is edited after the column was dropped keeps its cells elsewhere", arguments: Way.allCases)
+    func edited(way: Way) throws {
+        let (a, b) = (try filled(replica: 1), try empty(replica: 2))
+        try b.receive(from: a)
+        try letGo(a, way)
+        try a.expectSound()
+        try a.execute("UPDATE note SET title = 'a2'")
+        try b.receive(from: a)
+        try expectKept(b, title: "a2", replica: 3)
+        try a.expectSound()
+    }
+
+    @Test("a row that is edited after the column was dropped and added again keeps its cells elsewhere")
+    func takenBack() throws {
+        let (a, b) = (try filled(replica: 1), try empty(replica: 2))
+        try b.receive(from: a)
+        try letGo(a)
+        try takeBack(a)
+        try a.execute("UPDATE note SET title = 'a2'")
+        try b.receive(from: a)
+        #expect(try a.text(Self.shown) == ["a2 none[]3"])
+        try a.expectSound()
+        try expectKept(b, title: "a2", replica: 3)
+    }
+
+    @Test("who was filled by one that dropped the column takes it from nobody, whether he knows it or not", arguments: [true, false])
+    func passedOn(isKnown: Bool) throws {
+        let (a, b) = (try filled(replica: 1), try empty(replica: 2))
+        try b.receive(from: a)
+        try letGo(a)
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, views INTEGER NOT NULL DEFAULT 0)"
+        let c = try isKnown ? empty(replica: 3) : App(sql, [TrackedTable("note", counters: ["views"])], replica: 3)
+        let d = try empty(replica: 4)
+        try c.receive(from: a)
+        try d.receive(from: c)
+        try d.execute("UPDATE note SET title = 'd'")
+        try b.receive(from: d)
+        try expectKept(b, title: "d", replica: 5)
+    }
+
+    @Test("a listing takes no cells of the column from whoever returns, but the rows that were deleted", arguments: Way.allCases)
+    func listed(way: Way) throws {
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, color TEXT)"
+        let (a, b, fresh) = (try App(sql, replica: 1), try App(sql, replica: 2), try App(sql, replica: 3))
+        try a.execute("INSERT INTO note VALUES (?, 'a', 'red'), (?, 'gone', 'blue')", [key(1), key(2)])
+        try b.receive(from: a)
+        try a.execute("DELETE FROM note WHERE title = 'gone'")
+        try a.store.emptyTrash()
+        #expect(try a.store.collectGarbage(acknowledged: []) == 1)
+        a.store.close()
+        try a.database.write { try KithStore.removeTriggers(of: "note", in: $0) }
+        switch way {
+        case .dropped: try a.migrate("ALTER TABLE note DROP COLUMN color")
+        case .madeLocal: try a.migrate("SELECT 1", [TrackedTable("note", localColumns: ["color"])])
+        }
+        #expect(try a.store.delta(since: try b.store.vector()).listing != nil)
+        try b.receive(from: a)
+        try fresh.receive(from: b)
+        for app in [b, fresh] {
+            #expect(try app.text("SELECT title || color FROM note") == ["ared"])
+            try app.expectSound()
+        }
+    }
+
+    @Test(
+        "a row that has nothing but the dropped column and a count is not taken for a collected one",
+        arguments: [DeletePolicy.updateWins, .deleteWins])
+    func onlyCounted(policy: DeletePolicy) throws {
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, color TEXT, views INTEGER NOT NULL DEFAULT 0)"
+        let both = [TrackedTable("note", counters: ["views"], deletePolicy: policy)]
+        let (a, b) = (try App(sql, both, replica: 1), try App(sql, both, replica: 2))
+        try a.execute("INSERT INTO note VALUES (?, 'red', 1)", [key(1)])
+        try b.receive(from: a)
+        try a.migrate("SELECT 1", [TrackedTable("note", counters: ["views"], localColumns: ["color"], deletePolicy: policy)])
+        try a.execute("UPDATE note SET views = views + 1")
+        try b.receive(from: a)
+        #expect(try b.text("SELECT color FROM note") == ["red"])
+        #expect(try b.store.vector() == a.store.vector())
+        try b.expectSound()
+    }
+
+    @Test("comparing digests gives the cells back to the machine that dropped the column")
+    func compared() throws {
+        let (a, b) = (try filled(replica: 1), try empty(replica: 2))
+        try b.receive(from: a)
+        #expect(try a.store.digest() == b.store.digest())
+        try letGo(a)
+        try a.execute("UPDATE note SET title = 'a2'")
+        let pair = try SessionPair(a.store, b.store)
+        try pair.wait(seconds: 60)
+        #expect(try a.store.digest() == b.store.digest())
+        try takeBack(a)
+        for app in [a, b] {
+            #expect(try app.text(Self.shown) == ["a2 green[\"x\"]a text3"])
+            try app.expectSound()
+        }
+    }
+
+    @Test("a peer that names more columns than a table can have is refused, and does not keep the app from letting go of one")
+    func tooMany() throws {
+        let app = try filled(replica: 1)
+        func slice(_ names: Range<Int>) -> Slice {
+            let table = TableSchema(name: Array("note".utf8), columns: [], incomplete: names.map { ColumnKey("\($0)", .register) })
+            return Slice(
+                since: VersionVector(), vector: VersionVector(), target: [], clock: .zero, isFirst: true, isLast: true, position: nil,
+                rowsRemaining: 0, tables: [table], rows: [])
+        }
+        let limit = WireLimits.columnsMax
+        for names in [0..<limit - 1, 1..<limit] {
+            guard case .applied = try app.store.apply(slice(names)) else { throw StoreError(.failed, "refused") }
+        }
+        let error = #expect(throws: StoreError.self) { try app.store.apply(slice(limit..<limit + 1)) }
+        #expect(error?.code == .sliceRejected)
+        #expect(try app.store.delta(since: VersionVector()).tables.first?.incomplete.count == limit)
+        try letGo(app)
+        #expect(try app.store.delta(since: VersionVector()).tables.first?.incomplete.count == limit)
+        try app.expectSound()
     }
 }

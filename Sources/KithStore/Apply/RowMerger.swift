@@ -29,9 +29,12 @@ struct RowMerger {
     /// - Parameters:
     ///   - part: with column numbers of this store; empty for a row that the sender does not hold.
     ///   - isCut: whether the sender has cells of the row that are not in the part.
+    ///   - incomplete: columns whose cells the sender may lack although nobody has removed them.
     ///   - theirs: what the sender knew of the row.
     /// - Throws: ``CollectedRowReturns`` if the row was collected here and now more than the part is needed.
-    func merge(_ part: RowState, isCut: Bool, into tableNumber: Int, id: RowID, theirs: VersionVector) throws {
+    func merge(
+        _ part: RowState, isCut: Bool, incomplete: [Int], into tableNumber: Int, id: RowID, theirs: VersionVector
+    ) throws {
         guard let table = ledger.catalog[tableNumber] else { return }
         let held = try find(table, id)
         var known = vector
@@ -42,7 +45,7 @@ struct RowMerger {
         var part = part
         let carrying = RegistersMadeTexts(table)
         let marks = carrying?.carryOver(&part) ?? []
-        state.merge(part, isWhole: !isCut, knowing: known, theirs: theirs)
+        state.merge(part, isWhole: !isCut, incomplete: incomplete, knowing: known, theirs: theirs)
         try TextCells(ledger).forget(held.state, unlessIn: state, table: tableNumber, id: id)
         try TextCells(ledger).settle(&state, table: tableNumber, id: id)
         try carrying?.mark(marks, in: &state, table: tableNumber, id: id, TextCells(ledger))
@@ -50,7 +53,7 @@ struct RowMerger {
             if isCut {
                 if held.isBare { throw CollectedRowReturns() }
             } else {
-                try mend(&state, table, id, held, part, mine: mine, theirs: theirs)
+                try mend(&state, table, id, held, part, incomplete, mine: mine, theirs: theirs)
             }
         }
         let merged = state
@@ -162,13 +165,14 @@ struct RowMerger {
     /// One side has collected the row, and the other brings it back with a write that did not know of the deletion. What the
     /// first side has forgotten is written anew by this replica, so that it reaches everybody; where deletions win, so does this one.
     private func mend(
-        _ state: inout RowState, _ table: CatalogTable, _ id: RowID, _ held: Held, _ part: RowState, mine: VersionVector,
-        theirs: VersionVector
+        _ state: inout RowState, _ table: CatalogTable, _ id: RowID, _ held: Held, _ part: RowState, _ incomplete: [Int],
+        mine: VersionVector, theirs: VersionVector
     ) throws {
         guard held.isBare != part.isBare else { return }
         let (full, forgetful) = held.isBare ? (part, mine) : (held.state, theirs)
         let forgotten = full.content.filter { $0.cell.isForgotten(by: forgetful) }
-        if forgotten.isEmpty { return }
+        // A sender without cells of a column that its app let go of need not have collected the row.
+        if forgotten.allSatisfy({ !held.isBare && incomplete.contains($0.column) }) { return }
         let stamp = try clock.stamp(ledger.catalog).stamp
         for entry in forgotten {
             guard case .text(var text)? = state[entry.column] else { continue }

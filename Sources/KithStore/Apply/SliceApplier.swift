@@ -35,7 +35,7 @@ struct SliceApplier {
         let absent = try absentRows(slice)
         let (end, changed) = try merge(slice, from: first, merger)
         for row in absent {
-            try merger.merge(RowState(), isCut: false, into: row.table, id: row.id, theirs: slice.vector)
+            try merger.merge(RowState(), isCut: false, incomplete: [], into: row.table, id: row.id, theirs: slice.vector)
         }
         if slice.isLast {
             try records.advance(to: slice.target, ledger)
@@ -72,11 +72,12 @@ struct SliceApplier {
             if row.table != lastTable { changed.insert(tables[row.table].number) }
             lastTable = row.table
             if let plain = plain[row.table], try plain.take(row) { continue }
+            let incomplete = tables[row.table].incomplete
             let row = try localRow(row, tables)
             var part = row.state
             part.context = VersionVector()
             let theirs = row.state.context.isEmpty ? slice.vector : slice.vector.joined(with: row.state.context)
-            try merger.merge(part, isCut: row.isCut, into: row.table, id: row.id, theirs: theirs)
+            try merger.merge(part, isCut: row.isCut, incomplete: incomplete, into: row.table, id: row.id, theirs: theirs)
         }
         return (slice.rows.count, changed)
     }
@@ -114,12 +115,15 @@ struct SliceApplier {
         return row
     }
 
-    /// This store's numbers for a table of the slice and its columns.
+    /// This store's numbers for a table of the slice and its columns. What is incomplete there will be so here.
     private func number(of schema: TableSchema) throws -> LocalTable {
         let catalog = CatalogStore(connection: ledger.connection)
         let number = try catalog.addTable(schema.name, to: &ledger.catalog)
-        return LocalTable(
-            number: number, columns: try schema.columns.map { try catalog.addColumn($0, table: number, to: &ledger.catalog) })
+        let columns = try schema.columns.map { try catalog.addColumn($0, table: number, to: &ledger.catalog) }
+        try IncompleteColumns(connection: ledger.connection).take(schema.incomplete, of: number)
+        let known = ledger.catalog.tables[number].columns
+        let incomplete = schema.incomplete.compactMap { key in known.first { $0.key == key }?.number }
+        return LocalTable(number: number, columns: columns, incomplete: incomplete)
     }
 
     private static let unknownColumn = StoreError(.sliceRejected, "A slice names a table or column that it does not list.")
@@ -129,4 +133,6 @@ struct SliceApplier {
 struct LocalTable {
     let number: Int
     let columns: [Int]
+    /// Those of the columns known here of which the sender's rows may lack cells.
+    let incomplete: [Int]
 }

@@ -37,7 +37,7 @@ struct SliceBuilder {
             isFull = true
             return false
         }
-        append(part, row, isCut: isCut)
+        try append(part, row, isCut: isCut)
         byteCount += size
         position = row.position
         return true
@@ -56,7 +56,7 @@ struct SliceBuilder {
         if prelude.isEmpty { return false }
         isFull = true
         if rows.isEmpty {
-            append(prelude, row, isCut: true)
+            try append(prelude, row, isCut: true)
             rows[0].isPrelude = true
             position = before
         }
@@ -73,12 +73,13 @@ struct SliceBuilder {
             listing: floor.map { Listing(after: listedBefore, floor: $0) })
     }
 
-    private mutating func append(_ part: RowState, _ row: ReadRow, isCut: Bool) {
+    private mutating func append(_ part: RowState, _ row: ReadRow, isCut: Bool) throws {
         var part = part
         while places.count <= row.table { places.append(nil) }
         var place = places[row.table] ?? Place(table: tables.count)
         if place.table == tables.count {
-            tables.append(TableSchema(name: ledger.catalog.tables[row.table].name, columns: []))
+            let incomplete = try IncompleteColumns(connection: ledger.connection).of(row.table)
+            tables.append(TableSchema(name: ledger.catalog.tables[row.table].name, columns: [], incomplete: incomplete))
         }
         var isMoved = false
         for index in part.cells.indices {

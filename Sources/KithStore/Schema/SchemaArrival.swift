@@ -69,6 +69,8 @@ struct SchemaArrival {
 
     /// What the table showed in columns that were dropped is gone here; peers have it.
     private func forget(_ vanished: [Int], of table: CatalogTable) throws {
+        let lost = vanished.compactMap { table.columns.indices.contains($0) ? table.columns[$0].key : nil }
+        try IncompleteColumns(connection: ledger.connection).add(lost, of: table.number)
         for column in vanished where table.kind(of: column) == .text {
             try TextArchive(ledger: ledger).forgetShown(column, of: table.number)
         }

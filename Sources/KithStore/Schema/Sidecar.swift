@@ -12,6 +12,7 @@ enum Sidecar {
         CREATE TABLE IF NOT EXISTS kith_column (
             tbl INTEGER NOT NULL, number INTEGER NOT NULL, name BLOB NOT NULL, kind INTEGER NOT NULL,
             PRIMARY KEY (tbl, number)) WITHOUT ROWID;
+        \(IncompleteColumns.sql)
         -- Which rows each commit lives in; `row` is a row of kith_clock_N, or minus a row of kith_hidden.
         CREATE TABLE IF NOT EXISTS kith_dot (
             replica INTEGER NOT NULL, sequence INTEGER NOT NULL, tbl INTEGER NOT NULL, row INTEGER NOT NULL,
