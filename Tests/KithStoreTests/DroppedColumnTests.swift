@@ -136,6 +136,25 @@ struct DroppedColumnTests {
         }
     }
 
+    @Test("a listing takes no row of which its sender has no cell left, from those who have them or not")
+    func listedBare() throws {
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT)"
+        let local = [TrackedTable("note", localColumns: ["title"])]
+        let (a, b, c) = (try App(sql, replica: 1), try App(sql, replica: 2), try App(sql, replica: 3))
+        try a.execute("INSERT INTO note VALUES (?, 'a'), (?, 'gone')", [key(1), key(2)])
+        for app in [b, c] { try app.receive(from: a) }
+        try a.execute("DELETE FROM note WHERE title = 'gone'")
+        try a.store.emptyTrash()
+        #expect(try a.store.collectGarbage(acknowledged: []) == 1)
+        try a.migrate("SELECT 1", local)
+        try b.receive(from: a)
+        #expect(try b.text("SELECT title FROM note") == ["a"])
+        try c.migrate("SELECT 1", local)
+        try c.receive(from: a)
+        #expect(try c.text("SELECT title FROM note WHERE title = 'a'") == ["a"])
+        for app in [a, b, c] { try app.expectSound() }
+    }
+
     @Test(
         "a row that has nothing but the dropped column and a count is not taken for a collected one",
         arguments: [DeletePolicy.updateWins, .deleteWins])

@@ -37,6 +37,8 @@ struct RowMerger {
     ) throws {
         guard let table = ledger.catalog[tableNumber] else { return }
         let held = try find(table, id)
+        // A row that is shown although no commit of it is known: nobody else can tell that it was deleted.
+        if part.isEmpty, held.visible != nil, held.state.isEmpty { return }
         var known = vector
         if let listed, SlicePosition(table: table.name, row: id) <= listed.position { known.join(listed.vector) }
         var state = held.state

@@ -28,7 +28,7 @@ struct SliceBuilder {
     mutating func add(_ row: ReadRow) throws -> Bool {
         var known = request.since
         if let resumed, let resumption = request.resumption, row.position <= resumption.position { known = resumed }
-        guard var part = row.state.uncovered(by: known) else { return true }
+        guard var part = try row.state.uncovered(by: known) ?? emptied(row) else { return true }
         try TextCells(ledger).fill(&part, table: row.table, id: row.position.row, unknownTo: known)
         let isCut = part.contentCount != row.state.contentCount || row.state.hasTexts(of: known, beside: part)
         if try addPrelude(of: &part, row) { return false }
@@ -41,6 +41,13 @@ struct SliceBuilder {
         byteCount += size
         position = row.position
         return true
+    }
+
+    /// A row that is shown, and of which no cell is left since the app let go of its columns. Who has cells of it must not take it
+    /// for one that was deleted.
+    private func emptied(_ row: ReadRow) throws -> RowState? {
+        guard request.since.isEmpty, row.reference > 0, row.state.isEmpty else { return nil }
+        return try IncompleteColumns(connection: ledger.connection).of(row.table).isEmpty ? nil : row.state
     }
 
     /// Lets the beginning of a row's texts travel ahead of it if they are too much for one slice. Returns `false` if `part` is what
