@@ -15,6 +15,8 @@ final class SessionHub: Sendable {
         var hasChanged = false
     }
 
+    static let untrusted = "the device is not trusted any more"
+
     private let store: KithStore
     private let queue = DispatchQueue(label: "kith.commits", qos: .userInitiated)
     private let state = Mutex(State())
@@ -70,7 +72,7 @@ final class SessionHub: Sendable {
     /// Ends the sessions with devices that are not trusted any more. Not even a goodbye: they get no byte from now on.
     func cutUntrusted(by trust: TrustStore) {
         for runner in runners where trust.admission(of: runner.connection.certificate) == nil {
-            runner.connection.abort(reason: "the device is not trusted any more")
+            runner.connection.abort(reason: Self.untrusted)
         }
     }
 

@@ -79,6 +79,13 @@ final class SessionRunner: @unchecked Sendable {
     /// Runs until the session or the connection ends, and says why it did.
     func run() async -> CloseReason {
         hub.add(self)
+        // Its handshake may have been judged before the device was revoked. Asked only now that the hub knows this session, so
+        // that a revocation either is seen here or cuts it off there.
+        guard household.trust.admission(of: connection.certificate) != nil else {
+            hub.remove(self)
+            connection.abort(reason: SessionHub.untrusted)
+            return CloseReason(.timeout, "The device is not trusted any more.")
+        }
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.servePieces() }

@@ -1,0 +1,51 @@
+import KithTransport
+import Logging
+import Synchronization
+import Testing
+
+@testable import Kith
+@testable import KithSync
+
+/// The risk: a session begins with a device that is not trusted any more, or tells of a peer that is gone.
+@Suite struct SessionRunnerTests {
+    /// A connection that `b` has dialled, before anything was said over it.
+    private func connect(_ a: TestNode, _ b: TestNode) async throws -> (ours: Connection, theirs: Connection, transports: [Transport]) {
+        let listener = try Transport(key: a.key, admission: a.trust.admission(of:))
+        let dialler = try Transport(key: b.key, admits: { _ in true })
+        let port = try await listener.listen(host: "127.0.0.1", port: 0)
+        let theirs = try await dialler.dial(host: "127.0.0.1", port: port)
+        var incoming = listener.incoming.makeAsyncIterator()
+        return (try #require(await incoming.next()), theirs, [listener, dialler])
+    }
+
+    private func runner(
+        _ node: TestNode, _ connection: Connection, onStatus: @escaping @Sendable (PeerStatus) -> Void = { _ in }
+    ) -> SessionRunner {
+        let hub = node.node.hub
+        let household = HouseholdExchange(trust: node.trust, hub: hub, logger: Logger(label: "test")) {}
+        return SessionRunner(
+            connection, PeerSession.Configuration(group: [], software: "test"), store: node.store, hub: hub,
+            exchange: node.node.exchange, household: household, onStatus: onStatus)
+    }
+
+    @Test func whoIsRemovedBetweenItsHandshakeAndItsSessionGetsNoByte() async throws {
+        let (a, b) = (try TestNode(), try TestNode())
+        try a.trust(b)
+        let (ours, theirs, transports) = try await connect(a, b)
+        try a.trust.remove(b.key.id)
+        a.node.reloadTrust()
+        let runner = runner(a, ours)
+        async let end = runner.run()
+        var bytes = 0
+        do {
+            for try await frame in theirs.frames {
+                bytes += frame.count
+                theirs.abort(reason: "it was heard")
+            }
+        } catch {}
+        _ = await end
+        #expect(bytes == 0)
+        #expect(a.node.hub.runners.isEmpty)
+        for transport in transports { await transport.close() }
+    }
+}
