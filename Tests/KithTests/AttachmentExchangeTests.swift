@@ -1,8 +1,10 @@
 import Foundation
 import GRDB
-import Kith
+import Logging
 import Synchronization
 import Testing
+
+@testable import Kith
 
 /// Real stores, TCP and TLS over loopback; what could keep the bytes of an attachment from arriving, or let them get in the way of rows.
 @Suite struct AttachmentExchangeTests {
@@ -122,6 +124,21 @@ import Testing
         observation.cancel()
         await a.stop()
         await b.stop()
+    }
+
+    @Test func aTransferThatIsNotRememberedAnyMoreIsTakenUpFromTheDisk() throws {
+        let (a, b) = (try Self.node(), try Self.node())
+        let exchange = AttachmentExchange(b.store, logger: Logger(label: "test"))
+        // One more than are remembered.
+        let ids = try (0...2 * AttachmentLimits.transfersMax).map { try a.store.attach(Self.content(300_000 + $0)) }
+        for id in ids {
+            let outline = try #require(try a.store.piece(AttachmentPiece(id, chunk: nil)))
+            #expect(try exchange.keep(outline, id) == .holds(id, .init(held: 0, chunks: 2)))
+        }
+        for (held, id) in [(1, ids[0]), (1, ids[1]), (2, ids[0])] {
+            let chunk = try #require(try a.store.piece(AttachmentPiece(id, chunk: held - 1)))
+            #expect(try exchange.keep(chunk, id) == (held == 2 ? .completed(id) : .holds(id, .init(held: held, chunks: 2))))
+        }
     }
 
     /// Content in which no two chunks are equal.

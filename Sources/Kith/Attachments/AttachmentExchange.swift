@@ -180,12 +180,13 @@ final class AttachmentExchange: Sendable {
         return try store.incomingAttachment(id).map(proceed) ?? .holds(id, nil)
     }
 
-    private func keep(_ message: AttachmentMessage, _ id: AttachmentID) throws -> AttachmentFetcher.Input {
+    func keep(_ message: AttachmentMessage, _ id: AttachmentID) throws -> AttachmentFetcher.Input {
         switch message {
         case .outline(_, let outline):
             return try proceed(try store.keepOutline(outline, of: id))
         case .chunk(_, let index, let bytes):
-            guard var attachment = incoming.withLock({ $0[id] }) else { return .holds(id, nil) }
+            // What is not remembered any more is taken up from the disk.
+            guard var attachment = try incoming.withLock({ $0[id] }) ?? store.incomingAttachment(id) else { return .holds(id, nil) }
             try attachment.append(bytes, chunk: index)
             return try proceed(attachment)
         case .want, .haveNot, .have:

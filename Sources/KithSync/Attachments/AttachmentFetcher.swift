@@ -224,6 +224,8 @@ public struct AttachmentFetcher: Sendable {
 
     private mutating func holds(_ id: AttachmentID, _ progress: Progress?) {
         guard let index = transfers.firstIndex(where: { $0.id == id }) else { return }
+        // What was here is gone: it begins anew.
+        if progress == nil, !transfers[index].isOpening { return release { $0.id == id } }
         transfers[index].held = progress?.held ?? 0
         guard transfers[index].isOpening else { return }
         transfers[index].isOpening = false

@@ -166,6 +166,18 @@ import Testing
         #expect(world.completed == [Self.photo] && world.blamed.isEmpty)
     }
 
+    @Test func `what is gone from the disk in the middle is fetched anew`() {
+        var world = World()
+        world.stocks = [Self.a: [Self.photo]]
+        world.handle(.appeared(Self.a))
+        world.handle(.wanted([Self.photo]))
+        for _ in 0..<3 { _ = world.answerNext() }
+        (world.held, world.outlines) = ([:], [])
+        world.handle(.holds(Self.photo, nil))
+        world.answerAll()
+        #expect(world.completed == [Self.photo] && world.blamed.isEmpty)
+    }
+
     @Test func `a piece that nobody asked for ends the session with its sender`() {
         let unasked: [AttachmentMessage] = [
             .chunk(Self.photo, index: 0, [1]), .outline(Self.photo, Self.outline(chunks: 1)), .haveNot(Self.photo),
