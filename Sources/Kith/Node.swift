@@ -64,7 +64,7 @@ public final class Node: Sendable {
         self.logger = logger
         let board = StatusBoard()
         self.board = board
-        hub = SessionHub(store) { board.obstacle($0) }
+        hub = SessionHub(store) { board.obstacle($0, to: .reading) }
         upkeep = Upkeep(store, logger: logger)
         exchange = AttachmentExchange(store, logger: logger)
         knownTrust = Mutex(TrustSnapshot(trust))
@@ -101,6 +101,7 @@ public final class Node: Sendable {
         exchange.storeChanged()
         upkeep.trust(trust.devices)
         try await withThrowingTaskGroup { group in
+            group.addTask { await self.hub.run() }
             group.addTask { await DurabilityLoop(store: self.store, hub: self.hub, board: self.board, changes: changes).run() }
             group.addTask { try await self.keepNetworking() }
             group.addTask { await self.upkeep.run() }

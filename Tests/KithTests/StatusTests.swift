@@ -52,6 +52,16 @@ import Testing
         #expect(status.remedy != nil)
     }
 
+    @Test func anObstacleGoesWhenWhatItStoodInTheWayOfSucceeds() {
+        let board = StatusBoard()
+        board.obstacle("The disk is full.", to: .flushing)
+        board.obstacle("The database is locked.", to: .reading)
+        board.obstacle(nil, to: .reading)
+        #expect(board.current.sentence.contains("The disk is full."))
+        board.obstacle(nil, to: .flushing)
+        #expect(board.current.state == .localOnly)
+    }
+
     @Test func eachStateHasItsSentenceAndWhateverIsNotWellItsRemedy() {
         typealias Case = (HouseholdStanding, peers: [NodeStatus.Peer], isDialling: Bool, obstacle: String?, NodeStatus.State, String)
         var (syncing, level) = (peer("desk", connected: true), peer("desk", connected: true))

@@ -20,12 +20,28 @@ final class SessionHub: Sendable {
     private let store: KithStore
     private let queue = DispatchQueue(label: "kith.commits", qos: .userInitiated)
     private let state = Mutex(State())
-    /// Told when the store cannot be read.
-    private let onFailure: @Sendable (String) -> Void
+    private let retryMilliseconds: Int
+    private let failures: AsyncStream<Void>
+    private let failed: AsyncStream<Void>.Continuation
+    /// Told why the store cannot be read, and `nil` when it can.
+    private let onReading: @Sendable (_ obstacle: String?) -> Void
 
-    init(_ store: KithStore, onFailure: @escaping @Sendable (String) -> Void) {
+    init(
+        _ store: KithStore, retryMilliseconds: Int = StatusBoard.retryMilliseconds,
+        onReading: @escaping @Sendable (_ obstacle: String?) -> Void
+    ) {
         self.store = store
-        self.onFailure = onFailure
+        self.retryMilliseconds = retryMilliseconds
+        self.onReading = onReading
+        (failures, failed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Reads the store again whenever it could not be read. Runs until the task is cancelled.
+    func run() async {
+        for await _ in failures {
+            try? await Task.sleep(for: .milliseconds(retryMilliseconds))
+            queue.async { self.passOn() }
+        }
     }
 
     func add(_ runner: SessionRunner) {
@@ -92,8 +108,13 @@ final class SessionHub: Sendable {
                 let summary = try store.summary()
                 state.withLock { $0.summary = summary }
                 post(.committed(summary, relay: nil))
+                onReading(nil)
             } catch {
-                onFailure(String(describing: error))
+                // It is still to be read, and nothing is passed on without that.
+                state.withLock { $0.hasChanged = true }
+                onReading(String(describing: error))
+                failed.yield()
+                return
             }
         }
     }

@@ -5,8 +5,20 @@ import Synchronization
 
 /// Gathers what is known of a node and publishes its status whenever it changes.
 final class StatusBoard: Sendable {
+    /// What may fail for a while, and keeps the node from working as long as it does.
+    enum Work: Hashable, Comparable {
+        /// Reading what is to be told to others.
+        case reading
+        /// Bringing to the disk what was committed.
+        case flushing
+    }
+
+    /// How soon what has failed is tried again.
+    static let retryMilliseconds = 5_000
+
     private struct State {
         var facts = NodeStatus.Facts()
+        var obstacles: [Work: String] = [:]
         var devices: [TrustedDevice] = []
         var peers: [DeviceID: NodeStatus.Peer] = [:]
         var published: NodeStatus?
@@ -62,9 +74,12 @@ final class StatusBoard: Sendable {
         update { $0.facts.isDialling = isDialling }
     }
 
-    /// Something keeps the node from working, or no longer does.
-    func obstacle(_ sentence: String?) {
-        update { $0.facts.obstacle = sentence }
+    /// Something keeps the node from this work, or no longer does.
+    func obstacle(_ sentence: String?, to work: Work) {
+        update { state in
+            state.obstacles[work] = sentence
+            state.facts.obstacle = state.obstacles.min { $0.key < $1.key }?.value
+        }
     }
 
     func connected(_ device: DeviceID, address: PeerAddress?) {

@@ -7,6 +7,7 @@ public struct StatusFile: Sendable {
     static let pauseMilliseconds = 200
 
     public let url: URL
+    var retryMilliseconds = StatusBoard.retryMilliseconds
 
     /// The status of the node that works on the store in this database file.
     public init(forStore database: URL) {
@@ -31,16 +32,24 @@ public struct StatusFile: Sendable {
     /// Not at once: a change comes with a commit under way, which need not wait for the processor because of this.
     func follow(_ board: StatusBoard, logger: Logger) async {
         var written: NodeStatus?
+        var isFailing = false
         for await _ in board.fileStatuses {
             if written != nil { try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds)) }
-            let status = board.current
-            if status == written { continue }
-            written = status
-            do {
-                try write(status)
-            } catch {
-                // Without the file the node works all the same; only `kith status` elsewhere does not see it.
-                logger.warning("the status cannot be written", metadata: ["file": "\(url.path)", "reason": "\(error)"])
+            while !Task.isCancelled {
+                let status = board.current
+                if status == written { break }
+                do {
+                    try write(status)
+                    (written, isFailing) = (status, false)
+                    break
+                } catch {
+                    // Without the file the node works all the same; only `kith status` elsewhere does not see it.
+                    if !isFailing {
+                        logger.warning("the status cannot be written", metadata: ["file": "\(url.path)", "reason": "\(error)"])
+                    }
+                    isFailing = true
+                    try? await Task.sleep(for: .milliseconds(retryMilliseconds))
+                }
             }
         }
         remove()

@@ -1,0 +1,60 @@
+import Foundation
+import GRDB
+import Logging
+import Synchronization
+import Testing
+
+@testable import Kith
+
+/// The risk: what failed for a moment stays undone until something else happens, or is shown for ever.
+@Suite struct RetryTests {
+    @Test func whatCouldNotBeReadIsReadAgainAndPassedOn() async throws {
+        let node = try TestNode()
+        let obstacles = Mutex<[String?]>([])
+        let hub = SessionHub(node.store, retryMilliseconds: 10) { obstacle in obstacles.withLock { $0.append(obstacle) } }
+        let task = Task { await hub.run() }
+        try await node.database.write { try $0.execute(sql: "ALTER TABLE kith_replica RENAME TO away") }
+        hub.storeChanged(.unknown)
+        try await node.until { obstacles.withLock { $0.count } > 2 }
+        #expect(obstacles.withLock { $0.allSatisfy { $0 != nil } })
+        try await node.database.write { try $0.execute(sql: "ALTER TABLE away RENAME TO kith_replica") }
+        try await node.until { obstacles.withLock { $0.last == .some(nil) } }
+        task.cancel()
+        await task.value
+    }
+
+    @Test func theLastCommitBecomesDurableOnceTheDiskHasRoomAgain() async throws {
+        let isFull = Mutex(true)
+        var options = KithStore.Options()
+        options.synchronizeLog = { _ in
+            if isFull.withLock({ $0 }) { throw StoreError(.diskFull, "The disk is full.") }
+        }
+        let node = try TestNode(options: options)
+        try node.add("the last note")
+        let board = StatusBoard()
+        let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let hub = SessionHub(node.store) { _ in }
+        let loop = DurabilityLoop(store: node.store, hub: hub, board: board, changes: changes, retryMilliseconds: 10)
+        let task = Task { await loop.run() }
+        changed.yield()
+        try await node.until { board.current.state == .stalled }
+        isFull.withLock { $0 = false }
+        try await node.until { board.current.state != .stalled }
+        task.cancel()
+        await task.value
+    }
+
+    @Test func theStatusThatCouldNotBeWrittenIsWrittenLater() async throws {
+        let node = try TestNode()
+        let folder = node.folder.appending(path: "not there yet")
+        var file = StatusFile(forStore: folder.appending(path: "test.sqlite"))
+        file.retryMilliseconds = 10
+        let board = StatusBoard()
+        let task = Task { [file] in await file.follow(board, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) }
+        try await Task.sleep(for: .milliseconds(50))
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        try await node.until { file.read() == board.current }
+        task.cancel()
+        await task.value
+    }
+}
