@@ -48,4 +48,25 @@ import Testing
         #expect(a.node.hub.runners.isEmpty)
         for transport in transports { await transport.close() }
     }
+
+    @Test func whatIsPostedAfterTheEndIsToldToNobody() async throws {
+        let (a, b) = (try TestNode(), try TestNode())
+        try a.trust(b)
+        try b.trust(a)
+        let (ours, theirs, transports) = try await connect(a, b)
+        let told = Mutex(0)
+        let (first, second) = (runner(a, ours) { _ in told.withLock { $0 += 1 } }, runner(b, theirs))
+        async let end = first.run()
+        async let otherEnd = second.run()
+        try await a.until { told.withLock { $0 } > 0 }
+        theirs.abort(reason: "the line is cut")
+        _ = await (end, otherEnd)
+        let before = told.withLock { $0 }
+        try a.add("a note")
+        first.post(.committed(try a.store.summary(), relay: nil))
+        // Comes after what was posted.
+        _ = first.refusedGroup
+        #expect(told.withLock { $0 } == before)
+        for transport in transports { await transport.close() }
+    }
 }

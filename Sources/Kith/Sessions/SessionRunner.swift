@@ -297,7 +297,9 @@ final class SessionRunner: @unchecked Sendable {
         timer.schedule(deadline: .now() + .milliseconds(Int(min(wait, 3_600_000))))
     }
 
+    /// What is posted from now on changes nothing and is told to nobody.
     private func finish() {
+        _ = session.handle(.close(CloseReason(.timeout, Self.ended)), now: MonotonicClock.now)
         timer?.cancel()
         timer = nil
     }
