@@ -122,6 +122,17 @@ struct TrashTests {
         #expect(try first.titles() == [])
     }
 
+    @Test("a member whose time the disk has damaged holds garbage back or does not, and does no harm", arguments: [Int64.min, -1, 0, .max])
+    func damagedTime(seen: Int64) throws {
+        let bin = try Bin()
+        try bin.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
+        try bin.execute("DELETE FROM note")
+        bin.clock.pass(days: 40)
+        try bin.store.setMembers([[1]])
+        try bin.execute("UPDATE kith_member SET seen = ?", [seen])
+        #expect(try bin.store.collectGarbage() == (seen == .max ? 0 : 1))
+    }
+
     @Test("a row that one store has collected and another restores or makes anew is the same on both", arguments: [true, false])
     func restoredAfterCollection(isRestored: Bool) throws {
         let first = try Bin()

@@ -20,5 +20,9 @@ public struct Member: Hashable, Sendable {
     public static let silenceMilliseconds: Int64 = 90 * 24 * 60 * 60 * 1_000
 
     /// Whether garbage goes without waiting for this member.
-    public func isSilent(atMilliseconds now: Int64) -> Bool { now - seenMilliseconds >= Self.silenceMilliseconds }
+    public func isSilent(atMilliseconds now: Int64) -> Bool {
+        // The time stands on the disk, which may say anything.
+        let (silence, overflows) = now.subtractingReportingOverflow(seenMilliseconds)
+        return overflows ? seenMilliseconds < now : silence >= Self.silenceMilliseconds
+    }
 }

@@ -62,6 +62,7 @@ extension TextArchive {
         var isOpen = false
         var bytes = 0
         while try old.step() {
+            try check(first: old.int(0), length: old.int(1))
             let (first, end) = (old.int(0), old.int(0) + old.int(1))
             guard old.int(2) != 0 else {
                 isOpen = false

@@ -33,8 +33,9 @@ struct TextArchive {
         bind(key, to: select)
         guard try select.step() else { return nil }
         defer { select.reset() }
-        return ArchivedText(
-            number: select.integer(0), heads: try heads(select.blob(1)), nextEvent: select.int(2))
+        let next = select.int(2)
+        guard next >= 0, next <= TextLimits.historyEventsMax else { throw Self.corrupt }
+        return ArchivedText(number: select.integer(0), heads: try heads(select.blob(1)), nextEvent: next)
     }
 
     /// Begins a history, in place of one that was left behind.
@@ -178,9 +179,8 @@ struct TextArchive {
 
     private func read(_ select: Statement, operations: Bool) throws -> ArchivedChange {
         let (first, length, replica) = (select.int(0), select.int(1), select.int(2))
-        guard first >= 0, length > 0, length <= TextLimits.changeEventsMax, replica >= 0,
-            replica < ledger.catalog.replicas.ids.count
-        else { throw Self.corrupt }
+        try check(first: first, length: length)
+        guard replica >= 0, replica < ledger.catalog.replicas.ids.count else { throw Self.corrupt }
         let dot = Dot(replica: ledger.catalog.replicas.ids[replica], sequence: UInt64(bitPattern: select.integer(3)))
         let parents = select.isNull(5) ? (first == 0 ? [] : [first - 1]) : try decodeParents(select.blob(5))
         return ArchivedChange(
@@ -189,6 +189,13 @@ struct TextArchive {
             replacedScalars: select.isNull(6) ? nil : select.int(6),
             outside: select.isNull(7) ? nil : try decodeDots(select.blob(7)),
             operations: operations ? try TextOperations(steps: select.blob(8), text: select.blob(9)) : TextOperations())
+    }
+
+    /// Refuses events of a change on the disk with which nothing can be computed.
+    func check(first: Int, length: Int) throws {
+        guard first >= 0, first <= TextLimits.historyEventsMax, length > 0, length <= TextLimits.changeEventsMax else {
+            throw Self.corrupt
+        }
     }
 
     private func encode(parentsOf header: TextChangeHeader) -> [UInt8]? {

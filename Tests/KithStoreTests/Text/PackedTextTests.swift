@@ -103,4 +103,25 @@ struct PackedTextTests {
         #expect(try store.revisions() == before)
         try store.expectSound()
     }
+
+    @Test(arguments: [Int64.max, 1 << 40, 0, -1, .min]) func `a damaged length of a change is refused`(length: Int64) throws {
+        let store = try TextStore(1)
+        try store.insert("")
+        for number in 1...5 { try store.save("v\(number)") }
+        try store.inner.database.write { db in
+            try db.execute(
+                sql: "UPDATE kith_text_change SET length = ? WHERE first = (SELECT min(first) FROM kith_text_change WHERE first > 0)",
+                arguments: [length])
+        }
+        #expect(throws: StoreError.self) { try store.store.packTexts() }
+    }
+
+    @Test(arguments: [Int64.max, -1, .min]) func `a damaged number of events is refused`(next: Int64) throws {
+        let store = try TextStore(1)
+        try store.insert("a")
+        try store.save("ab")
+        #expect(try store.revisions().count == 2)
+        try store.inner.database.write { try $0.execute(sql: "UPDATE kith_text SET next = ?", arguments: [next]) }
+        #expect(throws: StoreError.self) { try store.revisions() }
+    }
 }
