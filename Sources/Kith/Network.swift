@@ -207,6 +207,8 @@ actor Network {
         // Its announcement proved to be of use: a flood of others does not crowd it out.
         if case .announced(let name)? = target { await discovery?.keep(name) }
         node.board.dials(planner.isDialling)
+        // Whoever was expected there may be elsewhere.
+        alarm.ring()
         let reason: CloseReason
         if let old = sessions[device], choice(old.connection, connection) == .keepOld {
             await connection.close(reason: "another connection to this device is kept")
@@ -226,7 +228,8 @@ actor Network {
         node.logger.debug("a session ended", metadata: ["device": "\(device.shortDescription)", "reason": "\(reason.message)"])
         if runner.peer != nil { planner.succeeded(device) }
         let advice = runner.refusedGroup.map { meet(group: $0, of: device) } ?? reason.code.retry
-        planner.disconnected(device, advice, now: MonotonicClock.now, using: &random)
+        planner.disconnected(
+            device, advice, isReplaced: reason.code == .replaced, now: MonotonicClock.now, using: &random)
         alarm.ring()
     }
 

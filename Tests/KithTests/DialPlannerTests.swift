@@ -48,7 +48,29 @@ import Testing
         planner.disconnected(id(1), .afterChange, now: at(1), using: &random)
         #expect(planner.start(now: at(1_000_000)).isEmpty)
         planner.disconnected(id(1), .later, now: at(1_000_000), using: &random)
-        #expect(planner.start(now: at(1_000_600)).count == 2)
+        #expect(planner.start(now: at(1_000_600)).count == 1)
+    }
+
+    @Test mutating func aDeviceIsDialledInOnePlaceAtATimeFirstWhereItIsAnnounced() throws {
+        planner.trust([try device(1)], now: at(0))
+        planner.found(try name("one"), [try address(2)], device: id(1), now: at(0))
+        #expect(planner.start(now: at(0)).map(\.target) == [.announced(try name("one"))])
+        #expect(planner.start(now: at(10)).isEmpty)
+        #expect(planner.nextDue == nil, "the other place waits for the answer, not for a time")
+        planner.failed(.announced(try name("one")), .later, now: at(20), using: &random)
+        #expect(planner.start(now: at(20)).map(\.target) == [.device(id(1))])
+        planner.connected(id(1), dialled: .device(id(1)))
+        #expect(planner.nextDue == nil)
+    }
+
+    @Test mutating func whoseConnectionsAllGaveWayToOthersIsDialledSoon() throws {
+        planner.trust([try device(1)], now: at(0))
+        for start in planner.start(now: at(0)) { planner.connected(id(1), dialled: start.target) }
+        planner.connected(id(1), dialled: nil)
+        planner.disconnected(id(1), .afterChange, isReplaced: true, now: at(1), using: &random)
+        #expect(planner.nextDue == nil, "the other connection is kept")
+        planner.disconnected(id(1), .afterChange, isReplaced: true, now: at(2), using: &random)
+        #expect(try #require(planner.nextDue).milliseconds <= 2_000)
     }
 
     @Test mutating func aNewAddressIsTriedAtOnceWhateverThePause() throws {

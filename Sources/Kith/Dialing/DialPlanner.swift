@@ -6,7 +6,8 @@ import KithTrust
 /// Decides whom to dial, and when. A pure value: it does no I/O and reads no clock.
 ///
 /// Every target has its own growing pause, so that one that never answers costs nothing and one that appears is dialled at
-/// once. A device that is connected is not dialled; a name that turned out to be such a device is not either.
+/// once. A device that is connected, or is being dialled already, is not dialled; a name that turned out to be such a device is
+/// not either.
 struct DialPlanner: Sendable {
     /// Addresses tried for one target.
     static let addressesMax = 8
@@ -22,6 +23,9 @@ struct DialPlanner: Sendable {
         var device: DeviceID?
         /// Who is to be there; `nil` if any trusted device will do.
         var expected: DeviceID?
+
+        /// Who is probably there.
+        var likely: DeviceID? { expected ?? device }
     }
 
     private var entries: [DialTarget: Entry] = [:]
@@ -71,14 +75,19 @@ struct DialPlanner: Sendable {
 
     /// A session with `device` came about, which an established connection alone does not promise.
     mutating func succeeded(_ device: DeviceID) {
-        for target in entries.keys where entries[target]?.device == device { entries[target]?.backoff.reset() }
+        for target in entries.keys where entries[target]?.likely == device { entries[target]?.backoff.reset() }
     }
 
-    /// A connection to `device` has ended.
-    mutating func disconnected(_ device: DeviceID, _ advice: RetryAdvice, now: Instant, using random: inout some RandomNumberGenerator) {
+    /// A connection to `device` has ended, and with `isReplaced` gave way to another one.
+    mutating func disconnected(
+        _ device: DeviceID, _ advice: RetryAdvice, isReplaced: Bool = false, now: Instant,
+        using random: inout some RandomNumberGenerator
+    ) {
         connected[device] = max(0, connected[device, default: 0] - 1)
         if connected[device] == 0 { connected[device] = nil }
-        for target in entries.keys.sorted() where entries[target]?.device == device {
+        // Where the other one is gone as well, nothing is to change before they may meet.
+        let advice = isReplaced && connected[device] == nil ? .later : advice
+        for target in entries.keys.sorted() where entries[target]?.likely == device {
             pause(target, advice, now: now, using: &random)
         }
     }
@@ -93,12 +102,15 @@ struct DialPlanner: Sendable {
 
     // MARK: What to do
 
-    /// The targets to dial now, each to be answered with `connected` or `failed`.
+    /// The targets to dial now, each to be answered with `connected` or `failed`. Where a device is announced it is dialled there
+    /// first: it is on this network now, and a list may be old.
     mutating func start(now: Instant) -> [(target: DialTarget, device: DeviceID?, addresses: [PeerAddress])] {
+        var busy = busy
         var result: [(DialTarget, DeviceID?, [PeerAddress])] = []
-        for target in entries.keys.sorted() {
-            guard let entry = entries[target], isWaiting(entry), entry.due <= now else { continue }
+        for target in entries.keys.sorted(by: >) {
+            guard let entry = entries[target], isWaiting(entry, busy), entry.due <= now else { continue }
             entries[target]?.isDialling = true
+            if let device = entry.likely { busy.insert(device) }
             var expected = entry.expected
             if case .device(let id) = target { expected = id }
             result.append((target, expected, Array(entry.addresses.prefix(Self.addressesMax))))
@@ -108,14 +120,20 @@ struct DialPlanner: Sendable {
 
     /// When something is to be dialled next; `nil` if nothing is.
     var nextDue: Instant? {
-        entries.values.filter(isWaiting).map(\.due).min()
+        let busy = busy
+        return entries.values.filter { isWaiting($0, busy) }.map(\.due).min()
     }
 
     /// Whether something is being dialled.
     var isDialling: Bool { entries.values.contains(where: \.isDialling) }
 
-    private func isWaiting(_ entry: Entry) -> Bool {
-        !entry.isDialling && !entry.addresses.isEmpty && entry.device.map { connected[$0] == nil } ?? true
+    /// The devices that are connected or being dialled, as far as is known whom a target is.
+    private var busy: Set<DeviceID> {
+        Set(connected.keys).union(entries.values.filter(\.isDialling).compactMap(\.likely))
+    }
+
+    private func isWaiting(_ entry: Entry, _ busy: Set<DeviceID>) -> Bool {
+        !entry.isDialling && !entry.addresses.isEmpty && entry.likely.map { !busy.contains($0) } ?? true
     }
 
     private mutating func set(_ target: DialTarget, _ addresses: [PeerAddress], device: DeviceID?, now: Instant) {
