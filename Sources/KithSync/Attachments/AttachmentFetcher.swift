@@ -65,6 +65,8 @@ public struct AttachmentFetcher: Sendable {
         var forgets: Instant?
         /// Whether there is nothing to ask it until something changes.
         var isUseless = false
+        /// How long it may take for a piece; longer once it was left for another, so that one on a slow line is not left again and again.
+        var patienceMilliseconds = AttachmentLimits.patienceMilliseconds
     }
 
     struct Transfer: Hashable, Sendable {
@@ -238,8 +240,11 @@ public struct AttachmentFetcher: Sendable {
     private mutating func passTime() {
         if let end = pausedUntil, end <= now { pausedUntil = nil }
         // Who is slow is not asked for anything else before it has answered.
-        let late = transfers.filter { transfer in deadline(transfer).map { $0 <= now } ?? false }.map(\.id)
-        if !late.isEmpty { release { late.contains($0.id) } }
+        let late = transfers.filter { transfer in deadline(transfer).map { $0 <= now } ?? false }
+        for index in peers.indices where late.contains(where: { $0.peer == peers[index].replica }) {
+            peers[index].patienceMilliseconds = min(2 * peers[index].patienceMilliseconds, AttachmentLimits.patienceMillisecondsMax)
+        }
+        release { late.contains($0) }
         for index in peers.indices {
             guard let forgets = peers[index].forgets, forgets <= now else { continue }
             peers[index].forgets = nil
@@ -278,14 +283,20 @@ public struct AttachmentFetcher: Sendable {
         for index in peers.indices { peers[index].isUseless = false }
     }
 
-    /// When to give up on the transfer's peer; `nil` while it owes nothing.
+    /// When to give up on the transfer's peer; `nil` while it owes nothing, or while there is nobody who could do better: what
+    /// comes late is of use still.
     private func deadline(_ transfer: Transfer) -> Instant? {
-        guard let peer = peers.first(where: { $0.replica == transfer.peer }), !peer.asked.isEmpty else { return nil }
-        return transfer.moved.advanced(byMilliseconds: AttachmentLimits.patienceMilliseconds)
+        guard let peer = peers.first(where: { $0.replica == transfer.peer }), !peer.asked.isEmpty,
+            peers.contains(where: { isFree($0) && (transfers.count == AttachmentLimits.transfersMax || !$0.lacks.contains(transfer.id)) })
+        else { return nil }
+        return transfer.moved.advanced(byMilliseconds: peer.patienceMilliseconds)
     }
 
-    private func isIdle(_ peer: Peer) -> Bool {
-        peer.asked.isEmpty && !peer.isUseless && !transfers.contains { $0.peer == peer.replica }
+    private func isIdle(_ peer: Peer) -> Bool { !peer.isUseless && isFree(peer) }
+
+    /// Whether it owes no answer, and nothing is fetched from it.
+    private func isFree(_ peer: Peer) -> Bool {
+        peer.asked.isEmpty && !transfers.contains { $0.peer == peer.replica }
     }
 
     /// Asks for as many pieces as may be on their way.

@@ -166,6 +166,50 @@ import Testing
         #expect(world.completed == [Self.photo] && world.blamed.isEmpty)
     }
 
+    @Test func `a line on which each piece comes late brings everything, and nothing twice`() {
+        var world = World()
+        world.stocks = [Self.a: [Self.photo]]
+        world.handle(.appeared(Self.a))
+        world.handle(.wanted([Self.photo]))
+        var pieces: [AttachmentPiece] = []
+        while !world.open.isEmpty, pieces.count < 20 {
+            world.wait(AttachmentLimits.patienceMilliseconds + 3_000)
+            world.answerNext().map { pieces.append($0) }
+        }
+        #expect(pieces.map(\.chunk) == [nil, 0, 1, 2, 3, 4] && world.completed == [Self.photo])
+    }
+
+    @Test(arguments: 2...3) func `several peers behind one slow line do not take turns for ever`(count: Int) {
+        var world = World()
+        let peers = [Self.a, Self.b, Self.c].prefix(count)
+        for peer in peers {
+            world.stocks[peer] = [Self.photo]
+            world.handle(.appeared(peer))
+        }
+        world.handle(.wanted([Self.photo]))
+        var answers = 0
+        while world.completed.isEmpty, answers < 60 {
+            world.wait(AttachmentLimits.patienceMilliseconds + 3_000)
+            // The line is shared: one piece at a time, of one peer after the other.
+            for offset in 0..<count where world.answerNext(by: peers[(answers + offset) % count]) != nil { break }
+            answers += 1
+        }
+        #expect(world.completed == [Self.photo] && world.blamed.isEmpty)
+    }
+
+    @Test func `who comes later takes over from one that is late already`() {
+        var world = World()
+        world.stocks = [Self.a: [Self.photo], Self.b: [Self.photo]]
+        world.handle(.appeared(Self.a))
+        world.handle(.wanted([Self.photo]))
+        world.wait(2 * AttachmentLimits.patienceMilliseconds)
+        #expect(world.fetcher.nextDeadline == nil)
+        world.handle(.appeared(Self.b))
+        #expect(world.open.contains { $0.peer == Self.b })
+        while world.answerNext(by: Self.b) != nil {}
+        #expect(world.completed == [Self.photo])
+    }
+
     @Test func `what is gone from the disk in the middle is fetched anew`() {
         var world = World()
         world.stocks = [Self.a: [Self.photo]]
