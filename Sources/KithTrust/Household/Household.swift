@@ -51,6 +51,16 @@ public struct Household: Sendable {
         secrets = HouseholdSecret.merged(secrets, [.random(after: secrets, using: &random)])
     }
 
+    /// Takes in what a peer says are the secrets.
+    ///
+    /// Whoever makes a new one signs a record or hears of one, and a household has at most ``Membership/recordsMax`` of them. So
+    /// honest numbers stay far below this limit, also where the secret comes before its record. Without it a device could keep its
+    /// secret the newest for ever, beyond its own revocation; the record of that makes room for the number that follows.
+    mutating func note(_ secrets: [HouseholdSecret]) {
+        let numberMax = 1 + Membership.recordsMax + membership.records.count
+        self.secrets = HouseholdSecret.merged(self.secrets, secrets.filter { $0.number <= numberMax })
+    }
+
     static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
 }
 

@@ -86,7 +86,9 @@ extension TrustStore {
         case .have(let ids):
             return (HouseholdMessage.messages(household.membership.records(besides: Set(ids))), false)
         case .records(let records):
-            return ([], try take(verified(records)))
+            let hasChanged = try take(verified(records))
+            // What the peer said before may count only with these: it says it again where the digests differ.
+            return (hasChanged ? [householdDigest].compactMap(\.self) : [], hasChanged)
         case .secrets(let secrets):
             return ([], try take([], secrets))
         }
@@ -111,7 +113,7 @@ extension TrustStore {
             guard var household = state.household else { return false }
             let digest = household.digest
             _ = try? household.membership.insert(records)
-            household.secrets = HouseholdSecret.merged(household.secrets, secrets)
+            household.note(secrets)
             guard household.digest != digest else { return false }
             if renewsSecret { household.renewSecret() }
             let wasJoining = state.standing == .joining
@@ -137,9 +139,9 @@ extension Household {
 
     /// Whether any of this is new and can be taken in.
     fileprivate func learns(_ records: [MembershipRecord], _ secrets: [HouseholdSecret]) -> Bool {
-        if HouseholdSecret.merged(self.secrets, secrets) != self.secrets { return true }
-        var membership = membership
-        _ = try? membership.insert(records)
-        return membership.records.count > self.membership.records.count
+        var household = self
+        _ = try? household.membership.insert(records)
+        household.note(secrets)
+        return household.secrets != self.secrets || household.membership.records.count > membership.records.count
     }
 }
