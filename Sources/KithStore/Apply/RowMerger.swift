@@ -77,11 +77,7 @@ struct RowMerger {
         let held = try find(table, id)
         var state = held.state
         if let visible = held.visible, let stored = try ledger.storedRow(tableNumber, row: visible.row) {
-            for column in columns {
-                // A text that came before the column is shown already.
-                if case .text? = stored.exceptions[column] { continue }
-                if let cell = stored.exceptions[column], !cell.dots.isEmpty { state[column] = cell }
-            }
+            state.reveal(columns, of: stored)
         }
         state.context = try ledger.contextVector(held.context)
         try save(state, table, id, held)

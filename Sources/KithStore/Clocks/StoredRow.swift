@@ -66,6 +66,16 @@ struct StoredRow {
     }
 }
 
+extension RowState {
+    /// Takes over what the clocks of a row hold of columns that the app's table does not show yet. A text is shown at once.
+    mutating func reveal(_ columns: [Int], of stored: StoredRow) {
+        for column in columns {
+            if case .text? = stored.exceptions[column] { continue }
+            if let cell = stored.exceptions[column], !cell.dots.isEmpty { self[column] = cell }
+        }
+    }
+}
+
 // MARK: - To and from the full state
 
 extension StoredRow {

@@ -9,22 +9,31 @@ struct SchemaArrival {
 
     private var records: VectorRecords { VectorRecords(connection: ledger.connection) }
 
+    /// The columns that the app's table has only now, though they were known.
+    ///
     /// - Parameter columnsBefore: how many columns of the table were known, from here or from peers, before this opening.
-    func take(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, columnsBefore: Int) throws {
+    func appeared(in table: CatalogTable, _ tracked: CatalogTable.Tracked, columnsBefore: Int) throws -> [Int] {
+        guard let before = try schema(of: table).map(numbers(in:)) else { return [] }
+        return tracked.columns.filter { !before.contains($0) && $0 < columnsBefore }
+    }
+
+    /// - Parameters:
+    ///   - appeared: columns that the app's table has only now, though they were known.
+    ///   - shown: rows that show them already.
+    func take(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ appeared: [Int], besides shown: Set<Int64>) throws {
         let columns = tracked.columns.map(String.init).joined(separator: ",")
         let current = columns + ";" + tracked.references.map(\.signature).joined(separator: ",")
         var before: Set<Int>?
         if let schema = try schema(of: table) {
             if schema == current { return }
-            before = Set(schema.prefix { $0 != ";" }.split(separator: ",").compactMap { Int($0) })
+            before = numbers(in: schema)
         }
         try records.setMeta(name(of: table), .text(current))
         let vanished = before?.subtracting(tracked.columns).sorted() ?? []
         if !vanished.isEmpty { try forget(vanished, of: table) }
         try renewReferences(of: table)
         try settleHiddenRows(table)
-        let appeared = before.map { before in tracked.columns.filter { !before.contains($0) && $0 < columnsBefore } } ?? []
-        if !appeared.isEmpty { try reveal(appeared, of: table) }
+        if !appeared.isEmpty { try reveal(appeared, of: table, besides: shown) }
     }
 
     /// The table is not declared, so that rows of it are kept as they come. Once it is again, they are looked at, whatever its columns.
@@ -40,6 +49,10 @@ struct SchemaArrival {
     private func schema(of table: CatalogTable) throws -> String? {
         guard case .text(let bytes)? = try records.meta(name(of: table)) else { return nil }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func numbers(in schema: String) -> Set<Int> {
+        Set(schema.prefix { $0 != ";" }.split(separator: ",").compactMap { Int($0) })
     }
 
     /// Undoes what references of the table have hidden, brought or shown otherwise than it was written, by whatever rules, and lets
@@ -92,9 +105,9 @@ struct SchemaArrival {
     }
 
     /// Rows with cells of columns that the table has only now. They are exceptions, so that to add a column takes no time.
-    private func reveal(_ appeared: [Int], of table: CatalogTable) throws {
+    private func reveal(_ appeared: [Int], of table: CatalogTable, besides shown: Set<Int64>) throws {
         let merger = try RowMerger(ledger: ledger, clock: clock)
-        for (row, id) in try rows(of: table, "WHERE exceptions IS NOT NULL") {
+        for (row, id) in try rows(of: table, "WHERE exceptions IS NOT NULL") where !shown.contains(row) {
             guard let stored = try ledger.storedRow(table.number, row: row) else { continue }
             if appeared.contains(where: { stored.exceptions[$0] != nil }) { try merger.settle(table.number, id, revealing: appeared) }
         }

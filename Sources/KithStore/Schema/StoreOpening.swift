@@ -118,11 +118,12 @@ struct StoreOpening {
                 try arrival.leave(table)
                 continue
             }
-            try track(table, tracked, ledger, clock, capture)
+            let appeared = try arrival.appeared(in: table, tracked, columnsBefore: columnsBefore[table.number] ?? 0)
+            let shown = try track(table, tracked, appeared, ledger, clock, capture)
             if try ClockRuns(connection).takeLostRows(of: table.number) { try adoptRows(table, tracked, ledger, clock) }
             capture.isSuspended = true
             defer { capture.isSuspended = false }
-            try arrival.take(table, tracked, columnsBefore: columnsBefore[table.number] ?? 0)
+            try arrival.take(table, tracked, appeared, besides: shown)
         }
         signal.begin(at: try records.vector(ledger.catalog))
         let state = WriterState(
@@ -171,10 +172,12 @@ struct StoreOpening {
     }
 
     /// Brings a table's triggers up to date, and takes up rows that were there before them.
+    ///
+    /// - Returns: rows that show all of the columns that `appeared`.
     private func track(
-        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger, _ clock: CommitClock,
+        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ appeared: [Int], _ ledger: RowLedger, _ clock: CommitClock,
         _ capture: Capture
-    ) throws {
+    ) throws -> Set<Int64> {
         let wanted = Triggers(table: table, tracked: tracked).all
         let select = try connection.statement(
             "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE ORDER BY rowid")
@@ -185,7 +188,7 @@ struct StoreOpening {
         }
         // SQLite fires the trigger first that was made last. Ours must note a write before triggers of the app act on it.
         let isUpToDate = existing.suffix(wanted.count).elementsEqual(wanted) { $0 == $1 }
-        if isUpToDate { return }
+        if isUpToDate { return [] }
         let ours = existing.filter { trigger in wanted.contains { $0.name == trigger.name } }
         for trigger in ours { try connection.execute("DROP TRIGGER \(trigger.name)") }
         for trigger in wanted { try connection.execute(trigger.sql) }
@@ -195,7 +198,8 @@ struct StoreOpening {
             try ReferenceRecords(connection: connection).noteDangling(reference, ledger.catalog)
         }
         if ours.count < wanted.count { try adoptRows(table, tracked, ledger, clock) } else { try checkValues(table, tracked) }
-        if !ours.isEmpty || RegistersMadeTexts(table) != nil { try takeUpTexts(table, tracked, ledger, capture) }
+        if ours.isEmpty, RegistersMadeTexts(table) == nil { return [] }
+        return try takeUpTexts(table, tracked, appeared, ledger, capture)
     }
 
     /// Rows without clocks become one commit of this replica.

@@ -71,29 +71,35 @@ struct RegistersMadeTexts {
 
 extension StoreOpening {
     /// Brings rows that were there when a column became a text up to date, and shows texts that came before the column.
-    func takeUpTexts(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger, _ capture: Capture) throws {
-        guard tracked.kinds.contains(.text) else { return }
+    ///
+    /// - Returns: the rows that it was done for; they show all columns that `appeared`.
+    func takeUpTexts(
+        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ appeared: [Int], _ ledger: RowLedger, _ capture: Capture
+    ) throws -> Set<Int64> {
+        guard tracked.kinds.contains(.text) else { return [] }
         capture.isSuspended = true
         defer { capture.isSuspended = false }
         let carrying = RegistersMadeTexts(table)
         let select = try ledger.connection.statement("SELECT row, id FROM \(Sidecar.clockTable(table.number))")
         var rows: [(row: Int64, id: RowID)] = []
         while try select.step() { rows.append((select.integer(0), try select.rowID(1))) }
-        var isChanged = false
-        for (row, id) in rows where try takeUpTexts(of: row, id, table, tracked, ledger, carrying) { isChanged = true }
-        if let carrying, try carryOverHidden(table, ledger, carrying) { isChanged = true }
+        var changed: Set<Int64> = []
+        for (row, id) in rows where try takeUpTexts(of: row, id, table, tracked, appeared, ledger, carrying) { changed.insert(row) }
+        let isHiddenChanged = try carrying.map { try carryOverHidden(table, ledger, $0) } ?? false
         // No commit tells of it.
-        if isChanged { try DigestLedger(ledger: ledger).distrust() }
+        if !changed.isEmpty || isHiddenChanged { try DigestLedger(ledger: ledger).distrust() }
+        return changed
     }
 
     /// - Returns: whether the row is another one now.
     private func takeUpTexts(
-        of row: Int64, _ id: RowID, _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger,
-        _ carrying: RegistersMadeTexts?
+        of row: Int64, _ id: RowID, _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ appeared: [Int],
+        _ ledger: RowLedger, _ carrying: RegistersMadeTexts?
     ) throws -> Bool {
         let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
         guard let stored = try ledger.storedRow(table.number, row: row), let found = try user.find(id) else { return false }
         var state = try stored.state(tracked, values: found.values) { try SetText.elements(of: $0, ledger.connection) }
+        state.reveal(appeared, of: stored)
         var marks: [RegistersMadeTexts.Mark] = []
         var isCarried = false
         if let carrying {
