@@ -2,7 +2,8 @@ import Foundation
 import KithSync
 import KithTesting
 
-/// What a commit costs when ever more machines take part: frames, bytes and processor time, in a network that works.
+/// What a commit costs when ever more machines take part, each of which has written before: frames, bytes and processor time, in
+/// a network that works.
 struct ScaleReport {
     static let nodeCounts = [3, 8, 16, 32, 64]
     static let commitCount = 20
@@ -37,13 +38,19 @@ struct ScaleReport {
     private func measure(_ topology: Topology, _ nodeCount: Int, commits: Int) throws -> (statistics: RunStatistics, seconds: Double) {
         var script = Script(seed: 1, nodeCount: nodeCount, steps: [.wait(milliseconds: 5_000)])
         script.conditions.topology = topology
-        for index in 0..<Self.commitCount {
-            if index < commits {
-                let title = Assignment("title", Literal(.text("version \(index)")))
-                script.steps.append(.commit(node: index % nodeCount, [.write(RowWrite(.upsert, "note", index % 5 + 1, [title]))]))
-            }
-            script.steps.append(.wait(milliseconds: 5_000))
+        func commit(_ index: Int, _ title: String) {
+            let title = Assignment("title", Literal(.text("\(title) \(index)")))
+            script.steps.append(.commit(node: index % nodeCount, [.write(RowWrite(.upsert, "note", index % 5 + 1, [title]))]))
         }
+        for node in 0..<nodeCount {
+            commit(node, "first")
+            script.steps.append(.wait(milliseconds: 1_000))
+        }
+        for index in 0..<Self.commitCount {
+            script.steps.append(.wait(milliseconds: 5_000))
+            if index < commits { commit(index, "version") }
+        }
+        script.steps.append(.wait(milliseconds: 5_000))
         let start = clock()
         let report = simulator.run(script)
         if let violation = report.violation { throw violation }
