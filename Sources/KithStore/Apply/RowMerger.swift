@@ -47,6 +47,7 @@ struct RowMerger {
         var part = part
         let carrying = RegistersMadeTexts(table)
         let marks = carrying?.carryOver(&part) ?? []
+        if !isCut { try TextCells(ledger).beginAnew(&state, with: part, theirs: theirs, table: tableNumber, id: id) }
         state.merge(part, isWhole: !isCut, incomplete: incomplete, knowing: known, theirs: theirs)
         try TextCells(ledger).forget(held.state, unlessIn: state, table: tableNumber, id: id)
         try TextCells(ledger).settle(&state, table: tableNumber, id: id)

@@ -24,6 +24,27 @@ extension TextCells {
         }
     }
 
+    /// Lets go of texts of a deleted row that the sender of `part` had collected, and whose id the authors of these texts have used again.
+    func beginAnew(_ state: inout RowState, with part: RowState, theirs: VersionVector, table: Int, id: RowID) throws {
+        if state.tombstones.isEmpty || !part.tombstones.isEmpty { return }
+        for entry in part.cells {
+            guard case .text(let new) = entry.cell, case .text(let old)? = state[entry.column], new.beginsAnew(after: old, knowing: theirs)
+            else { continue }
+            let key = TextKey(table: table, id: id, column: entry.column)
+            // Changes that travelled ahead of the row are not in the part.
+            if try hasAside(at: key) { continue }
+            try archive.forget(key)
+            state[entry.column] = nil
+        }
+    }
+
+    private func hasAside(at key: TextKey) throws -> Bool {
+        let select = try archive.connection.statement("SELECT 1 FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? LIMIT 1")
+        archive.bind(key, to: select)
+        defer { select.reset() }
+        return try select.step()
+    }
+
     /// Applies `state.changes`, and those that waited for one of them. What cannot be applied is put aside; it is passed on to
     /// others all the same, so that all come to the same judgement.
     func settle(_ state: inout TextState, at key: TextKey) throws {

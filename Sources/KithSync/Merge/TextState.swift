@@ -85,6 +85,19 @@ public struct TextState: Hashable, Sendable {
         vector.covers(old.touched) && !touched.covers(old.touched)
     }
 
+    /// Whether this is such a text of a row that was written anew by those who wrote `old`, whose later commits cover their earlier ones.
+    ///
+    /// All of them have touched it since. Had they done so knowing the text, which is not empty, a change would build on it: somebody
+    /// who makes a text NULL deletes it first. None of those that `old` lacks does.
+    ///
+    /// - Parameter vector: what the sender knows of the row.
+    public func beginsAnew(after old: TextState, knowing vector: VersionVector) -> Bool {
+        guard old.text?.isEmpty == false, vector.covers(old.touched) else { return false }
+        let dots = Set(changes.map(\.stamp.dot))
+        return old.touched.entries.allSatisfy { touched[$0.replica] > $0.sequence }
+            && changes.allSatisfy { $0.replacedScalars == nil && dots.isSuperset(of: $0.parents) }
+    }
+
     /// Adds what is new. The text is for whoever can read changes to bring up to date.
     mutating func merge(_ other: TextState, knowing mine: VersionVector, theirs: VersionVector) {
         touched.join(other.touched)
