@@ -26,7 +26,8 @@ extension TextCells {
 
     /// Lets go of texts of a deleted row that the sender of `part` had collected, and whose id the authors of these texts have used again.
     func beginAnew(_ state: inout RowState, with part: RowState, theirs: VersionVector, table: Int, id: RowID) throws {
-        if state.tombstones.isEmpty || !part.tombstones.isEmpty { return }
+        // Who has not heard of the deletion has not collected the row.
+        guard !state.tombstones.isEmpty, part.tombstones.isEmpty, state.tombstones.allSatisfy({ theirs.covers($0.dot) }) else { return }
         for entry in part.cells {
             guard case .text(let new) = entry.cell, case .text(let old)? = state[entry.column], new.beginsAnew(after: old, knowing: theirs)
             else { continue }

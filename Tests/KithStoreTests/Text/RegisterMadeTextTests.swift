@@ -113,4 +113,20 @@ struct RegisterMadeTextTests {
         let error = #expect(throws: StoreError.self) { try machine.upgrade() }
         #expect(error?.code == .tableRejected)
     }
+
+    @Test func `an old version's edit of a row that was deleted makes the same text everywhere`() throws {
+        let old = try Machine(1, Self.asRegister)
+        try old.write("INSERT INTO page (id, title, body) VALUES (?, 't', 'one')", [key(1)])
+        let (deleting, keeping) = (try Machine(2, TextStore.page), try Machine(3, TextStore.page))
+        for machine in [deleting, keeping] { try machine.receive(from: old) }
+        try deleting.write("DELETE FROM page")
+        // All columns: the row travels whole.
+        try old.write("UPDATE page SET title = 'u', body = 'two'")
+        for machine in [deleting, keeping] { try machine.receive(from: old) }
+        try deleting.receive(from: keeping)
+        try keeping.receive(from: deleting)
+        #expect(try deleting.body() == keeping.body())
+        #expect(try deleting.store.digest() == keeping.store.digest())
+        #expect(try deleting.store.verify().problems == [])
+    }
 }
