@@ -67,7 +67,7 @@ final class Capture {
         let (table, tracked) = try trackedTable(tableNumber)
         try tracked.naturalKey?.check(id, of: key)
         let (stamp, replica) = try clock.stamp(ledger.catalog)
-        if let hidden = try ledger.hiddenRow(tableNumber, id) {
+        if let hidden = try hiddenRow(tableNumber, id) {
             return try restart(table, tracked, row: row, id: id, hidden, stamp)
         }
         if tracked.hasSubstitutes { try ledger.forgetSubstitutes(tableNumber, tracked, id, .max) }
@@ -128,6 +128,13 @@ final class Capture {
     }
 
     // MARK: Parts
+
+    /// What is kept of a row whose id is used again, and has not become garbage.
+    private func hiddenRow(_ table: Int, _ id: RowID) throws -> HiddenRow? {
+        guard let hidden = try ledger.hiddenRow(table, id) else { return nil }
+        let isGone = try Trash(ledger: ledger).collect(hidden, table: table, id: id, nowMilliseconds: clock.wallClockMilliseconds)
+        return isGone ? try ledger.hiddenRow(table, id) : hidden
+    }
 
     /// A row is inserted whose id was known: a new life without alternatives, or, within one REPLACE, an update.
     private func restart(

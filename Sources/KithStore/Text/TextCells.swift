@@ -96,8 +96,13 @@ extension StoreError {
         do {
             return try body()
         } catch let error as TextError {
-            if case .damagedHistory = error { throw StoreError(.corrupt, error.description) }
-            throw StoreError(.valueRejected, error.description)
+            let code: StoreError.Code =
+                switch error {
+                case .damagedHistory: .corrupt
+                case .unknownVersion: .notFound
+                default: .valueRejected
+                }
+            throw StoreError(code, error.description)
         }
     }
 }

@@ -62,19 +62,16 @@ struct Trash {
     func collect(
         acknowledged: [VersionVector], until end: Int64, after number: Int64, max limit: Int
     ) throws -> (removed: Int, last: Int64?) {
-        let vector = try VectorRecords(connection: connection).vector(ledger.catalog)
-        guard acknowledged.allSatisfy({ vector.covers($0) }) else { return (0, nil) }
+        guard try mayCollect(acknowledged) else { return (0, nil) }
         let select = try connection.statement(
             """
             SELECT id, number, state, context, reason, tbl FROM kith_hidden
-            WHERE number > ? AND reason = \(HiddenReason.deleted.rawValue) AND since <= ?
-              AND (context IS NULL OR context NOT IN (SELECT number FROM kith_context))
-            ORDER BY number LIMIT ?
+            WHERE number > ?1 AND \(Self.isDue) ORDER BY number LIMIT ?3
             """)
         select.bind(1, number)
         select.bind(2, max(0, end))
         select.bind(3, limit)
-        var garbage: [(table: Int, id: RowID, row: HiddenRow)] = []
+        var garbage: [Garbage] = []
         var visited = 0
         var last = number
         while try select.step() {
@@ -82,17 +79,54 @@ struct Trash {
             let hidden = try ledger.hiddenRow(select, at: 1, table: table)
             visited += 1
             last = hidden.number
-            let clock = hidden.state.clock
-            if acknowledged.allSatisfy({ $0.covers(clock) }) {
-                garbage.append((table, try select.rowID(0), hidden))
-            }
+            if hidden.isKnown(to: acknowledged) { garbage.append(Garbage(table: table, id: try select.rowID(0), row: hidden)) }
         }
-        if !garbage.isEmpty {
-            let needed = try ReferenceRecords(connection: connection).needed(RowFactsReader(ledger))
-            garbage.removeAll { needed.contains(RowKey(table: $0.table, id: $0.id)) }
-        }
+        return (try remove(garbage), visited < limit ? nil : last)
+    }
+
+    /// Removes the deleted row `row` if ``collect(acknowledged:until:after:max:)`` would, because its id is used again: others may
+    /// have removed it, and a text that several begin anew must not stand beside one that only some have forgotten.
+    ///
+    /// Whoever has told the store of no members keeps account of them elsewhere.
+    /// - Returns: whether it did.
+    func collect(_ row: HiddenRow, table: Int, id: RowID, nowMilliseconds now: Int64) throws -> Bool {
+        guard row.reason == .deleted else { return false }
+        let select = try connection.statement("SELECT 1 FROM kith_hidden WHERE number = ?1 AND \(Self.isDue)")
+        select.bind(1, row.number)
+        select.bind(2, max(0, now - KithStore.trashMilliseconds))
+        guard try select.step() else { return false }
+        select.reset()
+        let members = try MemberRecords(ledger: ledger).all()
+        let acknowledged = members.filter { !$0.isSilent(atMilliseconds: now) }.map(\.durable)
+        guard !members.isEmpty, row.isKnown(to: acknowledged), try mayCollect(acknowledged) else { return false }
+        return try remove([Garbage(table: table, id: id, row: row)]) > 0
+    }
+
+    /// Whether a hidden row is old enough to be removed: how old is the second parameter.
+    private static let isDue = """
+        reason = \(HiddenReason.deleted.rawValue) AND since <= ?2 AND (context IS NULL OR context NOT IN (SELECT number FROM kith_context))
+        """
+
+    /// What others have acknowledged must be known here, too.
+    private func mayCollect(_ acknowledged: [VersionVector]) throws -> Bool {
+        let vector = try VectorRecords(connection: connection).vector(ledger.catalog)
+        return acknowledged.allSatisfy { vector.covers($0) }
+    }
+
+    private struct Garbage {
+        let table: Int
+        let id: RowID
+        let row: HiddenRow
+    }
+
+    /// - Returns: how many rows were removed; those that others need are left.
+    private func remove(_ garbage: [Garbage]) throws -> Int {
+        if garbage.isEmpty { return 0 }
+        let needed = try ReferenceRecords(connection: connection).needed(RowFactsReader(ledger))
+        let garbage = garbage.filter { !needed.contains(RowKey(table: $0.table, id: $0.id)) }
         var count = 0
-        for (table, id, row) in garbage {
+        for garbage in garbage {
+            let (table, id, row) = (garbage.table, garbage.id, garbage.row)
             let remains = row.state.remains
             if remains == row.state { continue }
             count += 1
@@ -109,7 +143,15 @@ struct Trash {
             try ledger.reindex(table, from: row.state.liveDots, at: -row.number, to: remains.liveDots, at: -row.number)
         }
         try DigestLedger(ledger: ledger).forget(garbage.map { ($0.table, $0.id) })
-        return (count, visited < limit ? nil : last)
+        return count
+    }
+}
+
+extension HiddenRow {
+    /// Whether all who have acknowledged these vectors know of everything in the row.
+    fileprivate func isKnown(to acknowledged: [VersionVector]) -> Bool {
+        let clock = state.clock
+        return acknowledged.allSatisfy { $0.covers(clock) }
     }
 }
 

@@ -42,6 +42,7 @@ final class Simulation {
                 try SimulatedNode(
                     index: index, workload: workload, seed: script.seed, isOld: updated.contains(index), inMemory: inMemory,
                     characters: characters))
+            nodes[index].editor.versionsMayBeGone = script.collectsGarbage
         }
         for (one, other) in script.conditions.topology.links(nodeCount: script.nodeCount) { addLink(one, other) }
     }

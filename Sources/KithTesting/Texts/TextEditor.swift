@@ -54,6 +54,8 @@ final class TextEditor {
 
     private let characters: CharacterSource
     private var bases: [Text: Base] = [:]
+    /// Whether rows are removed for good, and the versions of their texts with them.
+    var versionsMayBeGone = false
 
     init(_ characters: CharacterSource) {
         self.characters = characters
@@ -78,15 +80,24 @@ final class TextEditor {
         let loaded = base?.text ?? current ?? ""
         let (new, edit) = edited(loaded, verb, place)
         if edit.isEmpty { return WriteOutcome(tookEffect: true) }
-        if let base, place.usesVersion {
-            try store.saveText(db, table: text.table, id: text.id, column: text.column, new, base: base.version)
-        } else {
+        let isSaved = if let base, place.usesVersion { try save(text, new, base, store, db) } else { false }
+        if !isSaved {
             let value = verb == .save ? "kith_text(?, ?, \(quoted(text.column)))" : "?"
             let sql = "UPDATE \(quoted(text.table)) SET \(quoted(text.column)) = \(value) WHERE \(quoted(text.key)) = ?"
             let texts = (verb == .save ? [new, loaded] : [new]).map(\.databaseValue)
             try db.execute(sql: sql, arguments: StatementArguments(texts + [text.id.databaseValue]))
         }
         return WriteOutcome(tookEffect: true, edit: edit)
+    }
+
+    /// Saves against the version that was loaded; `false` if the row was removed for good meanwhile, and its id used again.
+    private func save(_ text: Text, _ new: String, _ base: Base, _ store: KithStore, _ db: Database) throws -> Bool {
+        do {
+            try store.saveText(db, table: text.table, id: text.id, column: text.column, new, base: base.version)
+            return true
+        } catch let error as StoreError where error.code == .notFound && versionsMayBeGone {
+            return false
+        }
     }
 
     /// The current text, which may be NULL; `nil` if there is no such row.

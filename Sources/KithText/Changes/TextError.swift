@@ -20,7 +20,7 @@ public enum TextError: Error, Hashable, Sendable {
     case parentsNotReduced
     /// A change is its own ancestor.
     case cycle
-    /// No change of this text has this dot.
+    /// No change of this text has this dot, or none has it any more: a deleted row takes its history with it when it is removed for good.
     case unknownVersion(Dot)
     /// A limit of ``TextLimits`` is exceeded.
     case limitExceeded(limit: String, value: Int, maximum: Int)
@@ -50,7 +50,10 @@ extension TextError: CustomStringConvertible {
         case .cycle:
             "The change is among its own ancestors; it was not applied."
         case .unknownVersion(let dot):
-            "No change of this text is named \(dot): it belongs to another text or has not arrived yet."
+            """
+            No change of this text is named \(dot): it belongs to another text, has not arrived yet, or was removed for good with a \
+            deleted row. Load the text again and edit that.
+            """
         case .limitExceeded(let limit, let value, let maximum):
             "\(limit) is limited to \(maximum), here it is \(value); nothing was stored. Split the text."
         case .malformed(let what):

@@ -1,0 +1,155 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import Synchronization
+import Testing
+
+@Suite("An id is used again after its row was deleted, and some have removed the row for good")
+struct IDUsedAgainTests {
+    private final class Clock: Sendable {
+        let milliseconds = Mutex<Int64>(1_700_000_000_000)
+        func pass(days: Int64) { milliseconds.withLock { $0 += days * 86_400_000 } }
+    }
+
+    private struct Machine {
+        let number: UInt8
+        let database: DatabaseQueue
+        let store: KithStore
+
+        init(_ number: UInt8, _ clock: Clock) throws {
+            self.number = number
+            database = try DatabaseQueue()
+            try database.write { try $0.execute(sql: TextStore.sql) }
+            store = try KithStore(
+                database, tables: [TextStore.page],
+                options: KithStore.Options(
+                    clock: { HybridTimestamp(milliseconds: clock.milliseconds.withLock { $0 }) },
+                    makeReplicaID: { ReplicaID(high: 0, low: UInt64(number)) }))
+        }
+
+        func write(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
+            try database.write { try $0.execute(sql: sql, arguments: arguments) }
+        }
+
+        func insert(_ body: String) throws {
+            try write("INSERT INTO page (id, title, body) VALUES (?, 't', ?)", [key(1), body])
+        }
+
+        func receive(from other: Machine) throws {
+            _ = try store.apply(try other.store.delta(since: try store.vector()))
+        }
+
+        /// Learns what `other` cannot lose.
+        func note(_ other: Machine) throws {
+            let summary = try other.store.summary()
+            try store.noteMember([other.number], replica: summary.replica, durable: summary.vector)
+        }
+
+        func body() throws -> String? {
+            try database.read { try String.fetchOne($0, sql: "SELECT body FROM page") }
+        }
+
+        /// Whether a row was removed for good that a newcomer cannot know to be deleted.
+        func hasRemoved() throws -> Bool { try store.delta(since: VersionVector()).listing != nil }
+    }
+
+    /// Three machines that know of a deleted page, and of each other that all know of it; the trash is past.
+    private func machines(_ clock: Clock = Clock()) throws -> [Machine] {
+        let machines = try (1...3).map { try Machine($0, clock) }
+        for machine in machines { try machine.store.setMembers(machines.filter { $0.number != machine.number }.map { [$0.number] }) }
+        try machines[1].insert("old")
+        try machines[1].write("DELETE FROM page")
+        for machine in machines where machine.number != 2 { try machine.receive(from: machines[1]) }
+        for machine in machines {
+            for other in machines where other.number != machine.number { try machine.note(other) }
+        }
+        clock.pass(days: 31)
+        return machines
+    }
+
+    @Test("texts that two begin anew are in the same order everywhere", arguments: [true, false])
+    func concurrent(removerWritesFirst: Bool) throws {
+        let clock = Clock()
+        let machines = try machines(clock)
+        let (remover, keeper, third) = (machines[0], machines[2], machines[1])
+        #expect(try remover.store.collectGarbage() == 1)
+        for writer in removerWritesFirst ? [remover, keeper] : [keeper, remover] {
+            try writer.insert("new \(writer.number)")
+            clock.pass(days: 1)
+        }
+        try third.receive(from: keeper)
+        try remover.receive(from: keeper)
+        try keeper.receive(from: remover)
+        try third.receive(from: remover)
+        for machine in machines {
+            #expect(try machine.body() == remover.body())
+            #expect(try machine.store.digest() == remover.store.digest())
+            #expect(try machine.store.verify().problems == [])
+        }
+        #expect(try remover.body()?.contains("old") == false)
+    }
+
+    @Test("what somebody may not have heard of, or is in the trash, is kept when its id is used again")
+    func kept() throws {
+        let clock = Clock()
+        let machines = try machines(clock)
+        #expect(try !machines[2].hasRemoved())
+        try machines[2].insert("new")
+        #expect(try machines[2].hasRemoved())
+        // In the trash still.
+        try machines[2].write("DELETE FROM page")
+        try machines[0].receive(from: machines[2])
+        try machines[2].note(machines[0])
+        try machines[0].insert("newer")
+        #expect(try !machines[0].hasRemoved())
+        // Nobody is known who could have heard of it.
+        let alone = try Machine(4, clock)
+        try alone.insert("old")
+        try alone.write("DELETE FROM page")
+        clock.pass(days: 31)
+        try alone.insert("new")
+        #expect(try !alone.hasRemoved())
+        // A member has not said that it has.
+        try alone.store.setMembers([[9]])
+        try alone.write("DELETE FROM page")
+        clock.pass(days: 31)
+        try alone.insert("newer")
+        #expect(try !alone.hasRemoved())
+        #expect(try alone.body() == "newer")
+    }
+
+    @Test("a save against a version that was removed says so and changes nothing")
+    func staleSave() throws {
+        let machine = try machines()[2]
+        let version = TextVersion([Dot(replica: ReplicaID(high: 0, low: 2), sequence: 1)])
+        try machine.insert("new")
+        let error = #expect(throws: StoreError.self) {
+            try machine.database.write { db in
+                try machine.store.saveText(db, table: "page", id: rowID(1), column: "body", "old!", base: version)
+            }
+        }
+        #expect(error?.code == .notFound)
+        #expect(try machine.body() == "new")
+        #expect(throws: StoreError.self) { try machine.store.text(table: "page", id: rowID(1), column: "body", at: version) }
+    }
+
+    @Test("a transaction that is rolled back has removed nothing")
+    func rolledBack() throws {
+        let machine = try machines()[2]
+        struct Undone: Error {}
+        #expect(throws: Undone.self) {
+            try machine.database.write { db in
+                try db.execute(sql: "INSERT INTO page (id, title, body) VALUES (?, 't', 'new')", arguments: [key(1)])
+                throw Undone()
+            }
+        }
+        #expect(try !machine.hasRemoved())
+        #expect(try machine.store.verify().problems == [])
+        try machine.insert("new")
+        #expect(try machine.hasRemoved())
+        #expect(try machine.body() == "new")
+        #expect(try machine.store.verify().problems == [])
+    }
+}
