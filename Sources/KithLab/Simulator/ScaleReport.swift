@@ -10,6 +10,17 @@ struct ScaleReport {
 
     let simulator: KithSimulator
 
+    /// What one commit costs all machines together.
+    struct Cost {
+        let nodeCount: Int
+        let frames: Double
+        let bytes: Double
+        let processorMilliseconds: Double
+
+        var framesPerNode: Double { frames / Double(nodeCount) }
+        var bytesPerNode: Double { bytes / Double(nodeCount) }
+    }
+
     /// A table, one line for each number of machines and each topology.
     func run() throws -> String {
         var lines = [
@@ -17,22 +28,27 @@ struct ScaleReport {
             "|---|---|---|---|---|---|---|",
         ]
         for topology in [Topology.mesh, .star, .chain] {
-            for count in Self.nodeCounts { lines.append(try line(topology, count)) }
+            for count in Self.nodeCounts { lines.append(line(topology, try cost(topology, nodeCount: count))) }
         }
         return lines.joined(separator: "\n")
     }
 
     /// What a run with commits takes beyond one without.
-    private func line(_ topology: Topology, _ nodeCount: Int) throws -> String {
+    func cost(_ topology: Topology, nodeCount: Int) throws -> Cost {
         let idle = try measure(topology, nodeCount, commits: 0)
         let busy = try measure(topology, nodeCount, commits: Self.commitCount)
         let commits = Double(Self.commitCount)
-        let frames = Double(busy.statistics.frames - idle.statistics.frames) / commits
-        let bytes = Double(busy.statistics.bytes - idle.statistics.bytes) / commits
-        let milliseconds = (busy.seconds - idle.seconds) * 1_000 / commits / Double(nodeCount)
+        return Cost(
+            nodeCount: nodeCount, frames: Double(busy.statistics.frames - idle.statistics.frames) / commits,
+            bytes: Double(busy.statistics.bytes - idle.statistics.bytes) / commits,
+            processorMilliseconds: (busy.seconds - idle.seconds) * 1_000 / commits)
+    }
+
+    private func line(_ topology: Topology, _ cost: Cost) -> String {
         func number(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
-        return "| \(topology.rawValue) | \(nodeCount) | \(number(frames, 1)) | \(number(bytes, 0)) | "
-            + "\(number(frames / Double(nodeCount), 2)) | \(number(bytes / Double(nodeCount), 0)) | \(number(milliseconds, 2)) ms |"
+        return "| \(topology.rawValue) | \(cost.nodeCount) | \(number(cost.frames, 1)) | \(number(cost.bytes, 0)) | "
+            + "\(number(cost.framesPerNode, 2)) | \(number(cost.bytesPerNode, 0)) | "
+            + "\(number(cost.processorMilliseconds / Double(cost.nodeCount), 2)) ms |"
     }
 
     private func measure(_ topology: Topology, _ nodeCount: Int, commits: Int) throws -> (statistics: RunStatistics, seconds: Double) {

@@ -1,0 +1,18 @@
+import KithTesting
+import Testing
+
+@testable import KithLab
+
+@Suite("What a commit costs each machine grows with their number")
+struct ScaleTests {
+    @Test(arguments: [Topology.mesh, .chain])
+    func `each machine handles about as many frames a commit among sixteen as among six`(topology: Topology) throws {
+        let report = ScaleReport(simulator: try KithSimulator(.standard))
+        let few = try report.cost(topology, nodeCount: 6)
+        let many = try report.cost(topology, nodeCount: 16)
+        // A slice and its answer for each machine, and what the vectors of a few neighbours say.
+        #expect(few.framesPerNode > 1)
+        #expect(many.framesPerNode < 1.5 * few.framesPerNode)
+        #expect(many.framesPerNode < 3)
+    }
+}
