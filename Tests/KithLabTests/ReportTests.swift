@@ -34,7 +34,7 @@ struct ReportTests {
             .init(from: 0, to: 1, bytes: 1_000, frames: 10, droppedFrames: 1),
             .init(from: 1, to: 0, bytes: 500, frames: 5, droppedFrames: 0),
         ],
-        checks: [.init(sentence: "All know the same", isPassed: true)], findings: [], remarks: ["a remark"])
+        checks: [.init(sentence: "All know the same", outcome: .passed)], findings: [], remarks: ["a remark"])
 
     @Test func everyNodeHasItsLaneAndEveryCommitItsDot() {
         let text = HTMLReport(Self.record).text
@@ -79,6 +79,21 @@ struct ReportTests {
         #expect(text.contains("The title is gone."))
         #expect(text.contains("wrote it"))
         #expect(record.summary.contains { $0.contains("writeLost") })
+    }
+
+    @Test func whatWasNotCheckedIsNotTicked() {
+        var record = Self.record
+        record.checks = [
+            .init(sentence: "A is kept", outcome: .passed), .init(sentence: "B is kept", outcome: .broken),
+            .init(sentence: "C is kept", outcome: .notChecked, why: "the <nodes> differ"),
+        ]
+        #expect(record.summary.contains("ok           A is kept"))
+        #expect(record.summary.contains("BROKEN       B is kept"))
+        #expect(record.summary.contains("not checked  C is kept (the <nodes> differ)"))
+        let page = HTMLReport(record).text
+        #expect(page.contains("<li>\(Markup.tick)<span>A is kept"))
+        #expect(page.contains("<li class=\"bad\">\(Markup.cross)<span>Broken: B is kept"))
+        #expect(page.contains("<li class=\"soft\">\(Markup.dash)<span>Not checked: C is kept (the &lt;nodes&gt; differ)"))
     }
 
     @Test func anEmptyRunHasAReport() {

@@ -82,8 +82,14 @@ struct HTMLReport {
     }
 
     private var checks: String {
-        let items = record.checks.map {
-            "<li\($0.isPassed ? "" : " class=\"bad\"")>\($0.isPassed ? Markup.tick : Markup.cross)<span>\($0.isPassed ? "" : "Broken: ")\(Markup.escape($0.sentence))</span></li>"
+        let items = record.checks.map { check in
+            let sentence = Markup.escape(check.sentence)
+            return switch check.outcome {
+            case .passed: "<li>\(Markup.tick)<span>\(sentence)</span></li>"
+            case .broken: "<li class=\"bad\">\(Markup.cross)<span>Broken: \(sentence)</span></li>"
+            case .notChecked:
+                "<li class=\"soft\">\(Markup.dash)<span>Not checked: \(sentence)\(check.why.map { " (\(Markup.escape($0)))" } ?? "")</span></li>"
+            }
         }
         return
             "<section aria-labelledby=\"checks\"><h2 id=\"checks\">What was checked</h2><ul class=\"checks\">\(items.joined(separator: "\n"))</ul></section>"

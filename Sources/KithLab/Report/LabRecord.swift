@@ -65,8 +65,14 @@ public struct LabRecord: Codable, Equatable, Sendable {
     }
 
     public struct Check: Codable, Equatable, Sendable {
+        public enum Outcome: String, Codable, Sendable {
+            case passed, broken, notChecked
+        }
+
         public var sentence: String
-        public var isPassed: Bool
+        public var outcome: Outcome
+        /// Why it was not checked.
+        public var why: String?
     }
 
     public var name: String

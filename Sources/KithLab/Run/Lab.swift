@@ -69,7 +69,13 @@ extension LabRecord {
                 "Half of them arrived within \(LabRecord.latency(latencies[latencies.count / 2])), the last one after \(LabRecord.latency(latencies[latencies.count - 1]))."
             )
         }
-        lines += checks.map { "\($0.isPassed ? "ok    " : "BROKEN")  \($0.sentence)" }
+        lines += checks.map { check in
+            switch check.outcome {
+            case .passed: "ok           \(check.sentence)"
+            case .broken: "BROKEN       \(check.sentence)"
+            case .notChecked: "not checked  \(check.sentence) (\(check.why ?? "for a reason that is not known"))"
+            }
+        }
         for finding in findings {
             lines += ["", "\(finding.rule.rawValue): \(finding.sentence)"]
             lines += finding.path.map { "    \(Quantity.span(Double($0.atMilliseconds)))  \(nodes[$0.node].name) \($0.text)" }

@@ -13,40 +13,40 @@ extension LabRun {
         }
         if !isConverged { findings.append(Finding(rule: .noConvergence, sentence: disagreement)) }
         stopNodes()
-        var states: [FinalState] = []
-        var digests: [StoreDigest] = []
-        for host in hosts {
-            do {
-                let store = try NotesStore.open(host.notes)
-                defer { try? store.close() }
-                states.append(try FinalState(store))
-                digests.append(try store.store.recomputedDigest())
-                for problem in try store.store.verify().problems {
-                    findings.append(Finding(rule: .unsoundStore, sentence: "The store of \(host.spec.name): \(problem)"))
-                }
-            } catch {
-                findings.append(Finding(rule: .unsoundStore, sentence: "The store of \(host.spec.name) cannot be read: \(error)"))
-            }
-        }
-        guard isConverged, let first = states.first else { return }
-        for (host, state) in zip(hosts, states) where state != first {
+        let ends = hosts.compactMap(readStore)
+        guard isConverged, let first = ends.first else { return }
+        for end in ends where end.state != first.state {
             findings.append(
                 Finding(
-                    rule: .nodesDiffer,
-                    sentence: "\(host.spec.name) and \(hosts[0].spec.name) know the same and show or keep something different."))
+                    rule: .nodesDiffer, sentence: "\(end.name) and \(first.name) know the same and show or keep something different."))
         }
-        for (host, digest) in zip(hosts, digests) where digest.contradicts(digests[0]) {
+        for end in ends where end.digest.contradicts(first.digest) {
             findings.append(
                 Finding(
-                    rule: .nodesDiffer,
-                    sentence: "The stores of \(host.spec.name) and \(hosts[0].spec.name) know the same and have different digests."))
+                    rule: .nodesDiffer, sentence: "The stores of \(end.name) and \(first.name) know the same and have different digests."))
         }
         let (writes, ids) = state.with { ($0.writes, $0.noteIDs) }
         let oracle = Oracle(writes: writes.sorted { $0.index < $1.index }, noteIDs: ids, nodeNames: scenario.nodes.map(\.name))
-        findings += oracle.findings(first).map { finding in
+        findings += oracle.findings(first.state).map { finding in
             var finding = finding
             finding.path = finding.write.map { path(of: $0, writes) } ?? []
             return finding
+        }
+    }
+
+    /// What the store of a node holds, and whether it is sound; `nil` if it cannot be read, which is a finding.
+    private func readStore(_ host: Host) -> (name: String, state: FinalState, digest: StoreDigest)? {
+        do {
+            let store = try NotesStore.open(host.notes)
+            defer { try? store.close() }
+            for problem in try store.store.verify().problems {
+                findings.append(Finding(rule: .unsoundStore, sentence: "The store of \(host.spec.name): \(problem)"))
+            }
+            return (host.spec.name, try FinalState(store), try store.store.recomputedDigest())
+        } catch {
+            findings.append(Finding(rule: .unsoundStore, sentence: "The store of \(host.spec.name) cannot be read: \(error)"))
+            unreadable.append(host.spec.name)
+            return nil
         }
     }
 
@@ -126,22 +126,11 @@ extension LabRun {
             traffic: traffic.map {
                 .init(from: $0.from, to: $0.to, bytes: $0.state.bytes, frames: $0.state.frames, droppedFrames: $0.state.dropped)
             },
-            checks: checks(writes), findings: findings, remarks: remarks)
-    }
-
-    private func checks(_ writes: [WriteRecord]) -> [LabRecord.Check] {
-        func check(_ sentence: String, _ rules: Finding.Rule...) -> LabRecord.Check {
-            .init(sentence: sentence, isPassed: !findings.contains { rules.contains($0.rule) })
-        }
-        let done = writes.filter { $0.outcome == .acknowledged }.count
-        return [
-            check("All \(hosts.count) nodes know the same", .noConvergence),
-            check("What they know, they show and keep alike; digests are equal", .nodesDiffer),
-            check("\(done) acknowledged writes are shown, kept, or were overwritten by someone who saw them", .writeLost),
-            check("Nothing came back from the dead, nothing is shown that nobody wrote", .cameBack, .neverWritten),
-            check("The records of every store agree with each other", .unsoundStore),
-            check("No node stopped by itself", .nodeFailed),
-        ]
+            checks: CheckList(
+                nodes: hosts.count, acknowledgedWrites: writes.count { $0.outcome == .acknowledged }, isConverged: converged != nil,
+                unreadable: unreadable
+            ).checks(findings),
+            findings: findings, remarks: remarks)
     }
 
     /// What was done to whom, in words.

@@ -18,6 +18,8 @@ final class LabRun {
     var marks: [LabRecord.Mark] = []
     var findings: [Finding] = []
     var remarks: [String] = []
+    /// The nodes whose stores cannot be read in the end.
+    var unreadable: [String] = []
     private var writers: [Writer] = []
     private var nextLook: Int64 = 0
 

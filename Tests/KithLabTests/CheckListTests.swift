@@ -1,0 +1,42 @@
+import Testing
+
+@testable import KithLab
+
+@Suite("A check that was not made is not called passed")
+struct CheckListTests {
+    private func outcomes(
+        isConverged: Bool = true, unreadable: [String] = [], found: [Finding.Rule] = []
+    ) -> [LabRecord.Check.Outcome] {
+        checks(isConverged: isConverged, unreadable: unreadable, found: found).map(\.outcome)
+    }
+
+    private func checks(isConverged: Bool = true, unreadable: [String] = [], found: [Finding.Rule] = []) -> [LabRecord.Check] {
+        CheckList(nodes: 2, acknowledgedWrites: 3, isConverged: isConverged, unreadable: unreadable)
+            .checks(found.map { Finding(rule: $0, sentence: "") })
+    }
+
+    @Test func allChecksAreMadeIfTheNodesKnowTheSame() {
+        #expect(outcomes() == [.passed, .passed, .passed, .passed, .passed, .passed])
+        #expect(checks().allSatisfy { $0.why == nil })
+    }
+
+    @Test func whatNodesShowIsNotCheckedWhileTheyKnowDifferentThings() {
+        let found = checks(isConverged: false, found: [.noConvergence])
+        #expect(found.map(\.outcome) == [.broken, .notChecked, .notChecked, .notChecked, .passed, .passed])
+        #expect(found.map { $0.why != nil } == [false, true, true, true, false, false])
+    }
+
+    @Test func aStoreThatCannotBeReadIsNotCompared() {
+        #expect(
+            outcomes(unreadable: ["a"], found: [.unsoundStore]) == [.passed, .notChecked, .passed, .passed, .broken, .passed])
+        #expect(
+            outcomes(unreadable: ["a", "b"], found: [.unsoundStore])
+                == [.passed, .notChecked, .notChecked, .notChecked, .broken, .passed])
+    }
+
+    @Test func whatWasFoundIsBrokenWhateverElseCouldNotBeChecked() {
+        #expect(
+            outcomes(isConverged: false, unreadable: ["a"], found: [.nodesDiffer, .writeLost, .neverWritten, .nodeFailed])
+                == [.passed, .broken, .broken, .broken, .passed, .broken])
+    }
+}
