@@ -73,6 +73,7 @@ extension CommandFailure {
         case .usage: .usage
         case .noInput: .noInput
         case .unavailable: .unavailable
+        case .cannotCreate: .cannotCreate
         case .interrupted: .temporary
         case .software: .software
         }

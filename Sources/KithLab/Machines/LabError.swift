@@ -7,6 +7,8 @@ public struct LabError: Error, Sendable, CustomStringConvertible {
         case noInput
         /// This machine lacks something.
         case unavailable
+        /// The report cannot be written.
+        case cannotCreate
         case interrupted
         case software
     }

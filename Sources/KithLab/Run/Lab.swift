@@ -19,7 +19,7 @@ public struct Lab {
     ///
     /// - Parameter say: is told what happens, a line at a time.
     /// - Returns: the exit status: 0, or 1 if a promise was broken.
-    /// - Throws: ``LabError`` if this machine cannot run it, or the run was stopped.
+    /// - Throws: ``LabError`` if this machine cannot run it, the run was stopped, or the report cannot be written.
     public func run(say: (String) -> Void) throws -> Int32 {
         #if os(Linux)
         guard let folder = PrivateWorld.folder else {
@@ -27,6 +27,7 @@ public struct Lab {
                 let missing = scenario.binaries.filter { !$0.value.isEmpty && !FileManager.default.isExecutableFile(atPath: $0.value) }
                 throw LabError(.noInput, "These programs cannot be run: \(missing.values.sorted().joined(separator: ", ")).")
             }
+            try reportPath.map(ReportFile.init)?.check()
             return try PrivateWorld.run(keepsFolder: keepsFolder)
         }
         return try withoutActuallyEscaping(say) { say in try runInside(folder, say) }
@@ -42,17 +43,27 @@ public struct Lab {
         )
         let run = try LabRun(scenario, kith: kith ?? PrivateWorld.executable, folder: folder, say: say)
         let record = try run.run()
-        if let reportPath {
-            try Data(HTMLReport(record).text.utf8).write(to: URL(filePath: reportPath), options: .atomic)
-        }
+        if keepsFolder { run.keepDisks() }
+        return try tell(record, say)
+    }
+
+    /// The outcome first, then the report, which a full disk may prevent. A broken promise says more than a missing report.
+    func tell(_ record: LabRecord, _ say: (String) -> Void) throws -> Int32 {
         if printsJSON {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             print(String(decoding: try encoder.encode(record), as: UTF8.self))
         }
         for line in record.summary { say(line) }
-        if let reportPath { say("The report is in \(reportPath).") }
-        if keepsFolder { run.keepDisks() }
+        if let reportPath {
+            do {
+                try ReportFile(path: reportPath).write(HTMLReport(record))
+                say("The report is in \(reportPath).")
+            } catch {
+                guard !record.isPassed else { throw error }
+                say(error.message)
+            }
+        }
         return record.isPassed ? 0 : 1
     }
     #endif
