@@ -17,4 +17,14 @@ struct LabCommandTests {
         }
     }
     #endif
+
+    @Test("a write to a note that is never added is told with its line")
+    func unknownNote() throws {
+        let text = "lasts: 10s\nnodes: [a]\nevents:\n  - {at: 1s, write: {on: a, note: ghost, line: boo}}\n"
+        let file = try home.write("ghost.yaml", Data(text.utf8))
+        let result = try home.kith("lab", "check", file)
+        #expect(result.status == 65)
+        #expect(result.output.isEmpty)
+        #expect(result.error.contains("ghost.yaml:4: No write adds the note \u{201C}ghost\u{201D}"), "\(result.error)")
+    }
 }

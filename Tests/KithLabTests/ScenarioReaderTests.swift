@@ -65,6 +65,24 @@ struct ScenarioReaderTests {
             ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, part: [a, a]}", 4, "different nodes"),
             ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, write: {on: a, title: x}}", 4, "note"),
             ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, write: {on: a, note: x}}", 4, "Nothing is written"),
+            ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, write: {on: a, note: x, title: y}}", 4, "none is added"),
+            (
+                "lasts: 1d\nnodes: [a]\nevents:\n  - {at: 1h, write: {on: a, note: list, add: y}}\n  - {at: 2h, write: {on: a, note: lst, tag: t}}",
+                5, "No write adds the note \u{201C}lst\u{201D}; added are list"
+            ),
+            (
+                "lasts: 1d\nnodes: [a]\nevents:\n  - {at: 1h, write: {on: a, note: x, tag: t}}\n  - {at: 2h, write: {on: a, note: x, add: y}}",
+                4, "before it is added"
+            ),
+            (
+                "lasts: 1d\nnodes: [a]\nevents:\n  - at: 0\n    write:\n      - {on: a, note: x, delete: yes}\n      - {on: a, note: x, add: y}",
+                6, "before it is added"
+            ),
+            ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, write: {on: all, note: x, add: y}}", 4, "more than once"),
+            (
+                "lasts: 1d\nnodes: [a]\nwrites:\n  - {every: 1h}\nevents:\n  - {at: 1h, write: {on: a, note: note1, add: y}}", 6,
+                "more than once"
+            ),
             ("lasts: 1d\nnodes: [a, b]\nwrites:\n  - {every: 0}", 4, "more than 0"),
             ("lasts: 1d\nnodes: [a, b]\nwrites:\n  - {every: 1h, change: [shout]}", 4, "shout"),
             ("lasts: 1d\nnodes: [a, b]\nwrites:\n  - {every: 1ms}", 1, "more than \(Scenario.stepsMax) steps"),
@@ -101,6 +119,21 @@ struct ScenarioReaderTests {
                 "lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, cut: c}\n  - {at: x, cut: a}\ncolour: red", name: "test")
         }
         #expect(error?.problems.map(\.line) == [4, 5, 6])
+    }
+
+    @Test func aNoteIsWrittenToOnceItIsAddedWhereverThatStands() throws {
+        let text = """
+            lasts: 1d
+            nodes: [a, b]
+            writes:
+              - {every: 1h}
+            events:
+              - {at: 2h, write: {on: [a, b], note: x, title: later}}
+              - {at: 1h, write: {on: a, note: x, line: at once, add: X}}
+              - {at: 1h, write: {on: b, note: x, delete: yes}}
+              - {at: 3h, write: {on: b, note: note1, tag: drawn}}
+            """
+        #expect(try ScenarioReader.read(text, name: "test").events.count == 6)
     }
 
     @Test func theMostNodesAreAllowed() throws {

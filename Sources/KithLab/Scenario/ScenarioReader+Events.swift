@@ -28,7 +28,7 @@ extension ScenarioReader {
         if let value = fields.take("link"), let (pair, link) = pairAndLink(value, like: Scenario.Link()) {
             actions.append(.link(pair, link))
         }
-        if let value = fields.take("write") { actions += list(value).flatMap { write($0) } }
+        if let value = fields.take("write") { actions += list(value).flatMap { write($0, at: at) } }
         reject(fields)
         if actions.isEmpty, problems.count == problemsBefore { report(node, "Nothing happens here: add an action, such as cut: NODE.") }
         return actions.map { Scenario.Event(atMilliseconds: at, action: $0) }
@@ -43,7 +43,7 @@ extension ScenarioReader {
         ("part", { .part($0) }), ("join", { .join($0) }),
     ]
 
-    private func write(_ node: Yams.Node) -> [Scenario.Action] {
+    private func write(_ node: Yams.Node, at: Int64) -> [Scenario.Action] {
         var fields = Fields(node, "a write")
         let on = fields.take("on").map { nodes(named: $0) } ?? []
         let note = fields.take("note").flatMap(text)
@@ -61,6 +61,9 @@ extension ScenarioReader {
         if changes.isEmpty, isComplete {
             let kinds = Scenario.Change.Kind.allCases.map(\.rawValue).joined(separator: ", ")
             report(node, "Nothing is written: add one of \(kinds).")
+        }
+        for change in on.flatMap({ _ in changes }) {
+            writes.append(PlacedWrite(atMilliseconds: at, note: note, isAddition: change.kind == .add, place: node))
         }
         return on.flatMap { node in changes.map { .write(node: node, note: note, $0) } }
     }

@@ -50,7 +50,8 @@ extension ScenarioProblem {
 
 extension ScenarioReader {
     func report(_ node: Yams.Node?, _ message: String) {
-        problems.append(ScenarioProblem(line: node?.mark?.line ?? 1, message: message))
+        let problem = ScenarioProblem(line: node?.mark?.line ?? 1, message: message)
+        if !problems.contains(problem) { problems.append(problem) }
     }
 
     func missing(_ name: String, _ node: Yams.Node) -> Int64 {

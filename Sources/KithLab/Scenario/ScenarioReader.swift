@@ -6,6 +6,8 @@ public final class ScenarioReader {
     /// The nodes of the file, in its order.
     var nodeNames: [String] = []
     var lastsMilliseconds: Int64 = 0
+    /// The writes of its events, in its order.
+    var writes: [PlacedWrite] = []
 
     /// The scenario of a file's text.
     ///
@@ -67,6 +69,8 @@ public final class ScenarioReader {
         if drawn + Double(scenario.events.count) > Double(Scenario.stepsMax) {
             report(root, "This makes more than \(Scenario.stepsMax) steps. Let the writes come less often.")
         }
+        // An addition in a part that could not be read would be missed.
+        if problems.isEmpty { checkNotes(scenario) }
     }
 
     // MARK: Nodes and links
