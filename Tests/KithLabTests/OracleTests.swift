@@ -35,8 +35,12 @@ private struct History {
     mutating func send(_ from: Int, _ to: Int) { vectors[to].join(vectors[from]) }
 
     func rules(_ note: FinalState.Note?) -> [Finding.Rule] {
-        let state = FinalState(notes: note.map { ["id": $0] } ?? [:])
-        return Oracle(writes: writes, noteIDs: ["n": "id"], nodeNames: ["a", "b", "c"]).findings(state).map(\.rule)
+        rules(note.map { ["id": $0] } ?? [:], ids: ["n": "id"])
+    }
+
+    /// - Parameter ids: of those notes of which a command said it.
+    func rules(_ notes: [String: FinalState.Note], ids: [String: String]) -> [Finding.Rule] {
+        Oracle(writes: writes, noteIDs: ids, nodeNames: ["a", "b", "c"]).findings(FinalState(notes: notes)).map(\.rule)
     }
 }
 
@@ -123,6 +127,27 @@ struct OracleTests {
         history.write(0, .title("two"), shown: "one", outcome: .refused("disk full"))
         #expect(history.rules(.init("one")) == [])
         #expect(history.rules(.init("two")) == [.writeLost, .neverWritten])
+    }
+
+    @Test func aNoteThatNobodyAddedIsFound() {
+        var history = History(nodes: 1)
+        history.write(0, .add(title: "one"))
+        #expect(history.rules(["id": .init("one"), "other": .init("two")], ids: ["n": "id"]) == [.neverWritten])
+        #expect(history.rules(["id": .init("one"), "other": .init("one")], ids: ["n": "id"]) == [.neverWritten])
+        #expect(history.rules(["other": .init("one")], ids: ["n": "id"]) == [.writeLost, .neverWritten])
+    }
+
+    @Test func aNoteWhoseCommandWasKilledMayBeThereOnceAsItWasAdded() {
+        var history = History(nodes: 1)
+        history.write(0, .add(title: "one"), outcome: .unknown)
+        #expect(history.rules([:], ids: [:]) == [])
+        #expect(history.rules(["x": .init("one")], ids: [:]) == [])
+        #expect(history.rules(["x": .init("one"), "y": .init("one")], ids: [:]) == [.neverWritten])
+        #expect(history.rules(["x": .init("one", body: "bread")], ids: [:]) == [.neverWritten])
+        #expect(history.rules(["x": .init("two")], ids: [:]) == [.neverWritten])
+        // Refused is not killed: the command said that it is not done.
+        history.writes[0].outcome = .refused("disk full")
+        #expect(history.rules(["x": .init("one")], ids: [:]) == [.neverWritten])
     }
 
     @Test func aDeletionTakesOnlyWhatItSaw() {

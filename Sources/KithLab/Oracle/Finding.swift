@@ -5,7 +5,7 @@ public struct Finding: Codable, Equatable, Sendable {
         case writeLost
         /// What was overwritten or deleted by someone who saw it is there again.
         case cameBack
-        /// A node shows what nobody wrote.
+        /// A node shows what nobody wrote, or a note that nobody added.
         case neverWritten
         /// Nodes that can reach each other did not come to know the same in time.
         case noConvergence

@@ -24,10 +24,27 @@ struct Oracle {
             findings += judgeLines(of: writes, shown)
             findings += judgeTags(of: writes, shown)
         }
-        return findings
+        return findings + judgeUnknownNotes(state)
     }
 
     // MARK: Rows
+
+    /// A note that the lab has no id of was added by nobody; or by a command that was killed before it said the id, and then
+    /// nothing else was written to it.
+    private func judgeUnknownNotes(_ state: FinalState) -> [Finding] {
+        let known = Set(noteIDs.values)
+        var possible = writes.filter { $0.change.kind == .add && $0.outcome == .unknown }.map(\.value)
+        var findings: [Finding] = []
+        for (id, note) in state.notes.sorted(by: { $0.key < $1.key }) where !known.contains(id) {
+            if let index = possible.firstIndex(where: { note == FinalState.Note(title: $0, body: "", color: "none", tags: []) }) {
+                possible.remove(at: index)
+                continue
+            }
+            findings.append(
+                Finding(rule: .neverWritten, sentence: "A node shows the note \u{201C}\(note.title)\u{201D} (\(id)), which nobody added."))
+        }
+        return findings
+    }
 
     /// A note is there if something was written to it that no deletion had seen, and not if every deletion saw all of it.
     private func judgeVisibility(of writes: [WriteRecord], isVisible: Bool) -> [Finding] {
