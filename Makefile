@@ -12,7 +12,8 @@ MACHINES = RealMachines|PairedMachines|HouseholdMachines
 COMPUTING = Project|KithCausality|KithSync|KithText|KithStore|KithTesting
 CONNECTING = KithTrust|KithTransport
 BLOCKING = KithDiscovery|KithNotes|KithCLI|KithLab
-# Suites that judge many more cases when KITH_SOAK is set; those of KithText as many as it says.
+# Suites that judge many more cases when KITH_SOAK is set; those of KithText as many as it says. SoakScenarios runs real machines
+# (with root), and so by itself.
 SOAKING = Soak|KithSyncTests.ConvergenceTests|History|SchemaSkew|KilledProcess|MergeModel|TextDelivery|KithTextTests|Flood|Stranger
 SOAK ?= 100000
 # Tests are built with warnings as errors, and the modules that compute are optimised.
@@ -52,7 +53,8 @@ release: setup ## build for use
 	$(SWIFT) build --configuration release --product kith
 
 soak: setup ## run the tests that take hours; SEED=N repeats one run
-	KITH_SOAK=$(SOAK) $(if $(SEED),KITH_SEED=$(SEED)) $(STRICTLY) $(SWIFT) test --disable-xctest --filter '$(SOAKING)'
+	KITH_SOAK=$(SOAK) $(if $(SEED),KITH_SEED=$(SEED)) $(STRICTLY) $(SWIFT) test --disable-xctest --filter '$(SOAKING)' --skip SoakScenarios
+	KITH_SOAK=$(SOAK) $(STRICTLY) $(SWIFT) test --disable-xctest --skip-build --filter SoakScenarios
 
 bench: setup ## run the benchmarks
 	@[ -d Benchmarks ] || { echo "There are no benchmarks in this version."; exit 1; }

@@ -7,37 +7,8 @@ import Testing
 /// The real binary on several hosts of a lab, as a person runs it.
 @Suite(.serialized, .enabled(if: PrivateWorld.obstacle() == nil, "no lab on this machine; it needs root and namespaces"))
 struct RealMachinesTests {
-    private static let kith: String = {
-        var folder = Bundle.main.executableURL?.deletingLastPathComponent() ?? URL(filePath: "/")
-        while !FileManager.default.isExecutableFile(atPath: folder.appending(path: "kith").path), folder.path != "/" {
-            folder.deleteLastPathComponent()
-        }
-        return folder.appending(path: "kith").path
-    }()
-
-    private func run(_ arguments: [String], in folder: URL) throws -> (status: Int32, output: String, errors: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: Self.kith)
-        process.arguments = arguments
-        let (output, errors) = (folder.appending(path: "output"), folder.appending(path: "errors"))
-        for url in [output, errors] { _ = FileManager.default.createFile(atPath: url.path, contents: nil) }
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = try FileHandle(forWritingTo: errors)
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return (process.terminationStatus, try String(contentsOf: output, encoding: .utf8), try String(contentsOf: errors, encoding: .utf8))
-    }
-
-    private func withFolder(_ body: (URL) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "kith-labtest-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try body(folder)
-    }
-
     @Test func threeMachinesLoseNothingThroughACutAKillAndAWrongClock() throws {
-        try withFolder { folder in
+        try LabProgram.withFolder { folder in
             let file = folder.appending(path: "short.yaml")
             try """
             name: Short
@@ -57,7 +28,7 @@ struct RealMachinesTests {
               - {at: 8s, heal: c}
             """.write(to: file, atomically: true, encoding: .utf8)
             let page = folder.appending(path: "report.html")
-            let result = try run(["lab", "run", file.path, "--json", "--report", page.path], in: folder)
+            let result = try LabProgram.run(["lab", "run", file.path, "--json", "--report", page.path], in: folder)
             #expect(result.status == 0, "\(result.errors)")
             let record = try JSONDecoder().decode(LabRecord.self, from: Data(result.output.utf8))
             #expect(record.findings == [])
@@ -70,9 +41,9 @@ struct RealMachinesTests {
     }
 
     @Test func aRunThatIsInterruptedLeavesNothingBehind() throws {
-        try withFolder { folder in
+        try LabProgram.withFolder { folder in
             let process = Process()
-            process.executableURL = URL(filePath: Self.kith)
+            process.executableURL = URL(filePath: LabProgram.path)
             process.arguments = ["lab", "run", "week"]
             process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) { $1 }
             let pipe = Pipe()

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import KithLab
@@ -140,6 +141,14 @@ struct ScenarioReaderTests {
         #expect(
             try ScenarioReader.read("lasts: 1d\nnodes: [a, b, c, d, e, f, g, h, i, j, k, l]", name: "test").nodes.count == Scenario.nodesMax
         )
+    }
+
+    @Test func theScenariosThatShipAreThese() throws {
+        let names = ["week", "month", "offline", "wifi", "slow", "kill", "disk", "clocks", "star", "chain", "mesh", "versions"]
+        #expect(ShippedScenario.all.map(\.name) == names)
+        let sources = URL(filePath: #filePath).appending(path: "../../../Sources/KithLab/Resources").standardized
+        let files = try FileManager.default.contentsOfDirectory(atPath: sources.path).filter { $0.hasSuffix(".yaml") }
+        #expect(files.sorted() == names.map { "\($0).yaml" }.sorted(), "a file that nobody can name")
     }
 
     @Test("Every scenario that ships can be run", arguments: ShippedScenario.all.map(\.name))

@@ -1,0 +1,32 @@
+#if os(Linux)
+import Foundation
+import Testing
+
+@testable import KithLab
+
+/// Every scenario that ships, to its verdict: about a quarter of an hour on two cores. `KITH_SOAK` asks for it.
+@Suite(
+    "A scenario that ships ends with a broken promise", .serialized,
+    .enabled(if: ProcessInfo.processInfo.environment["KITH_SOAK"] != nil, "runs for long; KITH_SOAK is not set"),
+    .enabled(if: PrivateWorld.obstacle() == nil, "no lab on this machine; it needs root and namespaces"))
+struct SoakScenariosTests {
+    @Test("Every promise is kept", arguments: ShippedScenario.all.map(\.name))
+    func isKept(name: String) throws {
+        try LabProgram.withFolder { folder in
+            let result = try LabProgram.run(["lab", "run", name, "--json"], in: folder)
+            #expect(result.status == 0, "\(result.errors)")
+            let record = try JSONDecoder().decode(LabRecord.self, from: Data(result.output.utf8))
+            #expect(record.findings == [])
+            #expect(record.checks.count == 6)
+            #expect(record.checks.filter { $0.outcome != .passed } == [])
+            // What is kept is not nothing: most of the plan was written, and every commit reached everybody.
+            let planned = try Plan(ScenarioReader.read(#require(ShippedScenario.named(name)).text, name: name)).steps.count {
+                if case .write = $0.action { true } else { false }
+            }
+            #expect(record.writes.count == planned)
+            #expect(record.writes.count { $0.outcome == "acknowledged" } > planned / 2)
+            #expect(record.commits.allSatisfy { Set($0.arrivals.map(\.node)).count == record.nodes.count - 1 })
+        }
+    }
+}
+#endif
