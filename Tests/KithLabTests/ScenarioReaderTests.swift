@@ -151,6 +151,16 @@ struct ScenarioReaderTests {
         #expect(files.sorted() == names.map { "\($0).yaml" }.sorted(), "a file that nobody can name")
     }
 
+    @Test func versionsSaysThatItTriedNoneIfNoneWasGiven() throws {
+        var scenario = try ScenarioReader.read(#require(ShippedScenario.named("versions")).text, name: "versions")
+        let remarks = scenario.notTried
+        #expect(remarks.count == 1)
+        #expect(remarks.first?.hasPrefix("Not tried: another version of kith on older, oldest.") == true)
+        #expect(remarks.first?.contains("--binary old=PATH") == true)
+        scenario.binaries["old"] = "/bin/kith"
+        #expect(scenario.notTried == [])
+    }
+
     @Test("Every scenario that ships can be run", arguments: ShippedScenario.all.map(\.name))
     func shipped(name: String) throws {
         let scenario = try ScenarioReader.read(#require(ShippedScenario.named(name)).text, name: name)

@@ -91,6 +91,6 @@ extension LabRecord {
             lines += ["", "\(finding.rule.rawValue): \(finding.sentence)"]
             lines += finding.path.map { "    \(Quantity.span(Double($0.atMilliseconds)))  \(nodes[$0.node].name) \($0.text)" }
         }
-        return lines + remarks
+        return remarks.isEmpty ? lines : lines + [""] + remarks
     }
 }

@@ -26,6 +26,7 @@ final class LabRun {
     /// Makes the machines and lets them trust each other.
     init(_ scenario: Scenario, kith: String, folder: URL, say: @escaping (String) -> Void) throws {
         self.scenario = scenario
+        remarks = scenario.notTried
         self.folder = folder
         self.say = say
         watcher = Watcher(nodes: scenario.nodes.count)
@@ -37,15 +38,7 @@ final class LabRun {
         network = Switch(taps, scenario)
         for (index, node) in scenario.nodes.enumerated() {
             var program = kith
-            if let binary = node.binary {
-                program = scenario.binaries[binary] ?? ""
-                if program.isEmpty {
-                    remarks.append(
-                        "\(node.name) was to run \(binary), which was not given (--binary \(binary)=PATH); it ran the same kith as the others."
-                    )
-                    program = kith
-                }
-            }
+            if let binary = node.binary, let path = scenario.binaries[binary], !path.isEmpty { program = path }
             hosts.append(try Host(index, node, in: folder, kith: program, clockLibrary: clock, tapName: "node\(index)"))
         }
         let frames = network

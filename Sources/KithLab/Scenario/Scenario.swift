@@ -127,6 +127,16 @@ public struct Scenario: Equatable, Sendable {
         }
     }
 
+    /// What a run leaves out because a program was not given, for people.
+    var notTried: [String] {
+        let missing = Set(nodes.compactMap(\.binary)).filter { (binaries[$0] ?? "").isEmpty }
+        return missing.sorted().map { binary in
+            let names = nodes.filter { $0.binary == binary }.map(\.name).joined(separator: ", ")
+            return
+                "Not tried: another version of kith on \(names). \u{201C}\(binary)\u{201D} was not given, so they ran the same kith as the others. Give it with --binary \(binary)=PATH."
+        }
+    }
+
     public var pairs: [Pair] {
         nodes.indices.flatMap { a in (a + 1..<max(a + 1, nodes.count)).map { Pair(a, $0) } }
     }
