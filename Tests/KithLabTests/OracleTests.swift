@@ -192,4 +192,31 @@ struct OracleTests {
         note.alternatives[.body] = ["coffee\n"]
         #expect(history.rules(note) == [])
     }
+
+    @Test func textsThatAreBegunUnseenStandOneBehindTheOther() {
+        var history = History(nodes: 2)
+        history.write(0, .add(title: "one"))
+        history.send(0, 1)
+        history.write(0, .line("bread"))
+        history.write(1, .line("coffee"))
+        #expect(history.rules(.init("one", body: "breadcoffee")) == [])
+        #expect(history.rules(.init("one", body: "coffeebread")) == [])
+        #expect(history.rules(.init("one", body: "breadbread")) == [.writeLost, .writeLost, .neverWritten])
+        #expect(history.rules(.init("one", body: "breadcof")) == [.writeLost, .writeLost, .neverWritten])
+        // Who has seen a line writes below it.
+        history.send(1, 0)
+        history.write(0, .line("milk"))
+        #expect(history.rules(.init("one", body: "breadcoffee\nmilk")) == [])
+        #expect(history.rules(.init("one", body: "breadcoffeemilk")) == [.writeLost, .writeLost, .writeLost, .neverWritten])
+    }
+
+    @Test func aLineThatBeginsLikeAnotherIsTakenAsAWhole() {
+        var history = History(nodes: 2)
+        history.write(0, .add(title: "one"))
+        history.send(0, 1)
+        history.write(0, .line("Bread 1"))
+        history.write(1, .line("Bread 12"))
+        #expect(history.rules(.init("one", body: "Bread 12")) == [.writeLost])
+        #expect(history.rules(.init("one", body: "Bread 12Bread 1")) == [])
+    }
 }

@@ -107,20 +107,40 @@ struct Oracle {
 
     /// Lines are only ever added, so each is in the text or in one of the texts that are kept.
     private func judgeLines(of writes: [WriteRecord], _ note: FinalState.Note) -> [Finding] {
-        let present = Set(note.values(.body).flatMap { $0.split(separator: "\n").map(String.init) })
-        let lines = writes.compactMap { write -> (WriteRecord, String)? in
-            if case .line(let text) = write.change { return (write, text) }
-            return nil
+        // The longest first, so that a line is taken for what it is as a whole, if it is that.
+        let lines = writes.filter { $0.change.kind == .line && !$0.value.isEmpty }
+            .sorted { ($0.value.count, $1.index) > ($1.value.count, $0.index) }
+        var present: Set<String> = []
+        var unknown: [String] = []
+        for line in Set(note.values(.body).flatMap { $0.split(separator: "\n") }).sorted() {
+            guard let pieces = pieces(of: line, lines) else {
+                unknown.append(String(line))
+                continue
+            }
+            present.formUnion(pieces.map(\.value))
         }
-        var findings = lines.filter { $0.0.outcome == .acknowledged && !present.contains($0.1) }.map { write, line in
+        let lost = lines.filter { $0.outcome == .acknowledged && !present.contains($0.value) }.sorted { $0.index < $1.index }
+        return lost.map { write in
             finding(
                 .writeLost, write,
-                "The line \u{201C}\(line)\u{201D} of \(write.note) is in none of the texts that are kept, and nobody removed it.")
+                "The line \u{201C}\(write.value)\u{201D} of \(write.note) is in none of the texts that are kept, and nobody removed it.")
         }
-        for line in present.subtracting(lines.map(\.1)).sorted() {
-            findings.append(Finding(rule: .neverWritten, sentence: "A node shows the line \u{201C}\(line)\u{201D}, which nobody wrote."))
+            + unknown.map { line in
+                Finding(rule: .neverWritten, sentence: "A node shows the line \u{201C}\(line)\u{201D}, which nobody wrote.")
+            }
+    }
+
+    /// The writes that make up a line that is shown; `nil` if none do.
+    ///
+    /// It is one, as a rule. But the first line of a text has no line end before it: if two people begin a text without having seen
+    /// each other's, theirs stand one behind the other.
+    private func pieces(of line: Substring, _ lines: [WriteRecord], after last: WriteRecord? = nil) -> [WriteRecord]? {
+        if line.isEmpty { return [] }
+        for write in lines where line.hasPrefix(write.value) {
+            if let last, write.index == last.index || write.mustHaveSeen(last) || last.mustHaveSeen(write) { continue }
+            if let rest = pieces(of: line.dropFirst(write.value.count), lines, after: write) { return [write] + rest }
         }
-        return findings
+        return nil
     }
 
     private func judgeTags(of writes: [WriteRecord], _ note: FinalState.Note) -> [Finding] {
