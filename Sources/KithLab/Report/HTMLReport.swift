@@ -21,6 +21,7 @@ struct HTMLReport {
         \(header)
         \(findings)
         \(diagram)
+        \(connections)
         \(convergence)
         <div class="pair">
         \(latency)
@@ -101,7 +102,7 @@ struct HTMLReport {
         """
         <figure>
         <h2>What happened</h2>
-        <figcaption>Each line is a machine, each dot a commit; lines lead from a commit to the machines that it reached.</figcaption>
+        <figcaption>Each line is a machine, each dot a commit; lines lead from a commit to the machines that it reached, by way of those that were connected and could pass it on first.</figcaption>
         <div class="stage" tabindex="0" role="group" aria-label="Diagram. Arrow keys go from commit to commit." aria-describedby="detail">
         \(SpaceTimeDiagram(record, isVertical: false).svg)
         </div>
@@ -125,10 +126,23 @@ struct HTMLReport {
             ("<path class=\"down\" d=\"M1 7h20\"/>", "not running"),
             ("<path class=\"mark quiet\" stroke-dasharray=\"2 4\" d=\"M11 0v14\"/>", "path changed"),
             ("<g class=\"mark quiet\"><circle cx=\"11\" cy=\"7\" r=\"6\" fill=\"var(--card)\"/><path d=\"M11 4v3h3\"/></g>", "clock set"),
+            ("<path fill=\"none\" stroke=\"var(--soft)\" stroke-dasharray=\"2 5\" d=\"M1 11L21 3\"/>", "way not known"),
             ("<path class=\"agreed\" d=\"M11 0v14\"/>", "all know the same"),
         ]
         return "<ul class=\"legend\">"
             + entries.map { "<li><svg viewBox=\"0 0 22 14\" aria-hidden=\"true\">\($0.0)</svg>\($0.1)</li>" }.joined() + "</ul>"
+    }
+
+    private var connections: String {
+        if record.connections.isEmpty { return "" }
+        return """
+            <figure>
+            <h2>Who was connected</h2>
+            <figcaption>Each row is a pair of machines, each bar a time in which they were connected, as they say themselves; hatched while a cable was out or the path broken.</figcaption>
+            \(ConnectionChart(record, isVertical: false).svg)
+            \(ConnectionChart(record, isVertical: true).svg)
+            </figure>
+            """
     }
 
     private var convergence: String {

@@ -25,6 +25,11 @@ enum Markup {
 
     static func color(_ node: Int) -> String { "var(--n\(node % 12))" }
 
+    /// A pattern of slanted lines under this id, for what is broken.
+    static func hatch(_ id: String) -> String {
+        "<defs><pattern id=\"\(id)\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" stroke=\"var(--fault)\" stroke-width=\"1.6\" opacity=\".55\"/></pattern></defs>"
+    }
+
     static let tick =
         #"<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M4 10.5l4 4 8-9" fill="none" stroke="currentColor" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"/></svg>"#
     static let dash =

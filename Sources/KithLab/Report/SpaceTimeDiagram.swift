@@ -2,11 +2,14 @@
 struct SpaceTimeDiagram {
     let record: LabRecord
     let axis: TimeAxis
+    /// The ways of the commits, in their order.
+    private let routes: [Route]
     private let spacing: Double
     private let first: Double
 
     init(_ record: LabRecord, isVertical: Bool) {
         self.record = record
+        routes = record.commits.map { Route(of: $0, over: record.connections) }
         if isVertical {
             let length = max(520, min(2_400, Double(max(record.endedMilliseconds, record.takesMilliseconds)) / 1_000 * 11))
             axis = TimeAxis(record: record, isVertical: true, start: 34, length: length)
@@ -41,8 +44,7 @@ struct SpaceTimeDiagram {
 
     private var grid: String {
         let low = axis.isVertical ? 46.0 : 14
-        var text =
-            "<defs><pattern id=\"\(hatch)\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" stroke=\"var(--fault)\" stroke-width=\"1.6\" opacity=\".55\"/></pattern></defs>"
+        var text = Markup.hatch(hatch)
         text += "<rect class=\"settle\" \(axis.box(record.settledFromMilliseconds, Int64(axis.endMilliseconds), low, far))/>"
         for tick in axis.ticks {
             text += "<path class=\"grid\" d=\"\(axis.path([(tick.milliseconds, low), (tick.milliseconds, far)]))\"/>"
@@ -136,12 +138,17 @@ struct SpaceTimeDiagram {
     // MARK: Commits
 
     private func messages(_ index: Int, _ commit: LabRecord.Commit) -> String {
-        commit.arrivals.map { arrival in
+        routes[index].hops.map { hop in
             let color = Markup.color(commit.node)
+            // It waits where it is until there is a way on.
+            let way = [
+                (hop.heldFromMilliseconds, lane(hop.from)), (hop.openFromMilliseconds, lane(hop.from)),
+                (hop.arrivedMilliseconds, lane(hop.to)),
+            ]
             var text =
-                "<path class=\"msg\" data-c=\"\(index)\" stroke=\"\(color)\" d=\"\(axis.path([(commit.atMilliseconds, lane(commit.node)), (arrival.atMilliseconds, lane(arrival.node))]))\"/>"
-            if arrival.isMerge {
-                let at = axis.point(arrival.atMilliseconds, lane(arrival.node))
+                "<path class=\"msg\" data-c=\"\(index)\" stroke=\"\(color)\"\(hop.isOpen ? "" : " stroke-dasharray=\"2 5\"") d=\"\(axis.path(way))\"/>"
+            if hop.isMerge {
+                let at = axis.point(hop.arrivedMilliseconds, lane(hop.to))
                 text +=
                     "<path class=\"merge\" data-c=\"\(index)\" stroke=\"\(color)\" d=\"M\(Markup.number(at.x)) \(Markup.number(at.y - 5.5))l5.5 5.5l-5.5 5.5l-5.5 -5.5z\"/>"
             }
@@ -152,18 +159,20 @@ struct SpaceTimeDiagram {
     private func dot(_ index: Int, _ commit: LabRecord.Commit) -> String {
         let at = axis.point(commit.atMilliseconds, lane(commit.node))
         return
-            "<circle class=\"dot\" data-c=\"\(index)\" data-lane=\"\(commit.node)\" data-text=\"\(Markup.escape(words(commit)))\" cx=\"\(Markup.number(at.x))\" cy=\"\(Markup.number(at.y))\" r=\"4.6\" fill=\"\(Markup.color(commit.node))\"/>"
+            "<circle class=\"dot\" data-c=\"\(index)\" data-lane=\"\(commit.node)\" data-text=\"\(Markup.escape(words(index, commit)))\" cx=\"\(Markup.number(at.x))\" cy=\"\(Markup.number(at.y))\" r=\"4.6\" fill=\"\(Markup.color(commit.node))\"/>"
     }
 
-    private func words(_ commit: LabRecord.Commit) -> String {
+    private func words(_ index: Int, _ commit: LabRecord.Commit) -> String {
         let name = record.nodes[commit.node].name
         var text = "\(name), \(record.moment(commit.atMilliseconds)), commit \(commit.sequence)"
         if let index = commit.write, let write = record.writes.first(where: { $0.index == index }) {
             text += write.kind == "delete" ? ": deletes \(write.note)" : ": \(write.kind) \u{201C}\(write.value)\u{201D} in \(write.note)"
         }
         if commit.arrivals.isEmpty { return text + ". It has reached nobody." }
-        let arrivals = commit.arrivals.map { arrival in
-            "\(record.nodes[arrival.node].name) within \(LabRecord.latency(arrival.atMilliseconds - commit.atMilliseconds))\(arrival.isMerge ? " (merged)" : "")"
+        let arrivals = routes[index].hops.map { hop in
+            let via = hop.from == commit.node ? "" : " by way of \(record.nodes[hop.from].name)"
+            return
+                "\(record.nodes[hop.to].name)\(via) within \(LabRecord.latency(hop.arrivedMilliseconds - commit.atMilliseconds))\(hop.isMerge ? " (merged)" : "")"
         }
         return text + ". It reached " + arrivals.joined(separator: ", ") + "."
     }

@@ -72,13 +72,12 @@ extension LabRun {
                 atMilliseconds: write.endedMilliseconds, node: write.node,
                 text: "wrote \u{201C}\(write.value)\u{201D} (\(write.change.kind.rawValue)) and was told that it is done")
         ]
-        if let dot = write.dot {
-            for arrival in watcher.arrivals where arrival.dot == dot {
-                stations.append(
-                    .init(
-                        atMilliseconds: arrival.atMilliseconds, node: arrival.node,
-                        text: "received it\(arrival.isMerge ? ", and merged it with writes of its own" : "")"))
-            }
+        for hop in route(of: write)?.hops ?? [] {
+            let via = hop.from == write.node ? "" : " by way of \(scenario.nodes[hop.from].name)"
+            stations.append(
+                .init(
+                    atMilliseconds: hop.arrivedMilliseconds, node: hop.to,
+                    text: "received it\(via)\(hop.isMerge ? ", and merged it with writes of its own" : "")"))
         }
         for other in writes where other.index != index && other.note == write.note && other.endedMilliseconds >= write.startedMilliseconds {
             guard other.change == .delete || other.change.kind == write.change.kind || other.cell == write.cell && write.cell != nil else {
@@ -98,10 +97,25 @@ extension LabRun {
         return stations.sorted { ($0.atMilliseconds, $0.node) < ($1.atMilliseconds, $1.node) }
     }
 
+    private func route(of write: WriteRecord) -> Route? {
+        guard let dot = write.dot else { return nil }
+        let commit = LabRecord.Commit(
+            atMilliseconds: watcher.commit(dot)?.atMilliseconds ?? write.endedMilliseconds, node: write.node, sequence: dot.sequence,
+            write: write.index,
+            arrivals: watcher.arrivals.filter { $0.dot == dot }.map {
+                .init(atMilliseconds: $0.atMilliseconds, node: $0.node, isMerge: $0.isMerge)
+            })
+        return Route(of: commit, over: connections(until: state.nowMilliseconds))
+    }
+
+    private func connections(until end: Int64) -> [LabRecord.Connection] {
+        ConnectionReader(names: scenario.nodes.map(\.name)).connections(state.with { $0.statusLines }, until: end)
+    }
+
     // MARK: The record
 
     func record(started: Date, settledFrom: Int64, converged: Int64?, traffic: [(from: Int, to: Int, state: LinkState)]) -> LabRecord {
-        let (writes, lines) = state.with { ($0.writes, $0.statusLines) }
+        let writes = state.with { $0.writes }
         let byDot = Dictionary(writes.compactMap { write in write.dot.map { ($0, write.index) } }) { first, _ in first }
         let arrivals = Dictionary(grouping: watcher.arrivals, by: \.dot)
         let end = converged ?? state.nowMilliseconds
@@ -122,7 +136,7 @@ extension LabRun {
                     })
             },
             writes: writes.sorted { $0.index < $1.index }.map(LabRecord.Write.init),
-            connections: ConnectionReader(names: scenario.nodes.map(\.name)).connections(lines, until: end),
+            connections: connections(until: end),
             traffic: traffic.map {
                 .init(from: $0.from, to: $0.to, bytes: $0.state.bytes, frames: $0.state.frames, droppedFrames: $0.state.dropped)
             },
