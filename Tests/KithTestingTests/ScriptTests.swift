@@ -29,6 +29,41 @@ import Testing
         #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
     }
 
+    @Test func `names with odd characters are read back as they were`() throws {
+        let simulator = try KithSimulator(
+            SimulatedSchema(
+                sql: #"CREATE TABLE "my table" ("the id" BLOB PRIMARY KEY NOT NULL, "a=b" TEXT, "say ""so""" INTEGER)"#,
+                tables: [TrackedTable("my table")]))
+        let script = try simulator.script(parsing: #"A: insert "my table" 1 "a=b"='x' "say ""so"""=5; delete "my table" 1"#)
+        #expect(try simulator.script(parsing: script.description) == script)
+        #expect(simulator.run(script).violation == nil)
+        for line in [#"A: delete "my table 1"#, #"A: update "my table" 1 "a=b" 'x'"#] {
+            #expect(throws: ScriptError.self) { try Script(parsing: line) }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("insert nosuch 1", "there is no table nosuch that synchronises; those that do: note,"),
+            ("insert note 1 nosuch=2", "note has no column nosuch that synchronises; those that do: title,"),
+            ("update note 1 id=x'00'", "id is the key of note"), ("update entry 1 day='x'", "day is the key of entry"),
+            ("count note 1 title=1", "title of note is a register, which is not for count"),
+            ("add note 1 views='a'", "views of note is a counter, which is not for add"),
+            ("delete note 1 title='x'", "delete takes no columns"),
+            ("move note title 1 1 2", "is a register, which is not for move"), ("relink nosuch next 1 2", "no table nosuch"),
+        ])
+    func `a script that names what does not synchronise is refused and not run`(statement: String, part: String) throws {
+        let simulator = try KithSimulator(.standard)
+        let text = "nodes 2\nA: insert note 1; \(statement)"
+        let error = #expect(throws: ScriptError.self) { try simulator.script(parsing: text) }
+        #expect(error?.line == 2)
+        #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+        let report = simulator.run(try Script(parsing: text))
+        #expect(report.violation?.rule == .wrongScript)
+        #expect(report.violation?.message.contains(part) == true)
+        #expect(report.statistics.commits == 0)
+    }
+
     @Test func `amounts move, rings are linked anew, and references are obeyed`() throws {
         let script = try Script(
             parsing: """

@@ -36,6 +36,8 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case unsoundStore
         /// A store does its work unless its disk is full.
         case storeFailed
+        /// No promise: the script speaks of tables and columns that do not synchronise, or does with them what is not for their kind.
+        case wrongScript
     }
 
     public let rule: Rule

@@ -20,6 +20,12 @@ func nodeName(_ index: Int) -> String {
     index >= 0 && index < 26 ? String(UnicodeScalar(UInt8(65 + index))) : "N\(index)"
 }
 
+/// The name of a table or column as scripts have it: in double quotes if it would not be read as one word.
+func scriptName(_ name: String) -> String {
+    let isWord = !name.isEmpty && !name.contains { $0.isWhitespace || "\";=#".contains($0) }
+    return isWord ? name : quoted(name)
+}
+
 extension Step: CustomStringConvertible {
     public var description: String {
         switch self {
@@ -69,12 +75,13 @@ extension Operation: CustomStringConvertible {
 
 extension RowPair: CustomStringConvertible {
     public var description: String {
-        "\(verb.rawValue) \(table) \(column)\(verb == .move ? " \(amount)" : "") \(first) \(second)"
+        "\(verb.rawValue) \(scriptName(table)) \(scriptName(column))\(verb == .move ? " \(amount)" : "") \(first) \(second)"
     }
 }
 
 extension RowWrite: CustomStringConvertible {
     public var description: String {
-        (["\(verb.rawValue) \(table) \(row)"] + assignments.map { "\($0.column)=\($0.value)" }).joined(separator: " ")
+        let values = assignments.map { "\(scriptName($0.column))=\($0.value)" }
+        return (["\(verb.rawValue) \(scriptName(table)) \(row)"] + values).joined(separator: " ")
     }
 }

@@ -3,9 +3,14 @@ extension Script {
     ///
     /// - Throws: ``ScriptError`` with the line and what is wrong with it.
     public init(parsing text: String) throws(ScriptError) {
+        try self.init(parsing: text, vocabulary: nil)
+    }
+
+    /// - Parameter vocabulary: what statements may name; anything if `nil`.
+    init(parsing text: String, vocabulary: ScriptVocabulary?) throws(ScriptError) {
         self.init(seed: 0, nodeCount: 2, steps: [])
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            var parser = ScriptLine(line: index + 1, rest: line)
+            var parser = ScriptLine(line: index + 1, vocabulary: vocabulary, rest: line)
             try parser.read(into: &self)
         }
     }
@@ -14,6 +19,7 @@ extension Script {
 /// Reads one line of a script.
 private struct ScriptLine {
     let line: Int
+    let vocabulary: ScriptVocabulary?
     var rest: Substring
 
     mutating func read(into script: inout Script) throws(ScriptError) {
@@ -23,7 +29,10 @@ private struct ScriptLine {
         rest = rest.dropFirst(word.count)
         if rest.first == ":" {
             rest.removeFirst()
-            script.steps.append(.commit(node: try node(named: word, script), try operations()))
+            let node = try node(named: word, script)
+            let operations = try operations()
+            if let fault = vocabulary?.fault(in: operations) { throw error(fault) }
+            script.steps.append(.commit(node: node, operations))
         } else if try !readSetting(word, into: &script) {
             script.steps.append(try step(word, script))
         }
@@ -109,13 +118,13 @@ private struct ScriptLine {
     }
 
     private mutating func write(_ verb: RowWrite.Verb) throws(ScriptError) -> RowWrite {
-        let table = nextWord()
+        let table = try nextName()
         var write = RowWrite(verb, table, try integer(in: 1...1 << 40))
         skipSpaces()
         while let first = rest.first, first != ";", first != "#" {
-            let column = String(rest.prefix { $0 != "=" })
-            rest = rest.dropFirst(column.count + 1)
-            guard let value = Literal(parsing: &rest) else { throw error("column \(column) has no value that can be read.") }
+            let column = try nextName(upTo: "=")
+            let hasSign = rest.popFirst() == "="
+            guard hasSign, let value = Literal(parsing: &rest) else { throw error("column \(column) has no value that can be read.") }
             write.assignments.append(Assignment(column, value))
             skipSpaces()
         }
@@ -123,7 +132,7 @@ private struct ScriptLine {
     }
 
     private mutating func pair(_ verb: RowPair.Verb) throws(ScriptError) -> RowPair {
-        let (table, column) = (nextWord(), nextWord())
+        let (table, column) = (try nextName(), try nextName())
         let amount = verb == .move ? try integer(in: -1 << 40...1 << 40) : 0
         let places = verb == .move ? 1...1 << 40 : 1...Ring.size
         return RowPair(
@@ -141,6 +150,27 @@ private struct ScriptLine {
         let word = rest.prefix { !$0.isWhitespace && $0 != ";" }
         rest = rest[word.endIndex...]
         return String(word)
+    }
+
+    /// The name of a table or column, in double quotes if it has odd characters.
+    private mutating func nextName(upTo end: Character? = nil) throws(ScriptError) -> String {
+        skipSpaces()
+        if rest.first != "\"" {
+            guard let end else { return nextWord() }
+            let name = String(rest.prefix { $0 != end })
+            rest = rest.dropFirst(name.count)
+            return name
+        }
+        rest.removeFirst()
+        var name = ""
+        while let index = rest.firstIndex(of: "\"") {
+            name += rest[..<index]
+            rest = rest[rest.index(after: index)...]
+            if rest.first != "\"" { return name }
+            name += "\""
+            rest.removeFirst()
+        }
+        throw error("a name has no closing quote.")
     }
 
     private mutating func integer(in range: ClosedRange<Int>) throws(ScriptError) -> Int {

@@ -32,7 +32,14 @@ public struct KithSimulator: Sendable {
         return generator.script(commitCount: commitCount)
     }
 
-    /// Runs a script once.
+    /// Reads a script that is for this schema.
+    ///
+    /// - Throws: ``ScriptError`` with the line and what is wrong with it, also where it names a table or column that does not synchronise.
+    public func script(parsing text: String) throws(ScriptError) -> Script {
+        try Script(parsing: text, vocabulary: vocabulary)
+    }
+
+    /// Runs a script once. One that names tables or columns that do not synchronise is not run: see ``Violation/Rule/wrongScript``.
     public func run(_ script: Script) -> RunReport {
         report(script, keepsTrace: false)
     }
@@ -57,7 +64,10 @@ public struct KithSimulator: Sendable {
         return failures
     }
 
+    private var vocabulary: ScriptVocabulary { ScriptVocabulary(tables: workload.tables) }
+
     private func report(_ script: Script, keepsTrace: Bool) -> RunReport {
+        if let fault = vocabulary.fault(in: script) { return RunReport(notRun: Violation(.wrongScript, fault)) }
         do {
             let simulation = try Simulation(script, workload, keepsTrace: keepsTrace)
             var violation: Violation?
@@ -73,8 +83,7 @@ public struct KithSimulator: Sendable {
                 violation: violation, traceHash: simulation.trace.hash, trace: simulation.trace.lines,
                 statistics: simulation.statistics)
         } catch {
-            return RunReport(
-                violation: Violation(.storeFailed, String(describing: error)), traceHash: 0, trace: [], statistics: RunStatistics())
+            return RunReport(notRun: Violation(.storeFailed, String(describing: error)))
         }
     }
 }
@@ -88,4 +97,11 @@ public struct RunReport: Sendable {
     /// What happened, if it was asked for.
     public let trace: [String]
     public let statistics: RunStatistics
+}
+
+extension RunReport {
+    /// Of a run that did not even begin.
+    fileprivate init(notRun violation: Violation) {
+        self.init(violation: violation, traceHash: 0, trace: [], statistics: RunStatistics())
+    }
 }
