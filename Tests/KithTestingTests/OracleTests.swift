@@ -7,12 +7,13 @@ import Testing
 @Suite struct OracleTests {
     /// A schema whose triggers do, behind the users' backs, what no user asked for.
     private static func sabotaged(_ trigger: String) throws -> KithSimulator {
-        let schema = SimulatedSchema(
+        var schema = SimulatedSchema(
             sql: """
                 CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, views INTEGER NOT NULL DEFAULT 0);
                 \(trigger)
                 """,
             tables: [TrackedTable("note", counters: ["views"])])
+        schema.takesTriggersForFaults = true
         var simulator = try KithSimulator(schema)
         simulator.nodeCount = 3
         simulator.commitCount = 30
@@ -36,6 +37,8 @@ import Testing
         #expect(failure.script.commitCount <= 4, "\(failure)")
         let repeated = try simulator.run(Script(parsing: failure.script.description))
         #expect(repeated.violation == failure.violation)
+        #expect(failure.description.contains("simulator.trace(simulator.script(parsing: text))"))
+        #expect(failure.description(howToRepeat: "With this.").contains("\nWith this.\n\n\(failure.script)"))
     }
 
     @Test(
@@ -60,6 +63,7 @@ import Testing
                 \(trigger)
                 """,
             tables: [TrackedTable("purse", counters: ["coins"]), TrackedTable("folder"), TrackedTable("item")])
+        schema.takesTriggersForFaults = true
         schema.invariants = [.sum(table: "purse", column: "coins")]
         var simulator = try KithSimulator(schema)
         simulator.nodeCount = 2

@@ -51,6 +51,23 @@ struct UserTransaction {
     /// `nil` for a table that this version of the app does not have.
     private func run(_ write: RowWrite, _ db: Database) throws -> WriteOutcome? {
         guard let table = tables.first(where: { $0.name == write.table && $0.isKnown }) else { return nil }
+        guard table.mayRefuse else { return try run(write, table, db) }
+        do {
+            var outcome = WriteOutcome(tookEffect: false)
+            // What goes through the API is more than one statement.
+            try db.inSavepoint {
+                outcome = try run(write, table, db)
+                return .commit
+            }
+            return outcome
+        } catch let error as DatabaseError where error.isRefusalOfApp {
+            return WriteOutcome(tookEffect: false, isRefusedByApp: true)
+        } catch let error as StoreError where error.code == .failed && error.message.contains("CHECK constraint failed") {
+            return WriteOutcome(tookEffect: false, isRefusedByApp: true)
+        }
+    }
+
+    private func run(_ write: RowWrite, _ table: WorkloadTable, _ db: Database) throws -> WriteOutcome {
         if write.verb.editsText {
             guard let text = texts(write).first, let place = TextPlace(write.assignments.first?.value) else {
                 return WriteOutcome(tookEffect: false)
@@ -103,7 +120,9 @@ struct UserTransaction {
             try statement.execute(arguments: StatementArguments(arguments))
             // An upsert that names no column leaves a row that is there as it is.
             return db.changesCount > 0 || (write.verb == .upsert && write.assignments.isEmpty)
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+        } catch let error as DatabaseError
+            where error.resultCode == .SQLITE_CONSTRAINT && !(table.mayRefuse && error.isRefusalOfApp)
+        {
             return false
         }
     }
@@ -180,6 +199,16 @@ struct WriteOutcome {
     let tookEffect: Bool
     /// What it typed and deleted, if it edited a text.
     var edit: TextEdit?
+    /// A `CHECK` constraint or trigger of the app refused it, which is SQLite's to say.
+    var isRefusedByApp = false
+}
+
+extension DatabaseError {
+    /// Whether a `CHECK` constraint or `RAISE` in a trigger of the app refused the statement. SQLite says the same of `RESTRICT` as of a trigger.
+    fileprivate var isRefusalOfApp: Bool {
+        extendedResultCode == .SQLITE_CONSTRAINT_CHECK
+            || extendedResultCode == .SQLITE_CONSTRAINT_TRIGGER && message != "FOREIGN KEY constraint failed"
+    }
 }
 
 extension RowID {

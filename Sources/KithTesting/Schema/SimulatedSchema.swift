@@ -7,6 +7,8 @@ import KithSync
 ///     let schema = SimulatedSchema(tables: [TrackedTable("note", sets: ["tags"])]) { database in
 ///         try AppDatabase.migrator.migrate(database)
 ///     }
+///
+/// Machines begin with empty tables: rows that ``migrate`` inserts into tables that synchronise are left out.
 public struct SimulatedSchema: Sendable {
     /// The tables that synchronise, as the app declares them.
     public let tables: [TrackedTable]
@@ -17,6 +19,9 @@ public struct SimulatedSchema: Sendable {
     public var older: Version?
     /// What must hold of many rows together.
     public var invariants: [Invariant] = []
+    /// Triggers of the app that write tables that synchronise are refused, since the oracle only knows what users write. With `true`
+    /// they run, and what they do is found and called a fault.
+    public var takesTriggersForFaults = false
 
     /// A version of the app.
     public struct Version: Sendable {
@@ -39,7 +44,27 @@ public struct SimulatedSchema: Sendable {
 
     /// The tables that `sql` creates.
     public init(sql: String, tables: [TrackedTable]) {
-        self.init(tables: tables) { database in try database.write { db in try db.execute(sql: sql) } }
+        self.init(tables: tables) { database in try Self.execute(sql, in: database) }
+    }
+
+    /// Runs SQL that makes tables, with transactions of its own if it has some, as what `.dump` of `sqlite3` prints.
+    ///
+    /// - Throws: `DatabaseError`, and ``SchemaError`` if a transaction has no end. Foreign keys are obeyed afterwards as they were before.
+    public static func execute(_ sql: String, in database: any DatabaseWriter) throws {
+        try database.writeWithoutTransaction { db in
+            let obeysForeignKeys = try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") ?? true
+            do {
+                try db.execute(sql: sql)
+            } catch {
+                if db.isInsideTransaction { try db.rollback() }
+                throw error
+            }
+            if db.isInsideTransaction {
+                try db.rollback()
+                throw SchemaError("The SQL begins a transaction and does not end it. Add COMMIT.")
+            }
+            try db.execute(sql: "PRAGMA foreign_keys = \(obeysForeignKeys ? "ON" : "OFF")")
+        }
     }
 }
 

@@ -12,12 +12,21 @@ struct StoreTemplate: Sendable {
 
     private let version: SimulatedSchema.Version
     private let database: DatabaseQueue
+    /// The tables, in small letters, on which the app has triggers.
+    private let hasTriggers: Set<String>
 
-    /// - Throws: what the migrations or the store throw, such as a `StoreError` that says why a table cannot be tracked.
-    init(_ version: SimulatedSchema.Version) throws {
+    /// - Parameter allowsTriggers: whether triggers of the app may write tracked tables.
+    /// - Throws: what the migrations or the store throw, such as a `StoreError` that says why a table cannot be tracked, and
+    ///   ``SchemaError`` for what cannot be judged.
+    init(_ version: SimulatedSchema.Version, allowsTriggers: Bool) throws {
         self.version = version
         database = try DatabaseQueue()
         try version.migrate(database)
+        hasTriggers = try database.read { db in
+            Set(try String.fetchAll(db, sql: "SELECT DISTINCT lower(tbl_name) FROM sqlite_master WHERE type = 'trigger'"))
+        }
+        if !allowsTriggers { try refuseTriggers() }
+        try leaveRowsOut()
         let store = try KithStore(database, tables: version.tables, options: KithStore.Options(makeReplicaID: { Self.replica }))
         store.close()
     }
@@ -28,8 +37,9 @@ struct StoreTemplate: Sendable {
     }
 
     func tables() throws -> [WorkloadTable] {
-        try database.read { db in
-            var tables = try version.tables.map { try table($0, db) }
+        let defaults = try DefaultProbe()
+        return try database.read { db in
+            var tables = try version.tables.map { try table($0, defaults, db) }
             let parents = Set(tables.flatMap { table in table.columns.compactMap { $0.reference?.parent } })
             for index in tables.indices {
                 tables[index].isRelated = parents.contains(index) || tables[index].columns.contains { $0.reference != nil }
@@ -38,7 +48,9 @@ struct StoreTemplate: Sendable {
         }
     }
 
-    private func table(_ tracked: TrackedTable, _ db: Database) throws -> WorkloadTable {
+    private func table(_ tracked: TrackedTable, _ defaults: DefaultProbe, _ db: Database) throws -> WorkloadTable {
+        let isStrict = try Bool.fetchOne(
+            db, sql: "SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = ?", arguments: [tracked.name])
         let references = try references(of: tracked, db)
         let rows = try Row.fetchAll(
             db, sql: "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?)",
@@ -51,9 +63,12 @@ struct StoreTemplate: Sendable {
             if row["pk"] as Int > 0 {
                 key = name
             } else if row["hidden"] as Int == 0, !tracked.localColumns.contains(name) {
+                let affinity = WorkloadTable.Affinity(of: row["type"], isStrict: isStrict == true)
+                let (value, isSteady) = try defaults.value(of: row["dflt_value"], affinity)
                 var column = WorkloadTable.Column(
-                    name: name, kind: tracked.kinds[name] ?? .register, affinity: affinity(of: row["type"]),
-                    isNullable: row["notnull"] as Int == 0, defaultValue: try defaultValue(row["dflt_value"], db))
+                    name: name, kind: tracked.kinds[name] ?? .register, affinity: affinity,
+                    isNullable: row["notnull"] as Int == 0, defaultValue: value, hasSteadyDefault: isSteady)
+                try checkKind(of: column, tracked)
                 if let reference = references[name] {
                     column.reference = WorkloadReference(
                         parent: reference.parent, action: action(reference.action, orDefault: column.defaultValue))
@@ -63,8 +78,11 @@ struct StoreTemplate: Sendable {
         }
         // In the order of the key, which decides the ids.
         let keys = (tracked.key?.columns ?? []).compactMap { name in keyColumns.first { $0.name == name } }
-        return WorkloadTable(
+        var table = WorkloadTable(
             name: tracked.name, key: key, deletePolicy: tracked.deletePolicy, columns: columns, keyColumns: keys)
+        let sql = try String.fetchOne(db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [tracked.name])
+        table.mayRefuse = hasTriggers.contains(tracked.name.lowercased()) || sql?.uppercased().contains("CHECK") == true
+        return table
     }
 
     /// By column: the table it refers to, and what is to be done when that row is deleted.
@@ -90,17 +108,68 @@ struct StoreTemplate: Sendable {
         }
     }
 
-    private func affinity(of type: String) -> WorkloadTable.Affinity {
-        let type = type.uppercased()
-        if type.contains("INT") { return .integer }
-        if type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") { return .text }
-        if type.isEmpty || type.contains("BLOB") || type == "ANY" { return .any }
-        return type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB") ? .real : .integer
+    // MARK: What cannot be judged
+
+    private func refuseTriggers() throws {
+        guard let found = try TriggerFinder(tables: version.tables.map(\.name)).first(in: database) else { return }
+        throw SchemaError(
+            "The trigger \(found.trigger) writes the table \(found.table), which synchronises. The simulator knows what users write, "
+                + "and would take this for a fault. Leave the trigger out, and try out the tables without it.")
     }
 
-    private func defaultValue(_ expression: String?, _ db: Database) throws -> Value {
-        guard let expression else { return .null }
-        return Value(try DatabaseValue.fetchOne(db, sql: "SELECT \(expression)") ?? .null)
+    /// Takes the rows out of the tracked tables that migrations have put there: the oracle knows what users write, and nothing else.
+    private func leaveRowsOut() throws {
+        try database.writeWithoutTransaction { db in
+            let filled = try version.tables.map(\.name).filter { name in
+                try db.tableExists(name) && Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT * FROM \(quoted(name)))") == true
+            }
+            if filled.isEmpty { return }
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            for name in filled { try db.execute(sql: "DELETE FROM \(quoted(name))") }
+            try db.execute(sql: "PRAGMA foreign_keys = ON")
+            if let child = try String.fetchOne(db, sql: "SELECT \"table\" FROM pragma_foreign_key_check") {
+                throw SchemaError(
+                    "A migration inserts rows into \(filled.joined(separator: ", ")), which are left out here, and rows of \(child) refer to them. "
+                        + "Leave the insertions out of the schema.")
+            }
+        }
+    }
+
+    /// - Throws: ``SchemaError`` if migrating what `older` made inserts rows into tracked tables: nobody would know of them.
+    func checkTakesOver(_ older: StoreTemplate) throws {
+        let copy = try DatabaseQueue()
+        try older.database.backup(to: copy)
+        let isChanged: Bool
+        do {
+            try version.migrate(copy)
+            isChanged = try copy.read { db in
+                try version.tables.contains { table in
+                    try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT * FROM \(quoted(table.name)))") == true
+                }
+            }
+        } catch let error as DatabaseError {
+            throw SchemaError("The newer version of the app cannot take over what the older one made: \(error.message ?? "\(error)")")
+        }
+        if isChanged {
+            throw SchemaError(
+                "The migration from the older version of the app inserts rows into tables that synchronise. The simulator knows what users "
+                    + "write, and would take these for a fault. Leave the insertions out of the schema.")
+        }
+    }
+
+    private func checkKind(of column: WorkloadTable.Column, _ tracked: TrackedTable) throws {
+        let (wanted, allowed): (String, [WorkloadTable.Affinity]) =
+            switch column.kind {
+            case .register: ("", WorkloadTable.Affinity.allCases)
+            case .counter: ("a counter, which needs INTEGER", [.integer, .numeric, .any])
+            case .set: ("a set, which needs TEXT", [.text, .numeric, .any])
+            case .text: ("a text, which needs TEXT", [.text, .any])
+            }
+        guard allowed.contains(column.affinity) else {
+            throw SchemaError(
+                "\(column.name) of \(tracked.name) is declared \(wanted); its column is \(column.affinity.typeName). "
+                    + "Declare it as what it is, or make another column.")
+        }
     }
 }
 

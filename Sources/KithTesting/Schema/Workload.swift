@@ -8,11 +8,13 @@ struct Workload: Sendable {
     private let template: StoreTemplate
     private let olderTemplate: StoreTemplate?
 
-    /// - Throws: what the migrations or the store throw, such as a `StoreError` that says why a table cannot be tracked.
+    /// - Throws: what the migrations or the store throw, such as a `StoreError` that says why a table cannot be tracked, and
+    ///   ``SchemaError`` for what cannot be judged.
     init(_ schema: SimulatedSchema) throws {
         self.schema = schema
-        template = try StoreTemplate(schema.current)
-        olderTemplate = try schema.older.map { try StoreTemplate($0) }
+        template = try StoreTemplate(schema.current, allowsTriggers: schema.takesTriggersForFaults)
+        olderTemplate = try schema.older.map { try StoreTemplate($0, allowsTriggers: schema.takesTriggersForFaults) }
+        if let olderTemplate { try template.checkTakesOver(olderTemplate) }
         var tables = try template.tables()
         for index in tables.indices {
             tables[index].isReserved = schema.invariants.contains { $0.table == tables[index].name }

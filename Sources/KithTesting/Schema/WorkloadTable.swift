@@ -10,6 +10,8 @@ struct WorkloadTable: Sendable {
         let isNullable: Bool
         /// What a row has that was inserted without this column.
         let defaultValue: Value
+        /// Whether that is the same each time. If not, as with the time of day, users always give ``defaultValue`` themselves.
+        var hasSteadyDefault = true
         /// Whether the version of the app that runs on a node has it.
         var isKnown = true
         /// The table to whose rows it refers.
@@ -17,8 +19,28 @@ struct WorkloadTable: Sendable {
     }
 
     /// What SQLite makes of the declared type (https://www.sqlite.org/datatype3.html, section 3.1).
-    enum Affinity: Sendable {
-        case integer, text, real, any
+    enum Affinity: Sendable, CaseIterable {
+        case integer, numeric, text, real, any
+
+        init(of declaredType: String, isStrict: Bool) {
+            let type = declaredType.uppercased()
+            func has(_ words: String...) -> Bool { words.contains { type.contains($0) } }
+            self =
+                if has("INT") { .integer } else if has("CHAR", "CLOB", "TEXT") { .text } else if type.isEmpty || has("BLOB") {
+                    .any
+                } else if isStrict, type == "ANY" { .any } else { has("REAL", "FLOA", "DOUB") ? .real : .numeric }
+        }
+
+        /// A type that SQLite treats alike.
+        var typeName: String {
+            switch self {
+            case .integer: "INTEGER"
+            case .numeric: "NUMERIC"
+            case .text: "TEXT"
+            case .real: "REAL"
+            case .any: "BLOB"
+            }
+        }
     }
 
     let name: String
@@ -34,6 +56,8 @@ struct WorkloadTable: Sendable {
     var isReserved = false
     /// Whether it refers to tables, or tables refer to it, in the newest version of the app.
     var isRelated = false
+    /// Whether the app's own `CHECK` constraints or triggers may refuse a statement.
+    var mayRefuse = false
 
     /// Reads one row: its columns in order, NULL for those that are not known.
     private(set) var selection = ""
@@ -57,7 +81,7 @@ struct WorkloadTable: Sendable {
 
     /// What the columns of the natural key hold in that row.
     func keyValues(of row: Int) -> [Value] {
-        keyColumns.map { $0.affinity == .integer ? .integer(Int64(row)) : .text("k\(row)") }
+        keyColumns.map { [.integer, .numeric].contains($0.affinity) ? .integer(Int64(row)) : .text("k\(row)") }
     }
 
     // MARK: Versions
@@ -82,6 +106,12 @@ struct WorkloadTable: Sendable {
         var write = write
         write.assignments.removeAll { assignment in column(named: assignment.column).map { !columns[$0].isKnown } ?? true }
         if write.assignments.isEmpty, write.verb == .resolve { write.verb = .update }
+        if [.insert, .upsert, .replace].contains(write.verb) {
+            for column in columns where column.isKnown && !column.hasSteadyDefault {
+                if write.assignments.contains(where: { $0.column.utf8.elementsEqual(column.name.utf8) }) { continue }
+                write.assignments.append(Assignment(column.name, Literal(column.defaultValue)))
+            }
+        }
         return write
     }
 

@@ -44,6 +44,10 @@ extension Simulation {
                 }
             case .write(let write):
                 if node.tables.first(where: { $0.name == write.table })?.isKnown != true { continue }
+                if outcomes.first?.isRefusedByApp == true {
+                    outcomes.removeFirst()
+                    continue
+                }
                 guard let outcome = outcomes.popFirst(), let expected = drafts.perform(write, outcome) else { continue }
                 guard outcome.tookEffect == expected else {
                     throw Violation(

@@ -38,7 +38,7 @@ struct ValueGenerator {
         if column.isNullable, random.chance(percent: 5) { return .null }
         let isOdd = random.chance(percent: swarm.oddValuePercent)
         switch column.affinity {
-        case .integer: return .integer(isOdd ? random.pick(Self.oddIntegers) ?? 0 : number())
+        case .integer, .numeric: return .integer(isOdd ? random.pick(Self.oddIntegers) ?? 0 : number())
         case .text: return .text(isOdd ? random.pick(Self.oddTexts) ?? "" : word())
         case .real: return .real(isOdd ? random.pick(Self.oddReals) ?? 0.5 : real())
         case .any: return any(isOdd)

@@ -1,0 +1,100 @@
+import GRDB
+import KithStore
+import KithTesting
+import Testing
+
+/// Risk: an app's schema is called broken for what SQLite does with it, or green though nothing of it was judged.
+@Suite struct SchemaTests {
+    private static func simulator(_ sql: String, _ table: TrackedTable = TrackedTable("note")) throws -> KithSimulator {
+        var simulator = try KithSimulator(SimulatedSchema(sql: sql, tables: [table]))
+        simulator.nodeCount = 3
+        simulator.commitCount = 25
+        return simulator
+    }
+
+    private static func note(_ columns: String) -> String { "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, \(columns));" }
+
+    @Test(
+        arguments: [
+            "done INTEGER NOT NULL DEFAULT 0 CHECK (done IN (0, 1)), title TEXT",
+            "rank INTEGER NOT NULL DEFAULT 1 CHECK (rank BETWEEN 1 AND 5), title TEXT CHECK (length(title) < 50)",
+            "state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'done')), title TEXT",
+            "price DECIMAL(10, 2) DEFAULT 0.0, title TEXT", "n TEXT DEFAULT 0, r REAL DEFAULT 1, i INTEGER DEFAULT '5', b BLOB DEFAULT '5'",
+            "made TEXT DEFAULT CURRENT_TIMESTAMP, token BLOB DEFAULT (randomblob(8)), moment REAL DEFAULT (julianday('now')), title TEXT",
+            "j TEXT DEFAULT (json('{}')), t TEXT DEFAULT ('a' || 'b'), b BOOLEAN DEFAULT TRUE, d DATE",
+        ])
+    func `what SQLite makes of defaults and constraints is no fault of the store`(columns: String) throws {
+        let failures = try Self.simulator(Self.note(columns)).failures(seeds: 0..<8)
+        #expect(failures.isEmpty, "\(failures)")
+    }
+
+    @Test func `a constraint is obeyed in texts, too, and by who resolves`() throws {
+        let sql = Self.note("body TEXT NOT NULL DEFAULT '' CHECK (body IS NOT 'x'), done INTEGER NOT NULL DEFAULT 0 CHECK (done IN (0, 1))")
+        let simulator = try Self.simulator(sql, TrackedTable("note", texts: ["body"]))
+        let failures = simulator.failures(seeds: 0..<8)
+        #expect(failures.isEmpty, "\(failures)")
+        let report = simulator.run(
+            try simulator.script(
+                parsing: "nodes 2\nA: insert note 1\nA: resolve note 1 done=5; update note 1 done=7\nA: update note 1 done=1"))
+        #expect(report.violation == nil)
+        #expect(report.statistics.commits == 3)
+    }
+
+    @Test func `the same seed gives the same trace, though the default is another one each time`() throws {
+        let sql = Self.note("made TEXT DEFAULT CURRENT_TIMESTAMP, token TEXT DEFAULT (hex(randomblob(8))), title TEXT")
+        let hashes = try (0..<2).map { _ in
+            let simulator = try Self.simulator(sql)
+            return simulator.run(simulator.script(seed: 1)).traceHash
+        }
+        #expect(hashes[0] == hashes[1])
+    }
+
+    @Test func `rows that a migration inserts are left out`() throws {
+        let sql = Self.note("title TEXT") + "INSERT INTO note VALUES (randomblob(16), 'welcome');"
+        let failures = try Self.simulator(sql).failures(seeds: 0..<4)
+        #expect(failures.isEmpty, "\(failures)")
+    }
+
+    @Test func `a trigger that writes a table that synchronises is refused by name, and one that keeps an index is not`() throws {
+        let index = """
+            CREATE TABLE found (note BLOB, word TEXT);
+            CREATE TRIGGER find AFTER UPDATE ON note BEGIN INSERT INTO found VALUES (new.id, new.title); END;
+            """
+        let touch =
+            "CREATE TRIGGER touch AFTER UPDATE OF title ON note BEGIN UPDATE Note SET updated = datetime('now') WHERE id = new.id; END;"
+        let chain = "CREATE TRIGGER late AFTER INSERT ON found BEGIN DELETE FROM note WHERE title = new.word; END;"
+        let tables = Self.note("title TEXT, updated TEXT") + index
+        #expect(try Self.simulator(tables).failures(seeds: 0..<2).isEmpty)
+        for (trigger, name) in [(touch, "touch"), (chain, "late")] {
+            let error = #expect(throws: SchemaError.self) { try Self.simulator(tables + trigger) }
+            #expect(error?.message.contains("The trigger \(name) writes the table note") == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (TrackedTable("note", counters: ["title"]), "a counter, which needs INTEGER; its column is TEXT"),
+            (TrackedTable("note", sets: ["weight"]), "a set, which needs TEXT; its column is REAL"),
+            (TrackedTable("note", texts: ["views"]), "a text, which needs TEXT; its column is INTEGER"),
+        ])
+    func `a column of a kind that is not for its type is refused`(table: TrackedTable, part: String) {
+        let error = #expect(throws: SchemaError.self) {
+            try Self.simulator(Self.note("title TEXT, weight REAL, views INTEGER NOT NULL DEFAULT 0"), table)
+        }
+        #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `an update that inserts rows is refused`() throws {
+        var schema = SimulatedSchema(tables: [TrackedTable("note")]) { database in
+            try database.write { db in
+                if try !db.tableExists("note") { try db.execute(sql: Self.note("title TEXT")) }
+                try db.execute(sql: "INSERT INTO note VALUES (x'00000000000000000000000000000001', 'new here')")
+            }
+        }
+        #expect(throws: Never.self) { try KithSimulator(schema) }
+        schema.older = .init(tables: [TrackedTable("note")]) { database in
+            try database.write { try $0.execute(sql: Self.note("title TEXT")) }
+        }
+        #expect(throws: SchemaError.self) { try KithSimulator(schema) }
+    }
+}
