@@ -58,7 +58,7 @@ public enum Fault: String, Hashable, Sendable, CaseIterable {
 
     /// Whether rows may then be collected that somebody has not heard of: by clocks that run ahead of the trash, or by machines
     /// that have forgotten. What remains of edits of such rows is tried elsewhere.
-    var confusesGarbage: Bool {
+    public var confusesGarbage: Bool {
         switch self {
         case .wrongClock, .driftingClock, .restore, .clone: true
         default: false

@@ -2,6 +2,8 @@
 struct FaultGenerator {
     private let swarm: Swarm
     private var random: SplitMix64
+    /// Decides about faults with a rate.
+    private var rated: SplitMix64
     /// What is to be put right again, and after how many users' transactions.
     private var repairs: [(after: Int, step: Step)] = []
     private var commits = 0
@@ -13,6 +15,7 @@ struct FaultGenerator {
     init(seed: UInt64, swarm: Swarm) {
         self.swarm = swarm
         random = SplitMix64(seed: seed, .faults)
+        rated = SplitMix64(seed: seed, .faults, 1)
     }
 
     /// What happens before the next user's transaction.
@@ -24,6 +27,7 @@ struct FaultGenerator {
             let index = random.index(weighted: swarm.faultWeights.map(\.weight))
             steps += occur(swarm.faultWeights[index].fault)
         }
+        for (fault, rate) in swarm.faultRates where rated.chance(rate) { steps += occur(fault) }
         return steps
     }
 

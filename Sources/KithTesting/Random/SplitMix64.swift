@@ -41,6 +41,11 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
         int(in: 0...99) < percent
     }
 
+    /// Whether an event takes place that does so in this share of all cases, from 0 to 1.
+    mutating func chance(_ share: Double) -> Bool {
+        Double(int(in: 0...999_999)) < share * 1_000_000
+    }
+
     /// One of `elements`; `nil` if there are none.
     mutating func pick<Element>(_ elements: [Element]) -> Element? {
         elements.isEmpty ? nil : elements[int(in: 0...elements.count - 1)]

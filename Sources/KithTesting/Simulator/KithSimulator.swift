@@ -18,9 +18,13 @@ public struct KithSimulator: Sendable {
     public var commitCount = 200
     /// What may go wrong; each seed makes its own choice among them.
     public var faults = Fault.honest
+    /// Faults that occur in every run, each before this share of the users' transactions, from 0 to 1: `[.lostConnection: 0.5]` before every
+    /// other one. Those without a rate are drawn from ``faults``, as often as a seed says. Where ``Fault/garbage`` has a rate, what confuses it
+    /// is left out: clocks, restores and clones.
+    public var faultRates: [Fault: Double] = [:]
     private let workload: Workload
 
-    /// - Throws: what the app's migrations throw, or a `StoreError` if a table cannot synchronise.
+    /// - Throws: what the app's migrations throw, a `StoreError` if a table cannot synchronise, and ``SchemaError`` if the schema cannot be judged.
     public init(_ schema: SimulatedSchema) throws {
         self.schema = schema
         workload = try Workload(schema)
@@ -28,7 +32,7 @@ public struct KithSimulator: Sendable {
 
     /// The script that a seed stands for.
     public func script(seed: UInt64) -> Script {
-        var generator = ScriptGenerator(seed: seed, nodeCount: nodeCount, workload: workload, faults: faults)
+        var generator = ScriptGenerator(seed: seed, nodeCount: nodeCount, workload: workload, faults: faults, rates: faultRates)
         return generator.script(commitCount: commitCount)
     }
 

@@ -9,10 +9,10 @@ struct ScriptGenerator {
     private var values: ValueGenerator
     private var faults: FaultGenerator
 
-    init(seed: UInt64, nodeCount: Int, workload users: Workload, faults: [Fault]) {
+    init(seed: UInt64, nodeCount: Int, workload users: Workload, faults: [Fault], rates: [Fault: Double] = [:]) {
         self.seed = seed
         tables = users.tables
-        swarm = Swarm(seed: seed, nodeCount: nodeCount, workload: users, faults: faults)
+        swarm = Swarm(seed: seed, nodeCount: nodeCount, workload: users, faults: faults, rates: rates)
         workload = SplitMix64(seed: seed, .workload)
         values = ValueGenerator(seed: seed, swarm: swarm, tables: users.tables)
         self.faults = FaultGenerator(seed: seed, swarm: swarm)

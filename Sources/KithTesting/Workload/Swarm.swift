@@ -15,6 +15,8 @@ struct Swarm {
     var invariantPercent: Int
     /// Percent of steps that are faults of each kind.
     var faultWeights: [(fault: Fault, weight: Int)]
+    /// Faults that every seed has, and before what share of the users' transactions each occurs.
+    var faultRates: [(fault: Fault, rate: Double)]
     var hasOlderVersion: Bool
     var collectsGarbage: Bool
     /// Percent of steps at which a fault occurs.
@@ -25,7 +27,7 @@ struct Swarm {
     var valueVariety: Int
     var pauseMillisecondsMax: Int
 
-    init(seed: UInt64, nodeCount: Int, workload: Workload, faults: [Fault]) {
+    init(seed: UInt64, nodeCount: Int, workload: Workload, faults: [Fault], rates: [Fault: Double]) {
         var random = SplitMix64(seed: seed, .swarm)
         self.nodeCount = nodeCount
         var typing = SplitMix64(seed: seed, .swarm, 1)
@@ -43,8 +45,15 @@ struct Swarm {
         invariantPercent = typing.pick([0, 0, 10, 40]) ?? 0
         hasOlderVersion = workload.olderTables != nil
         var chosen = faults.filter { random.chance(percent: $0.percent) || faults.count == 1 }
-        collectsGarbage = chosen.contains(.garbage)
-        if collectsGarbage { chosen.removeAll(where: \.confusesGarbage) }
+        chosen.removeAll { rates[$0] != nil }
+        faultRates = Fault.allCases.compactMap { fault in rates[fault].map { (fault, $0) } }.filter { $0.1 > 0 }
+        let collectsAlways = faultRates.contains { $0.fault == .garbage }
+        if !collectsAlways, faultRates.contains(where: \.fault.confusesGarbage) { chosen.removeAll { $0 == .garbage } }
+        collectsGarbage = collectsAlways || chosen.contains(.garbage)
+        if collectsGarbage {
+            chosen.removeAll(where: \.confusesGarbage)
+            faultRates.removeAll(where: \.fault.confusesGarbage)
+        }
         // A parent that was collected cannot be brought back for a row that was under way.
         for index in workload.tables.indices where workload.tables[index].isRelated && (collectsGarbage || !usesReferences) {
             tableWeights[index] = 0
