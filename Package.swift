@@ -122,7 +122,7 @@ let package = Package(
         tests("KithDiscoveryTests", ["KithDiscovery", logging]),
         tests("KithTests", ["Kith", "KithDiscovery", "KithTransport", "KithCausality", grdb, logging]),
         tests("KithTestingTests", ["KithCausality", "KithSync", "KithStore", "KithTesting", "kith-sim", grdb], fixtures: true),
-        tests("KithLabTests", ["KithLab", "KithCausality"], fixtures: true),
+        tests("KithLabTests", ["KithLab", "KithCausality", "KithTesting"], fixtures: true),
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),
         tests("KithCLITests", ["KithCLI", grdb]),
     ]

@@ -71,6 +71,7 @@ extension CommandFailure {
     private static func status(of code: LabError.Code) -> Status {
         switch code {
         case .usage: .usage
+        case .data: .data
         case .noInput: .noInput
         case .unavailable: .unavailable
         case .cannotCreate: .cannotCreate

@@ -1,10 +1,14 @@
 import Foundation
 import KithLab
 
+let arguments = CommandLine.arguments.dropFirst()
+if arguments.contains("--help") {
+    print("Usage:\n\(SimulatorOptions.synopsis(of: "kith-sim"))\n\n\(SimulatorOptions.explanation)", terminator: "")
+    exit(0)
+}
 do {
-    let options = try SimulatorOptions(CommandLine.arguments.dropFirst())
-    exit(try SimulatorRun(options).run() ? 0 : 1)
+    exit(try SimulatorRun(SimulatorOptions(arguments)).run() ? 0 : 1)
 } catch {
-    FileHandle.standardError.write(Data("\(error)\n".utf8))
+    FileHandle.standardError.write(Data("kith-sim: \(error)\n".utf8))
     exit(2)
 }

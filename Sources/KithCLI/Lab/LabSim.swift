@@ -2,10 +2,14 @@ import ArgumentParser
 import KithLab
 
 struct LabSim: ParsableCommand {
+    private static let name = "kith lab sim"
+
     static let configuration = CommandConfiguration(
         commandName: "sim",
         abstract: "Simulate many machines and faults with the tables of an app.",
-        discussion: SimulatorOptions.usage + """
+        usage: SimulatorOptions.synopsis(of: name),
+        discussion: SimulatorOptions.explanation + """
+
             EXAMPLES
               kith lab sim --schema app.sql --nodes 5 --seeds 1000
               kith lab sim --first 4711 --trace          that seed again, with all that happened
@@ -15,11 +19,7 @@ struct LabSim: ParsableCommand {
     var options: [String] = []
 
     func run() throws {
-        do {
-            let isKept = try SimulatorRun(SimulatorOptions(options)).run()
-            if !isKept { throw ExitCode(1) }
-        } catch let error as SimulatorOptions.Unusable {
-            throw CommandFailure(.usage, error.description)
-        }
+        let isKept = try SimulatorRun(SimulatorOptions(options, of: Self.name)).run()
+        if !isKept { throw ExitCode(1) }
     }
 }

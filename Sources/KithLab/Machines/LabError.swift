@@ -3,6 +3,8 @@ public struct LabError: Error, Sendable, CustomStringConvertible {
     public enum Code: Sendable {
         /// The arguments or the scenario make no sense.
         case usage
+        /// A file is not what it should be.
+        case data
         /// A file is not there.
         case noInput
         /// This machine lacks something.

@@ -4,33 +4,100 @@ import KithStore
 import KithSync
 import KithTesting
 
-/// The tables of an SQL file.
+/// The tables of an SQL file: those that synchronise, and how they merge.
 struct SchemaFile {
-    let sql: String
-    let options: SimulatorOptions
+    private let path: String
+    private let sql: String
+    private let options: SimulatorOptions
+    private let tables: [FileTable]
 
-    /// Every table whose primary key is one BLOB column synchronises.
-    func schema() throws -> SimulatedSchema {
-        let queue = try DatabaseQueue()
-        let names = try queue.write { db in
-            try db.execute(sql: sql)
-            return try String.fetchAll(
-                db,
-                sql: """
-                    SELECT name FROM pragma_table_list AS t WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'
-                        AND (SELECT group_concat(upper(type)) FROM pragma_table_info(t.name) WHERE pk > 0) = 'BLOB'
-                    ORDER BY name
-                    """)
+    /// - Throws: ``LabError`` for a file that cannot be read, that SQLite does not accept, or of which no table synchronises, and
+    ///   for options that name other tables or columns.
+    init(path: String, options: SimulatorOptions) throws(LabError) {
+        self.path = path
+        self.options = options
+        sql = try InputFile.read(path)
+        do {
+            tables = try FileTable.all(of: sql)
+        } catch {
+            throw LabError(.data, "\(path) cannot be used: \((error as? DatabaseError)?.message ?? "\(error)")")
         }
-        return SimulatedSchema(sql: sql, tables: names.map(table))
+        guard tables.contains(where: \.takesPart) else {
+            let others = tables.map(\.whyLeftOut).joined(separator: "; ")
+            throw LabError(
+                .data,
+                "Nothing can be tried out with \(path): \(others.isEmpty ? "it makes no table" : others). "
+                    + "The rows of a table that synchronises are named by UUIDs of 16 bytes: id BLOB PRIMARY KEY NOT NULL.")
+        }
+        try checkNames()
     }
 
-    private func table(_ name: String) -> TrackedTable {
-        func columns(_ list: [String]) -> [String] {
-            list.filter { $0.hasPrefix(name + ".") }.map { String($0.dropFirst(name.count + 1)) }
+    /// - Throws: ``LabError`` that says which table cannot be tracked or simulated, and why.
+    func simulator() throws(LabError) -> KithSimulator {
+        do {
+            return try KithSimulator(SimulatedSchema(sql: sql, tables: tables.filter(\.takesPart).map(declaration)))
+        } catch {
+            throw LabError(.data, "\(path) cannot be simulated. \((error as? StoreError)?.message ?? "\(error)")")
         }
+    }
+
+    /// Which tables take part, and what of the file does not.
+    var summary: String {
+        var sentences = ["Simulated: \(tables.filter(\.takesPart).map(\.name).joined(separator: ", "))."]
+        let others = tables.filter { !$0.takesPart }
+        if !others.isEmpty { sentences.append("Left out: \(others.map(\.whyLeftOut).joined(separator: "; ")).") }
+        let filled = tables.filter { $0.takesPart && $0.hasRows }.map(\.name)
+        if !filled.isEmpty {
+            sentences.append(
+                "Rows that \(path) inserts into \(filled.joined(separator: ", ")) are left out: machines begin with empty tables.")
+        }
+        return sentences.joined(separator: " ")
+    }
+
+    private func declaration(_ table: FileTable) -> TrackedTable {
+        func columns(_ names: [String]) -> [String] { names.compactMap(column).filter { $0.table == table.name }.map(\.column) }
         return TrackedTable(
-            name, sets: columns(options.sets), counters: columns(options.counters), texts: columns(options.texts),
-            deletePolicy: options.deleteWins.contains(name) ? .deleteWins : .updateWins)
+            table.name, sets: columns(options.sets), counters: columns(options.counters), texts: columns(options.texts),
+            deletePolicy: options.deleteWins.contains(table.name) ? .deleteWins : .updateWins)
+    }
+
+    // MARK: Names in options
+
+    private func checkNames() throws(LabError) {
+        let participants = tables.filter(\.takesPart)
+        for name in options.deleteWins where !participants.contains(where: { $0.name == name }) {
+            throw LabError(.usage, "--delete-wins \(name): \(noTable(name))")
+        }
+        var kinds: [String: String] = [:]
+        for (option, names) in [("--set", options.sets), ("--counter", options.counters), ("--text", options.texts)] {
+            for name in names {
+                guard column(name) != nil else { throw LabError(.usage, "\(option) \(name): \(noColumn(name))") }
+                if let other = kinds.updateValue(option, forKey: name), other != option {
+                    throw LabError(.usage, "\(name) cannot be both \(other) and \(option): a column merges in one way. Leave one out.")
+                }
+            }
+        }
+    }
+
+    /// The table and the column that `TABLE.COLUMN` names, both of which may have dots.
+    private func column(_ name: String) -> (table: String, column: String)? {
+        for table in tables where table.takesPart && name.hasPrefix(table.name + ".") {
+            let column = String(name.dropFirst(table.name.count + 1))
+            if table.columns.contains(column) { return (table.name, column) }
+        }
+        return nil
+    }
+
+    private func noColumn(_ name: String) -> String {
+        if let table = tables.first(where: { $0.takesPart && name.hasPrefix($0.name + ".") }) {
+            return "\(table.name) has no such column; it has \(table.columns.joined(separator: ", "))."
+        }
+        guard let dot = name.firstIndex(of: ".") else { return "write TABLE.COLUMN." }
+        return noTable(String(name[..<dot]))
+    }
+
+    private func noTable(_ name: String) -> String {
+        if let table = tables.first(where: { $0.name == name }) { return "that table takes no part: \(table.whyLeftOut)." }
+        return "there is no table \(name); those that synchronise: \(tables.filter(\.takesPart).map(\.name).joined(separator: ", "))."
     }
 }

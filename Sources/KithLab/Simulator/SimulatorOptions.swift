@@ -4,31 +4,6 @@ import KithTesting
 
 /// What the command line asks for.
 public struct SimulatorOptions {
-    public static let usage = """
-        Usage: kith-sim [--schema FILE] [--nodes N] [--seeds N] [--first SEED] [--ops N] [--faults A,B,…] [--trace] [--hash]
-               kith-sim --script FILE [--schema FILE] [--trace]
-
-        Runs seeded simulations of machines that synchronise the tables of a schema, and prints the shortest script it can
-        find for each seed that breaks a promise. Exits with 1 if one did.
-
-          --schema FILE       SQL that creates the tables; every table with a BLOB primary key synchronises
-          --set TABLE.COLUMN, --counter TABLE.COLUMN, --text TABLE.COLUMN, --delete-wins TABLE
-                              how columns and tables merge
-          --faults A,B        of: \(Fault.allCases.map(\.rawValue).joined(separator: ", ")); "none" for a perfect world
-          --trace             print what happened; with --first SEED of that seed
-          --report            print what a commit costs with 3 to 64 nodes
-          --hash              print the trace hash of each seed
-          --stop              stop at the first seed that breaks a promise, and do not shrink it
-
-        """
-
-    public struct Unusable: Error, CustomStringConvertible {
-        public let description: String
-    }
-
-    /// So that seeds can be counted from there.
-    private static let seedMax = UInt64(Int64.max)
-
     var schemaPath: String?
     var scriptPath: String?
     var nodeCount = 5
@@ -36,6 +11,7 @@ public struct SimulatorOptions {
     var firstSeed: UInt64 = 0
     var commitCount = 200
     var faults: [Fault]?
+    var faultRates: [Fault: Double] = [:]
     var sets: [String] = []
     var counters: [String] = []
     var texts: [String] = []
@@ -44,54 +20,180 @@ public struct SimulatorOptions {
     var printsHashes = false
     var reportsScale = false
     var stopsAtFirst = false
+    /// How the program was called, for messages that show how to call it again.
+    let command: String
 
-    public init(_ arguments: some Sequence<String>) throws {
-        var arguments = Array(arguments)[...]
-        var others: [String] = []
+    /// - Parameter command: how the program was called: `kith-sim` or `kith lab sim`.
+    /// - Throws: ``LabError`` for options that do not exist, lack their value, or contradict each other.
+    public init(_ arguments: some Sequence<String>, of command: String = "kith-sim") throws(LabError) {
+        self.command = command
+        var arguments = Self.split(arguments)[...]
+        var given: [String] = []
         while let name = arguments.popFirst() {
-            switch name {
-            case "--trace": printsTrace = true
-            case "--hash": printsHashes = true
-            case "--report": reportsScale = true
-            case "--stop": stopsAtFirst = true
-            case "--help": throw Unusable(description: Self.usage)
-            default:
-                guard let value = arguments.popFirst() else { throw Unusable(description: "\(name) needs a value.\n\n" + Self.usage) }
-                try set(name, value)
+            guard let option = Option(rawValue: name) else {
+                throw usage("There is no \(name.hasPrefix("-") ? "option" : "argument") \(name).")
             }
-            if name != "--report" { others.append(name) }
+            if option.takesValue {
+                guard let value = arguments.popFirst() else { throw usage("\(name) needs a value.") }
+                try set(option, value)
+            } else {
+                set(option)
+            }
+            if !given.contains(name) { given.append(name) }
         }
-        guard !reportsScale || others.isEmpty else {
-            throw Unusable(description: "--report has its own schema, nodes and commits: leave out \(others.joined(separator: ", ")).")
+        try checkTogether(given)
+    }
+
+    /// `--name=value` as two arguments.
+    private static func split(_ arguments: some Sequence<String>) -> [String] {
+        arguments.flatMap { argument in
+            guard argument.hasPrefix("--"), let sign = argument.firstIndex(of: "=") else { return [argument] }
+            return [String(argument[..<sign]), String(argument[argument.index(after: sign)...])]
         }
     }
 
-    private mutating func set(_ name: String, _ value: String) throws {
-        func number() throws -> Int {
-            guard let number = Int(value), number > 0 else { throw Unusable(description: "\(name) \(value): a positive number is needed.") }
-            return number
+    // MARK: One option
+
+    enum Option: String, CaseIterable {
+        case schema = "--schema"
+        case set = "--set"
+        case counter = "--counter"
+        case text = "--text"
+        case deleteWins = "--delete-wins"
+        case nodes = "--nodes"
+        case seeds = "--seeds"
+        case first = "--first"
+        case ops = "--ops"
+        case faults = "--faults"
+        case script = "--script"
+        case trace = "--trace"
+        case hash = "--hash"
+        case stop = "--stop"
+        case report = "--report"
+
+        var takesValue: Bool {
+            switch self {
+            case .trace, .hash, .stop, .report: false
+            default: true
+            }
         }
-        switch name {
-        case "--schema": schemaPath = value
-        case "--script": scriptPath = value
-        case "--nodes": nodeCount = min(try number(), Script.nodesMax)
-        case "--seeds": seedCount = UInt64(try number())
-        case "--first":
+    }
+
+    private mutating func set(_ option: Option) {
+        switch option {
+        case .trace: printsTrace = true
+        case .hash: printsHashes = true
+        case .stop: stopsAtFirst = true
+        default: reportsScale = true
+        }
+    }
+
+    private mutating func set(_ option: Option, _ value: String) throws(LabError) {
+        switch option {
+        case .schema: schemaPath = value
+        case .script: scriptPath = value
+        case .nodes: nodeCount = try number(option, value, upTo: Script.nodesMax)
+        case .seeds: seedCount = UInt64(try number(option, value))
+        case .first:
             guard let seed = UInt64(value), seed <= Self.seedMax else {
-                throw Unusable(description: "--first \(value): a number from 0 to \(Self.seedMax) is needed.")
+                throw usage("\(option.rawValue) \(value): a number from 0 to \(Self.seedMax) is needed.")
             }
             firstSeed = seed
-        case "--ops": commitCount = try number()
-        case "--set": sets.append(value)
-        case "--counter": counters.append(value)
-        case "--text": texts.append(value)
-        case "--delete-wins": deleteWins.append(value)
-        case "--faults":
-            faults = try value.split(separator: ",").filter { $0 != "none" }.map { word in
-                guard let fault = Fault(rawValue: String(word)) else { throw Unusable(description: "There is no fault \(word).") }
-                return fault
-            }
-        default: throw Unusable(description: "There is no option \(name).\n\n" + Self.usage)
+        case .ops: commitCount = try number(option, value, upTo: Self.commitsMax)
+        case .set: sets.append(value)
+        case .counter: counters.append(value)
+        case .text: texts.append(value)
+        case .deleteWins: deleteWins.append(value)
+        case .faults: try setFaults(value)
+        case .trace, .hash, .stop, .report: break
         }
+    }
+
+    private func number(_ option: Option, _ value: String, upTo largest: Int = .max) throws(LabError) -> Int {
+        guard let number = Int(value), number > 0, number <= largest else {
+            throw usage("\(option.rawValue) \(value): a number from 1 to \(largest) is needed.")
+        }
+        return number
+    }
+
+    /// `crash,clog=0.1`: a fault, and how often it occurs.
+    private mutating func setFaults(_ value: String) throws(LabError) {
+        (faults, faultRates) = ([], [:])
+        if value == "none" { return }
+        for word in value.split(separator: ",", omittingEmptySubsequences: false) {
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let fault = Fault(rawValue: String(parts[0])) else {
+                throw usage("--faults: there is no fault \"\(parts[0])\". Those there are: \(Self.faultNames); or none alone.")
+            }
+            faults?.append(fault)
+            guard parts.count == 2 else { continue }
+            guard let rate = Double(parts[1]), (0...1).contains(rate) else {
+                throw usage("--faults \(word): a rate is a number from 0 to 1, such as 0.1 for one transaction of ten.")
+            }
+            faultRates[fault] = rate
+        }
+        if faultRates[.garbage] != nil, let other = Fault.allCases.first(where: { $0.confusesGarbage && faultRates[$0] != nil }) {
+            throw usage(
+                "--faults: \(Fault.garbage.rawValue) and \(other.rawValue) cannot both have a rate, as no run has both. Leave one out.")
+        }
+    }
+
+    /// So that seeds can be counted from there.
+    private static let seedMax = UInt64(Int64.max)
+    private static let commitsMax = 1_000_000
+    static let faultNames = Fault.allCases.map(\.rawValue).joined(separator: ", ")
+
+    // MARK: Options together
+
+    private func checkTogether(_ given: [String]) throws(LabError) {
+        func those(_ isMeant: (String) -> Bool) -> String? {
+            let names = given.filter(isMeant)
+            return names.isEmpty ? nil : names.joined(separator: ", ")
+        }
+        func others(than allowed: Option...) -> String? { those { name in !allowed.contains { $0.rawValue == name } } }
+        func some(of options: Option...) -> String? { those { name in options.contains { $0.rawValue == name } } }
+        if reportsScale, let others = others(than: .report) {
+            throw usage("--report has its own schema, nodes and commits: leave out \(others).")
+        }
+        if scriptPath != nil, let others = others(than: .script, .trace, .schema, .set, .counter, .text, .deleteWins) {
+            throw usage("A script says itself what happens on how many nodes: leave out \(others).")
+        }
+        if printsTrace, let others = some(of: .seeds, .hash, .stop) {
+            throw usage("--trace shows one run, that of --first or of a script: leave out \(others).")
+        }
+        if schemaPath == nil, let others = some(of: .set, .counter, .text, .deleteWins) {
+            throw usage("\(others) speaks of the tables of --schema, which is not given.")
+        }
+        if schemaPath != nil, faults?.contains(.oldVersion) == true {
+            throw usage(
+                "--faults \(Fault.oldVersion.rawValue) needs an older version of the app, and an SQL file has one version. "
+                    + "Leave it out, or write the test in Swift with SimulatedSchema.older.")
+        }
+    }
+
+    private func usage(_ message: String) -> LabError {
+        LabError(.usage, "\(message) See `\(command) --help`.")
+    }
+
+    // MARK: Again
+
+    /// The command that runs a script with the same schema.
+    func commandRepeating(script: String) -> String {
+        var words = command.split(separator: " ").map(String.init)
+        if let schemaPath { words += [Option.schema.rawValue, schemaPath] }
+        for (option, values) in [(Option.set, sets), (.counter, counters), (.text, texts), (.deleteWins, deleteWins)] {
+            for value in values { words += [option.rawValue, value] }
+        }
+        words += [Option.script.rawValue, script, Option.trace.rawValue]
+        return words.map(Self.shellWord).joined(separator: " ")
+    }
+
+    /// `word` as a shell takes it for one word.
+    private static func shellWord(_ word: String) -> String {
+        let plain = { (character: Character) in
+            character.isASCII && (character.isLetter || character.isNumber || "-_./+,:@%".contains(character))
+        }
+        if !word.isEmpty, word.allSatisfy(plain) { return word }
+        return "'" + word.replacing("'", with: #"'\''"#) + "'"
     }
 }

@@ -4,36 +4,61 @@ import KithTesting
 /// Runs what the options ask for.
 public struct SimulatorRun {
     let options: SimulatorOptions
+    /// Prints one line for people who look at the results.
+    private let output: (String) -> Void
+    /// Prints one line on what is going on.
+    private let notice: (String) -> Void
 
-    public init(_ options: SimulatorOptions) {
+    /// - Parameters:
+    ///   - output: prints a line of the results; standard output.
+    ///   - notice: prints a line about the schema; standard error.
+    public init(
+        _ options: SimulatorOptions, output: @escaping (String) -> Void = { print($0) },
+        notice: @escaping (String) -> Void = { FileHandle.standardError.write(Data(($0 + "\n").utf8)) }
+    ) {
         self.options = options
+        self.output = output
+        self.notice = notice
     }
 
     /// Returns whether every promise was kept.
+    ///
+    /// - Throws: ``LabError`` for files that cannot be read or are not what they should be: nothing was run then.
     public func run() throws -> Bool {
-        var simulator = try KithSimulator(try schema())
-        simulator.nodeCount = options.nodeCount
-        simulator.commitCount = options.commitCount
         if options.reportsScale {
-            print(try ScaleReport(simulator: try KithSimulator(.standard)).run())
+            output(try ScaleReport(simulator: try KithSimulator(.standard)).run())
             return true
         }
+        var simulator = try simulator()
+        simulator.nodeCount = options.nodeCount
+        simulator.commitCount = options.commitCount
         if let faults = options.faults { simulator.faults = faults }
-        if let path = options.scriptPath {
-            return show(simulator.trace(try Script(parsing: try String(contentsOfFile: path, encoding: .utf8))))
-        }
+        simulator.faultRates = options.faultRates
+        if let path = options.scriptPath { return show(simulator.trace(try script(path, simulator))) }
         if options.printsTrace { return show(simulator.trace(simulator.script(seed: options.firstSeed))) }
         return runSeeds(simulator)
     }
 
-    private func schema() throws -> SimulatedSchema {
-        guard let path = options.schemaPath else { return .standard }
-        return try SchemaFile(sql: try String(contentsOfFile: path, encoding: .utf8), options: options).schema()
+    private func simulator() throws -> KithSimulator {
+        guard let path = options.schemaPath else { return try KithSimulator(.standard) }
+        let file = try SchemaFile(path: path, options: options)
+        let simulator = try file.simulator()
+        notice(file.summary)
+        return simulator
+    }
+
+    private func script(_ path: String, _ simulator: KithSimulator) throws(LabError) -> Script {
+        let text = try InputFile.read(path)
+        do {
+            return try simulator.script(parsing: text)
+        } catch {
+            throw LabError(.data, "\(path):\(error.line): \(error.message)")
+        }
     }
 
     private func show(_ report: RunReport) -> Bool {
-        if options.printsTrace { for line in report.trace { print(line) } }
-        print(report.violation.map { "Broken: \($0)" } ?? "Every promise was kept.")
+        if options.printsTrace { for line in report.trace { output(line) } }
+        output(report.violation.map { "Broken: \($0)" } ?? "Every promise was kept.")
         return report.violation == nil
     }
 
@@ -48,22 +73,27 @@ public struct SimulatorRun {
             seeds += 1
             commits += report.statistics.commits
             applies += report.statistics.applies
-            if options.printsHashes { print(seed, String(report.traceHash, radix: 16)) }
+            if options.printsHashes { output("\(seed) \(String(report.traceHash, radix: 16))") }
             guard let violation = report.violation else { continue }
             broken += 1
             if options.stopsAtFirst {
-                print("Seed \(seed), after \(seeds) seeds: \(violation)")
+                output("Seed \(seed), after \(seeds) seeds: \(violation)")
                 return false
             }
-            for failure in simulator.failures(seeds: [seed]) { print(failure) }
+            for failure in simulator.failures(seeds: [seed]) { output(failure.description(howToRepeat: howToRepeat)) }
         }
         let seconds = Date().timeIntervalSince(start)
-        print(
+        output(
             """
             \(seeds) seeds of \(options.nodeCount) nodes, \(commits) commits, \(applies) slices applied, \
             \(String(format: "%.1f", seconds)) s (\(Int(Double(seeds) * 60 / seconds)) a minute): \
             \(broken == 0 ? "every promise was kept." : "\(broken) seeds broke a promise.")
             """)
         return broken == 0
+    }
+
+    private var howToRepeat: String {
+        let file = "failure.script"
+        return "Save this script as \(file) and repeat it with: \(options.commandRepeating(script: file))"
     }
 }

@@ -1,0 +1,53 @@
+import KithTesting
+
+extension SimulatorOptions {
+    /// The ways to call `command`, on lines that fit into a terminal.
+    public static func synopsis(of command: String) -> String {
+        """
+        \(command) [--schema FILE] [--nodes N] [--seeds N] [--first SEED]
+                     [--ops N] [--faults A,B=RATE] [--hash] [--stop]
+        \(command) [--schema FILE] --script FILE [--trace]
+        \(command) [--schema FILE] --first SEED --trace
+        \(command) --report
+        """
+    }
+
+    /// What the options mean.
+    public static let explanation = """
+        Runs seeded simulations of machines that synchronise the tables of a schema, and
+        prints the shortest script it can find for each seed that breaks a promise.
+        Exits with 1 if one did.
+
+          --schema FILE           SQL that makes the tables; those with a BLOB key
+                                  synchronise (default: a schema of its own)
+          --set TABLE.COLUMN      a column that is a set: a JSON array of texts
+          --counter TABLE.COLUMN  a column that is a counter
+          --text TABLE.COLUMN     a column that several people edit at once
+          --delete-wins TABLE     deletions win over edits of the same time
+                                  (these four may be given several times)
+          --nodes N               machines of a run, up to \(Script.nodesMax) (default: 5)
+          --seeds N               runs (default: 100)
+          --first SEED            the seed of the first run (default: 0)
+          --ops N                 users' transactions of a run (default: 200)
+          --faults A,B=RATE       what may go wrong, as often as each seed draws; or, with
+                                  a rate, in every run before that share of the
+                                  transactions: crash=0.1. "none", or of (default: all
+                                  but forgery and damage)
+        \(faultLines)
+          --script FILE           run this script, and no seeds
+          --trace                 print what happened in the script or the first seed
+          --hash                  print the trace hash of each seed
+          --stop                  stop at the first seed that breaks a promise, and do
+                                  not shrink it
+          --report                print what a commit costs with 3 to 64 nodes
+
+        """
+
+    /// The names of all faults, a few a line.
+    private static var faultLines: String {
+        let names = Fault.allCases.map(\.rawValue)
+        return stride(from: 0, to: names.count, by: 3)
+            .map { start in String(repeating: " ", count: 34) + names[start..<min(start + 3, names.count)].joined(separator: ", ") }
+            .joined(separator: ",\n")
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+@testable import KithLab
+
+@Suite("The simulator is green though it looked at nothing, or says the wrong thing of an app's tables")
+final class SimulatorRunTests {
+    private let folder: URL
+    private var output: [String] = []
+    private var notices: [String] = []
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "kith-simulator-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    private func file(_ name: String, _ text: String) throws -> String {
+        let file = folder.appending(path: name)
+        try text.write(to: file, atomically: true, encoding: .utf8)
+        return file.path
+    }
+
+    /// Runs a few seeds, or a script, of a schema.
+    private func run(_ sql: String, _ arguments: [String] = ["--nodes", "2", "--seeds", "3", "--ops", "15"]) throws -> Bool {
+        let words = ["--schema", try file("app.sql", sql)] + arguments
+        return try SimulatorRun(SimulatorOptions(words), output: { self.output.append($0) }, notice: { self.notices.append($0) }).run()
+    }
+
+    private func expectRefusal(_ code: LabError.Code, _ parts: String..., by body: () throws -> Bool) {
+        let error = #expect(throws: LabError.self) { try body() }
+        #expect(error?.code == code)
+        for part in parts { #expect(error?.message.contains(part) == true, "\(error?.message ?? "")") }
+        #expect(output.isEmpty)
+    }
+
+    private static let memo = "CREATE TABLE memo (id BLOB PRIMARY KEY NOT NULL, title TEXT, views INTEGER NOT NULL DEFAULT 0);"
+    private static let mixed = memo + " CREATE TABLE tag (id TEXT PRIMARY KEY, name TEXT); CREATE TABLE log (line TEXT);"
+
+    // MARK: What takes part
+
+    @Test(
+        arguments: [
+            ("", "it makes no table"), ("CREATE TABLE note (id TEXT PRIMARY KEY, title TEXT);", "the key id of note is TEXT, not BLOB"),
+            (
+                "CREATE TABLE note (id UUID PRIMARY KEY NOT NULL); CREATE TABLE task (id INTEGER PRIMARY KEY);",
+                "the key id of task is INTEGER"
+            ),
+            ("CREATE TABLE note (title TEXT);", "note has no primary key"),
+            ("CREATE TABLE note (a BLOB, b BLOB, PRIMARY KEY (a, b));", "the key of note has 2 columns"),
+        ])
+    func aSchemaOfWhichNothingSynchronisesIsRefused(sql: String, part: String) {
+        expectRefusal(.data, part, "id BLOB PRIMARY KEY NOT NULL") { try run(sql) }
+    }
+
+    @Test func whatTakesPartAndWhatDoesNotIsSaidOnce() throws {
+        #expect(try run(Self.mixed + " INSERT INTO memo VALUES (randomblob(16), 'welcome', 0);"))
+        #expect(notices.count == 1)
+        let notice = try #require(notices.first)
+        for part in [
+            "Simulated: memo.", "Left out: log has no primary key; the key id of tag is TEXT, not BLOB.", "into memo are left out",
+        ] {
+            #expect(notice.contains(part), "\(notice)")
+        }
+        #expect(output.count == 1 && output[0].contains("3 seeds of 2 nodes") && output[0].contains("every promise was kept"))
+    }
+
+    @Test(
+        arguments: [
+            ("--set", "nosuch.tags", "there is no table nosuch; those that synchronise: memo"), ("--set", "tags", "write TABLE.COLUMN"),
+            ("--text", "memo.nope", "it has title, views"), ("--counter", "tag.name", "the key id of tag is TEXT"),
+            ("--delete-wins", "nosuch", "there is no table nosuch"), ("--delete-wins", "log", "log has no primary key"),
+        ])
+    func anOptionThatNamesWhatIsNotThereIsRefused(option: String, name: String, part: String) {
+        expectRefusal(.usage, "\(option) \(name): ", part) { try run(Self.mixed, [option, name]) }
+    }
+
+    @Test(
+        arguments: [
+            (["--counter", "memo.title"], LabError.Code.data, "a counter, which needs INTEGER; its column is TEXT"),
+            (["--text", "memo.views"], .data, "a text, which needs TEXT; its column is INTEGER"),
+            (["--set", "memo.views"], .data, "a set, which needs TEXT"),
+            (["--set", "memo.title", "--text", "memo.title"], .usage, "cannot be both --set and --text"),
+        ])
+    func aColumnOfTheWrongKindIsRefused(options: [String], code: LabError.Code, part: String) throws {
+        let words = ["--schema", try file("app.sql", Self.memo)] + options
+        expectRefusal(code, part) { try SimulatorRun(SimulatorOptions(words)).run() }
+    }
+
+    // MARK: Files
+
+    @Test func filesThatAreNotThereOrNotWhatTheyShouldBeAreReported() throws {
+        let missing = folder.appending(path: "missing").path
+        expectRefusal(.noInput, "There is no file \(missing).") { try SimulatorRun(SimulatorOptions(["--schema", missing])).run() }
+        expectRefusal(.noInput, "There is no file") { try SimulatorRun(SimulatorOptions(["--script", missing])).run() }
+        expectRefusal(.noInput, "cannot be read as a file") { try SimulatorRun(SimulatorOptions(["--schema", folder.path])).run() }
+        expectRefusal(.data, "app.sql cannot be used", "incomplete input") { try run("CREATE TABLE note (id BLOB PRIMARY KEY,") }
+        expectRefusal(.data, "does not end it. Add COMMIT") { try run("BEGIN; " + Self.memo) }
+        expectRefusal(.data, "WITHOUT ROWID") { try run("CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;") }
+        try Data([0x61, 0xFF]).write(to: folder.appending(path: "bytes"))
+        expectRefusal(.data, "is not UTF-8") {
+            try SimulatorRun(SimulatorOptions(["--script", folder.appending(path: "bytes").path])).run()
+        }
+    }
+
+    @Test func whatDumpPrintsCanBeUsed() throws {
+        #expect(try run("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n\(Self.memo)\nINSERT INTO memo VALUES(x'01','a',1);\nCOMMIT;\n"))
+    }
+
+    // MARK: Scripts
+
+    @Test(
+        arguments: [
+            ("A: jump", "script:2: jump is no statement"), ("A: insert nosuch 1", "no table nosuch that synchronises; those that do: memo"),
+            ("A: insert memo 1 nosuch=2", "memo has no column nosuch"), ("A: insert tag 1", "no table tag"),
+            ("A: count memo 1 title=1", "title of memo is a register"), ("A: insert memo 1 id=x'00'", "id is the key of memo"),
+        ])
+    func aScriptThatDoesNotFitTheSchemaIsRefused(line: String, part: String) throws {
+        let script = try file("a.script", "nodes 2\n" + line)
+        expectRefusal(.data, part) { try run(Self.mixed, ["--script", script, "--counter", "memo.views"]) }
+    }
+
+    @Test func theCommandThatIsPrintedWithAFailureFindsItAgain() throws {
+        let swallows = "CREATE TRIGGER lie BEFORE INSERT ON memo BEGIN SELECT RAISE(IGNORE); END;"
+        let few = ["--counter", "memo.views", "--faults", "none", "--nodes", "1", "--seeds", "1", "--ops", "8"]
+        #expect(try run(Self.memo + swallows, few) == false)
+        let failure = try #require(output.first)
+        let schema = folder.appending(path: "app.sql").path
+        #expect(failure.contains("kith-sim --schema \(schema) --counter memo.views --script failure.script --trace\n"), "\(failure)")
+        let parts = failure.split(separator: "\n\n", maxSplits: 1)
+        let script = try file("failure.script", String(try #require(parts.last)))
+
+        output = []
+        #expect(try run(Self.memo + swallows, ["--counter", "memo.views", "--script", script, "--trace"]) == false)
+        let rule = try #require(failure.split(separator: "promise. ").dropFirst().first?.prefix { $0 != ":" })
+        #expect(output.count > 1 && output.last?.hasPrefix("Broken: \(rule):") == true, "\(output)")
+    }
+}
