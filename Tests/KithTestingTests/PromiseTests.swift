@@ -87,12 +87,33 @@ import Testing
 
 /// The long run: `KITH_SOAK=1`, and `KITH_SEED=N` for one seed.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["KITH_SOAK"] != nil)) struct SimulationSoakTests {
-    private static let seed = ProcessInfo.processInfo.environment["KITH_SEED"].flatMap(UInt64.init)
+    private static let batches = SoakSeeds.batches(seed: ProcessInfo.processInfo.environment["KITH_SEED"])
 
-    @Test(arguments: 0..<200) func `a hundred seeds of five machines and two hundred commits keep every promise`(batch: UInt64) throws {
-        if let seed = Self.seed, seed / 100 != batch { return }
-        let seeds = Self.seed.map { $0..<$0 + 1 } ?? batch * 100..<batch * 100 + 100
+    @Test(arguments: batches)
+    func `a hundred seeds of five machines and two hundred commits keep every promise`(batch: ClosedRange<UInt64>?) throws {
+        let seeds = try #require(batch, "KITH_SEED is no number from 0 to \(UInt64.max)")
         let failures = try KithSimulator(.standard).failures(seeds: seeds)
         #expect(failures.isEmpty, "\(failures)")
+    }
+}
+
+/// The seeds of the long run.
+enum SoakSeeds {
+    /// All, in batches of a hundred; or `seed` alone, whichever it is. `nil` stands for a seed that is none.
+    static func batches(seed: String?) -> [ClosedRange<UInt64>?] {
+        guard let seed else { return (0..<200).map { $0 * 100...$0 * 100 + 99 } }
+        return [UInt64(seed).map { $0...$0 }]
+    }
+}
+
+/// Risk: somebody repeats a seed, nothing is run, and it passes.
+@Suite struct SoakSeedsTests {
+    @Test func `every seed is a run, and what is no seed is none`() {
+        for seed in [0, 99, 19_999, 20_000, 123_456_789, .max] as [UInt64] {
+            #expect(SoakSeeds.batches(seed: "\(seed)") == [seed...seed])
+        }
+        #expect(SoakSeeds.batches(seed: "x") == [nil])
+        let all = SoakSeeds.batches(seed: nil).compactMap(\.self)
+        #expect(all.flatMap(Array.init) == Array(0..<20_000))
     }
 }
