@@ -1,41 +1,28 @@
 import Foundation
 import GRDB
-import Synchronization
 
 /// Where a simulated machine keeps its database: in memory, or in a folder if its disk is to be copied, restored or broken.
 final class NodeDisk {
-    private static let folderCount = Atomic<Int>(0)
     /// `nil` in memory.
     private let folder: URL?
+    private let scratch: ScratchFolder?
     let faults: FaultyDisk?
     private(set) var database: any DatabaseWriter
 
     init(inMemory: Bool) throws {
         if inMemory {
+            scratch = nil
             folder = nil
             faults = nil
             database = try DatabaseQueue()
         } else {
-            let number = Self.folderCount.add(1, ordering: .relaxed).newValue
-            let name = "kith-simulation-\(ProcessInfo.processInfo.processIdentifier)-\(number)"
-            let folder = Self.parent.appendingPathComponent(name)
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            self.folder = folder
+            let scratch = try ScratchFolder()
+            let folder = scratch.url
+            (self.scratch, self.folder) = (scratch, folder)
             faults = try FaultyDisk(folder: folder.path)
             database = try Self.open(folder)
         }
     }
-
-    /// In memory if the system has such a folder, since the files live as long as a run, and what is lost with the power is
-    /// decided elsewhere.
-    private static let parent: URL = {
-        let memory = "/dev/shm"
-        let folder =
-            FileManager.default.isWritableFile(atPath: memory) ? URL(fileURLWithPath: memory) : FileManager.default.temporaryDirectory
-        guard let path = realpath(folder.path, nil) else { return folder }
-        defer { free(path) }
-        return URL(fileURLWithPath: String(cString: path))
-    }()
 
     private static func open(_ folder: URL) throws -> any DatabaseWriter {
         try DatabasePool(path: folder.appendingPathComponent(databaseName).path)
@@ -132,9 +119,9 @@ final class NodeDisk {
     }
 
     func remove() {
-        guard let folder else { return }
+        guard let scratch else { return }
         try? database.close()
         faults?.remove()
-        try? FileManager.default.removeItem(at: folder)
+        scratch.remove()
     }
 }
