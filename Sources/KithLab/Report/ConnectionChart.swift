@@ -65,7 +65,7 @@ struct ConnectionChart {
                 "<text x=\"\(Markup.number(x))\" y=\"\(Markup.number(y))\"\(isNarrow ? "" : " text-anchor=\"end\"")>\(Markup.escape(label))</text>"
             for (from, until) in breaks(pair) {
                 text +=
-                    "<rect class=\"cut\" fill=\"url(#\(hatch))\" \(axis.box(from, until, middle - 6, middle + 6))><title>\(Markup.escape(label)): path broken</title></rect>"
+                    "<rect class=\"cut\" fill=\"url(#\(hatch))\" \(axis.box(from, until, middle - 8, middle + 8))><title>\(Markup.escape(label)): path broken</title></rect>"
             }
             for connection in record.connections where Scenario.Pair(connection.first, connection.second) == pair {
                 // Half of it in the color of each.
