@@ -40,6 +40,26 @@ struct RealMachinesTests {
         }
     }
 
+    @Test func machinesThatNeverMeetAreNotCalledFaithful() throws {
+        try LabProgram.withFolder { folder in
+            let file = folder.appending(path: "apart.yaml")
+            try """
+            lasts: 3s
+            settle: 1s
+            nodes: [a, b]
+            link: {loss: 100%}
+            writes:
+              - {every: 1s}
+            """.write(to: file, atomically: true, encoding: .utf8)
+            let result = try LabProgram.run(["lab", "run", file.path, "--json"], in: folder)
+            #expect(result.status == 1)
+            let record = try JSONDecoder().decode(LabRecord.self, from: Data(result.output.utf8))
+            #expect(record.findings.map(\.rule) == [.noConvergence])
+            #expect(record.checks.map(\.outcome) == [.broken, .notChecked, .notChecked, .notChecked, .passed, .passed])
+            #expect(result.errors.components(separatedBy: "not checked  ").count == 4)
+        }
+    }
+
     @Test func aRunThatIsInterruptedLeavesNothingBehind() throws {
         try LabProgram.withFolder { folder in
             let process = Process()
