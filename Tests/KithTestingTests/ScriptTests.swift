@@ -50,6 +50,8 @@ import Testing
             ("count note 1 title=1", "title of note is a register, which is not for count"),
             ("add note 1 views='a'", "views of note is a counter, which is not for add"),
             ("delete note 1 title='x'", "delete takes no columns"),
+            ("update note 1 title=5", "title of note is TEXT, in which SQLite stores another value than 5"),
+            ("insert task 1 weight=1", "weight of task is REAL"), ("upsert note 1 rank='7'", "rank of note is INTEGER"),
             ("move note title 1 1 2", "is a register, which is not for move"), ("relink nosuch next 1 2", "no table nosuch"),
         ])
     func `a script that names what does not synchronise is refused and not run`(statement: String, part: String) throws {

@@ -31,6 +31,17 @@ struct WorkloadTable: Sendable {
                 } else if isStrict, type == "ANY" { .any } else { has("REAL", "FLOA", "DOUB") ? .real : .numeric }
         }
 
+        /// Whether a column stores `value` as it is, and not what it takes for the same in its type.
+        func keeps(_ value: Value) -> Bool {
+            switch (self, value) {
+            case (.text, .integer), (.text, .real), (.real, .integer): false
+            case (.integer, .real(let bits)), (.numeric, .real(let bits)): Int64(exactly: Double(bitPattern: bits)) == nil
+            case (.integer, .text(let bytes)), (.numeric, .text(let bytes)), (.real, .text(let bytes)):
+                Double(String(decoding: bytes, as: UTF8.self)) == nil
+            default: true
+            }
+        }
+
         /// A type that SQLite treats alike.
         var typeName: String {
             switch self {

@@ -32,6 +32,7 @@ struct ScriptVocabulary {
         if kinds.isEmpty { return "\(write.verb.rawValue) takes no columns." }
         for assignment in write.assignments {
             if let fault = fault(in: assignment.column, of: table, verb: write.verb.rawValue, kinds: kinds) { return fault }
+            if let fault = fault(in: assignment, of: table) { return fault }
         }
         return nil
     }
@@ -51,6 +52,15 @@ struct ScriptVocabulary {
         }
         let kind = table.columns[index].kind
         return kinds.contains(kind) ? nil : "\(name) of \(table.name) is a \(kind), which is not for \(verb)."
+    }
+
+    /// A value that SQLite would store as another one.
+    private func fault(in assignment: Assignment, of table: WorkloadTable) -> String? {
+        guard let index = table.column(named: assignment.column), table.columns[index].kind == .register else { return nil }
+        let affinity = table.columns[index].affinity
+        if affinity.keeps(assignment.value.value) { return nil }
+        return "\(assignment.column) of \(table.name) is \(affinity.typeName), in which SQLite stores another value than "
+            + "\(assignment.value). Write it as it is stored."
     }
 
     private func noTable(_ name: String) -> String {
