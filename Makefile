@@ -3,8 +3,8 @@
 SWIFT ?= swift
 PREFIX ?= /usr/local
 SEED ?=
-# Suites that need minutes or several hosts; `make check` leaves them out.
-SLOW = $(MACHINES)|Soak
+# Suites that need minutes or several hosts, and the example for apps; `make check` leaves them out.
+SLOW = $(MACHINES)|Soak|SimulatedAppExample
 # Suites that need several hosts.
 MACHINES = RealMachines|PairedMachines|HouseholdMachines
 # Tests that compute, that meet peers in this process, and that block while they wait for other processes: each kind runs by
@@ -21,7 +21,7 @@ STRICTLY = KITH_WERROR=1 KITH_OPTIMIZE=1
 RUN = SWIFT="$(SWIFT)" $(STRICTLY) scripts/test.sh --skip-build --disable-xctest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format build release soak bench counts install clean setup
+.PHONY: help demo test check lint format build release soak bench counts examples install clean setup
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ soak: setup ## run the tests that take hours; SEED=N repeats one run
 bench: setup ## run the benchmarks
 	@[ -d Benchmarks ] || { echo "There are no benchmarks in this version."; exit 1; }
 	cd Benchmarks && $(SWIFT) run --configuration release
+
+examples: setup ## build Examples/ as the package of its own that it is; `make test` only compiles its sources
+	cd Examples && $(SWIFT) build --build-tests
 
 counts: setup ## fail if a kernel takes a tenth more instructions than recorded; RECORD=1 records them anew
 	scripts/counts.sh $(if $(RECORD),--record)

@@ -112,6 +112,13 @@ let package = Package(
             name: "kith-counts", dependencies: ["KithCausality", "KithText", "KithSync", "KithStore", grdb], path: "Tests/Kernels",
             exclude: ["counts.txt"], swiftSettings: computing),
 
+        // What Examples/Package.swift offers to copy, compiled here with the same settings.
+        .executableTarget(
+            name: "SmallestSyncedAppExample", dependencies: ["Kith", grdb], path: "Examples/SmallestSyncedApp", swiftSettings: settings),
+        .executableTarget(name: "LiveQueriesExample", dependencies: ["Kith", grdb], path: "Examples/LiveQueries", swiftSettings: settings),
+        .testTarget(
+            name: "SimulatedAppExample", dependencies: ["KithTesting", grdb], path: "Examples/SimulatedApp", swiftSettings: settings),
+
         tests("ProjectTests"),
         tests("KithCausalityTests", ["KithCausality"]),
         tests("KithSyncTests", ["KithCausality", "KithSync"], fixtures: true),
