@@ -1,9 +1,13 @@
 /// What can go wrong in a run. Each seed has its own choice of them, and its own rate for each.
 public enum Fault: String, Hashable, Sendable, CaseIterable {
-    /// A connection is lost at any byte, and dialled again.
+    /// A connection is lost, and dialled again. Of the frames under way some arrive whole, the rest not at all.
     case lostConnection = "lost-connection"
     /// A link is cut for a while.
     case partition
+    /// The machines fall into two groups that do not hear of each other for a while.
+    case split
+    /// The network of several machines stops, one after the other, and goes on in another order.
+    case swizzle
     /// One direction of a link lets nothing through for a while.
     case clog
     /// What one direction of a link carries takes seconds longer for a while.
@@ -23,6 +27,8 @@ public enum Fault: String, Hashable, Sendable, CaseIterable {
     case powerLoss = "power-loss"
     /// All machines sleep for hours or months.
     case absence
+    /// One machine sleeps for a month or longer, while the others go on.
+    case nap
     /// A database is replaced by an older copy of itself.
     case restore
     /// A database is replaced by a copy of another node's.
@@ -33,10 +39,9 @@ public enum Fault: String, Hashable, Sendable, CaseIterable {
     case garbage
     /// A machine is no longer a member.
     case revocation
-    /// A member sends frames of good form that are false. Nothing can be promised about contents in such a run, but that nobody
-    /// traps and all stores stay sound.
+    /// A member sends frames of good form that are false. Whatever a store then takes from them, the rest is judged as ever.
     case forgery
-    /// A peer sends frames that are damaged. Nothing can be promised about contents in such a run, but that nobody traps.
+    /// A peer sends frames that are damaged. Those that can be read all the same are judged as false ones are.
     case damage
 
     /// Whether databases must be files, which makes a run slower.
@@ -47,11 +52,19 @@ public enum Fault: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Whether seeds draw it from a stream of its own.
+    var isLater: Bool {
+        switch self {
+        case .nap, .split, .swizzle: true
+        default: false
+        }
+    }
+
     /// Of 100 seeds so many have this fault among others.
     var percent: Int {
         switch self {
         case _ where needsDisks: 10
-        case .garbage, .revocation, .oldVersion: 15
+        case .garbage, .revocation, .oldVersion, .nap, .split, .swizzle: 15
         default: 50
         }
     }

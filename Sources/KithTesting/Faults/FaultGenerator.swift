@@ -67,6 +67,9 @@ struct FaultGenerator {
             if swarm.collectsGarbage, hoursSlept + hours > Self.hoursSleptMax { return [] }
             hoursSlept += hours
             return [.sleep(hours: hours)]
+        case .nap: return nap(a)
+        case .split: return split()
+        case .swizzle: return swizzle()
         case .restore:
             repair(.restore(a))
             return [.backup(a)]
@@ -113,6 +116,58 @@ struct FaultGenerator {
         let end = middle + random.int(in: 1...10)
         repairs += steps.map { (middle, $0) } + others.map { (end, .join(node, $0)) } + after.map { (end, $0) }
         return others.map { .cut(node, $0) }
+    }
+
+    /// One node sleeps for a month or two, in which the others write now and then.
+    private mutating func nap(_ node: Int) -> [Step] {
+        let nights = random.int(in: 3...6)
+        let hours: Int64 = 24 * 11
+        if swarm.collectsGarbage, hoursSlept + Int64(nights) * hours > Self.hoursSleptMax { return [] }
+        hoursSlept += Int64(nights) * hours
+        for night in 1...nights { repairs.append((commits + 2 * night, .sleep(hours: hours))) }
+        repairs.append((commits + 2 * nights + 1, .wake(node)))
+        return [.nap(node)]
+    }
+
+    /// Two groups, as close to halves as it goes or not, who find each other again link by link.
+    private mutating func split() -> [Step] {
+        let nodes = shuffled()
+        guard nodes.count > 2 else { return [] }
+        let size = random.int(in: 1...nodes.count / 2)
+        let end = commits + random.int(in: 2...(random.pick([5, 20, 40]) ?? 5))
+        var steps: [Step] = []
+        for one in nodes.prefix(size) {
+            for other in nodes.dropFirst(size) {
+                steps.append(.cut(one, other))
+                repairs.append((end + random.int(in: 0...2), .join(one, other)))
+            }
+        }
+        return steps
+    }
+
+    /// Swizzle-clogging, which FoundationDB's simulator does; see Wilson, "Testing Distributed Systems with Deterministic Simulation", 2014.
+    private mutating func swizzle() -> [Step] {
+        let nodes = Array(shuffled().prefix(random.int(in: 2...max(2, swarm.nodeCount - 1))))
+        var steps: [Step] = []
+        for (order, node) in nodes.enumerated() {
+            for other in 0..<swarm.nodeCount where other != node {
+                let clog = [Step.clog(from: node, to: other), .clog(from: other, to: node)]
+                if order == 0 { steps += clog } else { repairs += clog.map { (commits + order, $0) } }
+            }
+        }
+        let stopped = commits + nodes.count
+        for (order, node) in shuffled().filter(nodes.contains).enumerated() {
+            for other in 0..<swarm.nodeCount where other != node {
+                repairs += [(stopped + order, .unclog(from: node, to: other)), (stopped + order, .unclog(from: other, to: node))]
+            }
+        }
+        return steps
+    }
+
+    private mutating func shuffled() -> [Int] {
+        var nodes = Array(0..<swarm.nodeCount)
+        for index in nodes.indices.dropLast() { nodes.swapAt(index, random.int(in: index...nodes.count - 1)) }
+        return nodes
     }
 
     private mutating func repair(_ step: Step) {

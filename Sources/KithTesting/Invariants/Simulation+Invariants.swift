@@ -9,7 +9,8 @@ extension Simulation {
     func checkInvariants(_ keys: [RowKey], _ node: SimulatedNode) throws {
         for invariant in workload.schema.invariants {
             guard let index = node.tables.firstIndex(where: { $0.name == invariant.table && $0.isKnown }),
-                keys.contains(where: { $0.table == index }), !node.known.contexts.keys.contains(where: { $0.table == index })
+                keys.contains(where: { $0.table == index }), !taint.covers(table: index),
+                !node.known.contexts.keys.contains(where: { $0.table == index })
             else { continue }
             statistics.invariantsChecked += 1
             switch invariant {

@@ -17,6 +17,8 @@ struct LinkEnd {
     var peer: ReplicaID?
     var outgoing = FrameCompression()
     var incoming = FrameCompression()
+    /// What this side has sent and the other has not answered.
+    var window = SliceWindow()
     /// Frames on their way to this side, in order.
     var inbound: [FrameUnderWay] = []
     /// When the last of them arrives.
@@ -42,6 +44,8 @@ struct Link {
     var ends: [LinkEnd?] = [nil, nil]
     /// The last connection on which a frame arrived that nobody had sent so.
     var damagedEpoch: Int?
+    /// The last connection on which such a frame could be read.
+    var liedEpoch: Int?
     /// No connection can be made.
     var isCut = false
     /// Whether what this side sends stays under way.
@@ -56,6 +60,11 @@ struct Link {
     var isRefused = false
     var isDialling = false
     var attempts = 0
+
+    /// Whether somebody has lied on this connection, or a lie is under way.
+    var carriesLies: Bool {
+        liedEpoch == epoch || ends.contains { $0?.inbound.contains { $0.altered != nil } == true }
+    }
 
     var isDown: Bool { ends[0] == nil && ends[1] == nil }
 }

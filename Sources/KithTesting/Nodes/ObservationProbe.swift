@@ -7,6 +7,8 @@ final class ObservationProbe: TransactionObserver, Sendable {
         var isPending = false
         var hasChanged = false
         var commitCount = 0
+        /// Told of a change that nobody has asked for yet.
+        var hasNews = false
     }
 
     let table: String
@@ -32,6 +34,7 @@ final class ObservationProbe: TransactionObserver, Sendable {
         state.withLock { state in
             state.commitCount += 1
             state.hasChanged = state.hasChanged || state.isPending
+            state.hasNews = state.hasNews || state.isPending
             state.isPending = false
         }
     }
@@ -40,9 +43,17 @@ final class ObservationProbe: TransactionObserver, Sendable {
         state.withLock { $0.isPending = false }
     }
 
-    /// Forgets what it was told.
+    /// Forgets what it was told, except towards ``takeNews()``.
     func reset() {
-        state.withLock { $0 = State() }
+        state.withLock { $0 = State(hasNews: $0.hasNews) }
+    }
+
+    /// Whether it was told that the table changed, since this was last asked.
+    func takeNews() -> Bool {
+        state.withLock { state in
+            defer { state.hasNews = false }
+            return state.hasNews
+        }
     }
 
     /// Commits of any kind since the last reset.

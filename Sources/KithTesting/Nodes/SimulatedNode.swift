@@ -20,6 +20,10 @@ final class SimulatedNode {
     private(set) var store: KithStore?
     /// An observer of each tracked table, in order.
     let probes: [ObservationProbe]
+    /// What an app on this node shows that observes each of its tables.
+    var liveQueries: [LiveQuery] = []
+    /// The machine sleeps, with its process as it was.
+    var isAsleep = false
     /// What the node's user has open.
     let editor: TextEditor
     /// The store's own summary, as of its last commit.
@@ -90,6 +94,8 @@ final class SimulatedNode {
     /// Whom the others take this node for, whatever replica it is.
     var device: [UInt8] { Array(name.utf8) }
     var isRunning: Bool { store != nil }
+    /// Whether anybody can reach it.
+    var isAwake: Bool { isRunning && !isAsleep }
 
     // MARK: The process
 
@@ -106,6 +112,7 @@ final class SimulatedNode {
         self.store = store
         firstSentinel = disk.sentinel()
         for probe in probes { database.add(transactionObserver: probe, extent: .observerLifetime) }
+        liveQueries = zip(tables, probes).filter(\.0.isKnown).map { LiveQuery($0, $1) }
         // After a loss of power it first has to be found out which moment this is.
         if !hasLostPower { noteMoment() }
     }
@@ -116,6 +123,7 @@ final class SimulatedNode {
         try disk.kill(closing: close)
         try disk.reopen(afterLoss: false)
         store = nil
+        isAsleep = false
     }
 
     /// The newer version of the app takes the database over, and waits until that is on the disk. The process must not run.
@@ -133,6 +141,7 @@ final class SimulatedNode {
         (isLosingPower, isDiskBroken, isDiskLimited, hasLostPower) = (false, false, false, true)
         boots += 1
         store = nil
+        isAsleep = false
     }
 
     private func close() {

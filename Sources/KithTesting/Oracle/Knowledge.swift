@@ -30,6 +30,11 @@ struct Knowledge: Hashable {
         if self[event.replica] < event.sequence { self[event.replica] = event.sequence }
     }
 
+    /// What both know.
+    mutating func meet(_ other: Knowledge) {
+        for (replica, sequence) in sequences.enumerated() where other[replica] < sequence { sequences[replica] = other[replica] }
+    }
+
     mutating func join(_ other: Knowledge) {
         for (replica, sequence) in other.sequences.enumerated() where self[replica] < sequence { self[replica] = sequence }
     }

@@ -23,6 +23,8 @@ final class Ledger {
 
     /// A commit that was acknowledged to a user.
     struct Commit {
+        /// The machine whose user made it.
+        let node: Int
         let rows: [RowKey]
         var isLost = false
     }
@@ -30,6 +32,11 @@ final class Ledger {
     init(_ tables: [WorkloadTable]) {
         self.tables = tables
         ids = Array(repeating: [:], count: tables.count)
+    }
+
+    /// The number of the table of this name.
+    func table(_ name: [UInt8]) -> Int? {
+        tables.firstIndex { $0.name.utf8.elementsEqual(name) }
     }
 
     /// The row of a table that has this id; `nil` if nobody wrote it.
@@ -66,6 +73,12 @@ final class Ledger {
         "\(replicas[event.replica].description.prefix(8)):\(event.sequence)"
     }
 
+    /// How many replicas wrote, or were named by somebody.
+    var replicaCount: Int { replicas.count }
+
+    /// A row for each time that a commit wrote one.
+    var effects: [RowKey] { commits.flatMap { $0.flatMap(\.rows) } }
+
     // MARK: Writing
 
     /// Notes a commit, by its name, its timestamp and what it did.
@@ -75,7 +88,7 @@ final class Ledger {
             throw Violation(
                 .dotReused, "Commit \(head.dot) of \(nodeName(node)) follows \(commits[replica].count) commits of that replica.")
         }
-        commits[replica].append(Commit(rows: effects.map(\.0)))
+        commits[replica].append(Commit(node: node, rows: effects.map(\.0)))
         for (key, effect) in effects {
             var effect = effect
             effect.stamp = Stamp(dot: head.dot, timestamp: head.timestamp)
@@ -85,6 +98,11 @@ final class Ledger {
             }
             histories[key, default: RowHistory()].append(effect)
         }
+    }
+
+    /// Notes a commit by which a store mended rows; no user made it.
+    func recordMending(_ head: Head, node: Int) throws(Violation) {
+        try record(head, node: node, [])
     }
 
     // MARK: Reading
@@ -101,21 +119,45 @@ final class Ledger {
     }
 
     /// The rows of the commits that `new` knows and `old` does not.
-    func rows(from old: Knowledge, to new: Knowledge) throws(Violation) -> [RowKey] {
+    ///
+    /// - Throws: a violation if `new` names commits that nobody made, unless a lie may have said so.
+    func rows(from old: Knowledge, to new: Knowledge, believing taint: Taint) throws(Violation) -> [RowKey] {
+        for (replica, sequence) in new.sequences.enumerated() where max(old[replica], UInt64(commits[replica].count)) < sequence {
+            let event = EventID(replica: replica, sequence: UInt64(commits[replica].count) + 1)
+            guard taint.covers(event) else {
+                throw Violation(
+                    .vectorClaimsUnknown, "A vector names commit \(sequence) of a replica, and \(name(of: event)) was not made yet.")
+            }
+        }
+        return rows(between: old, and: new)
+    }
+
+    /// The rows of the commits that were made, of those that `new` knows and `old` does not.
+    func rows(between old: Knowledge, and new: Knowledge) -> [RowKey] {
         var result: [RowKey] = []
         var known: Set<RowKey> = []
-        for (replica, sequence) in new.sequences.enumerated() where old[replica] < sequence {
-            guard sequence <= UInt64(commits[replica].count) else {
-                throw Violation(
-                    .vectorClaimsUnknown,
-                    "A vector names \(name(of: EventID(replica: replica, sequence: sequence))), but only \(commits[replica].count) were made."
-                )
-            }
-            for commit in commits[replica][Int(old[replica])..<Int(sequence)] {
-                for key in commit.rows where known.insert(key).inserted { result.append(key) }
+        for replica in new.sequences.indices {
+            for index in made(replica, after: old[replica], through: new[replica]) {
+                for key in commits[replica][index].rows where known.insert(key).inserted { result.append(key) }
             }
         }
         return result
+    }
+
+    /// The indices of the commits of a replica that were made, of those after `first` and up to `last`.
+    private func made(_ replica: Int, after first: UInt64, through last: UInt64) -> Range<Int> {
+        let end = min(Int(clamping: last), commits[replica].count)
+        return min(Int(clamping: first), end)..<end
+    }
+
+    /// A commit of one of these machines that `new` knows and `old` does not.
+    func commit(of nodes: Set<Int>, in new: Knowledge, beyond old: Knowledge) -> EventID? {
+        for replica in new.sequences.indices {
+            for index in made(replica, after: old[replica], through: new[replica]) where nodes.contains(commits[replica][index].node) {
+                return EventID(replica: replica, sequence: UInt64(index + 1))
+            }
+        }
+        return nil
     }
 
     // MARK: Losses

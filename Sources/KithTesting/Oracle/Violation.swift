@@ -30,8 +30,12 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case wrongObservation
         /// Peers that keep the rules are never accused of breaking them.
         case unjustAccusation
+        /// Members that have heard of a revocation exchange nothing with the machine, and nothing of it gets in by another way.
+        case revokedContent
         /// Queues are bounded.
         case queueTooLong
+        /// When all have caught up, nothing waits in a store, and it keeps no more than was written.
+        case storeTooLarge
         /// The records of a store agree with each other.
         case unsoundStore
         /// A store does its work unless its disk is full.

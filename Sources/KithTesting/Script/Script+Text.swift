@@ -42,6 +42,8 @@ extension Step: CustomStringConvertible {
         case .crash(let node): "crash \(nodeName(node))"
         case .losePower(let node, let count): "power \(nodeName(node)) \(count)"
         case .start(let node): "start \(nodeName(node))"
+        case .nap(let node): "nap \(nodeName(node))"
+        case .wake(let node): "wake \(nodeName(node))"
         case .sleep(let hours): "sleep \(hours)"
         case .setClock(let node, let milliseconds): "clock \(nodeName(node)) \(milliseconds)"
         case .runClock(let node, let percent): "speed \(nodeName(node)) \(percent)"

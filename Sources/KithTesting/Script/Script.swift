@@ -9,7 +9,7 @@
 ///     A: delete note 1
 ///     B: update note 1 title='oat milk'
 public struct Script: Hashable, Sendable {
-    /// What decides everything that the script leaves open: latencies, replica ids, where a frame is torn.
+    /// What decides everything that the script leaves open: latencies, replica ids, which of the frames under way are lost with a connection.
     public var seed: UInt64
     public var nodeCount: Int
     public var conditions: NetworkConditions

@@ -73,6 +73,8 @@ private struct ScriptLine {
         case "crash": .crash(try node(script))
         case "power": .losePower(node: try node(script), afterWrites: try integer(in: 0...1 << 20))
         case "start": .start(try node(script))
+        case "nap": .nap(try node(script))
+        case "wake": .wake(try node(script))
         case "sleep": .sleep(hours: Int64(try integer(in: 0...1 << 20)))
         case "clock": .setClock(node: try node(script), byMilliseconds: Int64(try integer(in: -1 << 50...1 << 50)))
         case "speed": .runClock(node: try node(script), percent: try integer(in: 0...100_000))

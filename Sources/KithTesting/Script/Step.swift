@@ -5,7 +5,7 @@ public enum Step: Hashable, Sendable {
     /// A user commits one transaction.
     case commit(node: Int, [Operation])
 
-    /// The connection breaks in the middle of a frame and is dialled again later.
+    /// The connection breaks, and is dialled again later.
     case drop(Int, Int)
     /// The link breaks and stays broken.
     case cut(Int, Int)
@@ -26,6 +26,9 @@ public enum Step: Hashable, Sendable {
     case losePower(node: Int, afterWrites: Int)
     /// It is started again.
     case start(Int)
+    /// The machine falls asleep, with the process as it is: it hears of nothing and does nothing, while the others go on.
+    case nap(Int)
+    case wake(Int)
     /// All machines sleep: connections die, time passes.
     case sleep(hours: Int64)
 

@@ -9,9 +9,8 @@ extension Simulation {
         guard let store = node.store else { return }
         let before = node.summary
         let summary = try store.summary()
-        if isPoisoned { return node.summary = summary }
         let event = EventID(
-            replica: ledger.number(of: before.replica), sequence: before.vector[before.replica] + 1)
+            replica: ledger.number(of: before.replica), sequence: before.vector[before.replica] &+ 1)
         let effects = try expectedEffects(operations, outcomes, event, node)
         guard let head = summary.head(of: summary.replica), head.dot.sequence == event.sequence else {
             guard effects.isEmpty else {
@@ -23,6 +22,7 @@ extension Simulation {
             throw Violation(.clockWentBack, "\(node.name) commits at \(head.timestamp), though it has seen \(before.clock).")
         }
         try ledger.record(head, node: node.index, effects)
+        taint.note(event, effects.map(\.0))
         trace.mix(UInt64(head.dot.sequence))
         trace.mix(head.timestamp.rawValue)
         try moved(node, to: summary, besides: effects.map(\.0))
@@ -33,13 +33,15 @@ extension Simulation {
     ) throws -> [(RowKey, RowEffect)] {
         var drafts = TransactionDraft(ledger: ledger, tables: node.tables, event: event, known: node.known)
         var outcomes = outcomes[...]
+        taint.spread(over: operations, of: node)
         for operation in operations {
             switch operation {
             case .savepoint: drafts.savepoint()
             case .undo: drafts.undo()
             case .rollback: break
             case .pair(let pair):
-                guard outcomes.popFirst()?.tookEffect == drafts.perform(pair, of: node.index) else {
+                let isInDoubt = taint.covers(pair, node)
+                guard outcomes.popFirst()?.tookEffect == drafts.perform(pair, of: node.index) || isInDoubt else {
                     throw Violation(.wrongEffect, "\(node.name): \(pair) failed.")
                 }
             case .write(let write):
@@ -49,7 +51,7 @@ extension Simulation {
                     continue
                 }
                 guard let outcome = outcomes.popFirst(), let expected = drafts.perform(write, outcome) else { continue }
-                guard outcome.tookEffect == expected else {
+                guard outcome.tookEffect == expected || taint.covers(write, node) else {
                     throw Violation(
                         .wrongEffect,
                         "\(node.name): \(write) \(outcome.tookEffect ? "took effect" : "had no effect") on a row that its user \(drafts.describe(write))."
@@ -57,12 +59,11 @@ extension Simulation {
                 }
             }
         }
-        return drafts.effects
+        return drafts.effects.filter { !taint.covers($0.0) }
     }
 
     /// A slice was applied: vector, clock and rows moved together, in one observation.
     func checkApplied(_ slice: Slice, _ summary: StoreSummary, _ node: SimulatedNode) throws {
-        if isPoisoned { return node.summary = summary }
         let before = node.known
         let received = learnRows(of: slice, node)
         guard summary.clock >= slice.clock, summary.clock >= node.summary.clock else {
@@ -101,7 +102,9 @@ extension Simulation {
         let knowledge = ledger.knowledge(summary.vector)
         var rows = keys
         if knowledge != node.known.common {
-            for key in try ledger.rows(from: node.known.common, to: knowledge) where !rows.contains(key) { rows.append(key) }
+            for key in try ledger.rows(from: node.known.common, to: knowledge, believing: taint) where !rows.contains(key) {
+                rows.append(key)
+            }
         }
         node.known.advance(to: knowledge)
         node.summary = summary
@@ -114,7 +117,7 @@ extension Simulation {
         var after = Expectation(ledger, node.tables, node.known)
         for key in concerned(by: keys) {
             let table = node.tables[key.table]
-            if !table.isKnown || node.probes[key.table].hasChanged { continue }
+            if !table.isKnown || node.probes[key.table].hasChanged || taint.covers(key) { continue }
             guard before.row(key).values == after.row(key).values else {
                 throw Violation(.wrongObservation, "\(table.name) \(key.row) of \(node.name) changed, and observers were not told.")
             }
@@ -132,7 +135,7 @@ extension Simulation {
         guard let store = node.store, !keys.isEmpty else { return }
         try checkInvariants(keys, node)
         let reader = NodeReader(store: store, database: node.database, tables: node.tables)
-        let keys = concerned(by: keys)
+        let keys = concerned(by: keys).filter { !taint.covers($0) }
         let values = try reader.values(of: keys)
         var expectation = Expectation(ledger, node.tables, node.known)
         var shown: [(key: RowKey, view: RowView)] = []
@@ -177,13 +180,12 @@ extension Simulation {
 
     /// A slice is made of what its sender knows, and says so.
     func checkRead(_ slice: Slice, _ node: SimulatedNode) throws {
-        if isPoisoned { return }
         guard slice.vector == node.summary.vector else {
             throw Violation(
                 .vectorClaimsUnknown, "\(node.name) is at \(node.summary.vector) and reads a slice of \(slice.vector).")
         }
         for row in slice.rows where !row.state.context.isEmpty {
-            guard let key = key(slice, row) else { continue }
+            guard let key = key(slice, row), !taint.covers(key) else { continue }
             guard node.known.of(key).covers(ledger.knowledge(row.state.context)) else {
                 throw Violation(
                     .vectorClaimsUnknown, "\(node.name) sends \(workload.tables[key.table].name) \(key.row) with \(row.state.context).")
@@ -191,9 +193,26 @@ extension Simulation {
         }
     }
 
+    /// Stores that know the same held something else, and mended it: only rows that a lie was about.
+    func checkMended(_ positions: [SlicePosition], _ node: SimulatedNode) throws {
+        guard let store = node.store else { return }
+        let summary = try store.summary()
+        if let head = summary.head(of: summary.replica), head.dot.sequence > node.summary.vector[summary.replica] {
+            try ledger.recordMending(head, node: node.index)
+        }
+        for position in positions {
+            guard let table = ledger.table(position.table), let key = ledger.key(table, position.row) else { continue }
+            guard taint.covers(key) else {
+                throw Violation(
+                    .wrongState, "\(node.name) mends \(workload.tables[table].name) \(key.row), which no lie was about.")
+            }
+        }
+        try moved(node, to: summary, besides: [])
+    }
+
     /// What failed or was rolled back left nothing behind.
     func checkUnchanged(_ node: SimulatedNode) throws {
-        guard let store = node.store, !isPoisoned else { return }
+        guard let store = node.store else { return }
         let summary = try store.summary()
         guard summary.vector == node.summary.vector else {
             throw Violation(.wrongState, "\(node.name) rolled a transaction back, and yet its vector moved to \(summary.vector).")
@@ -203,7 +222,6 @@ extension Simulation {
 
     /// The store was opened: it knows what it knew.
     func checkOpened(_ node: SimulatedNode) throws {
-        if isPoisoned { return }
         if node.hasLostPower { return try checkRecovered(node) }
         let knowledge = ledger.knowledge(node.summary.vector)
         guard knowledge.covers(node.known.common) else {
@@ -239,9 +257,7 @@ extension Simulation {
     }
 
     private func key(_ slice: Slice, _ row: RowPart) -> RowKey? {
-        guard row.table < slice.tables.count,
-            let table = workload.tables.firstIndex(where: { $0.name.utf8.elementsEqual(slice.tables[row.table].name) })
-        else { return nil }
+        guard row.table < slice.tables.count, let table = ledger.table(slice.tables[row.table].name) else { return nil }
         return ledger.key(table, row.id)
     }
 

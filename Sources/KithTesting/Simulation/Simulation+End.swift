@@ -15,9 +15,12 @@ extension Simulation {
             if node.isDiskLimited { try node.limitDisk(pages: nil) }
             node.course.run(atPercent: 100, at: now)
             try start(node)
+            try wake(node)
         }
         for link in links.indices {
             links[link].isCut = false
+            // What was said on a connection on which somebody lied ends with it.
+            if links[link].carriesLies { try breakConnection(link) }
             if links[link].nodes.contains(where: { nodes[$0].isRevoked }), !links[link].isRefused { try refuse(link) }
             links[link].damages = [0, 0]
             links[link].forgeries = [0, 0]
@@ -41,7 +44,7 @@ extension Simulation {
 
     func converge() throws {
         let end = now + Self.convergenceMillisecondsMax
-        while !isPoisoned, !hasConverged {
+        while try !hasConverged() {
             guard now < end else {
                 let states = members.map { "\($0.name) \($0.summary.vector)" }.joined(separator: ", ")
                 throw Violation(.noConvergence, "After \(Self.convergenceMillisecondsMax) ms without faults: \(states).")
@@ -50,12 +53,15 @@ extension Simulation {
         }
     }
 
-    private var hasConverged: Bool {
+    private func hasConverged() throws -> Bool {
         let members = self.members
-        return members.allSatisfy { node in
+        let knowTheSame = members.allSatisfy { node in
             node.summary.vector == members[0].summary.vector
-                && (node.summary.resumption == nil || ledger.hasLosses || members.count < nodes.count)
+                && (node.summary.resumption == nil || ledger.hasLosses || members.count < nodes.count || taint.reachesStores)
         }
+        if !knowTheSame || !taint.reachesStores { return knowTheSame }
+        // Where a lie has made stores differ they find it out, and mend it.
+        return try Set(members.compactMap { try $0.store?.recomputedDigest() }).count == 1
     }
 
     func checkEnd() throws {
@@ -69,14 +75,17 @@ extension Simulation {
                 throw Violation(.writeLost, "\(node.name) lacks \(ledger.name(of: lost)), which was acknowledged to a user.")
             }
             // What a lost commit had begun to bring will never be complete.
-            guard node.known.contexts.isEmpty || ledger.hasLosses else {
+            guard node.known.contexts.keys.allSatisfy(taint.covers) || ledger.hasLosses else {
                 throw Violation(.noConvergence, "\(node.name) still waits for the rest of a catch-up.")
             }
             try checkRows(ledger.rows, node)
             try checkNothingElse(node)
+            try checkNothingRevoked(node)
+            try checkLiveQueries(node)
         }
         try checkSoundness()
         try checkDigests()
+        try checkSizes()
         try checkTexts()
         try checkBootstrap(from: members[random.int(in: 0...members.count - 1)])
     }
@@ -89,17 +98,9 @@ extension Simulation {
         }
     }
 
-    /// Who is no member any more brings nothing, not even what others had begun to receive.
-    private func loseWhatOnlyRevokedKnow() {
-        guard members.count < nodes.count else { return }
-        var whole = Knowledge()
-        for member in members { whole.join(member.known.common) }
-        ledger.lose(beyond: whole)
-    }
-
     /// Rows of which some have a part of what is lost, and others do not.
     var strandedRows: Set<RowKey> {
-        Set(members.flatMap(\.known.contexts.keys))
+        Set(members.flatMap(\.known.contexts.keys).filter { !taint.covers($0) })
     }
 
     /// All hold the same, what is not shown included.
@@ -107,7 +108,8 @@ extension Simulation {
         if !strandedRows.isEmpty { return }
         let digests = try members.compactMap { node in try node.store.map { (node.name, try $0.digest(), try $0.recomputedDigest()) } }
         for (name, kept, recomputed) in digests {
-            guard kept == recomputed else {
+            // A store that waits for what a lie has promised it keeps none meanwhile.
+            guard kept == recomputed || kept == nil && taint.reachesStores else {
                 throw Violation(.unsoundStore, "\(name) keeps a digest that is not that of its rows.")
             }
             guard recomputed == digests[0].2 else {
@@ -122,7 +124,7 @@ extension Simulation {
         let tables = node.tables
         let reader = NodeReader(store: store, database: node.database, tables: tables)
         var expectation = Expectation(ledger, tables, node.known)
-        for table in tables.indices where tables[table].isKnown {
+        for table in tables.indices where tables[table].isKnown && !taint.covers(table: table) {
             let expected = ledger.rows.count { $0.table == table && expectation.row($0).values != nil }
             let actual = try reader.rowCount(table)
             guard actual == expected else {
@@ -148,7 +150,7 @@ extension Simulation {
         do {
             try checkRows(ledger.rows, fresh)
             try checkNothingElse(fresh)
-            try checkTexts(of: fresh, as: source, ledger.rows)
+            try checkTexts(of: fresh, as: source, ledger.rows.filter { !taint.covers($0) })
         } catch let violation as Violation {
             throw Violation(.wrongBootstrap, "A new node that takes everything from \(source.name): \(violation.message)")
         }

@@ -35,7 +35,27 @@ extension Simulation {
         }
         try introduce(node)
         try checkOpened(node)
+        try checkLiveQueries(node)
         for link in links.indices where links[link].nodes.contains(node.index) {
+            links[link].attempts = 0
+            dialLater(link)
+        }
+    }
+
+    /// One machine falls asleep. Its peers notice by its silence.
+    func nap(_ node: SimulatedNode) throws {
+        guard node.isAwake else { return }
+        for end in ends(of: node) { links[end.link].ends[end.side] = nil }
+        node.isAsleep = true
+        try updateNeighbours(of: node)
+    }
+
+    /// It wakes up, with its store and its editors open, and finds its connections gone.
+    func wake(_ node: SimulatedNode) throws {
+        guard node.isAsleep else { return }
+        node.isAsleep = false
+        plan(.flush(node: node.index, generation: node.generation), at: now + Self.flushMilliseconds)
+        for link in linksOfNode[node.index] {
             links[link].attempts = 0
             dialLater(link)
         }
@@ -86,7 +106,7 @@ extension Simulation {
 
     /// A peer says what it cannot lose.
     func hear(_ status: PeerStatus, _ end: EndID) throws {
-        guard script.collectsGarbage, !isPoisoned, let store = node(of: end).store else { return }
+        guard script.collectsGarbage, !taint.hasLies, let store = node(of: end).store else { return }
         _ = wallClock(of: node(of: end))
         do {
             try store.noteMember(node(of: end.other).device, replica: status.replica, durable: status.durable)
@@ -95,7 +115,7 @@ extension Simulation {
 
     /// Deleted rows go for good, which nobody must see.
     func collect(_ node: SimulatedNode) throws {
-        guard let store = node.store else { return }
+        guard let store = node.store, !node.isAsleep else { return }
         _ = wallClock(of: node)
         do {
             statistics.rowsCollected += try store.collectGarbage()
@@ -103,29 +123,6 @@ extension Simulation {
             if node.isWithoutPower { return try losePower(node) }
         }
         try checkUnchanged(node)
+        try checkLiveQueries(node)
     }
-
-    /// A node is no longer a member, of which the others hear one by one. At least two remain.
-    func revoke(_ node: SimulatedNode) throws {
-        guard !node.isRevoked, members.count > 2 else { return }
-        node.isRevoked = true
-        for link in links.indices where links[link].nodes.contains(node.index) {
-            plan(.refuse(link: link), at: now + random.int64(in: 0...Self.revocationMillisecondsMax))
-        }
-    }
-
-    private static let revocationMillisecondsMax: Int64 = 20_000
-
-    /// One side of a link has heard that the other is no longer a member.
-    func refuse(_ link: Int) throws {
-        links[link].isRefused = true
-        try breakConnection(link)
-        for side in 0...1 {
-            let end = EndID(link: link, side: side, epoch: links[link].epoch)
-            if isOpen(end) { try close(end) }
-        }
-    }
-
-    /// The nodes that were not revoked.
-    var members: [SimulatedNode] { nodes.filter { !$0.isRevoked } }
 }

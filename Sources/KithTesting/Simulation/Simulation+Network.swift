@@ -37,7 +37,7 @@ extension Simulation {
 
     func dial(_ link: Int) throws {
         let sides = links[link].nodes.map { nodes[$0] }
-        guard !links[link].isCut, !links[link].isRefused, links[link].isDown, sides.allSatisfy(\.isRunning) else { return }
+        guard !links[link].isCut, !links[link].isRefused, links[link].isDown, sides.allSatisfy(\.isAwake) else { return }
         links[link].epoch += 1
         links[link].attempts += 1
         statistics.connections += 1
@@ -100,6 +100,8 @@ extension Simulation {
         let compressed = links[end.link].ends[end.side]?.outgoing.compress(bytes, isUnderstood: isUnderstood) ?? bytes
         statistics.bytes += compressed.count
         guard isOpen(end.other) else { return }
+        try checkMeeting(end)
+        try noteSent(bytes, end)
         let frame = FrameUnderWay(bytes: bytes, compressed: compressed, altered: altered(bytes, end))
         let transmission = Int64(bytes.count) * 1_000 / Int64(script.conditions.bytesPerSecond)
         let arrival =
@@ -125,6 +127,7 @@ extension Simulation {
         }
         if let altered = frame.altered { noteAlteration(of: frame.bytes, to: altered, end) }
         let bytes = frame.altered ?? frame.bytes
+        links[end.link].ends[end.side]?.window.received(bytes)
         trace.mix(UInt8(end.side))
         trace.mix(end.link)
         trace.mix(UInt64(bitPattern: now))
@@ -164,7 +167,10 @@ extension Simulation {
         links[end.link].damagedEpoch = end.epoch
         do {
             // One of an unknown kind is passed over, and so a frame is lost, which no transport does.
-            if try FrameCodec.decode(altered) != FrameCodec.decode(bytes) { isPoisoned = true }
+            let (told, meant) = try (FrameCodec.decode(altered), FrameCodec.decode(bytes))
+            if told == meant { return }
+            taint.insert(told, insteadOf: meant, ledger)
+            links[end.link].liedEpoch = end.epoch
         } catch {
             trace.note(now, "\(node(of: end).name) is sent what cannot be read")
         }
@@ -185,7 +191,7 @@ extension Simulation {
     /// What a sender may have under way: the slices of its window, and little beside.
     private func checkQueue(_ end: EndID) throws {
         // Whoever is told that more was dealt with than was may send more.
-        if isPoisoned { return }
+        if links[end.link].liedEpoch == end.epoch { return }
         guard let inbound = links[end.link].ends[end.side]?.inbound, inbound.count > WireLimits.slicesInFlightMax else { return }
         let slices = inbound.count { $0.bytes.first == 2 }
         guard slices <= WireLimits.slicesInFlightMax, inbound.count <= Self.framesInFlightMax else {

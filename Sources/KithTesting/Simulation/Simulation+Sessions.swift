@@ -60,16 +60,19 @@ extension Simulation {
 
     private func apply(_ slice: Slice, _ relay: Relay, _ store: KithStore, _ end: EndID) throws {
         let node = node(of: end)
+        try checkMeeting(end)
         for probe in node.probes { probe.reset() }
         let outcome = try store.apply(slice)
         statistics.applies += 1
         switch outcome {
         case .applied(let summary):
             try checkApplied(slice, summary, node)
+            try checkTaken(node, from: self.node(of: end.other))
+            try checkLiveQueries(node)
             try handle(.applied(outcome), end)
             try storeMoved(node, relay: relay, except: end)
         case .refused(let summary), .incomplete(let summary):
-            guard isPoisoned || summary.vector == node.summary.vector else {
+            guard summary.vector == node.summary.vector else {
                 throw Violation(.wrongState, "\(node.name) refused a slice and yet its vector moved.")
             }
             try handle(.applied(outcome), end)
@@ -80,20 +83,21 @@ extension Simulation {
     private func compare(_ task: DigestTask, _ store: KithStore, _ end: EndID) throws {
         let node = node(of: end)
         let result = try store.perform(task)
-        guard case .read = task else {
-            guard isPoisoned else {
-                throw Violation(.wrongState, "\(node.name) knows what its peer knows, and yet holds other rows.")
-            }
-            node.summary = try store.summary()
-            return try handle(.digest(result), end)
+        if case .read = task { return try handle(.digest(result), end) }
+        guard taint.hasLies else {
+            throw Violation(.wrongState, "\(node.name) knows what its peer knows, and yet holds other rows.")
         }
+        try checkLiveQueries(node)
+        guard case .mended(_, let changed) = result, !changed.isEmpty else { return try handle(.digest(result), end) }
+        try checkMended(changed, node)
         try handle(.digest(result), end)
+        try storeMoved(node, relay: nil, except: nil)
     }
 
     private func failed(_ error: StoreError, _ node: SimulatedNode, _ end: EndID) throws {
         trace.note(now, "\(node.name) fails: \(error.message)")
         switch error.code {
-        case .sliceRejected where isPoisoned:
+        case .sliceRejected where taint.reachesStores:
             try handle(.close(CloseReason(.protocolError, error.message)), end)
         case _ where node.isWithoutPower: try losePower(node)
         case _ where node.excuses(error):
@@ -114,10 +118,10 @@ extension Simulation {
     }
 
     /// How long a commit waits for others before they are made durable together.
-    private static let flushMilliseconds: Int64 = 100
+    static let flushMilliseconds: Int64 = 100
 
     func flush(_ node: SimulatedNode, _ generation: Int) throws {
-        guard let store = node.store, node.generation == generation, node.durable != node.summary.vector else { return }
+        guard let store = node.store, !node.isAsleep, node.generation == generation, node.durable != node.summary.vector else { return }
         do {
             node.durable.join(script.needsDisks ? try store.makeDurable() : node.summary.vector)
         } catch  where node.excuses(error) {
@@ -137,7 +141,8 @@ extension Simulation {
         case .storeFailed where node(of: end).isDiskLimited || node(of: end).isDiskBroken: return
         // The peer said so when its disk was full or broken; by the time this is heard it may work again.
         case .storeFailed where reason.isFromPeer && script.hasBadDisks: return
-        case _ where isPoisoned: return
+        // Who believed a lie repeats it.
+        case _ where taint.reachesStores: return
         default: throw Violation(.unjustAccusation, "\(node(of: end).name) closes (\(reason.code)): \(reason.message)")
         }
     }

@@ -35,6 +35,8 @@ extension Simulation {
         case .sync(let a, let b): try sync(nodes[a], nodes[b])
         case .crash(let node): try crash(nodes[node])
         case .start(let node): try start(nodes[node])
+        case .nap(let node): try nap(nodes[node])
+        case .wake(let node): try wake(nodes[node])
         case .sleep(let hours): try sleep(hours: hours)
         case .setClock(let node, let distance): nodes[node].course.jump(byMilliseconds: distance, at: now)
         case .runClock(let node, let percent): nodes[node].course.run(atPercent: percent, at: now)
@@ -67,7 +69,7 @@ extension Simulation {
 
     /// A user's transaction, and what the oracle expects of it.
     private func commit(_ node: SimulatedNode, _ operations: [Operation]) throws {
-        guard let store = node.store else { return }
+        guard let store = node.store, !node.isAsleep else { return }
         _ = wallClock(of: node)
         let outcomes: [WriteOutcome]?
         do {
@@ -80,6 +82,8 @@ extension Simulation {
         }
         guard let outcomes else { return try checkUnchanged(node) }
         try checkCommit(operations, outcomes, node)
+        if excusesSilentWrites { node.forgetLiveQueries(writtenSilentlyBy: operations) }
+        try checkLiveQueries(node)
         statistics.commits += 1
         if node.isWithoutPower {
             node.noteMoment()
@@ -90,7 +94,7 @@ extension Simulation {
 
     /// Both bring each other up to date over their link, or a connection of their own.
     private func sync(_ a: SimulatedNode, _ b: SimulatedNode) throws {
-        guard a !== b, a.isRunning, b.isRunning else { return }
+        guard a !== b, a.isAwake, b.isAwake else { return }
         let pair = [min(a.index, b.index), max(a.index, b.index)]
         let link = links.firstIndex { $0.nodes == pair } ?? addLink(pair[0], pair[1])
         if links[link].isRefused { return }

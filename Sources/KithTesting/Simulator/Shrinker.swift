@@ -109,6 +109,8 @@ extension Step {
         case .crash(let node): .crash(moved(node))
         case .losePower(let node, let count): .losePower(node: moved(node), afterWrites: count)
         case .start(let node): .start(moved(node))
+        case .nap(let node): .nap(moved(node))
+        case .wake(let node): .wake(moved(node))
         case .setClock(let node, let distance): .setClock(node: moved(node), byMilliseconds: distance)
         case .runClock(let node, let percent): .runClock(node: moved(node), percent: percent)
         case .fillDisk(let node, let pages): .fillDisk(node: moved(node), pages: pages)
@@ -130,7 +132,8 @@ extension Step {
     private var nodes: [Int] {
         switch self {
         case .wait, .sleep: []
-        case .commit(let node, _), .crash(let node), .start(let node), .setClock(let node, _), .runClock(let node, _),
+        case .commit(let node, _), .crash(let node), .start(let node), .nap(let node), .wake(let node), .setClock(let node, _),
+            .runClock(let node, _),
             .fillDisk(let node, _), .freeDisk(let node), .breakDisk(let node, _), .mendDisk(let node), .losePower(let node, _),
             .backup(let node), .restore(let node), .update(let node), .collect(let node), .revoke(let node):
             [node]

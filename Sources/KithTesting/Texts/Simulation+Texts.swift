@@ -7,7 +7,7 @@ extension Simulation {
     func checkTexts() throws {
         guard let first = members.first else { return }
         let stranded = strandedRows
-        let rows = ledger.rows.filter { !stranded.contains($0) }
+        let rows = ledger.rows.filter { !stranded.contains($0) && !taint.covers($0) }
         for node in members.dropFirst() { try checkTexts(of: node, as: first, rows) }
         for (key, text) in try texts(of: first, rows) {
             let characters = Array(String(decoding: text, as: UTF8.self).unicodeScalars)

@@ -44,7 +44,10 @@ struct Swarm {
         invariants = workload.schema.invariants
         invariantPercent = typing.pick([0, 0, 10, 40]) ?? 0
         hasOlderVersion = workload.olderTables != nil
-        var chosen = faults.filter { random.chance(percent: $0.percent) || faults.count == 1 }
+        // A stream of their own: seeds that do without them stay as they were.
+        var later = SplitMix64(seed: seed, .swarm, 2)
+        let laterFaults = faults.filter { $0.isLater && rates[$0] == nil }
+        var chosen = faults.filter { !$0.isLater && (random.chance(percent: $0.percent) || faults.count == 1) }
         chosen.removeAll { rates[$0] != nil }
         faultRates = Fault.allCases.compactMap { fault in rates[fault].map { (fault, $0) } }.filter { $0.1 > 0 }
         let collectsAlways = faultRates.contains { $0.fault == .garbage }
@@ -60,6 +63,10 @@ struct Swarm {
         }
         faultWeights = chosen.map { ($0, random.int(in: 1...4)) }
         faultPercent = faultWeights.isEmpty ? 0 : random.pick([0, 2, 5, 10, 20]) ?? 5
+        for fault in laterFaults where later.chance(percent: fault.percent) || faults.count == 1 {
+            if faultWeights.isEmpty { faultPercent = later.pick([2, 5, 10]) ?? 5 }
+            faultWeights.append((fault, later.int(in: 1...4)))
+        }
         oddValuePercent = random.pick([0, 0, 5, 30]) ?? 0
         valueVariety = random.pick([2, 1_000_000, 1_000_000]) ?? 1_000_000
         pauseMillisecondsMax = random.pick([0, 10, 100, 1_000, 5_000]) ?? 100

@@ -1,0 +1,70 @@
+import KithStore
+import KithTesting
+import Testing
+
+/// Risk: after the first lie the simulator looks away, and anything may break behind it.
+@Suite struct LieTests {
+    private static func simulator(trigger: String = "") throws -> KithSimulator {
+        let schema = SimulatedSchema(
+            sql: """
+                CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT);
+                CREATE TABLE task (id BLOB PRIMARY KEY NOT NULL, label TEXT);
+                \(trigger)
+                """,
+            tables: [TrackedTable("note"), TrackedTable("task")])
+        return try KithSimulator(schema)
+    }
+
+    /// Among the frames with which B hears of `note 1` some are lies.
+    private static func lies(seed: UInt64) -> String {
+        """
+        nodes 3
+        seed \(seed)
+        A: insert task 1 label='true'
+        sync A B
+        sync B C
+        wait 5000
+        forge A B
+        forge A B
+        A: insert note 1 title='said'
+        wait 5000
+        A: update task 1 label='later'
+        """
+    }
+
+    private static let trigger = """
+        CREATE TRIGGER meddle AFTER UPDATE OF label ON task WHEN new.label = 'later'
+            BEGIN UPDATE task SET label = 'meddled' WHERE id = new.id; END;
+        """
+
+    @Test func `rows that no lie was about are judged as before`() throws {
+        var (poisoned, found) = (0, 0)
+        for seed in 0..<12 as Range<UInt64> {
+            let script = try Script(parsing: Self.lies(seed: seed))
+            let honest = try Self.simulator().run(script)
+            #expect(honest.violation == nil, "seed \(seed)")
+            if !honest.statistics.isPoisoned { continue }
+            poisoned += 1
+            if try Self.simulator(trigger: Self.trigger).run(script).violation?.rule == .wrongState { found += 1 }
+        }
+        #expect(poisoned > 4)
+        #expect(2 * found > poisoned, "\(found) of \(poisoned)")
+    }
+
+    @Test func `some rows are in doubt after lies, others are judged, and everybody comes together`() throws {
+        var simulator = try PromiseTests.simulator()
+        simulator.faults = [.forgery]
+        var (poisoned, inDoubt, checked) = (0, 0, 0)
+        for seed in 0..<24 as Range<UInt64> {
+            let report = simulator.run(simulator.script(seed: seed))
+            #expect(report.violation == nil, "seed \(seed)")
+            if !report.statistics.isPoisoned { continue }
+            poisoned += 1
+            inDoubt += report.statistics.rowsInDoubt
+            checked += report.statistics.rowsChecked
+        }
+        #expect(poisoned > 4)
+        #expect(inDoubt > 0)
+        #expect(checked > 0)
+    }
+}
