@@ -59,9 +59,15 @@ extension Simulation {
             node.summary.vector == members[0].summary.vector
                 && (node.summary.resumption == nil || ledger.hasLosses || members.count < nodes.count || taint.reachesStores)
         }
-        if !knowTheSame || !taint.reachesStores { return knowTheSame }
+        if !knowTheSame || !taint.reachesStores || mayDiffer { return knowTheSame }
         // Where a lie has made stores differ they find it out, and mend it.
         return try Set(members.compactMap { try $0.store?.recomputedDigest() }).count == 1
+    }
+
+    /// After a lie, rows that wait for what nobody brings are not compared, and so not mended.
+    private var mayDiffer: Bool {
+        taint.reachesStores
+            && (ledger.hasLosses || members.count < nodes.count || members.contains { !$0.known.contexts.isEmpty })
     }
 
     func checkEnd() throws {
@@ -105,7 +111,7 @@ extension Simulation {
 
     /// All hold the same, what is not shown included.
     private func checkDigests() throws {
-        if !strandedRows.isEmpty { return }
+        if !strandedRows.isEmpty || mayDiffer { return }
         let digests = try members.compactMap { node in try node.store.map { (node.name, try $0.digest(), try $0.recomputedDigest()) } }
         for (name, kept, recomputed) in digests {
             // A store that waits for what a lie has promised it keeps none meanwhile.

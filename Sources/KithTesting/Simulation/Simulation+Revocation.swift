@@ -55,7 +55,8 @@ extension Simulation {
 
     /// A member holds no commit of a revoked machine but what members took before they heard of it.
     func checkNothingRevoked(_ node: SimulatedNode) throws {
-        guard let event = revokedContents.excess(in: node.known, of: revoked, ledger) else { return }
+        // Who was told that he knows it, and does not, holds nothing of it.
+        guard let event = revokedContents.excess(in: node.known, of: revoked, ledger), !taint.covers(event) else { return }
         throw Violation(
             .revokedContent,
             "\(node.name) holds \(ledger.name(of: event)) of a machine that was revoked, and no member took it while it was allowed to.")
