@@ -18,6 +18,15 @@ extension StoreError {
         }
     }
 
+    /// Runs `body`, which writes what a caller wants; that a rule of the app's table is against it is no failure of the store.
+    static func rejectingValue<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as SQLiteError where error.isConstraint {
+            throw StoreError(.valueRejected, "A rule of the table does not allow this; nothing was changed. (\(error.description))")
+        }
+    }
+
     private init(sqlite code: Int32, _ detail: String) {
         switch code & 0xff {
         case SQLITE_FULL:

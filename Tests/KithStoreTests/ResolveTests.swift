@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import Synchronization
 import Testing
 
 @Suite("A resolved conflict comes back, or takes more than it should")
@@ -36,6 +37,56 @@ struct ResolveTests {
             #expect(try store.row(rowID(1))?["title"] == value)
             #expect(try store.store.alternatives(table: "note", id: rowID(1)).isEmpty)
             try store.expectSound()
+        }
+    }
+
+    @Test("a resolution that a rule of the table refuses changes nothing, even if the transaction goes on")
+    func refused() throws {
+        let sql = TestStore.noteSQL.replacing("title TEXT", with: "title TEXT CHECK (title <> 'bad')")
+        let (first, _) = try Self.conflict(sql: sql)
+        let before = try first.store.vector()
+        try first.database.write { db in
+            let error = #expect(throws: StoreError.self) {
+                try first.store.resolve(db, table: "note", id: rowID(1), column: "title", keeping: .text("bad"))
+            }
+            #expect(error?.code == .valueRejected)
+        }
+        #expect(try first.store.vector() == before)
+        #expect(try first.store.alternatives(table: "note", id: rowID(1)).count == 1)
+        try first.expectSound()
+        try Self.resolve(first, "good")
+        #expect(try first.row(rowID(1))?["title"] == "good")
+        try first.expectSound()
+    }
+
+    @Test("who observes a table hears of what is resolved and restored in it")
+    func observed() throws {
+        let (first, _) = try Self.conflict()
+        let observer = Observer()
+        first.database.add(transactionObserver: observer, extent: .databaseLifetime)
+        try Self.resolve(first, "kept")
+        #expect(observer.commits.withLock { $0 } == 1)
+        try first.execute("DELETE FROM note")
+        try first.store.restore(table: "note", id: rowID(1))
+        #expect(observer.commits.withLock { $0 } == 3)
+    }
+
+    /// Counts the commits that changed the table.
+    private final class Observer: TransactionObserver, Sendable {
+        let commits = Mutex(0)
+        private let isChanged = Mutex(false)
+
+        func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { eventKind.tableName == "note" }
+        func databaseDidChange() { isChanged.withLock { $0 = true } }
+        func databaseDidChange(with event: DatabaseEvent) { databaseDidChange() }
+        func databaseDidRollback(_ db: Database) { isChanged.withLock { $0 = false } }
+
+        func databaseDidCommit(_ db: Database) {
+            let changed = isChanged.withLock { value in
+                defer { value = false }
+                return value
+            }
+            if changed { commits.withLock { $0 += 1 } }
         }
     }
 

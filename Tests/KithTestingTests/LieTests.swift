@@ -5,13 +5,14 @@ import Testing
 /// Risk: after the first lie the simulator looks away, and anything may break behind it.
 @Suite struct LieTests {
     private static func simulator(trigger: String = "") throws -> KithSimulator {
-        let schema = SimulatedSchema(
+        var schema = SimulatedSchema(
             sql: """
                 CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT);
                 CREATE TABLE task (id BLOB PRIMARY KEY NOT NULL, label TEXT);
                 \(trigger)
                 """,
             tables: [TrackedTable("note"), TrackedTable("task")])
+        schema.takesTriggersForFaults = true
         return try KithSimulator(schema)
     }
 

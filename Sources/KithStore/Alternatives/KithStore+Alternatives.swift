@@ -25,13 +25,24 @@ extension KithStore {
 
     /// Writes `value` to a register of a visible row and supersedes every alternative that is known here.
     ///
-    /// Part of the transaction that is open on `db`, which must be an access to this store's database.
-    /// - Throws: ``StoreError`` with code `notFound` if there is no such visible row or register column.
+    /// Part of the transaction that is open on `db`, which must be an access to this store's database. If it throws, nothing of it stays.
+    /// - Throws: ``StoreError`` with code `notFound` if there is no such visible row or register column, `valueRejected` if a rule of the
+    ///   table does not allow the value.
     public func resolve(_ db: Database, table: String, id: RowID, column: String, keeping value: Value) throws {
+        try change(table, db) { capture in try capture.resolve(table: table, id: id, column: column, keeping: value) }
+    }
+
+    /// Writes a row of `table` as a part of what is open on `db`: whole, or not at all. Who observes the table is told.
+    func change(_ table: String, _ db: Database, _ body: (Capture) throws -> Void) throws {
         try StoreError.mapping {
-            let state = try writerState(db)
-            try state.entry.enter()
-            try state.capture.resolve(table: table, id: id, column: column, keeping: value)
+            try db.inSavepoint {
+                let state = try writerState(db)
+                try state.entry.enter()
+                try StoreError.rejectingValue { try body(state.capture) }
+                // It is written with statements that GRDB does not see.
+                try db.notifyChanges(in: Table(table))
+                return .commit
+            }
         }
     }
 }

@@ -80,11 +80,7 @@ extension KithStore {
         _ db: Database, _ table: String, _ id: RowID, _ column: String,
         _ operations: (inout TextCells.Opened, Dot) throws -> TextOperations
     ) throws {
-        try StoreError.mapping {
-            let state = try writerState(db)
-            try state.entry.enter()
-            try state.capture.editText(table: table, id: id, column: column, operations)
-        }
+        try change(table, db) { capture in try capture.editText(table: table, id: id, column: column, operations) }
     }
 
     // MARK: Versions

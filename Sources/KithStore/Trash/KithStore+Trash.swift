@@ -35,9 +35,10 @@ extension KithStore {
     ///   table does not let it in, or a row it refers to is gone.
     public func restore(table: String, id: RowID) throws {
         try write(obeyingForeignKeys: !writer.declarations.hasForeignKeys) { db, state in
-            try state.capture.restore(table: table, id: id)
+            try StoreError.rejectingValue { try state.capture.restore(table: table, id: id) }
             try state.settleReferences(db)
             try state.capture.checkIsShown(table: table, id: id)
+            try db.notifyChanges(in: Table(table))
         }
     }
 

@@ -62,7 +62,7 @@ struct UserTransaction {
             return outcome
         } catch let error as DatabaseError where error.isRefusalOfApp {
             return WriteOutcome(tookEffect: false, isRefusedByApp: true)
-        } catch let error as StoreError where error.code == .failed && error.message.contains("CHECK constraint failed") {
+        } catch let error as StoreError where error.code == .valueRejected && error.message.contains("CHECK constraint failed") {
             return WriteOutcome(tookEffect: false, isRefusedByApp: true)
         }
     }

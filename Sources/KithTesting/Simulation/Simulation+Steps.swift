@@ -82,7 +82,6 @@ extension Simulation {
         }
         guard let outcomes else { return try checkUnchanged(node) }
         try checkCommit(operations, outcomes, node)
-        if excusesSilentWrites { node.forgetLiveQueries(writtenSilentlyBy: operations) }
         try checkLiveQueries(node)
         statistics.commits += 1
         if node.isWithoutPower {

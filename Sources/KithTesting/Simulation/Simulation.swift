@@ -20,9 +20,6 @@ final class Simulation {
     var taint: Taint
     /// What members may hold of machines that are none any more.
     var revokedContents = RevokedContents()
-    /// `KithStore.resolve` and `saveText` write the app's table without telling who observes it: a fault that is known, and left to
-    /// `LiveQueryTests`.
-    var excusesSilentWrites = true
     var statistics = RunStatistics()
     var random: SplitMix64
     var storeRandom: SplitMix64
