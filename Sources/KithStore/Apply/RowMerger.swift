@@ -223,7 +223,7 @@ extension RowState {
         cells.contains { if case .set(let set) = $0.cell { set.elements.count > WireLimits.setElementsMax } else { false } }
     }
 
-    fileprivate var hasTexts: Bool {
+    var hasTexts: Bool {
         cells.contains { if case .text = $0.cell { true } else { false } }
     }
 }

@@ -84,13 +84,13 @@ struct Trash {
         return (try remove(garbage), visited < limit ? nil : last)
     }
 
-    /// Removes the deleted row `row` if ``collect(acknowledged:until:after:max:)`` would, because its id is used again: others may
-    /// have removed it, and a text that several begin anew must not stand beside one that only some have forgotten.
+    /// Removes the deleted row `row`, if it has texts and ``collect(acknowledged:until:after:max:)`` would, because its id is used
+    /// again: others may have removed it, and a text that several begin anew must not stand beside one that only some have forgotten.
     ///
     /// Whoever has told the store of no members keeps account of them elsewhere.
     /// - Returns: whether it did.
     func collect(_ row: HiddenRow, table: Int, id: RowID, nowMilliseconds now: Int64) throws -> Bool {
-        guard row.reason == .deleted else { return false }
+        guard row.reason == .deleted, row.state.hasTexts else { return false }
         let select = try connection.statement("SELECT 1 FROM kith_hidden WHERE number = ?1 AND \(Self.isDue)")
         select.bind(1, row.number)
         select.bind(2, max(0, now - KithStore.trashMilliseconds))
