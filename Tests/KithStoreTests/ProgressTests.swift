@@ -1,4 +1,5 @@
 import GRDB
+import KithCausality
 import KithStore
 import KithSync
 import Testing
@@ -18,5 +19,20 @@ struct ProgressTests {
             #expect(progresses.allSatisfy { $0.bytes > 10 * $0.rows })
         }
         #expect(sessions.statuses.allSatisfy { $0?.sending == nil && $0?.receiving == nil && $0?.isInSync == true })
+    }
+    @Test("a part of a catch-up that comes when all of it has come another way is not the beginning of one")
+    func lateSlice() throws {
+        let (first, second) = (try TestStore(), try TestStore())
+        try DigestTests.fill(first, 1...3)
+        let late = try first.store.slice(SliceRequest(since: VersionVector()), limits: SliceLimits(rowsMax: 2))
+        #expect(!late.isLast)
+        try second.receive(from: first)
+        _ = try second.store.apply(late)
+        #expect(try second.store.summary().resumption == nil)
+        try second.expectSound()
+        // One that brings more is.
+        try DigestTests.fill(first, 4...6)
+        _ = try second.store.apply(first.store.slice(SliceRequest(since: second.store.vector()), limits: SliceLimits(rowsMax: 2)))
+        #expect(try second.store.summary().resumption != nil)
     }
 }

@@ -46,6 +46,8 @@ struct SliceApplier {
             let progress = Resumption(position: position, vector: target)
             try records.noteProgress(progress, ledger)
             if let listing = slice.listing { try records.noteListed(progress, after: listing.after, ledger) }
+            // All of it has come another way meanwhile.
+            if vector.covers(target) { try records.forgetCoveredResumption(ledger.catalog) }
         }
         let tables = changed.union(absent.map(\.table))
         return Part(tables: tables.compactMap { ledger.catalog[$0]?.tracked?.sqlName }.sorted(), end: end)

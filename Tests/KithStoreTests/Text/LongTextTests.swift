@@ -99,6 +99,7 @@ struct LongTextTests {
         try Self.apply(rest, to: reader)
         try Self.expectWhole(reader, as: other)
         try Self.apply([broken[count]], to: reader)
+        #expect(try reader.count("SELECT count(*) FROM kith_text_aside") == 0)
         try reader.receive(from: author)
         #expect(try reader.body(row: 2) == other.body(row: 2))
         try reader.expectSound()
