@@ -1,4 +1,3 @@
-import KithCausality
 import KithSync
 
 /// A row within a transaction that is not committed yet: what its user sees, statement by statement.
@@ -184,8 +183,7 @@ struct RowDraft {
 
     /// A write of this commit, later than everything its author has seen.
     private func written(_ value: Value) -> RowView.RegisterWrite {
-        let stamp = Stamp(dot: Dot(replica: ReplicaID(high: .max, low: .max), sequence: .max), timestamp: HybridTimestamp(rawValue: .max))
-        return RowView.RegisterWrite(event: event, stamp: stamp, value: value)
+        RowView.RegisterWrite(event: event, stamp: .latest, value: value)
     }
 
     // MARK: Values
@@ -224,7 +222,7 @@ struct RowDraft {
         let own = view.deletions.first { $0.event == event }
         let revoked = before.deletions.map(\.event).filter { old in !view.deletions.contains { $0.event == old } }
         return RowEffect(
-            event: event, stamp: written(.null).stamp, changes: changes, deletion: own?.seen, revoked: revoked)
+            event: event, stamp: .latest, changes: changes, deletion: own?.seen, revoked: revoked)
     }
 
     private func change(_ before: RowView.Column, _ after: RowView.Column) -> RowEffect.Change? {

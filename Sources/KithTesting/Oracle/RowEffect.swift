@@ -22,6 +22,12 @@ struct RowEffect {
     var isEmpty: Bool { deletion == nil && revoked.isEmpty && changes.allSatisfy { $0 == nil } }
 }
 
+extension Stamp {
+    /// That of a commit under way: later than everything its author has seen.
+    static let latest = Stamp(
+        dot: Dot(replica: ReplicaID(high: .max, low: .max), sequence: .max), timestamp: HybridTimestamp(rawValue: .max))
+}
+
 /// All that ever happened to one row.
 ///
 /// What a node must show is a function of the commits that it has seen: what they added, without what they took away. No

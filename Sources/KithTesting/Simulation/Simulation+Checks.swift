@@ -66,6 +66,8 @@ extension Simulation {
     func checkApplied(_ slice: Slice, _ summary: StoreSummary, _ node: SimulatedNode) throws {
         let before = node.known
         let received = learnRows(of: slice, node)
+        var unmoved = node.summary.vector
+        if let own = try checkFolding(received, summary, node) { unmoved.insert(own) }
         guard summary.clock >= slice.clock, summary.clock >= node.summary.clock else {
             throw Violation(.clockWentBack, "\(node.name) applied a slice of \(slice.clock), but stands at \(summary.clock).")
         }
@@ -76,7 +78,7 @@ extension Simulation {
             guard summary.vector.covers(slice.targetVector) else {
                 throw Violation(.wrongState, "\(node.name) applied a whole delta, but does not know all of it.")
             }
-        } else if summary.vector != node.summary.vector {
+        } else if summary.vector != unmoved {
             throw Violation(.vectorClaimsUnknown, "\(node.name) applied a part of a delta, and its vector moved.")
         }
         try moved(node, to: summary, besides: received)

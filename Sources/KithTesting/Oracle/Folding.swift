@@ -1,0 +1,35 @@
+import KithStore
+import KithSync
+
+/// What a store does by itself with cells in which more values stand side by side than ``KithStore/alternativesMax``.
+extension RowView {
+    /// What the commit `event` of a store does to the row when that has taken in a part of it; `nil` if there is nothing to do.
+    ///
+    /// The store whose own write is shown writes the value anew and supersedes the oldest alternatives with it; beyond twice as many,
+    /// any store does.
+    func folding(by event: EventID, _ policy: DeletePolicy) -> RowEffect? {
+        guard isVisible(policy) else { return nil }
+        let changes = columns.map { Self.folding($0, by: event.replica) }
+        if changes.allSatisfy({ $0 == nil }) { return nil }
+        return RowEffect(event: event, stamp: .latest, changes: changes, deletion: nil, revoked: deletions.map(\.event))
+    }
+
+    private static func folding(_ column: Column, by replica: Int) -> RowEffect.Change? {
+        guard case .register(let writes) = column, let winner = winner(writes) else { return nil }
+        var alternatives = writes.filter { $0.event != winner.event }
+        var count: Int { Set(alternatives.map(\.value)).subtracting([winner.value]).count }
+        let countMax = winner.event.replica == replica ? KithStore.alternativesMax : 2 * KithStore.alternativesMax
+        guard count > countMax else { return nil }
+        var replaced = [winner.event]
+        while count > KithStore.alternativesMax, let oldest = oldest(alternatives) {
+            replaced.append(oldest.event)
+            alternatives.removeAll { $0.event == oldest.event }
+        }
+        return .register(wrote: winner.value, replaced: replaced)
+    }
+
+    /// The write that every other one is shown over.
+    private static func oldest(_ writes: [RegisterWrite]) -> RegisterWrite? {
+        writes.min { left, right in right.stamp.isShown(over: left.stamp) }
+    }
+}
