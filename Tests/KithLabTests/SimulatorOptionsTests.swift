@@ -10,9 +10,10 @@ struct SimulatorOptionsTests {
         #expect(plain.nodeCount == 5 && plain.seedCount == 100 && plain.firstSeed == 0 && plain.commitCount == 200)
         #expect(plain.faults == nil && plain.schemaPath == nil && plain.scriptPath == nil)
         let line =
-            "--schema a.sql --set a.b --counter=a.c --text a.d --delete-wins a --nodes 64 --seeds 3 --first 7 --ops 9 --faults crash,clog --hash --stop"
+            "--schema a.sql --update b.sql --set a.b --counter=a.c --text a.d --key a.e --key a.f --delete-wins a --nodes 64 --seeds 3 --first 7 --ops 9 --faults crash,clog --hash --stop"
         let options = try SimulatorOptions(line.split(separator: " ").map(String.init))
         #expect(options.schemaPath == "a.sql" && options.sets == ["a.b"] && options.counters == ["a.c"] && options.texts == ["a.d"])
+        #expect(options.updatePath == "b.sql" && options.keys == ["a.e", "a.f"])
         #expect(options.deleteWins == ["a"] && options.nodeCount == 64 && options.seedCount == 3 && options.firstSeed == 7)
         #expect(options.commitCount == 9 && options.faults?.map(\.rawValue) == ["crash", "clog"])
         #expect(options.printsHashes && options.stopsAtFirst)
@@ -29,9 +30,10 @@ struct SimulatorOptionsTests {
             ("--faults ", "no fault"), ("--faults crash=2", "a rate is a number from 0 to 1"), ("--faults crash=", "a rate is"),
             ("--faults garbage=0.1,restore=0.1", "garbage and restore cannot both have a rate"),
             ("--set a.b", "--schema, which is not given"), ("--delete-wins a", "--schema, which is not given"),
+            ("--update a.sql --key a.b", "--update, --key speaks of the tables of --schema"),
             ("--script s --seeds 5 --nodes 3", "leave out --seeds, --nodes"), ("--script s --faults crash", "leave out --faults"),
             ("--trace --seeds 5", "leave out --seeds"), ("--report --nodes 5", "leave out --nodes"),
-            ("--schema a.sql --faults old-version", "needs an older version"),
+            ("--schema a.sql --faults old-version", "Give with --update what an update runs"),
         ])
     func whatMakesNoSenseIsRefusedAsWrongUse(line: String, part: String) {
         let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
@@ -42,10 +44,13 @@ struct SimulatorOptionsTests {
     }
 
     @Test func theCommandThatRepeatsNamesTheSchemaAsItWasGiven() throws {
-        let words = ["--schema", "my app.sql", "--counter", "memo.views", "--set", "memo.it's", "--delete-wins", "memo", "--nodes", "3"]
+        let words = [
+            "--schema", "my app.sql", "--counter", "memo.views", "--set", "memo.it's", "--delete-wins", "memo", "--update", "b.sql",
+            "--key", "day.date", "--nodes", "3",
+        ]
         #expect(
             try SimulatorOptions(words, of: "kith lab sim").commandRepeating(script: "failure.script")
-                == #"kith lab sim --schema 'my app.sql' --set 'memo.it'\''s' --counter memo.views --delete-wins memo --script failure.script --trace"#
+                == #"kith lab sim --schema 'my app.sql' --update b.sql --set 'memo.it'\''s' --counter memo.views --key day.date --delete-wins memo --script failure.script --trace"#
         )
         #expect(try SimulatorOptions([]).commandRepeating(script: "a") == "kith-sim --script a --trace")
     }

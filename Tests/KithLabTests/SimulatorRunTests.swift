@@ -90,6 +90,51 @@ final class SimulatorRunTests {
         expectRefusal(code, part) { try SimulatorRun(SimulatorOptions(words)).run() }
     }
 
+    // MARK: Natural keys and versions
+
+    private static let day =
+        "CREATE TABLE day (id BLOB PRIMARY KEY NOT NULL, date TEXT NOT NULL, place TEXT NOT NULL, mood TEXT, UNIQUE (date, place));"
+
+    @Test func rowsOfOneNaturalKeyAreOneRow() throws {
+        let keys = ["--key", "day.date", "--key", "day.place"]
+        #expect(try run(Self.day, keys + ["--nodes", "3", "--seeds", "3", "--ops", "20"]))
+        expectRefusal(.data, "day", "UNIQUE") {
+            output = []
+            return try run(Self.day, ["--seeds", "1"])
+        }
+        let script = try file("a.script", "nodes 2\nA: insert day 1 mood='good'\nB: insert day 1 mood='bad'\nsync A B\n")
+        #expect(try run(Self.day, keys + ["--script", script, "--trace"]))
+        expectRefusal(.usage, "--key day.no: day has no such column") {
+            output = []
+            return try run(Self.day, ["--key", "day.no"])
+        }
+    }
+
+    @Test func someMachinesBeginWithoutTheUpdate() throws {
+        let update = try file("update.sql", "BEGIN; ALTER TABLE memo ADD COLUMN stars INTEGER NOT NULL DEFAULT 0; \(Self.day) COMMIT;")
+        let options = ["--update", update, "--counter", "memo.stars", "--key", "day.date", "--key", "day.place", "--nodes", "3"]
+        #expect(try run(Self.memo, options + ["--seeds", "4", "--ops", "20", "--faults", "old-version"]))
+        #expect(notices == ["Simulated: day, memo. Before the update: memo."])
+        let script = try file(
+            "a.script",
+            "nodes 2\nA: insert memo 1 title='a'\nB: insert memo 2 stars=3; insert day 1 mood='good'\nsync A B\nupdate A\nA: count memo 2 stars=1\n"
+        )
+        output = []
+        #expect(try run(Self.memo, options.dropLast(2) + ["--script", script, "--trace"]))
+        #expect(output.contains { $0.contains("update") }, "\(output)")
+    }
+
+    @Test(
+        arguments: [
+            ("ALTER TABLE memo ADD COLUMN id BLOB;", LabError.Code.data, "update.sql cannot be used: duplicate column name"),
+            ("DROP TABLE memo;", .data, "Nothing can be tried out"),
+            ("INSERT INTO memo (id) VALUES (randomblob(16));", .data, "inserts or changes rows"),
+        ])
+    func anUpdateThatCannotBeTriedOutIsRefused(sql: String, code: LabError.Code, part: String) throws {
+        let update = try file("update.sql", sql)
+        expectRefusal(code, part) { try run(Self.memo, ["--update", update]) }
+    }
+
     // MARK: Files
 
     @Test func filesThatAreNotThereOrNotWhatTheyShouldBeAreReported() throws {

@@ -95,6 +95,20 @@ import Testing
         schema.older = .init(tables: [TrackedTable("note")]) { database in
             try database.write { try $0.execute(sql: Self.note("title TEXT")) }
         }
-        #expect(throws: SchemaError.self) { try KithSimulator(schema) }
+        let error = #expect(throws: SchemaError.self) { try KithSimulator(schema) }
+        #expect(error?.message.contains("inserts or changes rows") == true, "\(error?.message ?? "")")
+    }
+
+    @Test(
+        arguments: [
+            (TrackedTable("note"), "DROP COLUMN title", "KithStore.removeTriggers"),
+            (TrackedTable("note", key: Key("title")), "ADD COLUMN more TEXT", "a natural key cannot change"),
+        ])
+    func `an update that cannot be taken over says why`(table: TrackedTable, change: String, part: String) throws {
+        let schema = SimulatedSchema(
+            sql: Self.note("title TEXT, rest TEXT"), olderTables: [TrackedTable("note")], update: "ALTER TABLE note \(change)",
+            tables: [table])
+        let error = #expect(throws: SchemaError.self) { try KithSimulator(schema) }
+        #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
     }
 }

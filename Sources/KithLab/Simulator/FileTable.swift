@@ -22,10 +22,10 @@ struct FileTable {
         }
     }
 
-    /// The tables that `sql` makes in an empty database, in the order of their names.
-    static func all(of sql: String) throws -> [FileTable] {
+    /// The tables that `scripts` make in an empty database, one after the other, in the order of their names.
+    static func all(of scripts: String...) throws -> [FileTable] {
         let queue = try DatabaseQueue()
-        try SimulatedSchema.execute(sql, in: queue)
+        for sql in scripts { try SimulatedSchema.execute(sql, in: queue) }
         return try queue.read { db in
             let names = try String.fetchAll(
                 db,

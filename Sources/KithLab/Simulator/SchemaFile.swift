@@ -10,6 +10,8 @@ struct SchemaFile {
     private let sql: String
     private let options: SimulatorOptions
     private let tables: [FileTable]
+    /// What an update of the app runs, and the tables before it; ``tables`` are those after it.
+    private let update: (sql: String, olderTables: [FileTable])?
 
     /// - Throws: ``LabError`` for a file that cannot be read, that SQLite does not accept, or of which no table synchronises, and
     ///   for options that name other tables or columns.
@@ -17,10 +19,14 @@ struct SchemaFile {
         self.path = path
         self.options = options
         sql = try InputFile.read(path)
-        do {
-            tables = try FileTable.all(of: sql)
-        } catch {
-            throw LabError(.data, "\(path) cannot be used: \((error as? DatabaseError)?.message ?? "\(error)")")
+        let created = try Self.reading(path) { [sql] in try FileTable.all(of: sql) }
+        if let updatePath = options.updatePath {
+            let updateSQL = try InputFile.read(updatePath)
+            update = (updateSQL, created)
+            tables = try Self.reading(updatePath) { [sql] in try FileTable.all(of: sql, updateSQL) }
+        } else {
+            update = nil
+            tables = created
         }
         guard tables.contains(where: \.takesPart) else {
             let others = tables.map(\.whyLeftOut).joined(separator: "; ")
@@ -32,18 +38,33 @@ struct SchemaFile {
         try checkNames()
     }
 
+    private static func reading(_ path: String, _ body: () throws -> [FileTable]) throws(LabError) -> [FileTable] {
+        do {
+            return try body()
+        } catch {
+            throw LabError(.data, "\(path) cannot be used: \((error as? DatabaseError)?.message ?? "\(error)")")
+        }
+    }
+
     /// - Throws: ``LabError`` that says which table cannot be tracked or simulated, and why.
     func simulator() throws(LabError) -> KithSimulator {
         do {
-            return try KithSimulator(SimulatedSchema(sql: sql, tables: tables.filter(\.takesPart).map(declaration)))
+            return try KithSimulator(schema)
         } catch {
             throw LabError(.data, "\(path) cannot be simulated. \((error as? StoreError)?.message ?? "\(error)")")
         }
     }
 
+    private var schema: SimulatedSchema {
+        let declared = declarations(tables)
+        guard let update else { return SimulatedSchema(sql: sql, tables: declared) }
+        return SimulatedSchema(sql: sql, olderTables: declarations(update.olderTables), update: update.sql, tables: declared)
+    }
+
     /// Which tables take part, and what of the file does not.
     var summary: String {
-        var sentences = ["Simulated: \(tables.filter(\.takesPart).map(\.name).joined(separator: ", "))."]
+        var sentences = ["Simulated: \(Self.names(tables))."]
+        if let update { sentences.append("Before the update: \(Self.names(update.olderTables)).") }
         let others = tables.filter { !$0.takesPart }
         if !others.isEmpty { sentences.append("Left out: \(others.map(\.whyLeftOut).joined(separator: "; ")).") }
         let filled = tables.filter { $0.takesPart && $0.hasRows }.map(\.name)
@@ -54,11 +75,20 @@ struct SchemaFile {
         return sentences.joined(separator: " ")
     }
 
-    private func declaration(_ table: FileTable) -> TrackedTable {
-        func columns(_ names: [String]) -> [String] { names.compactMap(column).filter { $0.table == table.name }.map(\.column) }
-        return TrackedTable(
-            table.name, sets: columns(options.sets), counters: columns(options.counters), texts: columns(options.texts),
-            deletePolicy: options.deleteWins.contains(table.name) ? .deleteWins : .updateWins)
+    private static func names(_ tables: [FileTable]) -> String {
+        let names = tables.filter(\.takesPart).map(\.name)
+        return names.isEmpty ? "none" : names.joined(separator: ", ")
+    }
+
+    /// How one version of the app declares its tables.
+    private func declarations(_ tables: [FileTable]) -> [TrackedTable] {
+        tables.filter(\.takesPart).map { table in
+            func columns(_ names: [String]) -> [String] { names.compactMap { column($0, of: table) } }
+            let key = columns(options.keys)
+            return TrackedTable(
+                table.name, sets: columns(options.sets), counters: columns(options.counters), texts: columns(options.texts),
+                deletePolicy: options.deleteWins.contains(table.name) ? .deleteWins : .updateWins, key: key.isEmpty ? nil : Key(key))
+        }
     }
 
     // MARK: Names in options
@@ -69,9 +99,13 @@ struct SchemaFile {
             throw LabError(.usage, "--delete-wins \(name): \(noTable(name))")
         }
         var kinds: [String: String] = [:]
-        for (option, names) in [("--set", options.sets), ("--counter", options.counters), ("--text", options.texts)] {
+        for (option, names) in [
+            ("--set", options.sets), ("--counter", options.counters), ("--text", options.texts), ("--key", options.keys),
+        ] {
             for name in names {
-                guard column(name) != nil else { throw LabError(.usage, "\(option) \(name): \(noColumn(name))") }
+                guard participants.contains(where: { column(name, of: $0) != nil }) else {
+                    throw LabError(.usage, "\(option) \(name): \(noColumn(name))")
+                }
                 if let other = kinds.updateValue(option, forKey: name), other != option {
                     throw LabError(.usage, "\(name) cannot be both \(other) and \(option): a column merges in one way. Leave one out.")
                 }
@@ -79,13 +113,11 @@ struct SchemaFile {
         }
     }
 
-    /// The table and the column that `TABLE.COLUMN` names, both of which may have dots.
-    private func column(_ name: String) -> (table: String, column: String)? {
-        for table in tables where table.takesPart && name.hasPrefix(table.name + ".") {
-            let column = String(name.dropFirst(table.name.count + 1))
-            if table.columns.contains(column) { return (table.name, column) }
-        }
-        return nil
+    /// The column of `table` that `TABLE.COLUMN` names; both names may have dots.
+    private func column(_ name: String, of table: FileTable) -> String? {
+        guard name.hasPrefix(table.name + ".") else { return nil }
+        let column = String(name.dropFirst(table.name.count + 1))
+        return table.columns.contains(column) ? column : nil
     }
 
     private func noColumn(_ name: String) -> String {

@@ -4,10 +4,10 @@ extension SimulatorOptions {
     /// The ways to call `command`, on lines that fit into a terminal.
     public static func synopsis(of command: String) -> String {
         """
-        \(command) [--schema FILE] [--nodes N] [--seeds N] [--first SEED]
-                     [--ops N] [--faults A,B=RATE] [--hash] [--stop]
-        \(command) [--schema FILE] --script FILE [--trace]
-        \(command) [--schema FILE] --first SEED --trace
+        \(command) [--schema FILE [--update FILE]] [--nodes N] [--seeds N]
+                     [--first SEED] [--ops N] [--faults A,B=RATE] [--hash] [--stop]
+        \(command) [--schema FILE [--update FILE]] --script FILE [--trace]
+        \(command) [--schema FILE [--update FILE]] --first SEED --trace
         \(command) --report
         """
     }
@@ -20,11 +20,15 @@ extension SimulatorOptions {
 
           --schema FILE           SQL that makes the tables; those with a BLOB key
                                   synchronise (default: a schema of its own)
+          --update FILE           SQL that an update of the app runs after that; some
+                                  machines begin without it and are updated later
           --set TABLE.COLUMN      a column that is a set: a JSON array of texts
           --counter TABLE.COLUMN  a column that is a counter
           --text TABLE.COLUMN     a column that several people edit at once
+          --key TABLE.COLUMN      a column that names the row: rows with the same value
+                                  are one row (several columns: in their order)
           --delete-wins TABLE     deletions win over edits of the same time
-                                  (these four may be given several times)
+                                  (these five may be given several times)
           --nodes N               machines of a run, up to \(Script.nodesMax) (default: 5)
           --seeds N               runs (default: 100)
           --first SEED            the seed of the first run (default: 0)

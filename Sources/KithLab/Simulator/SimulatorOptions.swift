@@ -5,6 +5,8 @@ import KithTesting
 /// What the command line asks for.
 public struct SimulatorOptions {
     var schemaPath: String?
+    /// SQL that an update of the app runs.
+    var updatePath: String?
     var scriptPath: String?
     var nodeCount = 5
     var seedCount: UInt64 = 100
@@ -15,6 +17,7 @@ public struct SimulatorOptions {
     var sets: [String] = []
     var counters: [String] = []
     var texts: [String] = []
+    var keys: [String] = []
     var deleteWins: [String] = []
     var printsTrace = false
     var printsHashes = false
@@ -56,9 +59,11 @@ public struct SimulatorOptions {
 
     enum Option: String, CaseIterable {
         case schema = "--schema"
+        case update = "--update"
         case set = "--set"
         case counter = "--counter"
         case text = "--text"
+        case key = "--key"
         case deleteWins = "--delete-wins"
         case nodes = "--nodes"
         case seeds = "--seeds"
@@ -91,6 +96,7 @@ public struct SimulatorOptions {
     private mutating func set(_ option: Option, _ value: String) throws(LabError) {
         switch option {
         case .schema: schemaPath = value
+        case .update: updatePath = value
         case .script: scriptPath = value
         case .nodes: nodeCount = try number(option, value, upTo: Script.nodesMax)
         case .seeds: seedCount = UInt64(try number(option, value))
@@ -103,6 +109,7 @@ public struct SimulatorOptions {
         case .set: sets.append(value)
         case .counter: counters.append(value)
         case .text: texts.append(value)
+        case .key: keys.append(value)
         case .deleteWins: deleteWins.append(value)
         case .faults: try setFaults(value)
         case .trace, .hash, .stop, .report: break
@@ -145,29 +152,32 @@ public struct SimulatorOptions {
 
     // MARK: Options together
 
+    /// Those that say what the app's tables are.
+    private static let ofSchema: [Option] = [.schema, .update, .set, .counter, .text, .key, .deleteWins]
+
     private func checkTogether(_ given: [String]) throws(LabError) {
         func those(_ isMeant: (String) -> Bool) -> String? {
             let names = given.filter(isMeant)
             return names.isEmpty ? nil : names.joined(separator: ", ")
         }
-        func others(than allowed: Option...) -> String? { those { name in !allowed.contains { $0.rawValue == name } } }
-        func some(of options: Option...) -> String? { those { name in options.contains { $0.rawValue == name } } }
-        if reportsScale, let others = others(than: .report) {
+        func others(than allowed: [Option]) -> String? { those { name in !allowed.contains { $0.rawValue == name } } }
+        func some(of options: [Option]) -> String? { those { name in options.contains { $0.rawValue == name } } }
+        if reportsScale, let others = others(than: [.report]) {
             throw usage("--report has its own schema, nodes and commits: leave out \(others).")
         }
-        if scriptPath != nil, let others = others(than: .script, .trace, .schema, .set, .counter, .text, .deleteWins) {
+        if scriptPath != nil, let others = others(than: [.script, .trace] + Self.ofSchema) {
             throw usage("A script says itself what happens on how many nodes: leave out \(others).")
         }
-        if printsTrace, let others = some(of: .seeds, .hash, .stop) {
+        if printsTrace, let others = some(of: [.seeds, .hash, .stop]) {
             throw usage("--trace shows one run, that of --first or of a script: leave out \(others).")
         }
-        if schemaPath == nil, let others = some(of: .set, .counter, .text, .deleteWins) {
+        if schemaPath == nil, let others = some(of: Self.ofSchema) {
             throw usage("\(others) speaks of the tables of --schema, which is not given.")
         }
-        if schemaPath != nil, faults?.contains(.oldVersion) == true {
+        if schemaPath != nil, updatePath == nil, faults?.contains(.oldVersion) == true {
             throw usage(
                 "--faults \(Fault.oldVersion.rawValue) needs an older version of the app, and an SQL file has one version. "
-                    + "Leave it out, or write the test in Swift with SimulatedSchema.older.")
+                    + "Give with \(Option.update.rawValue) what an update runs, or leave it out.")
         }
     }
 
@@ -180,8 +190,10 @@ public struct SimulatorOptions {
     /// The command that runs a script with the same schema.
     func commandRepeating(script: String) -> String {
         var words = command.split(separator: " ").map(String.init)
-        if let schemaPath { words += [Option.schema.rawValue, schemaPath] }
-        for (option, values) in [(Option.set, sets), (.counter, counters), (.text, texts), (.deleteWins, deleteWins)] {
+        for (option, path) in [(Option.schema, schemaPath), (.update, updatePath)] {
+            if let path { words += [option.rawValue, path] }
+        }
+        for (option, values) in [(Option.set, sets), (.counter, counters), (.text, texts), (.key, keys), (.deleteWins, deleteWins)] {
             for value in values { words += [option.rawValue, value] }
         }
         words += [Option.script.rawValue, script, Option.trace.rawValue]

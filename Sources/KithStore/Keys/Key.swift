@@ -24,6 +24,11 @@ public struct Key: Hashable, Sendable {
 
     /// - Parameter columns: from one to ``columnsMax``, in the order in which they make up the key.
     public init(_ columns: String...) {
+        self.init(columns)
+    }
+
+    /// - Parameter columns: from one to ``columnsMax``, in the order in which they make up the key.
+    public init(_ columns: [String]) {
         self.columns = columns
     }
 }

@@ -7,4 +7,8 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String { message }
+
+    static let migrationWritesRows = SchemaError(
+        "The migration from the older version of the app inserts or changes rows of tables that synchronise. The simulator knows what users "
+            + "write, and would take these for a fault. Leave that out of the schema.")
 }

@@ -47,6 +47,16 @@ public struct SimulatedSchema: Sendable {
         self.init(tables: tables) { database in try Self.execute(sql, in: database) }
     }
 
+    /// The tables that `sql` creates and `update` changes. The older version of the app made those of `sql` alone, and declared `olderTables`.
+    public init(sql: String, olderTables: [TrackedTable], update: String, tables: [TrackedTable]) {
+        self.init(tables: tables) { database in
+            let isEmpty = try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") == 0 }
+            if isEmpty { try Self.execute(sql, in: database) }
+            try Self.execute(update, in: database)
+        }
+        older = Version(tables: olderTables) { database in try Self.execute(sql, in: database) }
+    }
+
     /// Runs SQL that makes tables, with transactions of its own if it has some, as what `.dump` of `sqlite3` prints.
     ///
     /// - Throws: `DatabaseError`, and ``SchemaError`` if a transaction has no end. Foreign keys are obeyed afterwards as they were before.

@@ -135,8 +135,15 @@ struct StoreTemplate: Sendable {
         }
     }
 
-    /// - Throws: ``SchemaError`` if migrating what `older` made inserts rows into tracked tables: nobody would know of them.
+    /// - Throws: ``SchemaError`` if migrating what `older` made fails, writes rows of tracked tables, of which nobody would know, or gives a
+    ///   table another key.
     func checkTakesOver(_ older: StoreTemplate) throws {
+        for table in version.tables {
+            guard let before = older.version.tables.first(where: { $0.name == table.name }), before.key != table.key else { continue }
+            throw SchemaError(
+                "The older version of the app names the rows of \(table.name) otherwise, and a natural key cannot change. "
+                    + "Declare the same key in both, with columns that both have.")
+        }
         let copy = try DatabaseQueue()
         try older.database.backup(to: copy)
         let isChanged: Bool
@@ -148,13 +155,15 @@ struct StoreTemplate: Sendable {
                 }
             }
         } catch let error as DatabaseError {
-            throw SchemaError("The newer version of the app cannot take over what the older one made: \(error.message ?? "\(error)")")
+            let message = error.message ?? "\(error)"
+            // Triggers of a store that is not open.
+            if message.contains("no such function: kith_") { throw SchemaError.migrationWritesRows }
+            let advice =
+                message.contains("trigger kith_")
+                ? ". SQLite drops no column that a trigger names: call KithStore.removeTriggers(of:in:) first." : ""
+            throw SchemaError("The newer version of the app cannot take over what the older one made: \(message)\(advice)")
         }
-        if isChanged {
-            throw SchemaError(
-                "The migration from the older version of the app inserts rows into tables that synchronise. The simulator knows what users "
-                    + "write, and would take these for a fault. Leave the insertions out of the schema.")
-        }
+        if isChanged { throw SchemaError.migrationWritesRows }
     }
 
     private func checkKind(of column: WorkloadTable.Column, _ tracked: TrackedTable) throws {
