@@ -98,7 +98,7 @@ final class SimulatorRunTests {
     @Test func rowsOfOneNaturalKeyAreOneRow() throws {
         let keys = ["--key", "day.date", "--key", "day.place"]
         #expect(try run(Self.day, keys + ["--nodes", "3", "--seeds", "3", "--ops", "20"]))
-        expectRefusal(.data, "day", "UNIQUE") {
+        expectRefusal(.data, "Table day cannot be tracked", "date is NOT NULL without a default") {
             output = []
             return try run(Self.day, ["--seeds", "1"])
         }
