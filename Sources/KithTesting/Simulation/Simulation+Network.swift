@@ -63,8 +63,9 @@ extension Simulation {
             for _ in 0..<random.int(in: 0...max(0, count)) {
                 if isOpen(end), !links[link].isClogged[1 - side] { try receiveFirst(end) }
             }
-            links[link].ends[side]?.inbound = []
         }
+        // What was sent in answer is lost, too: nothing arrives behind a gap.
+        for side in 0...1 { links[link].ends[side]?.inbound = [] }
         let first = random.int(in: 0...1)
         let epoch = links[link].epoch
         try hangUp(EndID(link: link, side: first, epoch: epoch))
