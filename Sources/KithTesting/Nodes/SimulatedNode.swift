@@ -131,7 +131,8 @@ final class SimulatedNode {
         isOld = false
         try version.migrate(database)
         disk.faults?.settle()
-        noteDurable()
+        // After a loss of power it first has to be found out which moment this is.
+        if !hasLostPower { noteDurable() }
     }
 
     /// The machine loses its power, and with it some of what was not synced.
