@@ -57,7 +57,7 @@ public final class KithStore: Sendable {
                 return writer
             }
         }
-        observer = TransactionWatch(writer, signal)
+        observer = TransactionWatch(writer, signal, presence)
         database.add(transactionObserver: observer, extent: .databaseLifetime)
         let names = tables.map(\.name)
         watch = (options.watchesFile ? file : nil).map { file in

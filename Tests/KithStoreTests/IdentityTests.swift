@@ -141,6 +141,31 @@ struct IdentityTests {
         #expect(try session.close().replica != newest.replica)
     }
 
+    @Test("a backup put back after a process was killed that had just committed is a new replica")
+    func restoredBeforeSentinelKnew() throws {
+        let folder = try TemporaryFolder()
+        let session = try Session(folder.file("a"))
+        try session.add(1)
+        _ = try session.store.makeDurable()
+        let backup = try ["", "-wal", "-kith"].map { try Data(contentsOf: URL(fileURLWithPath: folder.file("a" + $0))) }
+        try session.add(2)
+        let newest = try session.close()
+        // As a kill leaves them: the sentinel has not heard of the second commit.
+        for (suffix, content) in zip(["", "-wal", "-kith"], backup) {
+            let file = folder.file("a" + suffix)
+            if !FileManager.default.fileExists(atPath: file) { FileManager.default.createFile(atPath: file, contents: nil) }
+            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
+            try handle.truncate(atOffset: 0)
+            try handle.write(contentsOf: content)
+            try handle.close()
+        }
+        let restored = try Session(folder.file("a"))
+        #expect(restored.store.identityDoubt == .olderDatabase)
+        let summary = try restored.close()
+        #expect(summary.replica != newest.replica)
+        #expect(summary.vector[newest.replica] == 1)
+    }
+
     @Test("a store that moved to another machine is a new replica")
     func moved() throws {
         let folder = try TemporaryFolder()

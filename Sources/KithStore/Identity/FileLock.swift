@@ -63,6 +63,11 @@ final class FileLock: Sendable {
         _ = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }
 
+    /// Writes over the beginning of the file; a failure changes nothing.
+    func overwrite(with bytes: [UInt8]) {
+        _ = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    }
+
     private static func failure(_ path: String) -> StoreError {
         StoreError(
             .readOnly,

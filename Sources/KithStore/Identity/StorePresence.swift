@@ -11,6 +11,7 @@ final class StorePresence: Sendable {
     private let host: HostIdentity
     private let lock: FileLock
     private let sentinelPath: String
+    private let mark = Mutex(CommitMark(opening: ""))
     /// Whether no other process had the store open, so that its identity is to be judged.
     let isFirst: Bool
 
@@ -38,7 +39,9 @@ final class StorePresence: Sendable {
     func doubt(_ claim: Sentinel.Claim) -> IdentityDoubt? {
         guard isFirst else { return nil }
         guard let sentinel = Sentinel(path: sentinelPath) else { return .unknown }
-        return sentinel.doubt(claim, host: host, file: file)
+        if let doubt = sentinel.doubt(claim, host: host, file: file) { return doubt }
+        guard let newest = SmallFile.read(lock.path).flatMap({ CommitMark.sequence(in: $0, for: claim) }) else { return nil }
+        return newest > claim.sequence ? .olderDatabase : nil
     }
 
     /// The database is about to be open as this replica. On the disk before anything is committed, so that no stop of the
@@ -53,6 +56,7 @@ final class StorePresence: Sendable {
 
     /// The database is open as this replica; others may open it now.
     func enter(_ claim: Sentinel.Claim) throws {
+        mark.withLock { $0 = CommitMark(opening: claim.opening) }
         guard isFirst else { return }
         try note(claim)
         try lock.take(.shared)
@@ -61,6 +65,11 @@ final class StorePresence: Sendable {
     /// The database goes on as another replica, or its newest commit moved.
     func note(_ claim: Sentinel.Claim) throws {
         try sentinel(claim).write(to: sentinelPath, isDurable: false)
+    }
+
+    /// The store has made a commit of its own.
+    func noteCommit(_ dot: Dot) {
+        mark.withLock { lock.overwrite(with: $0.line(for: dot)) }
     }
 
     /// This process has closed the store. The last one notes that nothing is missing on the disk.

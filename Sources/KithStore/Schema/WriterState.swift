@@ -41,19 +41,27 @@ final class WriterState {
         entry.willCommit()
     }
 
-    /// The transaction has committed. Returns what it has added to the vector, if anything.
-    func commit() -> (learned: VersionVector, news: CommitNews)? {
+    /// What a transaction has added to the vector.
+    struct Commit {
+        /// The commit of this replica, if it is one.
+        let own: Dot?
+        let learned: VersionVector
+        let news: CommitNews
+    }
+
+    /// The transaction has committed. Returns what it has added, if anything.
+    func commit() -> Commit? {
         entry.commit()
         capture.staleSaves = StaleSaves()
         let own = clock.end()
         defer { merged = nil }
-        guard let merged else { return own.map { (VersionVector([$0.dot]), .own($0)) } }
+        guard let merged else { return own.map { Commit(own: $0.dot, learned: VersionVector([$0.dot]), news: .own($0)) } }
         var learned = merged.vector
         if let own, !learned.covers(own.dot) {
             learned.insert(own.dot)
-            return (learned, .unknown)
+            return Commit(own: own.dot, learned: learned, news: .unknown)
         }
-        return (learned, .merged(merged))
+        return Commit(own: own?.dot, learned: learned, news: .merged(merged))
     }
 
     /// The transaction was rolled back: the next one reads everything again.

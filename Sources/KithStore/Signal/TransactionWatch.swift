@@ -5,10 +5,12 @@ import KithCausality
 final class TransactionWatch: TransactionObserver, Sendable {
     private let writer: WriterBox
     private let signal: CommitSignal
+    private let presence: StorePresence?
 
-    init(_ writer: WriterBox, _ signal: CommitSignal) {
+    init(_ writer: WriterBox, _ signal: CommitSignal, _ presence: StorePresence?) {
         self.writer = writer
         self.signal = signal
+        self.presence = presence
     }
 
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
@@ -19,7 +21,10 @@ final class TransactionWatch: TransactionObserver, Sendable {
     }
 
     func databaseDidCommit(_ db: Database) {
-        if let (learned, news) = writer.state.commit() { signal.didCommit(learned, news) }
+        if let commit = writer.state.commit() {
+            if let own = commit.own { presence?.noteCommit(own) }
+            signal.didCommit(commit.learned, commit.news)
+        }
         // If the file is busy, the next merge or opening does it.
         try? writer.state.settleAfterCommit(db)
     }
