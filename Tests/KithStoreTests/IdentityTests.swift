@@ -153,7 +153,7 @@ struct IdentityTests {
         // As a kill leaves them: the sentinel has not heard of the second commit.
         for (suffix, content) in zip(["", "-wal", "-kith"], backup) {
             let file = folder.file("a" + suffix)
-            if !FileManager.default.fileExists(atPath: file) { FileManager.default.createFile(atPath: file, contents: nil) }
+            if !FileManager.default.fileExists(atPath: file) { try Data().write(to: URL(fileURLWithPath: file)) }
             let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
             try handle.truncate(atOffset: 0)
             try handle.write(contentsOf: content)
