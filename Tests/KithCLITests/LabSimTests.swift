@@ -49,7 +49,7 @@ struct LabSimTests {
     func help() throws {
         let help = try sim("--help")
         #expect(help.status == 0)
-        for part in ["kith lab sim [--schema FILE] --script FILE", "--nodes N", "up to 64 (default: 5)", "old-version"] {
+        for part in ["kith lab sim [--schema FILE [--update FILE]] --script FILE", "--nodes N", "up to 64 (default: 5)", "old-version"] {
             #expect(help.output.contains(part), "\(help.output)")
         }
         #expect(!help.output.contains("kith-sim"))
