@@ -31,6 +31,8 @@ final class NodeDisk {
     private static let databaseName = "app.sqlite"
     private static let companions = ["-wal", "-shm"].map { databaseName + $0 }
     private static let sentinelName = databaseName + "-kith"
+    /// The file that processes lock, in which a store notes its commits and never waits for the disk.
+    private static let lockName = databaseName + "-kith-lock"
 
     /// The small file by which a store is told from a copy; empty if there is none.
     func sentinel() -> Data {
@@ -66,6 +68,7 @@ final class NodeDisk {
         var random = SplitMix64(seed: seed)
         try end(closing: close) { file in
             if file.lastPathComponent == Self.sentinelName { return random.pick(sentinels) ?? Data() }
+            if file.lastPathComponent == Self.lockName { return Data() }
             return if let bytes = try faults.survivor(of: file.path, seed: random.next()) { Data(bytes) } else {
                 try Data(contentsOf: file)
             }
