@@ -35,4 +35,35 @@ struct ProgressTests {
         _ = try second.store.apply(first.store.slice(SliceRequest(since: second.store.vector()), limits: SliceLimits(rowsMax: 2)))
         #expect(try second.store.summary().resumption != nil)
     }
+
+    @Test("a delta of which nothing is left ends with a slice that follows the one before")
+    func emptyEnd() throws {
+        let stores = try (0..<3).map { _ in try TestStore() }
+        let (sender, receiver, third) = (stores[0], stores[1], stores[2])
+        func add(_ number: UInt64, to store: TestStore) throws {
+            try store.execute("INSERT INTO note (id, title) VALUES (?, 'first')", [key(number)])
+        }
+        for number in 1...2 { try add(UInt64(number), to: sender) }
+        for store in [receiver, third] { try store.receive(from: sender) }
+        for number in 1...2 { try sender.execute("UPDATE note SET title = 'second' WHERE id = ?", [key(UInt64(number))]) }
+        try third.receive(from: sender)
+        try add(3, to: third)
+        // Of a catch-up that breaks off, the receiver has the second row, and overwrites it.
+        let one = SliceLimits(rowsMax: 1)
+        let begun = try third.store.slice(SliceRequest(since: receiver.store.vector()), limits: one)
+        let row = try third.store.slice(SliceRequest(since: begun.since, after: begun.position, target: begun.target), limits: one)
+        #expect(!row.isLast && row.rows.map(\.id) == [rowID(2)])
+        _ = try receiver.store.apply(row)
+        try receiver.execute("UPDATE note SET title = 'third' WHERE id = ?", [key(2)])
+        // The sender hears of that between two slices.
+        let first = try sender.store.slice(SliceRequest(since: receiver.store.vector()), limits: one)
+        #expect(!first.isLast && first.rows.map(\.id) == [rowID(1)])
+        try sender.receive(from: receiver)
+        let last = try sender.store.slice(SliceRequest(since: first.since, after: first.position, target: first.target), limits: one)
+        #expect(last.isLast && last.rows.isEmpty && last.follows(first.position))
+        for slice in [first, last] { _ = try receiver.store.apply(slice) }
+        #expect(try receiver.row(rowID(1))?["title"] == "second")
+        #expect(try receiver.row(rowID(2))?["title"] == "third")
+        try receiver.expectSound()
+    }
 }

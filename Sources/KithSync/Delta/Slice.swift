@@ -161,7 +161,9 @@ public struct Slice: Hashable, Sendable {
     public func follows(_ after: SlicePosition?) -> Bool {
         guard let position else { return isLast }
         guard let after else { return true }
-        return isPrelude ? after <= position : after < position
+        // What was left of a delta may be known to the receiver, or superseded, by the time it is read.
+        let isEmptyEnd = isLast && rows.isEmpty
+        return isPrelude || isEmptyEnd ? after <= position : after < position
     }
 
     /// The vector of ``target``.

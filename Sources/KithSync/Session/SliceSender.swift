@@ -113,7 +113,7 @@ struct SliceSender: Hashable, Sendable {
             exhausted = vector
             return nil
         }
-        guard slice.isLast || slice.follows(delta.after) else {
+        guard slice.follows(delta.after) else {
             throw CloseReason(.storeFailed, "The store read a slice that does not advance.")
         }
         if !peerUnderstandsTexts, slice.tables.contains(where: { $0.columns.contains { $0.kind == .text } }) { throw .noTexts }
