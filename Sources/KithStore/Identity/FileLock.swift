@@ -57,10 +57,9 @@ final class FileLock: Sendable {
     }
 
     func write(_ text: String) {
-        let bytes = Array(text.utf8)
         // For people only; a failure changes nothing.
         _ = ftruncate(descriptor, 0)
-        _ = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+        overwrite(with: Array(text.utf8))
     }
 
     /// Writes over the beginning of the file; a failure changes nothing.
