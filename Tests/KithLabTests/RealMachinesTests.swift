@@ -60,6 +60,52 @@ struct RealMachinesTests {
         }
     }
 
+    /// The lab runs what a person has, so it is lied to by a program: one that says a title is written and does not write it, and
+    /// that wipes the text of a note when it colors it.
+    @Test func aMachineThatLosesWhatItAcknowledgedIsFoundOut() throws {
+        try LabProgram.withFolder { folder in
+            let careless = folder.appending(path: "careless")
+            try """
+            #!/bin/sh
+            case " $* " in
+                *" --title "*) echo "Changed title of List." ;;
+                *" --color "*) exec '\(LabProgram.path)' "$@" --body '' ;;
+                *) exec '\(LabProgram.path)' "$@" ;;
+            esac
+            """.write(to: careless, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: careless.path)
+            let file = folder.appending(path: "careless.yaml")
+            try """
+            lasts: 3s
+            binaries: {careless: }
+            nodes:
+              a:
+              b: {binary: careless}
+            events:
+              - {at: 1s, write: {on: b, note: list, add: List, line: bread, tag: home}}
+              - {at: 2s, write: {on: b, note: list, title: Groceries, color: green}}
+            """.write(to: file, atomically: true, encoding: .utf8)
+            let page = folder.appending(path: "report.html")
+            let result = try LabProgram.run(
+                ["lab", "run", file.path, "--json", "--report", page.path, "--binary", "careless=\(careless.path)"], in: folder)
+            #expect(result.status == 1, "\(result.errors)")
+            let record = try JSONDecoder().decode(LabRecord.self, from: Data(result.output.utf8))
+            #expect(record.writes.map(\.outcome) == .init(repeating: "acknowledged", count: 5))
+            #expect(record.findings.map(\.rule) == [.writeLost, .writeLost])
+            #expect(record.checks.map(\.outcome) == [.passed, .passed, .broken, .passed, .passed, .passed])
+            // The title never left its author; the line reached the other machine before it was lost, or on its way.
+            #expect(record.findings.map { finding in record.writes.first { $0.index == finding.write }?.value } == ["Groceries", "bread"])
+            #expect(record.findings.map { Set($0.path.map(\.node)) } == [[1], [0, 1]])
+            let text = try String(contentsOf: page, encoding: .utf8)
+            #expect(text.contains("2 promises were broken"))
+            for finding in record.findings {
+                #expect(result.errors.contains("writeLost: \(finding.sentence)"))
+                #expect(text.contains(finding.sentence))
+                for station in finding.path { #expect(text.contains(station.text)) }
+            }
+        }
+    }
+
     @Test func aRunThatIsInterruptedLeavesNothingBehind() throws {
         try LabProgram.withFolder { folder in
             let process = Process()

@@ -38,6 +38,18 @@ struct ReportInBrowserTests {
         }
     }
 
+    /// Compared with the same page without its content, which is as large and as plain as a blank one.
+    @Test(arguments: [390, 1_280]) func aReportIsNotBlank(width: Int) throws {
+        let page = HTMLReport(try recorded()).text
+        let blank = page.replacingOccurrences(of: "</head>", with: "<style>main { display: none }</style></head>")
+        try LabProgram.withFolder { folder in
+            let pictures = try [page, blank].map { try Browser.picture(of: $0, width: width, height: 800, in: folder) }
+            #expect(pictures.map(\.width) == [width, width])
+            #expect(pictures.map(\.height) == [800, 800])
+            #expect(pictures[0].bytes > 5 * pictures[1].bytes, "\(pictures)")
+        }
+    }
+
     @Test func aPageThatIsTooWideOrFailsIsSeen() throws {
         let page =
             "<!doctype html><html><head></head><body><p style=\"width:900px\">wide</p><script>throw Error(\"planted\")</script></body></html>"

@@ -10,17 +10,32 @@ import Testing
     .enabled(if: ProcessInfo.processInfo.environment["KITH_SOAK"] != nil, "runs for long; KITH_SOAK is not set"),
     .enabled(if: PrivateWorld.obstacle() == nil, "no lab on this machine; it needs root and namespaces"))
 struct SoakScenariosTests {
+    /// An older kith for the scenarios that ask for a second version, from `KITH_OLD`; `nil` if none was given.
+    private static let older = ProcessInfo.processInfo.environment["KITH_OLD"].flatMap { $0.isEmpty ? nil : $0 }
+
+    @Test(
+        "Two versions are two programs",
+        .enabled(if: older != nil, "the scenario `versions` runs with one version only; KITH_OLD is not set"))
+    func olderIsAnother() throws {
+        let older = try #require(Self.older)
+        #expect(!FileManager.default.contentsEqual(atPath: older, andPath: LabProgram.path), "KITH_OLD is the kith that is tested")
+    }
+
     @Test("Every promise is kept", arguments: ShippedScenario.all.map(\.name))
     func isKept(name: String) throws {
+        let scenario = try ScenarioReader.read(#require(ShippedScenario.named(name)).text, name: name)
+        let others = Self.older.map { older in scenario.binaries.keys.sorted().flatMap { ["--binary", "\($0)=\(older)"] } } ?? []
         try LabProgram.withFolder { folder in
-            let result = try LabProgram.run(["lab", "run", name, "--json"], in: folder)
+            let result = try LabProgram.run(["lab", "run", name, "--json"] + others, in: folder)
             #expect(result.status == 0, "\(result.errors)")
             let record = try JSONDecoder().decode(LabRecord.self, from: Data(result.output.utf8))
             #expect(record.findings == [])
             #expect(record.checks.count == 6)
             #expect(record.checks.filter { $0.outcome != .passed } == [])
+            // A run with one version only says so itself.
+            #expect(record.remarks == (Self.older == nil ? scenario.notTried : []))
             // What is kept is not nothing: most of the plan was written, and every commit reached everybody.
-            let planned = try Plan(ScenarioReader.read(#require(ShippedScenario.named(name)).text, name: name)).steps.count {
+            let planned = Plan(scenario).steps.count {
                 if case .write = $0.action { true } else { false }
             }
             #expect(record.writes.count == planned)

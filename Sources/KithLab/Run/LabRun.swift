@@ -38,7 +38,10 @@ final class LabRun {
         network = Switch(taps, scenario)
         for (index, node) in scenario.nodes.enumerated() {
             var program = kith
-            if let binary = node.binary, let path = scenario.binaries[binary], !path.isEmpty { program = path }
+            if let binary = node.binary, let path = scenario.binaries[binary], !path.isEmpty {
+                // Whole, because a machine begins in another folder.
+                program = URL(filePath: path).absoluteURL.path
+            }
             hosts.append(try Host(index, node, in: folder, kith: program, clockLibrary: clock, tapName: "node\(index)"))
         }
         let frames = network

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// Headless Chromium, which loads a page in frames of given widths and says what it looks like there.
+/// Headless Chromium, which loads a page in frames of given widths and says what it looks like there, or takes a picture of it.
 enum Browser {
     static let path = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].lazy.flatMap { name in
         (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map { "\($0)/\(name)" }
@@ -23,23 +23,37 @@ enum Browser {
     static func looks(at page: String, widths: [Int], in folder: URL) throws -> [Look] {
         let file = folder.appending(path: "frames.html")
         try frames(page, widths).write(to: file, atomically: true, encoding: .utf8)
-        let output = folder.appending(path: "dom")
+        let dom = try run(["--window-size=1600,1200", "--dump-dom", file.absoluteString], in: folder)
+        let result = try #require(dom.components(separatedBy: "data-looks=\"").dropFirst().first?.split(separator: "\"").first)
+        return try JSONDecoder().decode([Look].self, from: try #require(Data(base64Encoded: String(result))))
+    }
+
+    /// What a window of this size shows of a page.
+    static func picture(of page: String, width: Int, height: Int, in folder: URL) throws -> Picture {
+        let (file, picture) = (folder.appending(path: "page.html"), folder.appending(path: "picture.png"))
+        try page.write(to: file, atomically: true, encoding: .utf8)
+        _ = try run(["--window-size=\(width),\(height)", "--screenshot=\(picture.path)", file.absoluteString], in: folder)
+        return try Picture(png: Data(contentsOf: picture))
+    }
+
+    /// Runs it to its end. Returns what it printed.
+    private static func run(_ arguments: [String], in folder: URL) throws -> String {
+        let output = folder.appending(path: "output")
         _ = FileManager.default.createFile(atPath: output.path, contents: nil)
         let process = Process()
         process.executableURL = URL(filePath: try #require(path))
-        process.arguments = [
-            "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--user-data-dir=\(folder.appending(path: "profile").path)",
-            "--window-size=1600,1200", "--dump-dom", file.absoluteString,
-        ]
+        process.arguments =
+            [
+                "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                "--user-data-dir=\(folder.appending(path: "profile").path)",
+            ] + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(["HOME": folder.path]) { $1 }
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = FileHandle.nullDevice
         process.standardInput = FileHandle.nullDevice
         try process.run()
         process.waitUntilExit()
-        let dom = try String(contentsOf: output, encoding: .utf8)
-        let result = try #require(dom.components(separatedBy: "data-looks=\"").dropFirst().first?.split(separator: "\"").first)
-        return try JSONDecoder().decode([Look].self, from: try #require(Data(base64Encoded: String(result))))
+        return try String(contentsOf: output, encoding: .utf8)
     }
 
     /// Windows have a least width, frames have none; and a page in a frame may be looked at from the page around it.
