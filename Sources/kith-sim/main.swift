@@ -7,7 +7,7 @@ if arguments.contains("--help") {
     exit(0)
 }
 do {
-    exit(try SimulatorRun(SimulatorOptions(arguments)).run() ? 0 : 1)
+    exit(try SimulatorRun(SimulatorOptions(arguments), ownsProcess: true).run() ? 0 : 1)
 } catch {
     FileHandle.standardError.write(Data("kith-sim: \(error)\n".utf8))
     exit(2)

@@ -12,16 +12,17 @@ import Testing
         #expect(Set(hashes).count == 8)
     }
 
-    @Test func `the same seed gives the same trace in another process`() throws {
+    @Test(arguments: [nil, [.forgery, .damage]] as [[Fault]?])
+    func `the same seed gives the same trace in another process`(faults: [Fault]?) throws {
         var simulator = try KithSimulator(.standard)
+        if let faults { simulator.faults = faults }
         simulator.commitCount = 40
         let own = (0..<20 as Range<UInt64>).map { seed in
             "\(seed) \(String(simulator.run(simulator.script(seed: seed)).traceHash, radix: 16))"
         }
-        let tool: URL = try #require(Self.simulatorTools.first, "kith-sim is not beside the tests")
-        let process = Process()
-        process.executableURL = tool
+        let process = try Self.simulator()
         process.arguments = ["--seeds", "20", "--ops", "40", "--hash"]
+        if let faults { process.arguments?.append(contentsOf: ["--faults", faults.map(\.rawValue).joined(separator: ",")]) }
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()
@@ -30,11 +31,33 @@ import Testing
         #expect(output.split(separator: "\n").prefix(20).map(String.init) == own)
     }
 
+    @Test func `a process that dies of a trap says in which seed`() throws {
+        let process = try Self.simulator()
+        process.arguments = ["--seeds", "1000000", "--first", "7", "--nodes", "1", "--ops", "1", "--faults", "crash,clog=0.1", "--hash"]
+        // Swift's own handler takes a signal that comes from outside for dealt with, and the process would go on.
+        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        let (output, errors) = (Pipe(), Pipe())
+        (process.standardOutput, process.standardError) = (output, errors)
+        try process.run()
+        // Seed 7 is done, and another one under way.
+        #expect(!output.fileHandleForReading.availableData.isEmpty)
+        kill(process.processIdentifier, SIGTRAP)
+        let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGTRAP)
+        let options = "--nodes 1 --ops 1 --faults crash,clog=0.1"
+        #expect(said.hasPrefix("Seed ") && said.contains(" ends the process. Repeat it with: kith-sim \(options) --first "), "\(said)")
+    }
+
     /// `kith-sim`, which is built beside the tests.
-    private static var simulatorTools: [URL] {
-        [Bundle.main.bundleURL, Bundle.module.bundleURL.deletingLastPathComponent()]
+    private static func simulator() throws -> Process {
+        let tool = [Bundle.main.bundleURL, Bundle.module.bundleURL.deletingLastPathComponent()]
             .map { $0.appendingPathComponent("kith-sim") }
-            .filter { FileManager.default.isExecutableFile(atPath: $0.path) }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+        let process = Process()
+        let executable: URL = try #require(tool, "kith-sim is not beside the tests")
+        process.executableURL = executable
+        return process
     }
 
     @Test func `a trace for people changes nothing`() throws {

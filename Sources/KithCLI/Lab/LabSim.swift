@@ -19,7 +19,7 @@ struct LabSim: ParsableCommand {
     var options: [String] = []
 
     func run() throws {
-        let isKept = try SimulatorRun(SimulatorOptions(options, of: Self.name)).run()
+        let isKept = try SimulatorRun(SimulatorOptions(options, of: Self.name), ownsProcess: true).run()
         if !isKept { throw ExitCode(1) }
     }
 }

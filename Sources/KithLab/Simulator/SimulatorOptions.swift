@@ -189,6 +189,21 @@ public struct SimulatorOptions {
 
     /// The command that runs a script with the same schema.
     func commandRepeating(script: String) -> String {
+        shellLine(schemaWords + [Option.script.rawValue, script, Option.trace.rawValue])
+    }
+
+    /// The command that runs one seed as it is run now.
+    func commandRepeating(seed: UInt64) -> String {
+        var words = schemaWords
+        words += [Option.nodes.rawValue, String(nodeCount), Option.ops.rawValue, String(commitCount)]
+        if let faults {
+            let names = faults.map { fault in fault.rawValue + (faultRates[fault].map { "=\($0)" } ?? "") }
+            words += [Option.faults.rawValue, names.isEmpty ? "none" : names.joined(separator: ",")]
+        }
+        return shellLine(words + [Option.first.rawValue, String(seed), Option.seeds.rawValue, "1"])
+    }
+
+    private var schemaWords: [String] {
         var words = command.split(separator: " ").map(String.init)
         for (option, path) in [(Option.schema, schemaPath), (.update, updatePath)] {
             if let path { words += [option.rawValue, path] }
@@ -196,14 +211,17 @@ public struct SimulatorOptions {
         for (option, values) in [(Option.set, sets), (.counter, counters), (.text, texts), (.key, keys), (.deleteWins, deleteWins)] {
             for value in values { words += [option.rawValue, value] }
         }
-        words += [Option.script.rawValue, script, Option.trace.rawValue]
-        return words.map(Self.shellWord).joined(separator: " ")
+        return words
+    }
+
+    private func shellLine(_ words: [String]) -> String {
+        words.map(Self.shellWord).joined(separator: " ")
     }
 
     /// `word` as a shell takes it for one word.
     private static func shellWord(_ word: String) -> String {
         let plain = { (character: Character) in
-            character.isASCII && (character.isLetter || character.isNumber || "-_./+,:@%".contains(character))
+            character.isASCII && (character.isLetter || character.isNumber || "-_./+,:@%=".contains(character))
         }
         if !word.isEmpty, word.allSatisfy(plain) { return word }
         return "'" + word.replacing("'", with: #"'\''"#) + "'"

@@ -8,17 +8,20 @@ public struct SimulatorRun {
     private let output: (String) -> Void
     /// Prints one line on what is going on.
     private let notice: (String) -> Void
+    private let ownsProcess: Bool
 
     /// - Parameters:
     ///   - output: prints a line of the results; standard output.
     ///   - notice: prints a line about the schema; standard error.
+    ///   - ownsProcess: whether the process does nothing else: it shows on a terminal how far it is, and, if it dies of a trap, in which seed.
     public init(
         _ options: SimulatorOptions, output: @escaping (String) -> Void = { print($0) },
-        notice: @escaping (String) -> Void = { FileHandle.standardError.write(Data(($0 + "\n").utf8)) }
+        notice: @escaping (String) -> Void = { FileHandle.standardError.write(Data(($0 + "\n").utf8)) }, ownsProcess: Bool = false
     ) {
         self.options = options
         self.output = output
         self.notice = notice
+        self.ownsProcess = ownsProcess
     }
 
     /// Returns whether every promise was kept.
@@ -64,25 +67,36 @@ public struct SimulatorRun {
 
     private func runSeeds(_ simulator: KithSimulator) -> Bool {
         let start = Date()
-        var seeds = 0
+        var seeds: UInt64 = 0
         var broken = 0
         var commits = 0
         var applies = 0
+        if ownsProcess { TrapNote.prepare() }
         for seed in options.firstSeed..<options.firstSeed + options.seedCount {
+            if ownsProcess {
+                TrapNote.set("Seed \(seed) ends the process. Repeat it with: \(options.commandRepeating(seed: seed))")
+                progress(seeds)
+            }
             let report = simulator.run(simulator.script(seed: seed))
             seeds += 1
             commits += report.statistics.commits
             applies += report.statistics.applies
-            if options.printsHashes { output("\(seed) \(String(report.traceHash, radix: 16))") }
+            if options.printsHashes {
+                output("\(seed) \(String(report.traceHash, radix: 16))")
+                fflush(nil)
+            }
             guard let violation = report.violation else { continue }
             broken += 1
             if options.stopsAtFirst {
+                progress(nil)
                 output("Seed \(seed), after \(seeds) seeds: \(violation)")
                 return false
             }
+            progress(nil)
             for failure in simulator.failures(seeds: [seed]) { output(failure.description(howToRepeat: howToRepeat)) }
         }
         let seconds = Date().timeIntervalSince(start)
+        progress(nil)
         output(
             """
             \(seeds) seeds of \(options.nodeCount) nodes, \(commits) commits, \(applies) slices applied, \
@@ -90,6 +104,13 @@ public struct SimulatorRun {
             \(broken == 0 ? "every promise was kept." : "\(broken) seeds broke a promise.")
             """)
         return broken == 0
+    }
+
+    /// Shows on a terminal how many seeds are done, and takes that away again when there is something else to say.
+    private func progress(_ seeds: UInt64?) {
+        guard ownsProcess, isatty(STDERR_FILENO) == 1, !options.printsHashes else { return }
+        let text = seeds.map { "\($0) of \(options.seedCount) seeds" } ?? ""
+        FileHandle.standardError.write(Data("\r\u{1b}[K\(text)".utf8))
     }
 
     private var howToRepeat: String {
