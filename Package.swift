@@ -125,7 +125,7 @@ let package = Package(
         tests("KithStoreTests", ["KithCausality", "KithText", "KithSync", "KithStore", "kith-conformance", grdb, sqlite], fixtures: true),
         tests("KithTextTests", ["KithCausality", "KithText", crypto], fixtures: true),
         tests("KithTrustTests", ["KithTrust", crypto] + certificates),
-        tests("KithTransportTests", ["KithTransport", "KithTrust", crypto] + certificates + nio),
+        tests("KithTransportTests", ["KithSync", "KithTransport", "KithTrust", crypto] + certificates + nio),
         tests("KithDiscoveryTests", ["KithDiscovery", logging]),
         tests("KithTests", ["Kith", "KithDiscovery", "KithTransport", "KithCausality", grdb, logging]),
         tests("KithTestingTests", ["KithCausality", "KithSync", "KithStore", "KithTesting", "kith-sim", grdb], fixtures: true),

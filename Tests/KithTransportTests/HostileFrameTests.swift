@@ -1,3 +1,4 @@
+import KithSync
 import KithTrust
 import NIOCore
 import Testing

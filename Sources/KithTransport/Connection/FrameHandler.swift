@@ -1,3 +1,4 @@
+import KithSync
 import NIOCore
 import NIOSSL
 import NIOTLS

@@ -1,3 +1,4 @@
+import KithSync
 import NIOCore
 import Synchronization
 
@@ -153,7 +154,7 @@ final class OutboundQueue: Sendable {
         let before = buffer.writerIndex
         if state.takenOfFirst == 0 {
             // A header may exceed `bytesMax` by three bytes, which is simpler than cutting it.
-            buffer.writeInteger(UInt32(truncatingIfNeeded: frame.count))
+            buffer.writeInteger(FrameDecoder.header(of: frame))
             state.takenOfFirst = FrameDecoder.headerBytes
         }
         let start = state.takenOfFirst - FrameDecoder.headerBytes

@@ -1,16 +1,14 @@
-import NIOCore
-
 /// Cuts a stream of bytes into frames: four bytes of length, big-endian, then that many bytes. A pure value.
 ///
 /// The length is judged before anything is allocated for it, and memory grows with the bytes that arrive, not with
-/// the length that was promised.
-struct FrameDecoder: Sendable {
+/// the length that was promised. A stream that ends in the middle of a frame leaves no frame.
+public struct FrameDecoder: Sendable {
     /// Bytes of the length in front of each frame.
-    static let headerBytes = 4
+    public static let headerBytes = 4
     /// Bytes reserved for a frame before its content has arrived.
-    static let reservedBytesMax = 64 * 1024
+    public static let reservedBytesMax = 64 * 1024
 
-    enum Step: Hashable, Sendable {
+    public enum Step: Hashable, Sendable {
         /// A whole frame.
         case frame([UInt8])
         /// The input is used up; nothing is decided.
@@ -25,28 +23,33 @@ struct FrameDecoder: Sendable {
     private var length = 0
     private var body: [UInt8]?
 
+    public init() {}
+
+    /// The length that stands in front of `frame`, to be written in big-endian order.
+    public static func header(of frame: [UInt8]) -> UInt32 {
+        UInt32(truncatingIfNeeded: frame.count)
+    }
+
     /// Whether a frame has begun and is not complete.
-    var isInsideFrame: Bool { headerCount > 0 }
+    public var isInsideFrame: Bool { headerCount > 0 }
 
     /// Bytes held for the incomplete frame.
-    var reservedBytes: Int { body?.capacity ?? 0 }
+    public var reservedBytes: Int { body?.capacity ?? 0 }
 
-    /// Takes bytes from `input` up to the end of the next frame.
+    /// Takes bytes from the front of `input` up to the end of the next frame.
     /// - Parameter limit: longest frame allowed, in bytes.
-    mutating func next(from input: inout ByteBuffer, limit: Int) -> Step {
+    public mutating func next(from input: inout UnsafeRawBufferPointer.SubSequence, limit: Int) -> Step {
         while headerCount < Self.headerBytes {
-            guard let byte = input.readInteger(as: UInt8.self) else { return .needsMore }
+            guard let byte = input.popFirst() else { return .needsMore }
             length = length << 8 | Int(byte)
             headerCount += 1
         }
         guard length > 0 else { return .empty }
         guard var content = body ?? begin(limit: limit) else { return .overLimit(length) }
         body = nil  // so that the array has one owner and grows in place
-        let count = min(length - content.count, input.readableBytes)
-        input.readWithUnsafeReadableBytes { bytes in
-            content.append(contentsOf: bytes.prefix(count))
-            return count
-        }
+        let taken = input.prefix(length - content.count)
+        content.append(contentsOf: UnsafeRawBufferPointer(rebasing: taken))
+        input = input[taken.endIndex...]
         guard content.count == length else {
             body = content
             return .needsMore
