@@ -14,6 +14,8 @@ import Testing
             "WITH n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 9) "
                 + "INSERT INTO kith_hidden (tbl, id, state, reason, since) SELECT 1, i, x'00', 1, 0 FROM n",
             "WITH n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 99) INSERT INTO kith_dot SELECT 1, i, 1, i FROM n",
+            "WITH n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 99) INSERT INTO kith_waiting SELECT 1, i, 1, 1, i FROM n",
+            "WITH n (i) AS (VALUES (7) UNION ALL SELECT i + 1 FROM n WHERE i < 99) INSERT INTO kith_clock_1 SELECT i, i, 1, 1, 1, 1, NULL, NULL FROM n",
         ])
     func `what waits for nothing, or is more than was written, is found out`(sql: String) throws {
         let simulation = try Simulation(
@@ -23,6 +25,14 @@ import Testing
         try simulation.nodes[1].database.write { db in try db.execute(sql: sql) }
         let broken = #expect(throws: Violation.self) { try simulation.checkSizes() }
         #expect(broken?.rule == .storeTooLarge)
+    }
+
+    @Test func `a slice is known for one`() throws {
+        let simulation = try Simulation(Script(parsing: "A: insert note 1 title='one'"), Workload(.standard))
+        defer { simulation.stop() }
+        try simulation.run()
+        let slice = try #require(simulation.nodes[0].store).delta(since: VersionVector())
+        #expect(!slice.rows.isEmpty && SliceWindow.isSlice(FrameCodec.encode(.slice(slice, alsoSentTo: []))))
     }
 
     @Test func `a window is full at its limit, and too large one past it, until the other side answers`() {

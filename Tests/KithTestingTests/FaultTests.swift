@@ -10,6 +10,18 @@ import Testing
         return simulator
     }
 
+    /// `split` and `swizzle` are made of others, and tried below; `garbage` needs longer runs, and is tried in `PromiseTests`.
+    @Test(arguments: Fault.allCases.filter { ![.split, .swizzle, .garbage].contains($0) })
+    func `each fault befalls something`(fault: Fault) throws {
+        var simulator = try PromiseTests.simulator()
+        simulator.commitCount = 25
+        simulator.faults = []
+        simulator.faultRates = [fault: 0.3]
+        let reports = (0..<2 as Range<UInt64>).map { simulator.run(simulator.script(seed: $0)) }
+        #expect(reports.allSatisfy { $0.violation == nil }, "\(reports.map(\.violation))")
+        #expect(reports.contains { $0.statistics.faults[fault] ?? 0 > 0 })
+    }
+
     @Test func `a machine that sleeps for a month writes nothing, and takes part again when it wakes`() throws {
         let script = try Script(
             parsing: """
@@ -54,6 +66,13 @@ import Testing
         }
         #expect(hours.count > 4)
         #expect(hours.contains { $0 > 24 * 31 })
+    }
+
+    @Test func `connections are lost in the middle of frames`() throws {
+        var simulator = try Self.simulator(.lostConnection)
+        simulator.faultRates = [.lostConnection: 0.8]
+        let torn = (0..<4 as Range<UInt64>).map { simulator.run(simulator.script(seed: $0)).statistics.framesTorn }
+        #expect(torn.reduce(0, +) > 4, "\(torn)")
     }
 
     @Test func `seeds split machines into two groups that have no link between them`() throws {

@@ -21,7 +21,8 @@ import Testing
             ("A: eat note 1", "eat is no statement"), ("A: insert note x", "should be a number"),
             ("A: insert note 1 title='open", "has no value"), ("A: insert note 1 title=x'0'", "has no value"),
             ("A: insert note 1 title=nan", "has no value"), ("wait -1", "from 0"), ("wait 1 2", "is too much"),
-            ("seed x", "a seed is a number"), ("topology tree", "one of mesh"), ("latency 5 1", "from 5"),
+            ("seed x", "a seed is a number"), ("topology tree", "one of mesh"), ("old", "no node"), ("old C", "no node \"C\""),
+            ("latency 5 1", "from 5"),
         ])
     func `what cannot be understood is refused with its line`(line: String, part: String) {
         let error = #expect(throws: ScriptError.self) { try Script(parsing: "nodes 2\n" + line) }

@@ -1,6 +1,6 @@
 /// What can go wrong in a run. Each seed has its own choice of them, and its own rate for each.
 public enum Fault: String, Hashable, Sendable, CaseIterable {
-    /// A connection is lost, and dialled again. Of the frames under way some arrive whole, the rest not at all.
+    /// A connection is lost at any byte of what is under way, and dialled again.
     case lostConnection = "lost-connection"
     /// A link is cut for a while.
     case partition
@@ -47,7 +47,15 @@ public enum Fault: String, Hashable, Sendable, CaseIterable {
     /// Whether databases must be files, which makes a run slower.
     var needsDisks: Bool {
         switch self {
-        case .restore, .clone, .brokenDisk, .powerLoss: true
+        case .restore, .clone, .fullDisk, .brokenDisk, .powerLoss: true
+        default: false
+        }
+    }
+
+    /// Whether it concerns one link, and needs one.
+    var befallsLink: Bool {
+        switch self {
+        case .lostConnection, .clog, .slowLink, .forgery, .damage: true
         default: false
         }
     }

@@ -32,7 +32,7 @@ struct FaultGenerator {
     }
 
     private mutating func occur(_ fault: Fault) -> [Step] {
-        let (a, b) = pair()
+        let (a, b) = fault.befallsLink ? connectedPair() : pair()
         switch fault {
         case .lostConnection:
             return [.drop(a, b)]
@@ -55,7 +55,7 @@ struct FaultGenerator {
             return [.runClock(node: a, percent: random.pick([0, 50, 99, 101, 1_000]) ?? 100)]
         case .fullDisk:
             repair(.freeDisk(node: a))
-            return [.fillDisk(node: a, pages: random.int(in: 0...3))]
+            return [.fillDisk(node: a, afterWrites: random.int(in: 0...30))]
         case .brokenDisk:
             repair(.mendDisk(a))
             return [.breakDisk(node: a, afterWrites: random.int(in: 0...30))]
@@ -76,7 +76,7 @@ struct FaultGenerator {
         case .clone:
             return [.clone(from: a, to: b)]
         case .oldVersion:
-            return swarm.hasOlderVersion ? [.update(a)] : []
+            return swarm.hasOlderVersion && a != swarm.staysOld ? [.update(a)] : []
         case .garbage:
             // What was deleted is in the trash for a month from when it was heard of, and members must have said that they hold the deletion.
             let hours: Int64 = 24 * 31
@@ -172,6 +172,12 @@ struct FaultGenerator {
 
     private mutating func repair(_ step: Step) {
         repairs.append((commits + random.int(in: 1...(random.pick([5, 20, 80]) ?? 5)), step))
+    }
+
+    /// Two machines that have a link, if any have one.
+    private mutating func connectedPair() -> (Int, Int) {
+        guard let (one, other) = random.pick(swarm.conditions.topology.links(nodeCount: swarm.nodeCount)) else { return pair() }
+        return random.chance(percent: 50) ? (one, other) : (other, one)
     }
 
     private mutating func pair() -> (Int, Int) {

@@ -17,6 +17,8 @@ struct LinkEnd {
     var peer: ReplicaID?
     var outgoing = FrameCompression()
     var incoming = FrameCompression()
+    /// What has arrived of the stream of bytes.
+    var decoder = FrameDecoder()
     /// What this side has sent and the other has not answered.
     var window = SliceWindow()
     /// Frames on their way to this side, in order.
@@ -31,9 +33,15 @@ struct LinkEnd {
 /// A frame as it was sent, and as it arrives if somebody has changed it.
 struct FrameUnderWay {
     let bytes: [UInt8]
-    /// What travels for it.
-    let compressed: [UInt8]
+    /// What travels for it, its length in front.
+    let wire: [UInt8]
     var altered: [UInt8]?
+
+    init(bytes: [UInt8], compressed: [UInt8], altered: [UInt8]?) {
+        self.bytes = bytes
+        wire = withUnsafeBytes(of: FrameDecoder.header(of: compressed).bigEndian, Array.init) + compressed
+        self.altered = altered
+    }
 }
 
 /// The way between two nodes, with at most one connection at a time.

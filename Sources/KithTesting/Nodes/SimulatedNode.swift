@@ -58,6 +58,7 @@ final class SimulatedNode {
     struct Backup {
         let content: Data
         let known: NodeKnowledge
+        let summary: StoreSummary
         /// Whether an older version of the app had the database.
         let isOld: Bool
     }
@@ -180,17 +181,11 @@ final class SimulatedNode {
 
     // MARK: The disk
 
-    /// Lets the database grow by this many pages, or the disk take this many writes more; without limit if `nil`.
-    func limitDisk(pages: Int?) throws {
-        isDiskLimited = pages != nil
-        if let faults = disk.faults {
-            if isDiskBroken || isLosingPower { return }
-            return if let pages { faults.fail(.full, afterWrites: pages) } else { faults.work() }
-        }
-        try database.writeWithoutTransaction { db in
-            let count = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-            _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages.map { count + $0 } ?? 1_073_741_823)")
-        }
+    /// Lets the disk take this many writes and syncs more; without limit if `nil`.
+    func limitDisk(toWrites count: Int?) {
+        isDiskLimited = count != nil
+        guard let faults = disk.faults, !isDiskBroken, !isLosingPower else { return }
+        if let count { faults.fail(.full, afterWrites: count) } else { faults.work() }
     }
 
     /// Every write and sync fails after this many more.
@@ -219,22 +214,22 @@ final class SimulatedNode {
     /// Whether the disk has answered with an error.
     private var isDiskFailing: Bool { (isDiskBroken || isLosingPower) && disk.faults?.hasFailed == true }
 
-    /// Whether the disk is such that `error` is no fault of the store.
-    func excuses(_ error: any Error) -> Bool {
-        switch error {
-        case let error as DatabaseError:
-            isDiskLimited && error.resultCode == .SQLITE_FULL || isDiskFailing && error.resultCode == .SQLITE_IOERR
-        case let error as StoreError:
-            isDiskLimited && error.code == .diskFull || isDiskFailing && error.code == .failed
-        default:
-            false
-        }
+    /// The fault of the disk that `error` comes of; `nil` if it is the store's own.
+    func cause(of error: any Error) -> Fault? {
+        let (isFull, isBroken) =
+            switch error {
+            case let error as DatabaseError: (error.resultCode == .SQLITE_FULL, error.resultCode == .SQLITE_IOERR)
+            case let error as StoreError: (error.code == .diskFull, error.code == .failed)
+            default: (false, false)
+            }
+        if isDiskLimited && isFull { return .fullDisk }
+        return isDiskFailing && isBroken ? isLosingPower ? .powerLoss : .brokenDisk : nil
     }
 
     /// Copies the disk, unless it lost its power and nobody has looked yet what it holds.
     func makeBackup() throws {
         if hasLostPower { return }
-        backup = Backup(content: try disk.copy(), known: known, isOld: isOld)
+        backup = Backup(content: try disk.copy(), known: known, summary: summary, isOld: isOld)
     }
 
     /// Puts `backup` in the place of the database. The process must not run.
@@ -246,7 +241,7 @@ final class SimulatedNode {
         }
         // Apps refuse the database of a newer version: that comes with it.
         if !backup.isOld { isOld = false }
-        known = backup.known
+        (known, summary) = (backup.known, backup.summary)
         (isDiskLimited, isDiskBroken, isLosingPower, hasLostPower) = (false, false, false, false)
         durable = VersionVector()
         noteDurable()

@@ -11,7 +11,8 @@ extension Script: CustomStringConvertible {
             slice \(conditions.sliceRowsMax)
 
             """
-        return header + steps.map { "\($0)\n" }.joined()
+        let old = oldNodes.isEmpty ? "" : "old \(oldNodes.sorted().map(nodeName).joined(separator: " "))\n"
+        return header + old + steps.map { "\($0)\n" }.joined()
     }
 }
 
@@ -47,7 +48,7 @@ extension Step: CustomStringConvertible {
         case .sleep(let hours): "sleep \(hours)"
         case .setClock(let node, let milliseconds): "clock \(nodeName(node)) \(milliseconds)"
         case .runClock(let node, let percent): "speed \(nodeName(node)) \(percent)"
-        case .fillDisk(let node, let pages): "fill \(nodeName(node)) \(pages)"
+        case .fillDisk(let node, let count): "fill \(nodeName(node)) \(count)"
         case .freeDisk(let node): "free \(nodeName(node))"
         case .breakDisk(let node, let count): "break \(nodeName(node)) \(count)"
         case .mendDisk(let node): "mend \(nodeName(node))"

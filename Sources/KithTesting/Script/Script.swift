@@ -12,6 +12,8 @@ public struct Script: Hashable, Sendable {
     /// What decides everything that the script leaves open: latencies, replica ids, which of the frames under way are lost with a connection.
     public var seed: UInt64
     public var nodeCount: Int
+    /// The nodes that have the older version of the app and keep it, unless a step updates them.
+    public var oldNodes: Set<Int> = []
     public var conditions: NetworkConditions
     public var steps: [Step]
 
@@ -29,7 +31,7 @@ public struct Script: Hashable, Sendable {
     var needsDisks: Bool {
         steps.contains { step in
             switch step {
-            case .backup, .restore, .clone, .losePower, .breakDisk, .mendDisk: true
+            case .backup, .restore, .clone, .losePower, .fillDisk, .breakDisk, .mendDisk: true
             default: false
             }
         }
@@ -55,9 +57,9 @@ public struct Script: Hashable, Sendable {
         }
     }
 
-    /// The nodes that are updated at some time, and begin with the older version of the app.
-    var updatedNodes: Set<Int> {
-        Set(steps.compactMap { if case .update(let node) = $0 { node } else { nil } })
+    /// The nodes that begin with the older version of the app: they keep it, or are updated at some time.
+    var nodesBegunOld: Set<Int> {
+        oldNodes.union(steps.compactMap { if case .update(let node) = $0 { node } else { nil } })
     }
 
     /// Whether deleted rows are thrown away for good at some time, for which nodes must hear what others hold.

@@ -46,6 +46,11 @@ private struct ScriptLine {
             guard let seed = UInt64(nextWord()) else { throw error("a seed is a number.") }
             script.seed = seed
         case "nodes": script.nodeCount = try integer(in: 1...Script.nodesMax)
+        case "old":
+            repeat {
+                script.oldNodes.insert(try node(script))
+                skipSpaces()
+            } while !rest.isEmpty && rest.first != "#"
         case "topology":
             guard let topology = Topology(rawValue: nextWord()) else {
                 throw error("a topology is one of \(Topology.allCases.map(\.rawValue).joined(separator: ", ")).")
@@ -78,7 +83,7 @@ private struct ScriptLine {
         case "sleep": .sleep(hours: Int64(try integer(in: 0...1 << 20)))
         case "clock": .setClock(node: try node(script), byMilliseconds: Int64(try integer(in: -1 << 50...1 << 50)))
         case "speed": .runClock(node: try node(script), percent: try integer(in: 0...100_000))
-        case "fill": .fillDisk(node: try node(script), pages: try integer(in: 0...1 << 20))
+        case "fill": .fillDisk(node: try node(script), afterWrites: try integer(in: 0...1 << 20))
         case "free": .freeDisk(node: try node(script))
         case "break": .breakDisk(node: try node(script), afterWrites: try integer(in: 0...1 << 20))
         case "mend": .mendDisk(try node(script))

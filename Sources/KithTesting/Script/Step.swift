@@ -37,8 +37,8 @@ public enum Step: Hashable, Sendable {
     /// The wall clock of a node runs at this speed; 0 stands still.
     case runClock(node: Int, percent: Int)
 
-    /// The disk of a node takes this many pages more.
-    case fillDisk(node: Int, pages: Int)
+    /// The disk of a node takes this many writes and syncs more.
+    case fillDisk(node: Int, afterWrites: Int)
     case freeDisk(node: Int)
     /// The disk of a node answers every write and sync with an error, after this many more.
     case breakDisk(node: Int, afterWrites: Int)

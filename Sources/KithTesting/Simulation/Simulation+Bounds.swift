@@ -21,7 +21,7 @@ extension Simulation {
     func checkSizes() throws {
         // What a lost commit, or a lie, had begun to bring is waited for.
         if taint.reachesStores || ledger.hasLosses || !strandedRows.isEmpty { return }
-        let limits = StoreLimits(ledger)
+        let limits = StoreLimits(ledger, nodeCount: nodes.count)
         for node in members {
             let excess = try node.database.writeWithoutTransaction { db in try limits.excess(db) }
             guard let excess else { continue }
@@ -40,8 +40,10 @@ struct StoreLimits {
     }
 
     private let limits: [Limit]
+    private let rowsMax: Int
 
-    init(_ ledger: Ledger) {
+    init(_ ledger: Ledger, nodeCount: Int) {
+        rowsMax = ledger.rows.count
         let cells = ledger.effects.reduce(0) { $0 + ledger.tables[$1.table].columns.count }
         limits = [
             Limit(table: "kith_context", rowsMax: 0, meaning: "catch-ups are remembered that are complete"),
@@ -56,13 +58,19 @@ struct StoreLimits {
             Limit(
                 table: "kith_dot", rowsMax: ledger.effects.count, meaning: "more rows are listed by commit than were written"),
             Limit(table: "kith_text_change", rowsMax: cells, meaning: "texts have more changes than were written"),
+            Limit(table: "kith_text_chunk", rowsMax: cells, meaning: "texts have more packed changes than were written"),
+            Limit(table: "kith_run", rowsMax: ledger.effects.count, meaning: "there are more runs of clocks than rows were written"),
+            Limit(table: "kith_waiting", rowsMax: cells, meaning: "more references wait than were written"),
+            Limit(table: "kith_member", rowsMax: nodeCount - 1, meaning: "there are more members than machines"),
             Limit(table: "kith_superseded", rowsMax: cells, meaning: "more values were overwritten than were written"),
         ]
     }
 
     /// What there is too much of, in words; `nil` if there is nothing.
     func excess(_ db: Database) throws -> String? {
-        for limit in limits {
+        let clocks = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'kith_clock_*'")
+            .map { Limit(table: $0, rowsMax: rowsMax, meaning: "more rows have clocks than were written") }
+        for limit in limits + clocks {
             let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(limit.table)") ?? 0
             if count > limit.rowsMax { return "\(limit.meaning): \(count) rows of \(limit.table), where \(limit.rowsMax) may be" }
         }

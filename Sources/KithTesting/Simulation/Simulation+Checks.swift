@@ -219,12 +219,16 @@ extension Simulation {
         guard summary.vector == node.summary.vector else {
             throw Violation(.wrongState, "\(node.name) rolled a transaction back, and yet its vector moved to \(summary.vector).")
         }
-        try checkRows(Array(ledger.rows.prefix(8)), node)
+        try checkRows(ledger.rows, node)
+        try checkLiveQueries(node)
     }
 
-    /// The store was opened: it knows what it knew.
-    func checkOpened(_ node: SimulatedNode) throws {
+    /// The store was opened: it knows what it knew, and no clock goes back.
+    func checkOpened(_ node: SimulatedNode, after before: StoreSummary) throws {
         if node.hasLostPower { return try checkRecovered(node) }
+        guard node.summary.clock >= before.clock else {
+            throw Violation(.clockWentBack, "\(node.name) was at \(before.clock), and is opened at \(node.summary.clock).")
+        }
         let knowledge = ledger.knowledge(node.summary.vector)
         guard knowledge.covers(node.known.common) else {
             throw Violation(.vectorWentBack, "\(node.name) was opened at \(node.summary.vector), and had known more.")
@@ -283,8 +287,8 @@ private struct AlternativeValue: Hashable, Comparable, CustomStringConvertible {
 }
 
 extension StoreSummary {
-    /// Whether the vector and the catch-up under way are the same. The replica is another one after every loss of power.
-    fileprivate func isSameMoment(as other: StoreSummary) -> Bool {
-        vector == other.vector && resumption == other.resumption
+    /// Whether a store that is opened now may have been like this when it lost its power. The replica is another one after every loss.
+    fileprivate func isSameMoment(as now: StoreSummary) -> Bool {
+        vector == now.vector && resumption == now.resumption && clock <= now.clock
     }
 }

@@ -12,7 +12,7 @@ extension Simulation {
         for node in nodes {
             if node.isLosingPower { try losePower(node) }
             node.mendDisk()
-            if node.isDiskLimited { try node.limitDisk(pages: nil) }
+            if node.isDiskLimited { node.limitDisk(toWrites: nil) }
             node.course.run(atPercent: 100, at: now)
             try start(node)
             try wake(node)
@@ -151,7 +151,8 @@ extension Simulation {
             throw Violation(.wrongBootstrap, "A new node cannot take everything from \(source.name).")
         }
         var expected = source.summary.vector
-        if let own = try checkFolding(learnRows(of: delta, fresh), summary, fresh) { expected.insert(own) }
+        let own = try checkFolding(learnRows(of: delta, fresh), summary, fresh)
+        if let own { expected.insert(own) }
         guard summary.vector == expected else {
             throw Violation(.wrongBootstrap, "A new node that takes everything from \(source.name) does not know the same.")
         }
@@ -163,6 +164,11 @@ extension Simulation {
             try checkTexts(of: fresh, as: source, ledger.rows.filter { !taint.covers($0) })
         } catch let violation as Violation {
             throw Violation(.wrongBootstrap, "A new node that takes everything from \(source.name): \(violation.message)")
+        }
+        if own != nil || !strandedRows.isEmpty || mayDiffer { return }
+        guard try freshStore.recomputedDigest() == store.recomputedDigest() else {
+            throw Violation(
+                .wrongBootstrap, "A new node that takes everything from \(source.name) shows the same, and holds something else.")
         }
     }
 }

@@ -20,21 +20,22 @@ extension Simulation {
         guard node.isRunning || node.isLosingPower else { return }
         trace.note(now, "\(node.name) loses its power")
         for end in ends(of: node) { links[end.link].ends[end.side] = nil }
-        statistics.powerLosses += 1
+        note(.powerLoss)
         try node.losePower(seed: storeRandom.next())
     }
 
     func start(_ node: SimulatedNode) throws {
         guard !node.isRunning else { return }
         _ = wallClock(of: node)
+        let before = node.summary
         do {
             try node.start()
-        } catch  where node.excuses(error) {
+        } catch  where excuses(error, node) {
             if node.isWithoutPower { try losePower(node) }
             return
         }
         try introduce(node)
-        try checkOpened(node)
+        try checkOpened(node, after: before)
         try checkLiveQueries(node)
         for link in links.indices where links[link].nodes.contains(node.index) {
             links[link].attempts = 0
@@ -75,6 +76,7 @@ extension Simulation {
     func restore(_ node: SimulatedNode, from source: SimulatedNode) throws {
         guard let backup = source.backup else { return }
         let wasRunning = node.isRunning
+        note(source === node ? .restore : .clone)
         // Nobody restores a database in the tenth of a second in which its last commit is not on the disk yet.
         try flush(node, node.generation)
         try crash(node)
@@ -88,6 +90,7 @@ extension Simulation {
     /// A process of the newer version of the app takes the place of the older one.
     func update(_ node: SimulatedNode) throws {
         guard node.isOld, !node.isDiskLimited, !node.isDiskBroken, !node.isLosingPower else { return }
+        note(.oldVersion)
         let wasRunning = node.isRunning
         try crash(node)
         try node.update()
@@ -101,7 +104,7 @@ extension Simulation {
         guard script.collectsGarbage, let store = node.store else { return }
         do {
             try store.setMembers(nodes.filter { $0 !== node && !$0.isRevoked }.map(\.device))
-        } catch  where node.excuses(error) {}
+        } catch  where excuses(error, node) {}
     }
 
     /// A peer says what it cannot lose.
@@ -110,7 +113,7 @@ extension Simulation {
         _ = wallClock(of: node(of: end))
         do {
             try store.noteMember(node(of: end.other).device, replica: status.replica, durable: status.durable)
-        } catch  where node(of: end).excuses(error) {}
+        } catch  where excuses(error, node(of: end)) {}
     }
 
     /// Deleted rows go for good, which nobody must see.
@@ -118,11 +121,12 @@ extension Simulation {
         guard let store = node.store, !node.isAsleep else { return }
         _ = wallClock(of: node)
         do {
-            statistics.rowsCollected += try store.collectGarbage()
-        } catch  where node.excuses(error) {
+            let rows = try store.collectGarbage()
+            if rows > 0 { note(.garbage) }
+            statistics.rowsCollected += rows
+        } catch  where excuses(error, node) {
             if node.isWithoutPower { return try losePower(node) }
         }
         try checkUnchanged(node)
-        try checkLiveQueries(node)
     }
 }

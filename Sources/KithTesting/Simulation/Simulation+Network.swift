@@ -55,14 +55,12 @@ extension Simulation {
         }
     }
 
-    /// The connection is lost. Of the frames under way some arrive, whole; the rest, and the torn one, do not.
+    /// The connection is lost. Of the bytes under way those up to any one arrive.
     func breakConnection(_ link: Int) throws {
         for side in 0...1 {
             let end = EndID(link: link, side: side, epoch: links[link].epoch)
-            let count = links[link].ends[side]?.inbound.count ?? 0
-            for _ in 0..<random.int(in: 0...max(0, count)) {
-                if isOpen(end), !links[link].isClogged[1 - side] { try receiveFirst(end) }
-            }
+            let bytes = links[link].ends[side]?.inbound.reduce(0) { $0 + $1.wire.count } ?? 0
+            try receive(random.int(in: 0...bytes), end)
         }
         // What was sent in answer is lost, too: nothing arrives behind a gap.
         for side in 0...1 { links[link].ends[side]?.inbound = [] }
@@ -119,12 +117,30 @@ extension Simulation {
         try receiveFirst(end)
     }
 
+    /// The last bytes of a connection that is lost arrive: whole frames, and the beginning of one, which is none.
+    private func receive(_ bytesMax: Int, _ end: EndID) throws {
+        var rest = bytesMax
+        while isOpen(end), !links[end.link].isClogged[end.other.side], let frame = links[end.link].ends[end.side]?.inbound.first {
+            guard frame.wire.count <= rest else {
+                if rest > 0 { statistics.framesTorn += 1 }
+                guard decode(frame.wire.prefix(rest), end) == .needsMore else {
+                    throw Violation(.wrongState, "\(node(of: end).name) takes the first \(rest) bytes of a frame for one.")
+                }
+                return
+            }
+            rest -= frame.wire.count
+            try receiveFirst(end)
+        }
+    }
+
     private func receiveFirst(_ end: EndID) throws {
         guard let frame = links[end.link].ends[end.side]?.inbound.first else { return }
         links[end.link].ends[end.side]?.inbound.removeFirst()
         links[end.link].attempts = 0
-        guard (try? links[end.link].ends[end.side]?.incoming.decompress(frame.compressed)) == frame.bytes else {
-            throw Violation(.wrongState, "A frame to \(node(of: end).name) is another one when it is decompressed.")
+        guard case .frame(let compressed) = decode(frame.wire[...], end),
+            (try? links[end.link].ends[end.side]?.incoming.decompress(compressed)) == frame.bytes
+        else {
+            throw Violation(.wrongState, "A frame to \(node(of: end).name) is another one when it arrives.")
         }
         if let altered = frame.altered { noteAlteration(of: frame.bytes, to: altered, end) }
         let bytes = frame.altered ?? frame.bytes
@@ -136,6 +152,15 @@ extension Simulation {
         trace.note(now, "\(node(of: end.other).name)→\(node(of: end).name)  \(describe(bytes))")
         try handle(.received(bytes), end)
         if let rest = links[end.link].ends[end.side], rest.isHangingUp, rest.inbound.isEmpty, isOpen(end) { try close(end) }
+    }
+
+    /// Puts bytes of the stream together to a frame.
+    private func decode(_ bytes: ArraySlice<UInt8>, _ end: EndID) -> FrameDecoder.Step? {
+        bytes.withUnsafeBytes { bytes in
+            var input = bytes[...]
+            let step = links[end.link].ends[end.side]?.decoder.next(from: &input, limit: WireLimits.frameBytesMax)
+            return input.isEmpty ? step : nil
+        }
     }
 
     /// The way is free again: what waited arrives now, in order.
@@ -153,11 +178,15 @@ extension Simulation {
         if links[end.link].damages[end.side] > 0 {
             links[end.link].damages[end.side] -= 1
             damage(&altered)
+            if altered != bytes { note(.damage) }
         } else if links[end.link].forgeries[end.side] > 0 {
             var forger = Forger(random: SplitMix64(seed: hostility.next()))
             altered = forger.forge(bytes)
             // A frame that says nothing that could be false leaves the forger waiting for the next one.
-            if altered != bytes { links[end.link].forgeries[end.side] -= 1 }
+            if altered != bytes {
+                note(.forgery)
+                links[end.link].forgeries[end.side] -= 1
+            }
         }
         return altered == bytes ? nil : altered
     }
@@ -194,7 +223,7 @@ extension Simulation {
         // Whoever is told that more was dealt with than was may send more.
         if links[end.link].liedEpoch == end.epoch { return }
         guard let inbound = links[end.link].ends[end.side]?.inbound, inbound.count > WireLimits.slicesInFlightMax else { return }
-        let slices = inbound.count { $0.bytes.first == 2 }
+        let slices = inbound.count { SliceWindow.isSlice($0.bytes) }
         guard slices <= WireLimits.slicesInFlightMax, inbound.count <= Self.framesInFlightMax else {
             throw Violation(.queueTooLong, "\(inbound.count) frames, \(slices) of them slices, are under way to \(node(of: end).name).")
         }

@@ -6,6 +6,7 @@ extension Simulation {
     func revoke(_ node: SimulatedNode) throws {
         guard !node.isRevoked, members.count > 2 else { return }
         node.isRevoked = true
+        note(.revocation)
         for member in members {
             revokedContents.allow(member.known)
             // What was copied before may come back.

@@ -100,7 +100,7 @@ extension Simulation {
         case .sliceRejected where taint.reachesStores:
             try handle(.close(CloseReason(.protocolError, error.message)), end)
         case _ where node.isWithoutPower: try losePower(node)
-        case _ where node.excuses(error):
+        case _ where excuses(error, node):
             try checkUnchanged(node)
             try handle(.storeFailed(error.message), end)
         default:
@@ -124,7 +124,7 @@ extension Simulation {
         guard let store = node.store, !node.isAsleep, node.generation == generation, node.durable != node.summary.vector else { return }
         do {
             node.durable.join(script.needsDisks ? try store.makeDurable() : node.summary.vector)
-        } catch  where node.excuses(error) {
+        } catch  where excuses(error, node) {
             if node.isWithoutPower { return try losePower(node) }
             return plan(.flush(node: node.index, generation: generation), at: now + Self.flushMilliseconds)
         }
@@ -171,7 +171,11 @@ extension Simulation {
 
     private func identityChanged(_ node: SimulatedNode) throws {
         guard let store = node.store else { return }
+        let before = node.summary
         node.summary = try store.summary()
+        guard node.summary.vector.covers(before.vector), node.summary.clock >= before.clock else {
+            throw Violation(.vectorWentBack, "\(node.name) takes another replica id and goes from \(before) to \(node.summary).")
+        }
         for end in ends(of: node) where isOpen(end) { try handle(.identity(node.summary), end) }
     }
 }

@@ -6,6 +6,7 @@ import KithSync
 extension Simulation {
     func perform(_ step: Step) throws {
         if trace.keepsLines, !step.isWait { trace.note(now, "— \(step)") }
+        noteFault(of: step)
         switch step {
         case .wait(let milliseconds): try runEvents(until: now + milliseconds)
         case .commit(let node, let operations): try commit(nodes[node], operations)
@@ -40,8 +41,8 @@ extension Simulation {
         case .sleep(let hours): try sleep(hours: hours)
         case .setClock(let node, let distance): nodes[node].course.jump(byMilliseconds: distance, at: now)
         case .runClock(let node, let percent): nodes[node].course.run(atPercent: percent, at: now)
-        case .fillDisk(let node, let pages): try nodes[node].limitDisk(pages: pages)
-        case .freeDisk(let node): try nodes[node].limitDisk(pages: nil)
+        case .fillDisk(let node, let count): nodes[node].limitDisk(toWrites: count)
+        case .freeDisk(let node): nodes[node].limitDisk(toWrites: nil)
         case .breakDisk(let node, let count): nodes[node].breakDisk(afterWrites: count)
         case .mendDisk(let node): nodes[node].mendDisk()
         case .losePower(let node, let count):
@@ -58,7 +59,12 @@ extension Simulation {
     }
 
     private func withLink(_ a: Int, _ b: Int, _ body: (Int) throws -> Void) rethrows {
-        if let link = links.firstIndex(where: { $0.nodes == [min(a, b), max(a, b)] }) { try body(link) }
+        if let link = link(a, b) { try body(link) }
+    }
+
+    /// The number of the link between two nodes.
+    func link(_ a: Int, _ b: Int) -> Int? {
+        links.firstIndex { $0.nodes == [min(a, b), max(a, b)] }
     }
 
     private func withDirection(_ from: Int, _ to: Int, _ body: (_ link: Int, _ side: Int) throws -> Void) rethrows {
@@ -76,7 +82,7 @@ extension Simulation {
             outcomes = try UserTransaction(
                 store: store, database: node.database, tables: node.tables, editor: node.editor, node: node.index
             ).run(operations)
-        } catch  where node.excuses(error) {
+        } catch  where excuses(error, node) {
             if node.isWithoutPower { return try losePower(node) }
             return try checkUnchanged(node)
         }
@@ -94,8 +100,7 @@ extension Simulation {
     /// Both bring each other up to date over their link, or a connection of their own.
     private func sync(_ a: SimulatedNode, _ b: SimulatedNode) throws {
         guard a !== b, a.isAwake, b.isAwake else { return }
-        let pair = [min(a.index, b.index), max(a.index, b.index)]
-        let link = links.firstIndex { $0.nodes == pair } ?? addLink(pair[0], pair[1])
+        let link = self.link(a.index, b.index) ?? addLink(min(a.index, b.index), max(a.index, b.index))
         if links[link].isRefused { return }
         let wasCut = links[link].isCut
         links[link].isCut = false

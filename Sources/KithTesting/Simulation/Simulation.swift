@@ -37,12 +37,12 @@ final class Simulation {
         storeRandom = SplitMix64(seed: script.seed, .stores)
         hostility = SplitMix64(seed: script.seed, .hostility)
         let inMemory = !script.needsDisks
-        let updated = script.updatedNodes
+        let old = script.nodesBegunOld
         let characters = CharacterSource(.typed)
         for index in 0..<script.nodeCount {
             nodes.append(
                 try SimulatedNode(
-                    index: index, workload: workload, seed: script.seed, isOld: updated.contains(index), inMemory: inMemory,
+                    index: index, workload: workload, seed: script.seed, isOld: old.contains(index), inMemory: inMemory,
                     characters: characters))
             nodes[index].editor.versionsMayBeGone = script.collectsGarbage
         }
@@ -167,7 +167,11 @@ public struct RunStatistics: Hashable, Sendable {
     public var liveQueriesChecked = 0
     /// Deleted rows that were thrown away for good.
     public var rowsCollected = 0
-    public var powerLosses = 0
+    /// How often each fault befell something: a disk that is full counts when somebody writes. What is made of others counts as these: a
+    /// ``Fault/split`` as ``Fault/partition``, a ``Fault/swizzle`` as ``Fault/clog``.
+    public var faults: [Fault: Int] = [:]
+    /// Frames of which a beginning arrived, because the connection was lost in the middle of them.
+    public var framesTorn = 0
     /// Frames that arrived otherwise than they were sent.
     public var framesAltered = 0
     /// Whether one of these could be read.

@@ -55,6 +55,7 @@ struct Shrinker {
             for node in stride(from: best.nodeCount - 1, through: 0, by: -1) where best.nodeCount > 1 {
                 var candidate = best
                 candidate.nodeCount -= 1
+                candidate.oldNodes = Set(best.oldNodes.subtracting([node]).map { $0 > node ? $0 - 1 : $0 })
                 candidate.steps = candidate.steps.compactMap { $0.without(node: node) }
                 _ = attempt(candidate)
             }
@@ -113,7 +114,7 @@ extension Step {
         case .wake(let node): .wake(moved(node))
         case .setClock(let node, let distance): .setClock(node: moved(node), byMilliseconds: distance)
         case .runClock(let node, let percent): .runClock(node: moved(node), percent: percent)
-        case .fillDisk(let node, let pages): .fillDisk(node: moved(node), pages: pages)
+        case .fillDisk(let node, let count): .fillDisk(node: moved(node), afterWrites: count)
         case .freeDisk(let node): .freeDisk(node: moved(node))
         case .breakDisk(let node, let count): .breakDisk(node: moved(node), afterWrites: count)
         case .mendDisk(let node): .mendDisk(moved(node))

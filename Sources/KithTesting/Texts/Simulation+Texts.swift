@@ -9,7 +9,7 @@ extension Simulation {
         let stranded = strandedRows
         let rows = ledger.rows.filter { !stranded.contains($0) && !taint.covers($0) }
         for node in members.dropFirst() { try checkTexts(of: node, as: first, rows) }
-        for (key, text) in try texts(of: first, rows) {
+        for (key, text) in try texts(of: first, as: first, rows) {
             let characters = Array(String(decoding: text, as: UTF8.self).unicodeScalars)
             var positions: [UInt32: Int] = [:]
             for (position, scalar) in characters.enumerated() { positions[scalar.value] = position }
@@ -24,7 +24,7 @@ extension Simulation {
     }
 
     func checkTexts(of node: SimulatedNode, as other: SimulatedNode, _ rows: [RowKey]) throws {
-        for (one, two) in zip(try texts(of: node, rows), try texts(of: other, rows)) where one.text != two.text {
+        for (one, two) in zip(try texts(of: node, as: other, rows), try texts(of: other, as: node, rows)) where one.text != two.text {
             throw Violation(
                 .noConvergence,
                 """
@@ -34,12 +34,14 @@ extension Simulation {
         }
     }
 
-    /// The texts of some rows, as they stand; those that are not there are empty.
-    private func texts(of node: SimulatedNode, _ rows: [RowKey]) throws -> [(key: RowKey, text: [UInt8])] {
+    /// The texts of some rows, as they stand, in columns that two nodes have; those that are not there are empty.
+    private func texts(of node: SimulatedNode, as other: SimulatedNode, _ rows: [RowKey]) throws -> [(key: RowKey, text: [UInt8])] {
         try node.database.writeWithoutTransaction { db in
             try rows.flatMap { key in
                 let table = workload.tables[key.table]
-                return try table.columns.filter { $0.kind == .text }.map { column in
+                let known = zip(node.tables[key.table].columns, other.tables[key.table].columns).map { $0.isKnown && $1.isKnown }
+                let areKnown = node.tables[key.table].isKnown && other.tables[key.table].isKnown
+                return try zip(table.columns, known).filter { areKnown && $1 && $0.kind == .text }.map { column, _ in
                     let sql = "SELECT \(quoted(column.name)) FROM \(quoted(table.name)) WHERE \(quoted(table.key)) = ?"
                     let text = try String.fetchOne(db, sql: sql, arguments: [table.id(of: key.row).databaseValue])
                     return (key, Array((text ?? "").utf8))

@@ -28,7 +28,9 @@ struct ScriptGenerator {
             }
             steps.append(.commit(node: workload.int(in: 0...swarm.nodeCount - 1), transaction()))
         }
-        return Script(seed: seed, nodeCount: swarm.nodeCount, conditions: swarm.conditions, steps: steps)
+        var script = Script(seed: seed, nodeCount: swarm.nodeCount, conditions: swarm.conditions, steps: steps)
+        if let node = swarm.staysOld { script.oldNodes = [node] }
+        return script
     }
 
     private mutating func transaction() -> [Operation] {

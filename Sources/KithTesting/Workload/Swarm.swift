@@ -18,6 +18,8 @@ struct Swarm {
     /// Faults that every seed has, and before what share of the users' transactions each occurs.
     var faultRates: [(fault: Fault, rate: Double)]
     var hasOlderVersion: Bool
+    /// The machine, if any, on which the older version of the app stays.
+    var staysOld: Int?
     var collectsGarbage: Bool
     /// Percent of steps at which a fault occurs.
     var faultPercent: Int
@@ -66,6 +68,9 @@ struct Swarm {
         for fault in laterFaults where later.chance(percent: fault.percent) || faults.count == 1 {
             if faultWeights.isEmpty { faultPercent = later.pick([2, 5, 10]) ?? 5 }
             faultWeights.append((fault, later.int(in: 1...4)))
+        }
+        if hasOlderVersion, (faultWeights.map(\.fault) + faultRates.map(\.fault)).contains(.oldVersion), later.chance(percent: 35) {
+            staysOld = later.int(in: 0...nodeCount - 1)
         }
         oddValuePercent = random.pick([0, 0, 5, 30]) ?? 0
         valueVariety = random.pick([2, 1_000_000, 1_000_000]) ?? 1_000_000
