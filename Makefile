@@ -32,7 +32,7 @@ demo: setup ## two nodes find each other on this machine and share a note; leave
 test: setup ## build everything with warnings as errors, count instructions, run all tests
 	$(STRICTLY) $(SWIFT) build --build-tests
 	scripts/counts.sh
-	$(RUN) --filter '^($(COMPUTING))Tests\.'
+	$(RUN) --filter '^($(COMPUTING))Tests\.|^SimulatedAppExample\.'
 	$(RUN) --filter '^($(CONNECTING))Tests\.'
 	$(RUN) --filter '^KithTests\.' --skip '$(MACHINES)'
 	$(RUN) --no-parallel --filter '^($(BLOCKING))Tests\.|$(MACHINES)'
@@ -60,7 +60,7 @@ bench: setup ## run the benchmarks
 	@[ -d Benchmarks ] || { echo "There are no benchmarks in this version."; exit 1; }
 	cd Benchmarks && $(SWIFT) run --configuration release
 
-examples: setup ## build Examples/ as the package of its own that it is; `make test` only compiles its sources
+examples: setup ## build Examples/ as the package of its own that it is; `make test` compiles and runs it as a part of this one
 	cd Examples && $(SWIFT) build --build-tests
 
 counts: setup ## fail if a kernel takes a tenth more instructions than recorded; RECORD=1 records them anew
