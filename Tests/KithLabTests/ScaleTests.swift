@@ -14,5 +14,15 @@ struct ScaleTests {
         #expect(few.framesPerNode > 1)
         #expect(many.framesPerNode < 1.5 * few.framesPerNode)
         #expect(many.framesPerNode < 3)
+        #expect(many.bytesPerNode < 2 * few.bytesPerNode, "\(many.bytesPerNode), \(few.bytesPerNode)")
+    }
+
+    @Test func `each of sixty-four machines around one handles no more than each of sixteen`() throws {
+        let report = ScaleReport(simulator: try KithSimulator(.standard))
+        let few = try report.cost(.star, nodeCount: 16)
+        let many = try report.cost(.star, nodeCount: 64)
+        #expect(few.framesPerNode > 1)
+        #expect(many.framesPerNode < 1.2 * few.framesPerNode)
+        #expect(many.bytesPerNode < 1.2 * few.bytesPerNode)
     }
 }
