@@ -73,6 +73,54 @@ import Testing
         #expect(report.statistics.rowsCollected == 2)
     }
 
+    /// A's edit reaches C, which collects the row at once, and D, which passes it on to C with the row as it was.
+    @Test func `a deleted row with a text that was collected and is sent once more stays away`() throws {
+        let simulator = try KithSimulator(
+            SimulatedSchema(
+                sql: """
+                    CREATE TABLE task (id BLOB PRIMARY KEY NOT NULL, label TEXT, body TEXT NOT NULL DEFAULT '');
+                    CREATE TABLE page (id BLOB PRIMARY KEY NOT NULL, color INTEGER);
+                    """,
+                tables: [TrackedTable("task", texts: ["body"], deletePolicy: .deleteWins), TrackedTable("page")]))
+        let script = try simulator.script(
+            parsing: """
+                seed 503633
+                nodes 4
+                latency 0 20
+                store 0 50
+                clog D B
+                A: upsert task 1 label='a'; type task 1 body=0
+                cut A B
+                cut A C
+                cut A D
+                wait 3
+                C: upsert page 2 color=9
+                wait 9
+                sleep 264
+                C: upsert task 1 label='v41'; type task 1 body=0
+                drop C A
+                B: upsert task 1 label='b'; type task 1 body=0
+                sleep 264
+                C: delete task 1
+                D: replace page 1 color=49
+                wait 5000
+                sleep 744
+                wait 5000
+                wait 1
+                C: delete page 2
+                B: upsert page 2 color=1
+                join A B
+                join A C
+                join A D
+                wait 5000
+                collect C
+                D: delete page 2
+                """)
+        let report = simulator.run(script)
+        #expect(report.violation == nil)
+        #expect(report.statistics.rowsCollected == 1)
+    }
+
     @Test func `scripts that once found a fault keep every promise`() throws {
         let folder = try #require(Bundle.module.url(forResource: "Fixtures/seeds", withExtension: nil))
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()

@@ -1,16 +1,17 @@
 import KithCausality
 import KithSync
 
+extension RowState.Entry {
+    /// Whether garbage collection takes the cell: all but counters, whose totals nobody can write for another.
+    var isCollectable: Bool { if case .counter = cell { false } else { true } }
+}
+
 extension RowState {
-    /// The cells that garbage collection takes: all but counters, whose totals nobody can write for another.
-    var content: [Entry] {
-        cells.filter { if case .counter = $0.cell { false } else { true } }
-    }
+    /// The cells that garbage collection takes.
+    var content: [Entry] { cells.filter(\.isCollectable) }
 
     /// How many cells ``content`` has.
-    var contentCount: Int {
-        cells.reduce(0) { if case .counter = $1.cell { $0 } else { $0 + 1 } }
-    }
+    var contentCount: Int { cells.count(where: \.isCollectable) }
 
     /// Whether nothing is there that garbage collection would take.
     var isBare: Bool { contentCount == 0 }

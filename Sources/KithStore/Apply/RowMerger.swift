@@ -45,6 +45,10 @@ struct RowMerger {
         state.context = try ledger.contextVector(held.context)
         let mine = known.joined(with: state.context)
         var part = part
+        if held.isBare, !part.tombstones.isEmpty, mine.covers(part.clock) {
+            // The deleted row was collected here, and comes once more from somebody who has not heard that all of it was known here.
+            part.cells.removeAll { $0.isCollectable }
+        }
         let carrying = RegistersMadeTexts(table)
         let marks = carrying?.carryOver(&part) ?? []
         if !isCut { try TextCells(ledger).beginAnew(&state, with: part, theirs: theirs, table: tableNumber, id: id) }

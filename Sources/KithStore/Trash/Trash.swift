@@ -216,7 +216,7 @@ extension RowState {
 
     /// What must outlast the row's contents: counters, whose totals nobody can write for another, with the tombstones.
     fileprivate var remains: RowState {
-        let counters = cells.filter { if case .counter = $0.cell { true } else { false } }
+        let counters = cells.filter { !$0.isCollectable }
         return counters.isEmpty ? RowState() : RowState(cells: counters, tombstones: tombstones)
     }
 }

@@ -98,8 +98,6 @@ public struct RowState: Hashable, Sendable {
         let merged = keep(
             tombstones, knowing: mine, part.tombstones, knowing: theirs, dot: \.dot,
             same: { Tombstone(dot: $0.dot, seen: $0.seen.joined(with: $1.seen)) })
-        // On one side at least, also if the other has collected the row and with it the deletion.
-        let isDeleted = !tombstones.isEmpty || !part.tombstones.isEmpty
         for entry in part.cells {
             var cell = self[entry.column] ?? entry.cell.empty
             // The text of a deleted row that the sender has collected, and whose id it has used again.
@@ -108,7 +106,7 @@ public struct RowState: Hashable, Sendable {
             }
             let before = cell
             cell.merge(entry.cell, knowing: mine, theirs: theirs)
-            if isDeleted, case .set(let old) = before, case .set(let new) = entry.cell, case .set(var set) = cell {
+            if !merged.isEmpty, case .set(let old) = before, case .set(let new) = entry.cell, case .set(var set) = cell {
                 set.touched = old.touched(with: new, knowing: mine, theirs: theirs)
                 cell = .set(set)
             }
