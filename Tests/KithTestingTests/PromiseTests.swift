@@ -74,7 +74,8 @@ import Testing
     }
 
     /// A's edit reaches C, which collects the row at once, and D, which passes it on to C with the row as it was.
-    @Test func `a deleted row with a text that was collected and is sent once more stays away`() throws {
+    @Test(arguments: ["", "C: insert task 1 label='new'; type task 1 body=0"])
+    func `a deleted row with a text, collected and sent once more, stays away, and out of its successor`(next: String) throws {
         let simulator = try KithSimulator(
             SimulatedSchema(
                 sql: """
@@ -114,6 +115,7 @@ import Testing
                 join A D
                 wait 5000
                 collect C
+                \(next)
                 D: delete page 2
                 """)
         let report = simulator.run(script)

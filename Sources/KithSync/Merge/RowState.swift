@@ -100,9 +100,10 @@ public struct RowState: Hashable, Sendable {
             same: { Tombstone(dot: $0.dot, seen: $0.seen.joined(with: $1.seen)) })
         for entry in part.cells {
             var cell = self[entry.column] ?? entry.cell.empty
-            // The text of a deleted row that the sender has collected, and whose id it has used again.
-            if !tombstones.isEmpty, case .text(let old) = cell, case .text(let new) = entry.cell, new.hasForgotten(old, knowing: theirs) {
-                cell = cell.empty
+            // The text of a deleted row that one side has collected, and whose id it may have used again.
+            if case .text(let old) = cell, case .text(let new) = entry.cell {
+                if !tombstones.isEmpty, new.hasForgotten(old, knowing: theirs) { cell = cell.empty }
+                if !part.tombstones.isEmpty, old.hasForgotten(new, knowing: mine) { continue }
             }
             let before = cell
             cell.merge(entry.cell, knowing: mine, theirs: theirs)
