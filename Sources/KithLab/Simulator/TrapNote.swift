@@ -11,13 +11,16 @@ enum TrapNote {
     private static let signals = [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE]
     private static let bytesMax = 4_096
 
-    // The handler may interrupt anything and so takes no lock; it finds all made, for `prepare` was there before it. Seeds are run by one
-    // thread, which a trap of its own cannot interrupt in `set`.
+    // The handler may interrupt anything and so takes no lock; it finds all made, for `prepare` was there before it. One thread runs seeds
+    // and writes the line. Should another one trap meanwhile, a line mixed of two is printed: its last byte is always 0.
     private nonisolated(unsafe) static let line = UnsafeMutablePointer<CChar>.allocate(capacity: bytesMax)
     private nonisolated(unsafe) static let earlier = UnsafeMutablePointer<sigaction>.allocate(capacity: signals.count)
 
     /// From now on the line is printed, once, before what happened to such processes anyway.
-    static func prepare() {
+    static func prepare() { _ = isPrepared }
+
+    // Once: what was there earlier must not be this handler itself.
+    private static let isPrepared: Bool = {
         line.initialize(repeating: 0, count: bytesMax)
         // A process inherits what the thread that began it had blocked.
         var all = sigset_t()
@@ -36,7 +39,8 @@ enum TrapNote {
             (earlier + index).initialize(to: sigaction())
             _ = sigaction(signal, &action, earlier + index)
         }
-    }
+        return true
+    }()
 
     /// What to print; what is too long is cut.
     static func set(_ text: String) {
