@@ -184,7 +184,7 @@ struct TextArchive {
         let dot = Dot(replica: ledger.catalog.replicas.ids[replica], sequence: UInt64(bitPattern: select.integer(3)))
         let parents = select.isNull(5) ? (first == 0 ? [] : [first - 1]) : try decodeParents(select.blob(5))
         return ArchivedChange(
-            header: TextChangeHeader(firstEvent: first, length: length, dot: dot, parents: parents),
+            header: TextChangeHeader(firstEvent: first, length: length, dot: dot, parents: parents, isRestart: !select.isNull(6)),
             timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: select.integer(4))),
             replacedScalars: select.isNull(6) ? nil : select.int(6),
             outside: select.isNull(7) ? nil : try decodeDots(select.blob(7)),

@@ -43,10 +43,7 @@ extension TextCells {
         return try changes.map { change in
             guard let fact = facts[change.dot] else { throw TextArchive.corrupt }
             var operations = change.operations
-            if fact.outside != nil, let replaced = fact.replacedScalars {
-                operations = TextOperations([.delete(count: replaced, at: 0)])
-                operations.append(change.operations)
-            }
+            if fact.outside != nil, let replaced = fact.replacedScalars { operations = operations.deletingFirst(replaced) }
             return TextState.Change(
                 stamp: Stamp(dot: change.dot, timestamp: fact.timestamp), parents: fact.outside ?? change.parents,
                 replacedScalars: fact.replacedScalars, steps: operations.encodedSteps, inserted: operations.encodedText)

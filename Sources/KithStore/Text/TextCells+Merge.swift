@@ -74,12 +74,12 @@ extension TextCells {
         let outcome = try merge(changes, into: &opened)
         var appended = try outcome.appended.map { try $0.archived(known[$0.change.dot]) }
         var (rejected, pending) = (outcome.rejected, outcome.pending)
-        // A change that replaces all stands for itself where the history before it was collected.
-        while let index = pending.firstIndex(where: { known[$0.dot]?.replacedScalars != nil }) {
-            let replacing = pending.remove(at: index)
-            let retry = try merge([replacing.withoutPast] + pending, into: &opened)
+        // A restart stands for itself where the history before it was collected.
+        while let index = pending.firstIndex(where: \.isRestart) {
+            let restart = pending.remove(at: index)
+            let retry = try merge([standIn(for: restart, in: &opened)] + pending, into: &opened)
             appended += try retry.appended.map {
-                try $0.archived(known[$0.change.dot], outside: $0.change.dot == replacing.dot ? replacing.parents : nil)
+                try $0.archived(known[$0.change.dot], outside: $0.change.dot == restart.dot ? restart.parents : nil)
             }
             rejected += retry.rejected
             pending = retry.pending
@@ -90,8 +90,16 @@ extension TextCells {
     }
 
     private func merge(_ changes: [TextChange], into opened: inout Opened) throws -> TextMerge {
+        try readingHistory { try opened.document.merge(changes, history: opened.history) }
+    }
+
+    private func standIn(for restart: TextChange, in opened: inout Opened) throws -> TextChange {
+        try readingHistory { try opened.document.standIn(for: restart, history: opened.history) }
+    }
+
+    private func readingHistory<Result>(_ body: () throws -> Result) throws -> Result {
         do {
-            return try opened.document.merge(changes, history: opened.history)
+            return try body()
         } catch let error as TextError {
             throw StoreError(.corrupt, error.description)
         }
@@ -187,7 +195,7 @@ extension TextState.Change {
     fileprivate var decoded: TextChange {
         get throws(TextError) {
             TextChange(
-                dot: stamp.dot, parents: parents, operations: try TextOperations(steps: steps, text: inserted),
+                dot: stamp.dot, parents: parents, isRestart: replacedScalars != nil, operations: try TextOperations(steps: steps, text: inserted),
                 lengthBefore: replacedScalars)
         }
     }
@@ -211,18 +219,6 @@ extension TextState.Change {
         writer.count(count << 1)
         writer.signed(0)
         return writer.bytes
-    }
-}
-
-extension TextChange {
-    /// A change that begins by deleting the whole text, without that, on nothing.
-    fileprivate var withoutPast: TextChange {
-        var rest = TextOperations()
-        for (index, operation) in operations.enumerated() {
-            if index == 0, case .delete = operation { continue }
-            rest.append([operation])
-        }
-        return TextChange(dot: dot, parents: [], operations: rest)
     }
 }
 

@@ -50,18 +50,11 @@ extension TextCells {
         try StoreError.rejectingText {
             var opened = try open(state, at: key)
             let length = opened.document.text.count
-            var operations = TextOperations([.delete(count: length, at: 0)])
-            if let new, !new.isEmpty {
-                operations.insert(try TextBuffer(utf8: new).string, at: 0)
-            } else {
-                // A change has at least one event of its own.
-                operations.append([.insert(" ", at: 0), .delete(count: 1, at: 0)])
-            }
             if opened.archived?.heads.map(\.dot) == [stamp.dot] {
                 // The transaction has changed the text before: the new life begins with what it left.
                 return try save(new, in: &state, at: key, stamp)
             }
-            let appended = try opened.document.edit(operations, as: stamp.dot)
+            let appended = try opened.document.restart(with: TextBuffer(utf8: new ?? []).string, as: stamp.dot)
             try keep(
                 [ArchivedChange(appended, stamp.timestamp, replacedScalars: length)], of: opened, in: &state, at: key)
             state.mark(isNull: new == nil, stamp.dot)
@@ -84,7 +77,8 @@ extension TextCells {
                 limit: "What one transaction changes in a text", value: all.eventCount, maximum: TextLimits.changeEventsMax)
         }
         let header = TextChangeHeader(
-            firstEvent: last.header.firstEvent, length: all.eventCount, dot: last.header.dot, parents: last.header.parents)
+            firstEvent: last.header.firstEvent, length: all.eventCount, dot: last.header.dot, parents: last.header.parents,
+            isRestart: last.header.isRestart)
         try archive.append(
             ArchivedChange(
                 header: header, timestamp: last.timestamp, replacedScalars: last.replacedScalars, outside: last.outside,

@@ -10,8 +10,8 @@ public struct TextState: Hashable, Sendable {
         public var stamp: Stamp
         /// The version its author saw, sorted by dot.
         public var parents: [Dot]
-        /// Scalars of the whole text its author saw, if the change begins by deleting them all: the history before it is not
-        /// needed to know what it left.
+        /// Scalars of the whole text its author saw, if the change is a restart, which begins by deleting them all: the history before
+        /// it is not needed to know what it left.
         public var replacedScalars: Int?
         /// The operations, as KithText encodes them.
         public var steps: [UInt8]

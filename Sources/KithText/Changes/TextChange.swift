@@ -6,6 +6,9 @@ public struct TextChange: Hashable, Sendable {
     public let dot: Dot
     /// The version the author saw: the changes with no child among those seen, sorted by dot. Empty: the empty text.
     public let parents: [Dot]
+    /// Whether the change is a *restart*: it begins by deleting all that its author saw, and what it inserts stands in the order of the
+    /// text as if nothing had been there. So it stands in one place where the history before it is known and where it was forgotten.
+    public let isRestart: Bool
     /// What was done to the text at ``parents``.
     public let operations: TextOperations
     /// Length in scalars of the text the author saw. Checked where the change is applied: a cheap alarm.
@@ -15,10 +18,12 @@ public struct TextChange: Hashable, Sendable {
     public let hashAfter: UInt64?
 
     public init(
-        dot: Dot, parents: [Dot], operations: TextOperations, lengthBefore: Int? = nil, hashAfter: UInt64? = nil
+        dot: Dot, parents: [Dot], isRestart: Bool = false, operations: TextOperations, lengthBefore: Int? = nil,
+        hashAfter: UInt64? = nil
     ) {
         self.dot = dot
         self.parents = parents
+        self.isRestart = isRestart
         self.operations = operations
         self.lengthBefore = lengthBefore
         self.hashAfter = hashAfter
@@ -33,9 +38,16 @@ public struct TextChange: Hashable, Sendable {
         try TextLimits.check(parents.count, TextLimits.parentsMax, "The number of parents")
         for (left, right) in zip(parents, parents.dropFirst()) where left >= right { throw .parentsNotSorted }
         if parents.contains(dot) { throw .cycle }
+        if isRestart, let lengthBefore, operations.scalarsDeletedFirst != lengthBefore { throw .restartKeepsText }
     }
 
-    /// Whether the change fits a text of `length` scalars, by its positions, its stated length and the limit.
+    /// Checks that the change fits a text of `length` scalars.
+    func check(length: Int) throws(TextError) {
+        if isRestart, operations.scalarsDeletedFirst != length { throw .restartKeepsText }
+        _ = try Self.lengthAfter(operations, operations.steps.indices, before: length, stated: lengthBefore)
+    }
+
+    /// The length of a text of `length` scalars after operations, which must fit it by their positions, the stated length and the limit.
     static func lengthAfter(
         _ operations: TextOperations, _ steps: Range<Int>, before length: Int, stated: Int?
     ) throws(TextError) -> Int {

@@ -13,19 +13,19 @@ public struct TextChangeHeader: Hashable, Sendable {
     /// The last event of each parent, ascending.
     public var parents: [Int] { Array(parentEvents) }
     let parentEvents: EventVersion
+    /// See ``TextChange/isRestart``.
+    public let isRestart: Bool
 
-    public init(firstEvent: Int, length: Int, dot: Dot, parents: [Int]) {
-        self.firstEvent = firstEvent
-        self.length = length
-        self.dot = dot
-        parentEvents = EventVersion(parents)
+    public init(firstEvent: Int, length: Int, dot: Dot, parents: [Int], isRestart: Bool = false) {
+        self.init(firstEvent: firstEvent, length: length, dot: dot, parents: EventVersion(parents), isRestart: isRestart)
     }
 
-    init(firstEvent: Int, length: Int, dot: Dot, parents: EventVersion) {
+    init(firstEvent: Int, length: Int, dot: Dot, parents: EventVersion, isRestart: Bool) {
         self.firstEvent = firstEvent
         self.length = length
         self.dot = dot
         parentEvents = parents
+        self.isRestart = isRestart
     }
 
     /// The number of the change's last event, which stands for the version the change made.

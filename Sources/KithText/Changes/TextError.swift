@@ -14,6 +14,8 @@ public enum TextError: Error, Hashable, Sendable {
     case invalidDot(Dot)
     /// The author stated another length of the text, in scalars, than the one its parents give.
     case lengthMismatch(stated: Int, actual: Int)
+    /// A restart does not begin by deleting the whole text that its parents give.
+    case restartKeepsText
     /// The parents are not sorted by dot, or one is named twice.
     case parentsNotSorted
     /// One parent is an ancestor of another.
@@ -43,6 +45,8 @@ extension TextError: CustomStringConvertible {
             "\(dot) cannot name this change: sequences count from 1, and none is used twice."
         case .lengthMismatch(let stated, let actual):
             "The author saw a text of \(stated) scalars, here it has \(actual): the histories differ. The change was not applied."
+        case .restartKeepsText:
+            "The change is said to replace the whole text and does not delete it first; the change was not applied."
         case .parentsNotSorted:
             "The parents of the change are not sorted or name a change twice; the change was not applied."
         case .parentsNotReduced:

@@ -82,6 +82,20 @@ extension TextOperations {
         }
     }
 
+    /// How many scalars the first operation deletes from the beginning of the text; 0 if it does not.
+    var scalarsDeletedFirst: Int {
+        guard let first = steps.first, !first.isInsert, first.position == 0 else { return 0 }
+        return first.magnitude
+    }
+
+    /// The operations of a restart, of which the first deletes `count` scalars, however many it was before.
+    public func deletingFirst(_ count: Int) -> TextOperations {
+        var result = TextOperations()
+        result.delete(count, at: 0)
+        result.append(self, steps.indices.dropFirst(scalarsDeletedFirst > 0 ? 1 : 0))
+        return result
+    }
+
     /// Whether the operations fit a text of `length` scalars; the length they leave.
     ///
     /// - Throws: ``TextError/positionOutOfRange(position:length:)``.

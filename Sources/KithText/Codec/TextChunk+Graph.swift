@@ -8,11 +8,13 @@ extension TextChunk {
     /// its length · number of changes whose parents are not just the previous change, and for each of them the changes
     /// in between, the number of parents, and how far back each one lies, the oldest first.
     ///
-    /// - Throws: ``TextError/damagedHistory(_:)`` when the headers are not changes in a row.
+    /// - Throws: ``TextError/damagedHistory(_:)`` when the headers are not changes in a row, ``TextError/malformed(_:)`` when one is a
+    ///   restart, which the format cannot say.
     public static func encodeGraph(_ headers: [TextChangeHeader]) throws(TextError) -> [UInt8] {
         guard let last = headers.last else { throw .emptyChange }
         try EventGraph.check(headers, end: last.end)
         try TextLimits.check(headers.count, TextLimits.chunkChangesMax, "The number of changes of a chunk")
+        if headers.contains(where: \.isRestart) { throw .malformed("a chunk cannot hold a restart") }
         var writer = ByteWriter()
         writer.append(CollectionOfOne(format))
         writer.count(headers.count)

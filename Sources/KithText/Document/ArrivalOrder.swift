@@ -131,6 +131,9 @@ struct ArrivalOrder {
 }
 
 extension ArrivalOrder {
+    /// Whether a change is a first one, or a restart: where it stands depends on all there ever was.
+    func standsAmongAll(_ index: Int) -> Bool { parents(of: index).isEmpty || self[index].isRestart }
+
     /// For each change to apply whether all later ones build on it or on something after it (they ignore what is older).
     var closings: [Bool] {
         var oldest = Int.max
@@ -138,7 +141,7 @@ extension ArrivalOrder {
         for index in entries.indices.reversed() {
             result[index] = oldest >= index
             let parents = parents(of: index)
-            var own = parents.isEmpty ? -1 : Int.max
+            var own = standsAmongAll(index) ? -1 : Int.max
             for parent in parents {
                 if case .arrival(let place) = parent { own = min(own, place) } else { own = -1 }
             }

@@ -21,11 +21,11 @@ struct ChangeLog: Sendable {
         return result
     }
 
-    mutating func append(_ dot: Dot, _ operations: TextOperations, parents: EventVersion) {
+    mutating func append(_ dot: Dot, _ operations: TextOperations, parents: EventVersion, isRestart: Bool = false) {
         let from = pool.steps.count
         pool.append(operations)
         bodies.append(from..<pool.steps.count)
-        graph.append(dot, length: pool.eventCount(in: from..<pool.steps.count), parents: parents)
+        graph.append(dot, length: pool.eventCount(in: from..<pool.steps.count), parents: parents, isRestart: isRestart)
     }
 
     // MARK: Older changes
@@ -85,7 +85,8 @@ struct ChangeLog: Sendable {
     // MARK: The conflict zone
 
     /// The newest version of one change that is below all of `versions`: what happened before it does not matter to
-    /// them. ``EventGraph/root`` when there is none. The graph is loaded down to there.
+    /// them. ``EventGraph/root`` when there is none, or a restart above it: that stands among all there ever was. The graph is loaded
+    /// down to there.
     mutating func base(below versions: some Collection<Int>, from history: some TextHistory) throws -> Int {
         var heap = EventHeap()
         for event in versions { heap.push(event) }
@@ -101,7 +102,7 @@ struct ChangeLog: Sendable {
             let run = graph.runIndex(of: event)
             if next >= graph.runs[run].start { continue }
             let parents = graph.parents(ofRun: run)
-            if parents.isEmpty { heap.push(EventGraph.root) }
+            if parents.isEmpty || graph.runs[run].isRestart { heap.push(EventGraph.root) }
             for parent in parents { heap.push(parent) }
         }
         return EventGraph.root

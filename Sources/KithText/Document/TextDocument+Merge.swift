@@ -28,6 +28,16 @@ extension TextDocument {
         return outcome
     }
 
+    /// A restart whose parents are not all here, because their history was forgotten: as if it had been made on those that are.
+    ///
+    /// - Throws: what `history` throws, or ``TextError``.
+    public mutating func standIn(for restart: TextChange, history: some TextHistory) throws -> TextChange {
+        let parents = try restart.parents.filter { try log.lastEvent(of: $0, from: history) != nil }
+        let length = parents.isEmpty ? 0 : try text(at: parents, history: history).count
+        return TextChange(
+            dot: restart.dot, parents: parents, isRestart: true, operations: restart.operations.deletingFirst(length))
+    }
+
     /// Applies changes as long as each was made at the version that the previous one left; how many.
     private mutating func appendSequential(_ changes: [TextChange], _ outcome: inout TextMerge) -> Int {
         outcome.appended.reserveCapacity(changes.count)
@@ -53,9 +63,7 @@ extension TextDocument {
     /// Whether the operations of a change fit the text of `length` scalars that it was made on.
     fileprivate func check(_ change: TextChange, length: Int) throws(TextError) {
         try TextLimits.check(nextEvent, TextLimits.historyEventsMax, "The number of events of a text")
-        let operations = change.operations
-        _ = try TextChange.lengthAfter(
-            operations, operations.steps.indices, before: length, stated: change.lengthBefore)
+        try change.check(length: length)
     }
 
     /// Applies what a walker said; a damaged history may have misled it.
@@ -158,7 +166,7 @@ private struct ConcurrentMerge {
     private mutating func walk(
         _ change: TextChange, _ parents: EventVersion, _ document: inout TextDocument, _ outcome: inout TextMerge
     ) throws(TextError) {
-        let author = Authorship(dot: change.dot, start: document.nextEvent)
+        let author = Authorship(dot: change.dot, start: document.nextEvent, isRestart: change.isRestart)
         outcome.appended.append(document.append(change, parents))
         let from = outcome.patch.steps.count
         try walker.apply(
@@ -177,7 +185,7 @@ private struct ConcurrentMerge {
         var versions = Array(document.log.graph.version)
         for later in index..<order.indices.count {
             let parents = order.parents(of: later)
-            if parents.isEmpty { versions.append(EventGraph.root) }
+            if order.standsAmongAll(later) { versions.append(EventGraph.root) }
             for parent in parents {
                 if let event = event(parent) { versions.append(event) }
             }

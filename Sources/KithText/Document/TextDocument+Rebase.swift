@@ -46,7 +46,7 @@ extension TextDocument {
         _ = try TextChange.lengthAfter(
             operations, steps, before: walker.spans.preparedLength - surplus, stated: nil)
         var patch = TextOperations()
-        let author = Authorship(dot: dot, start: nextEvent)
+        let author = Authorship(dot: dot, start: nextEvent, isRestart: false)
         try walker.apply(operations, steps, by: author, in: log.graph, &patch)
         return patch
     }

@@ -15,7 +15,7 @@ extension TextDocument {
         try log.loadOperations(from: 0, from: history)
         var replayed = TextDocument()
         var difference = VersionDifference()
-        try log.graph.difference([], events, &difference)
+        try log.graph.difference([], events, stoppingAtRestarts: false, &difference)
         let outcome = try replayed.merge(log.changes(in: ContiguousArray(difference.onlySecond.reversed())))
         guard outcome.rejected.isEmpty, outcome.pending.isEmpty else {
             throw TextError.damagedHistory("its changes cannot be replayed")
@@ -82,6 +82,7 @@ extension ChangeLog {
             return graph.dot(ofChange: graph.changeIndex(of: event))
         }
         return TextChange(
-            dot: graph.dot(ofChange: index), parents: parents.sorted(), operations: operations(ofChange: index))
+            dot: graph.dot(ofChange: index), parents: parents.sorted(), isRestart: graph.isRestart(change: index),
+            operations: operations(ofChange: index))
     }
 }

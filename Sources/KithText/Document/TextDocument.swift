@@ -48,10 +48,29 @@ public struct TextDocument: Sendable {
     /// - Throws: ``TextError``; then nothing changed.
     @discardableResult
     public mutating func edit(_ operations: TextOperations, as dot: Dot) throws(TextError) -> AppendedTextChange {
-        let change = TextChange(dot: dot, parents: version, operations: operations, lengthBefore: text.count)
-        try checkNew(dot)
+        try append(TextChange(dot: dot, parents: version, operations: operations, lengthBefore: text.count))
+    }
+
+    /// Replaces the whole text by one that stands as if nothing had been there: a *restart*, which can be understood by those who have
+    /// forgotten the history before it.
+    ///
+    /// - Returns: the change, to be stored and sent.
+    /// - Throws: ``TextError``; then nothing changed.
+    @discardableResult
+    public mutating func restart(with newText: String, as dot: Dot) throws(TextError) -> AppendedTextChange {
+        var operations = TextOperations()
+        operations.delete(text.count, at: 0)
+        operations.insert(newText, at: 0)
+        // Who has forgotten what is deleted needs something else that the change did.
+        if newText.isEmpty { operations.append([.insert(" ", at: 0), .delete(count: 1, at: 0)]) }
+        return try append(
+            TextChange(dot: dot, parents: version, isRestart: true, operations: operations, lengthBefore: text.count))
+    }
+
+    private mutating func append(_ change: TextChange) throws(TextError) -> AppendedTextChange {
+        try checkNew(change.dot)
         try change.validateShape()
-        _ = try TextChange.lengthAfter(operations, operations.steps.indices, before: text.count, stated: nil)
+        try change.check(length: text.count)
         return appendVerbatim(change, log.graph.version)
     }
 
@@ -86,9 +105,10 @@ public struct TextDocument: Sendable {
 
     mutating func append(_ change: TextChange, _ parents: EventVersion) -> AppendedTextChange {
         let firstEvent = log.graph.nextEvent
-        log.append(change.dot, change.operations, parents: parents)
+        log.append(change.dot, change.operations, parents: parents, isRestart: change.isRestart)
         let header = TextChangeHeader(
-            firstEvent: firstEvent, length: log.graph.nextEvent - firstEvent, dot: change.dot, parents: parents)
+            firstEvent: firstEvent, length: log.graph.nextEvent - firstEvent, dot: change.dot, parents: parents,
+            isRestart: change.isRestart)
         return AppendedTextChange(header: header, change: change)
     }
 }

@@ -73,9 +73,10 @@ extension EventGraph {
     /// Walks back from both versions, newest event first, until only common ancestors are left.
     /// Gentle and Kleppmann, "Collaborative Text Editing with Eg-walker", 2025, section 3.2.
     ///
+    /// - Parameter stoppingAtRestarts: whether a restart counts as a change without ancestors.
     /// - Throws: ``TextError/damagedHistory(_:)`` when that leads to changes that are not loaded, as no sound graph does.
     func difference(
-        _ first: EventVersion, _ second: EventVersion, _ result: inout VersionDifference
+        _ first: EventVersion, _ second: EventVersion, stoppingAtRestarts: Bool, _ result: inout VersionDifference
     ) throws(TextError) {
         result.start(first, second)
         while var (event, side) = result.pop() {
@@ -89,6 +90,7 @@ extension EventGraph {
                 side |= other
             }
             result.add(start..<event + 1, to: side)
+            if stoppingAtRestarts, runs[run].isRestart { continue }
             for parent in parents(ofRun: run) { result.push(parent, side) }
         }
     }

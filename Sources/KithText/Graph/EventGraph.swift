@@ -12,10 +12,11 @@ struct EventGraph: Sendable {
         let site: Int32
     }
 
-    /// A chain of events in which each has the previous one as its only parent, whoever made them.
+    /// A chain of events in which each has the previous one as its only parent, whoever made them. A restart begins one.
     struct Run: Sendable {
         let start: Int
         let parents: Range<Int>
+        let isRestart: Bool
     }
 
     /// The version before the first change.
@@ -27,6 +28,8 @@ struct EventGraph: Sendable {
     private(set) var nextEvent: Int
     private(set) var changes: ContiguousArray<Change> = []
     private(set) var runs: ContiguousArray<Run> = []
+    /// Whether one of the loaded changes is a restart.
+    private(set) var hasRestarts = false
     private var parentPool: ContiguousArray<Int> = []
     private var sites = SiteTable()
     /// The current version, as changes without children: ascending by event, with their dots.
@@ -88,11 +91,17 @@ struct EventGraph: Sendable {
         return runs[run].start == start ? EventVersion(parents(ofRun: run)) : .one(start - 1)
     }
 
+    func isRestart(change index: Int) -> Bool {
+        let start = changes[index].start
+        let run = runs[runIndex(of: start)]
+        return run.start == start && run.isRestart
+    }
+
     func header(ofChange index: Int) -> TextChangeHeader {
         let events = events(ofChange: index)
         return TextChangeHeader(
             firstEvent: events.lowerBound, length: events.count, dot: dot(ofChange: index),
-            parents: parents(ofChange: index))
+            parents: parents(ofChange: index), isRestart: isRestart(change: index))
     }
 
     /// The last event of the change `dot`, if it is loaded or was given as a head.
@@ -104,10 +113,10 @@ struct EventGraph: Sendable {
     // MARK: Growing
 
     /// Adds a change whose parents are known, reduced and ascending.
-    mutating func append(_ dot: Dot, length: Int, parents: EventVersion) {
+    mutating func append(_ dot: Dot, length: Int, parents: EventVersion, isRestart: Bool) {
         let start = nextEvent
         nextEvent += length
-        addRun(start: start, parents: parents)
+        addRun(start: start, parents: parents, isRestart: isRestart)
         let site = sites.register(dot, start: start)
         changes.append(Change(start: start, sequence: dot.sequence, site: site))
         if heads.count == 1, parents == .one(heads[0].lastEvent) {
@@ -122,11 +131,12 @@ struct EventGraph: Sendable {
         }
     }
 
-    private mutating func addRun(start: Int, parents: EventVersion) {
-        if !runs.isEmpty, parents == .one(start - 1) { return }
+    private mutating func addRun(start: Int, parents: EventVersion, isRestart: Bool) {
+        if !runs.isEmpty, parents == .one(start - 1), !isRestart { return }
+        if isRestart { hasRestarts = true }
         let from = parentPool.count
         parentPool.append(contentsOf: parents)
-        runs.append(Run(start: start, parents: from..<parentPool.count))
+        runs.append(Run(start: start, parents: from..<parentPool.count, isRestart: isRestart))
     }
 
     /// Puts the changes that end where the loaded ones begin in front.
@@ -138,8 +148,9 @@ struct EventGraph: Sendable {
         var older = EventGraph(heads: [], nextEvent: first.firstEvent)
         older.sites = sites
         older.parentPool = parentPool
+        older.hasRestarts = hasRestarts
         for header in headers {
-            older.addRun(start: header.firstEvent, parents: header.parentEvents)
+            older.addRun(start: header.firstEvent, parents: header.parentEvents, isRestart: header.isRestart)
             let site = older.sites.register(header.dot, start: header.firstEvent)
             older.changes.append(Change(start: header.firstEvent, sequence: header.dot.sequence, site: site))
         }
@@ -147,6 +158,7 @@ struct EventGraph: Sendable {
         runs.insert(contentsOf: older.runs, at: 0)
         sites = older.sites
         parentPool = older.parentPool
+        hasRestarts = older.hasRestarts
         firstEvent = first.firstEvent
     }
 

@@ -5,6 +5,7 @@ struct Authorship {
     let dot: Dot
     /// The change's first event.
     let start: Int
+    let isRestart: Bool
 
     /// The global name of an event: the same on every device.
     struct EventName: Comparable {
@@ -24,6 +25,7 @@ struct Authorship {
 extension EventGraph {
     func authorship(of event: Int) -> Authorship {
         let index = changeIndex(of: event)
-        return Authorship(dot: dot(ofChange: index), start: changes[index].start)
+        return Authorship(
+            dot: dot(ofChange: index), start: changes[index].start, isRestart: isRestart(change: index))
     }
 }

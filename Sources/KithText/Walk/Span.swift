@@ -10,7 +10,8 @@ struct Span {
     var leftOrigin: Int
     /// The next character to the right, deleted ones included, when the span was inserted.
     var rightOrigin: Int
-    /// In the version that the walker stands at: 0 not inserted yet, 1 visible, 1 + d deleted by d changes.
+    /// In the version that the walker stands at: ``inserted`` if it was, and ``deletedOnce`` for each change that deleted it. Without the
+    /// former, only restarts have: their version does not contain what they deleted.
     var prepareState: Int32
     /// Visible after all changes walked so far. A character never comes back.
     var isVisible: Bool
@@ -20,6 +21,11 @@ struct Span {
     /// The length that stands for "all older text", whatever its length: longer than any text.
     static let olderLength = 1 << 52
 
+    static let inserted: Int32 = 1
+    static let deletedOnce: Int32 = 2
+
     var end: Int { id + length }
-    var isPrepared: Bool { prepareState == 1 }
+    var isInserted: Bool { prepareState & Self.inserted != 0 }
+    /// Inserted and not deleted.
+    var isPrepared: Bool { prepareState == Self.inserted }
 }

@@ -58,7 +58,7 @@ struct SpanList {
         insert(
             Span(
                 id: Span.older, length: Span.olderLength, leftOrigin: EventGraph.root,
-                rightOrigin: Span.older + Span.olderLength, prepareState: 1, isVisible: true),
+                rightOrigin: Span.older + Span.olderLength, prepareState: Span.inserted, isVisible: true),
             at: Place(block: 0, index: 0))
     }
 
@@ -126,7 +126,7 @@ struct SpanList {
     mutating func setState(_ place: Place, prepare: Int32, visible: Bool) {
         let slot = slot(place)
         let span = spans[slot]
-        let preparedDelta = (prepare == 1 ? span.length : 0) - (span.isPrepared ? span.length : 0)
+        let preparedDelta = (prepare == Span.inserted ? span.length : 0) - (span.isPrepared ? span.length : 0)
         let visibleDelta = (visible ? span.length : 0) - (span.isVisible ? span.length : 0)
         preparedSums[place.block] += preparedDelta
         visibleSums[place.block] += visibleDelta

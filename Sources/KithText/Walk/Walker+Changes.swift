@@ -7,8 +7,10 @@ extension Walker {
         _ patch: inout TextOperations
     ) throws(TextError) {
         var event = author.start
+        var begins = author.isRestart
         for index in steps {
             let step = operations.steps[index]
+            if begins { begins = try !restart(in: graph) }
             if step.isInsert {
                 let position = try insert(step.length, at: step.position, event: event, author: author, in: graph)
                 patch.insert(from: operations, step, at: position)
@@ -26,8 +28,10 @@ extension Walker {
         _ operations: TextOperations, _ steps: Range<Int>, by author: Authorship, in graph: EventGraph
     ) throws(TextError) {
         var event = author.start
+        var begins = author.isRestart
         for index in steps {
             let step = operations.steps[index]
+            if begins { begins = try !restart(in: graph) }
             if step.isInsert {
                 _ = try insert(step.length, at: step.position, event: event, author: author, in: graph)
             } else {
@@ -35,6 +39,13 @@ extension Walker {
             }
             event += step.magnitude
         }
+    }
+
+    /// Goes on as if nothing had ever been there, once all there was is deleted; whether it is.
+    private mutating func restart(in graph: EventGraph) throws(TextError) -> Bool {
+        guard spans.preparedLength == Span.olderLength else { return false }
+        try leavePast(in: graph)
+        return true
     }
 }
 
@@ -54,7 +65,7 @@ extension ChangeLog {
         for indices in graph.changesByBranch(above: base) {
             for index in indices {
                 try walker.move(to: graph.parents(ofChange: index), in: graph)
-                let author = Authorship(dot: graph.dot(ofChange: index), start: graph.changes[index].start)
+                let author = graph.authorship(of: graph.changes[index].start)
                 try walker.applySilently(pool, steps(ofChange: index), by: author, in: graph)
                 walker.stand(at: graph.end(ofChange: index) - 1)
             }

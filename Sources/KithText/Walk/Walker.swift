@@ -31,32 +31,55 @@ struct Walker {
 
     // MARK: Moving between versions
 
+    /// What a move undoes and does.
+    private enum Part { case insertions, deletions, both }
+
     /// Undoes and redoes changes walked before, so that positions refer to the version `target`.
+    ///
+    /// What was inserted before a restart does not stand around what comes after it; what was deleted stays deleted.
     mutating func move(to target: EventVersion, in graph: EventGraph) throws(TextError) {
         guard version != target else { return }
-        try graph.difference(version, target, &difference)
-        for range in difference.onlyFirst { try shift(range, by: -1) }
-        for range in difference.onlySecond.reversed() { try shift(range, by: 1) }
+        if graph.hasRestarts {
+            try shift(.deletions, to: target, in: graph)
+            try shift(.insertions, to: target, in: graph)
+        } else {
+            try shift(.both, to: target, in: graph)
+        }
         version = target
     }
 
-    private mutating func shift(_ range: Range<Int>, by amount: Int32) throws(TextError) {
+    /// Undoes what was inserted in the version that the walker stands at, for a restart, which has deleted all of it.
+    mutating func leavePast(in graph: EventGraph) throws(TextError) {
+        try shift(.insertions, to: [], in: graph)
+    }
+
+    private mutating func shift(_ part: Part, to target: EventVersion, in graph: EventGraph) throws(TextError) {
+        try graph.difference(version, target, stoppingAtRestarts: part == .insertions, &difference)
+        for range in difference.onlyFirst { try shift(part, range, by: -1) }
+        for range in difference.onlySecond.reversed() { try shift(part, range, by: 1) }
+    }
+
+    private mutating func shift(_ part: Part, _ range: Range<Int>, by amount: Int32) throws(TextError) {
         var event = range.lowerBound
         while event < range.upperBound {
             let place = deletions.floor(event)
             var first = event
             var count: Int
+            var kind = Part.insertions
             if let place, event < deletions.key(at: place) + deletions[place].length {
                 let offset = event - deletions.key(at: place)
                 first = deletions[place].target + offset
                 count = min(deletions[place].length - offset, range.upperBound - event)
+                kind = .deletions
             } else {
                 let end = deletions.next(place).map { deletions.key(at: $0) } ?? range.upperBound
                 count = min(end, range.upperBound) - event
             }
             event += count
+            if part != .both, part != kind { continue }
+            let unit = kind == .insertions ? Span.inserted : Span.deletedOnce
             while count > 0 {
-                let length = try shiftSpan(first, atMost: count, by: amount)
+                let length = try shiftSpan(first, atMost: count, by: amount * unit)
                 first += length
                 count -= length
             }
@@ -100,7 +123,7 @@ struct Walker {
             let length = min(span.length - offset, remaining)
             if length < span.length - offset { place = spans.split(place, at: length).previous }
             if span.isVisible { body(visibleBefore, length) }
-            spans.setState(place, prepare: 2, visible: false)
+            spans.setState(place, prepare: Span.inserted + Span.deletedOnce, visible: false)
             record(DeletedRun(length: length, target: span.id + offset), at: event)
             event += length
             remaining -= length
@@ -139,14 +162,14 @@ struct Walker {
                 place = spans.split(found.place, at: found.offset + 1)
             } else if left + 1 == event, span.isVisible {
                 let next = spans[spans.normalised(place)]
-                if next.prepareState != 0, next.id == span.rightOrigin {
+                if next.isInserted, next.id == span.rightOrigin {
                     spans.extend(found.place, by: count)
                     return effect
                 }
             }
         }
         var new = Span(
-            id: event, length: count, leftOrigin: left, rightOrigin: 0, prepareState: 1, isVisible: true)
+            id: event, length: count, leftOrigin: left, rightOrigin: 0, prepareState: Span.inserted, isVisible: true)
         let end = endOfConcurrent(place)
         new.rightOrigin = spans[end].id
         if spans.normalised(place) != end {
@@ -159,7 +182,7 @@ struct Walker {
     /// The first span from `place` on that exists, deleted or not, in the version the walker stands at.
     private func endOfConcurrent(_ place: SpanList.Place) -> SpanList.Place {
         var place = spans.normalised(place)
-        while spans[place].prepareState == 0 {
+        while !spans[place].isInserted {
             place.index += 1
             place = spans.normalised(place)
         }

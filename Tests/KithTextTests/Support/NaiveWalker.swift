@@ -7,11 +7,14 @@ struct NaiveGraph {
     let changes: [TextChange]
     /// For each change the bits of its ancestors.
     let ancestors: [UInt64]
+    /// The same if restarts had no parents: what stands around what a change inserts.
+    let surroundings: [UInt64]
 
     init(_ changes: [TextChange]) {
         precondition(changes.count <= 64)
         var places: [Dot: Int] = [:]
         var ancestors: [UInt64] = []
+        var surroundings: [UInt64] = []
         for (index, change) in changes.enumerated() {
             places[change.dot] = index
             ancestors.append(
@@ -19,9 +22,17 @@ struct NaiveGraph {
                     guard let place = places[parent] else { return bits }
                     return bits | ancestors[place] | 1 << UInt64(place)
                 })
+            surroundings.append(
+                change.isRestart
+                    ? 0
+                    : change.parents.reduce(0) { bits, parent in
+                        guard let place = places[parent] else { return bits }
+                        return bits | surroundings[place] | 1 << UInt64(place)
+                    })
         }
         self.changes = changes
         self.ancestors = ancestors
+        self.surroundings = surroundings
     }
 }
 
@@ -29,6 +40,7 @@ struct NaiveGraph {
 struct NaiveWalker {
     private struct Record {
         let id: Int
+        let change: UInt64
         let scalar: Unicode.Scalar
         let left: Int
         let right: Int?
@@ -45,6 +57,9 @@ struct NaiveWalker {
     private var names: [(dot: Dot, index: Int)] = []
     private var targets: [Int] = []
     private var eventsOf: [Range<Int>] = []
+    /// The bits of the changes that stand around what is inserted.
+    private var surroundings: UInt64 = 0
+    private var bit: UInt64 = 0
 
     static func text(_ changes: [TextChange], _ rule: Rule = .fugueMax) -> String {
         var walker = NaiveWalker(graph: NaiveGraph(changes), rule: rule)
@@ -66,6 +81,8 @@ struct NaiveWalker {
                 if prepared & bit == 0, wanted & bit != 0 { shift(other, by: 1) }
             }
             let first = targets.count
+            bit = 1 << UInt64(index)
+            surroundings = graph.surroundings[index] | bit
             apply(change)
             eventsOf.append(first..<targets.count)
             prepared = wanted | 1 << UInt64(index)
@@ -123,7 +140,7 @@ struct NaiveWalker {
         let id = targets.count
         let start = index(after: position)
         var end = start
-        while end < records.count, records[end].prepare == 0 { end += 1 }
+        while end < records.count, records[end].prepare == 0 || records[end].change & surroundings == 0 { end += 1 }
         let left = start > 0 ? records[start - 1].id : -1
         var right = end < records.count ? records[end].id : nil
         if rule == .fugue, end < records.count, records[end].left != left { right = nil }
@@ -147,7 +164,7 @@ struct NaiveWalker {
             }
             if !hold { best = index + 1 }
         }
-        records.insert(Record(id: id, scalar: scalar, left: left, right: right), at: best)
+        records.insert(Record(id: id, change: bit, scalar: scalar, left: left, right: right), at: best)
         targets.append(id)
     }
 }

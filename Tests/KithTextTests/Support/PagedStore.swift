@@ -13,6 +13,7 @@ struct PagedStore: TextHistory {
     private struct Page {
         let firstEvent: Int
         let graph: [UInt8]
+        let isRestart: Bool
         let body: [UInt8]
     }
 
@@ -44,12 +45,17 @@ struct PagedStore: TextHistory {
     }
 
     mutating func save(_ document: TextDocument, _ rows: [AppendedTextChange]) throws {
-        for start in stride(from: 0, to: rows.count, by: changesPerPage) {
-            let page = rows[start..<min(start + changesPerPage, rows.count)]
+        var rest = rows[...]
+        while let first = rest.first {
+            // What the format of a chunk cannot say stands on a page of its own.
+            let isRestart = first.header.isRestart
+            let page = isRestart ? rest.prefix(1) : rest.prefix(changesPerPage).prefix { !$0.header.isRestart }
             pages.append(
                 Page(
-                    firstEvent: rows[start].header.firstEvent, graph: try TextChunk.encodeGraph(page.map(\.header)),
+                    firstEvent: first.header.firstEvent,
+                    graph: try TextChunk.encodeGraph(page.map { $0.header.with(isRestart: false) }), isRestart: isRestart,
                     body: TextChunk.encodeBody(page.map(\.change.operations))))
+            rest = rest.dropFirst(page.count)
         }
         for row in rows { ends[row.header.dot] = row.header.lastEvent }
         (text, heads, nextEvent) = (document.text.utf8, document.heads, document.nextEvent)
@@ -57,7 +63,7 @@ struct PagedStore: TextHistory {
 
     func headers(endingAt end: Int) throws -> [TextChangeHeader] {
         guard let page = pages.last(where: { $0.firstEvent < end }) else { return [] }
-        return try TextChunk.decodeGraph(page.graph, firstEvent: page.firstEvent)
+        return try TextChunk.decodeGraph(page.graph, firstEvent: page.firstEvent).map { $0.with(isRestart: page.isRestart) }
     }
 
     func operations(in events: Range<Int>) throws -> [TextOperations] {
@@ -70,5 +76,11 @@ struct PagedStore: TextHistory {
 
     func lastEvent(of dot: Dot, before end: Int) throws -> Int? {
         ends[dot].flatMap { $0 < end ? $0 : nil }
+    }
+}
+
+extension TextChangeHeader {
+    fileprivate func with(isRestart: Bool) -> TextChangeHeader {
+        TextChangeHeader(firstEvent: firstEvent, length: length, dot: dot, parents: parents, isRestart: isRestart)
     }
 }

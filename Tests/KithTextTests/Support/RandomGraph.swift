@@ -9,6 +9,7 @@ struct RandomGraph {
     private var sequences: [UInt64]
     private let isHot: Bool
     private let hasOwnBranches: Bool
+    private let hasRestarts: Bool
 
     private struct Site {
         var document = TextDocument()
@@ -22,12 +23,14 @@ struct RandomGraph {
     /// - Parameters:
     ///   - isHot: few characters at few places, for dense conflicts.
     ///   - hasOwnBranches: one replica's changes may be concurrent to each other.
+    ///   - hasRestarts: now and then somebody replaces the whole text.
     init(
-        sites siteCount: Int, changes count: Int, isHot: Bool = false, hasOwnBranches: Bool = false,
+        sites siteCount: Int, changes count: Int, isHot: Bool = false, hasOwnBranches: Bool = false, hasRestarts: Bool = false,
         using random: inout SplitMix64
     ) throws {
         self.isHot = isHot
         self.hasOwnBranches = hasOwnBranches
+        self.hasRestarts = hasRestarts
         sequences = Array(repeating: 0, count: siteCount)
         sites = Array(repeating: Site(), count: siteCount)
         while changes.count < count {
@@ -41,10 +44,12 @@ struct RandomGraph {
     }
 
     /// A graph of a random kind.
-    static func any(using random: inout SplitMix64) throws -> RandomGraph {
+    ///
+    /// - Parameter maybeRestarts: whether some have restarts.
+    static func any(maybeRestarts: Bool = true, using random: inout SplitMix64) throws -> RandomGraph {
         try RandomGraph(
             sites: 2 + random.below(4), changes: 5 + random.below(25), isHot: random.chance(50),
-            hasOwnBranches: random.chance(30), using: &random)
+            hasOwnBranches: random.chance(30), hasRestarts: maybeRestarts && random.chance(30), using: &random)
     }
 
     private mutating func learn(_ site: Int, from other: Int) throws {
@@ -55,6 +60,7 @@ struct RandomGraph {
 
     private mutating func edit(_ site: Int, using random: inout SplitMix64) throws {
         let author = hasOwnBranches ? random.below(sites.count) : site
+        if hasRestarts, random.chance(20) { return try restart(site, author, using: &random) }
         var operations = TextOperations()
         var length = sites[site].document.text.count
         for _ in 0..<(isHot ? 1 : random.pick([1, 1, 1, 2, 3])) {
@@ -65,6 +71,14 @@ struct RandomGraph {
         let change = try sites[site].document.edit(operations, as: dot(author, sequences[author])).change
         sites[site].known.insert(changes.count)
         changes.append(TextChange(dot: change.dot, parents: parents, operations: operations, lengthBefore: change.lengthBefore))
+    }
+
+    private mutating func restart(_ site: Int, _ author: Int, using random: inout SplitMix64) throws {
+        sequences[author] += 1
+        let newText = random.pick(["", "R", "RS", "漢😀"])
+        let change = try sites[site].document.restart(with: newText, as: dot(author, sequences[author])).change
+        sites[site].known.insert(changes.count)
+        changes.append(change)
     }
 
     private func addOperation(

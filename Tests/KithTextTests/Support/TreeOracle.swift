@@ -29,21 +29,22 @@ struct TreeOracle {
     static func text(_ changes: [TextChange]) -> String {
         var oracle = TreeOracle()
         let graph = NaiveGraph(changes)
-        for index in changes.indices { oracle.apply(changes[index], index, graph.ancestors[index]) }
+        for index in changes.indices { oracle.apply(changes[index], index, graph.ancestors[index], graph.surroundings[index]) }
         var result = String.UnicodeScalarView()
         for node in oracle.order where oracle.nodes[node].deletedBy == 0 { result.append(oracle.nodes[node].scalar) }
         return String(result)
     }
 
-    private mutating func apply(_ change: TextChange, _ index: Int, _ ancestors: UInt64) {
+    private mutating func apply(_ change: TextChange, _ index: Int, _ ancestors: UInt64, _ surroundings: UInt64) {
         let bit = UInt64(1) << UInt64(index)
         let known = ancestors | bit
+        let around = surroundings | bit
         var event = 0
         for operation in change.operations {
             switch operation {
             case .insert(let text, let position):
                 for (offset, scalar) in text.unicodeScalars.enumerated() {
-                    insert(scalar, position + offset, known, bit, change.dot, event)
+                    insert(scalar, position + offset, known, around, bit, change.dot, event)
                     event += 1
                 }
             case .delete(let count, let position):
@@ -60,10 +61,10 @@ struct TreeOracle {
     }
 
     private mutating func insert(
-        _ scalar: Unicode.Scalar, _ position: Int, _ known: UInt64, _ bit: UInt64, _ dot: Dot, _ event: Int
+        _ scalar: Unicode.Scalar, _ position: Int, _ known: UInt64, _ around: UInt64, _ bit: UInt64, _ dot: Dot, _ event: Int
     ) {
         let left = position > 0 ? visible(known)[position - 1] : nil
-        let list = order.filter { nodes[$0].change & known != 0 }
+        let list = order.filter { nodes[$0].change & around != 0 }
         let next = left.map { (list.firstIndex(of: $0) ?? -1) + 1 } ?? 0
         let right = next < list.count ? list[next] : nil
         let id = nodes.count
