@@ -195,8 +195,8 @@ extension TextState.Change {
     fileprivate var decoded: TextChange {
         get throws(TextError) {
             TextChange(
-                dot: stamp.dot, parents: parents, isRestart: replacedScalars != nil, operations: try TextOperations(steps: steps, text: inserted),
-                lengthBefore: replacedScalars)
+                dot: stamp.dot, parents: parents, isRestart: replacedScalars != nil,
+                operations: try TextOperations(steps: steps, text: inserted), lengthBefore: replacedScalars)
         }
     }
 
