@@ -107,6 +107,35 @@ struct MendingTests {
         #expect(try first.store.recomputedDigest() == second.store.recomputedDigest())
     }
 
+    @Test("texts of which one store was told a lie come together, with all that one of them showed", arguments: [0, 1], [false, true])
+    func lies(side: Int, isEdited: Bool) throws {
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, body TEXT)"
+        let tables = [TrackedTable("note", texts: ["body"])]
+        let author = ReplicaID(high: 7, low: 7)
+        // Whoever lies says another thing of the same commits.
+        let stores = try ["milk", "bread and butter"].map { body in
+            let teller = try TestStore(replica: author, sql: sql, tables: tables)
+            try teller.execute("INSERT INTO note (id, title, body) VALUES (?, 't', ?)", [key(1), body])
+            if isEdited { try teller.execute("UPDATE note SET body = body || '!'") }
+            let hearer = try TestStore(sql: sql, tables: tables)
+            try hearer.receive(from: teller)
+            return hearer
+        }
+        let pair = side == 0 ? stores : stores.reversed()
+        let third = try TestStore(sql: sql, tables: tables)
+        try third.receive(from: stores[1])
+        for (first, second) in [(pair[0], pair[1]), (pair[1], third), (pair[0], third), (pair[0], pair[1])] {
+            try SessionPair(first.store, second.store).wait(seconds: 60)
+        }
+        let body = try #require(try stores[0].row(rowID(1))?["body"] as String?)
+        #expect(body.contains("milk") && body.contains("bread and butter"))
+        for notes in stores + [third] {
+            #expect(try notes.row(rowID(1))?["body"] == body)
+            #expect(try notes.store.recomputedDigest() == third.store.recomputedDigest())
+            #expect(try notes.store.verify().problems == [])
+        }
+    }
+
     @Test(
         "texts that were edited are neither taken for different nor lost beside a row that is mended", arguments: [0, 1],
         ["UPDATE note SET title = 'x' WHERE rowid = 7", "DELETE FROM note WHERE rowid = 7"])

@@ -124,22 +124,14 @@ import Testing
     }
 
     @Test func `scripts that once found a fault keep every promise`() throws {
-        for (name, script) in try Self.scripts(in: "seeds") {
+        for (name, script) in try Self.scripts() {
             let violation = try Self.simulator().run(script).violation
             #expect(violation == nil, "\(name)")
         }
     }
 
-    /// Those that docs/store.md names. One that keeps its promises belongs among the others.
-    @Test func `scripts of known limits break a promise`() throws {
-        for (name, script) in try Self.scripts(in: "limits") {
-            let violation = try Self.simulator().run(script).violation
-            withKnownIssue("\(name)") { #expect(violation == nil) }
-        }
-    }
-
-    private static func scripts(in folder: String) throws -> [(name: String, script: Script)] {
-        let folder = try #require(Bundle.module.url(forResource: "Fixtures/\(folder)", withExtension: nil))
+    private static func scripts() throws -> [(name: String, script: Script)] {
+        let folder = try #require(Bundle.module.url(forResource: "Fixtures/seeds", withExtension: nil))
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         #expect(!names.isEmpty)
         return try names.map { ($0, try Script(parsing: try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8))) }

@@ -34,7 +34,7 @@ struct RowMender {
         state.context = VersionVector()
         // Of a row that vanished behind Kith's back the histories are left, which the peer's replace.
         if held.state.cells.isEmpty { try TextArchive(ledger: ledger).forget(table: row.table, id: row.id) }
-        try TextCells(ledger).settle(&state, table: row.table, id: row.id)
+        try mendTexts(&state, held.state, row)
         if lost.isEmpty, state == held.state { return false }
         for value in lost {
             guard case .register(var register)? = state[value.column] else { continue }
@@ -43,6 +43,17 @@ struct RowMender {
         }
         try merger.save(state, table, row.id, held)
         return true
+    }
+
+    private func mendTexts(_ state: inout RowState, _ held: RowState, _ row: RowPart) throws {
+        let texts = TextCells(ledger)
+        for index in state.cells.indices {
+            guard case .text(var text) = state.cells[index].cell, case .text(let own)? = held[state.cells[index].column] else { continue }
+            let key = TextKey(table: row.table, id: row.id, column: state.cells[index].column)
+            try texts.mend(&text, of: own, at: key) { try clock.stamp(ledger.catalog).stamp }
+            state.cells[index].cell = .text(text)
+        }
+        try texts.settle(&state, table: row.table, id: row.id)
     }
 
     /// Removes clocks and index entries of rows that were removed behind Kith's back.

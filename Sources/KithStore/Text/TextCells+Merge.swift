@@ -158,7 +158,7 @@ extension TextCells {
         return try select.step()
     }
 
-    private func takeBack(_ dots: [Dot], at key: TextKey) throws {
+    func takeBack(_ dots: [Dot], at key: TextKey) throws {
         if dots.isEmpty { return }
         let delete = try archive.connection.statement(
             "DELETE FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND replica = ? AND sequence = ?")

@@ -59,6 +59,8 @@ struct DigestComparison: Hashable, Sendable {
     private var early: Frame?
     /// The vector at which both were last found equal.
     private var agreed: VersionVector?
+    /// When the leader looks again although nothing was written since.
+    private var again = Instant.never
 
     /// Whether both stores held the same when they were last compared; `nil` if they never were.
     private(set) var isIdentical: Bool?
@@ -75,7 +77,7 @@ struct DigestComparison: Hashable, Sendable {
     /// When time alone makes a difference.
     func deadline(for current: VersionVector) -> Instant? {
         switch state {
-        case .resting where isLeader: isWorthwhile(at: current) ? due : nil
+        case .resting where isLeader: nextComparison(at: current)
         case .asked, .dividing, .fetching: due
         case .reading(.some): due
         default: nil
@@ -86,13 +88,14 @@ struct DigestComparison: Hashable, Sendable {
 
     /// Looks whether it is time to compare. `isQuiet`: both know the same, and nothing is under way.
     mutating func tick(_ now: Instant, knowing current: VersionVector, isQuiet: Bool) -> [Step] {
-        guard due <= now else { return [] }
         switch state {
         case .resting where isLeader:
-            guard isQuiet, isWorthwhile(at: current) else { return [] }
+            guard isQuiet, let next = nextComparison(at: current), next <= now else { return [] }
             state = .reading(nil)
             due = .never
             return [.perform(.read)]
+        case _ where due > now:
+            return []
         case .reading(.some):
             due = .never
             return [.perform(.read)]
@@ -196,8 +199,10 @@ struct DigestComparison: Hashable, Sendable {
 
     // MARK: Parts
 
-    private func isWorthwhile(at current: VersionVector) -> Bool {
-        agreed != current && (differences < Self.differencesMax || vector != current)
+    /// When the leader compares next, if nothing is under way; `nil` if it is left at that.
+    private func nextComparison(at current: VersionVector) -> Instant? {
+        if agreed == current { return max(again, due) }
+        return differences < Self.differencesMax || vector != current ? due : nil
     }
 
     private mutating func read(_ digest: StoreDigest?, isBehind: Bool, _ theirs: StoreDigest?, _ now: Instant) -> [Step] {
@@ -227,10 +232,12 @@ struct DigestComparison: Hashable, Sendable {
         isIdentical = mine.rows == theirs.rows
         if mine.rows == theirs.rows {
             agreed = mine.vector
+            again = now.advanced(byMilliseconds: timing.digestAgainMilliseconds)
             differences = 0
             rest(now)
             return []
         }
+        agreed = nil
         differences = vector == mine.vector ? differences + 1 : 1
         vector = mine.vector
         questions = 0

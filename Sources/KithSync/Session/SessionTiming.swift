@@ -13,6 +13,8 @@ public struct SessionTiming: Hashable, Sendable {
     /// After the beginning of a session, and between two comparisons of digests.
     public var digestDelayMilliseconds: Int64 = 1_000
     public var digestMilliseconds: Int64 = 10_000
+    /// After a comparison that found both equal, if nobody has written since: a row may have been damaged, or mended with somebody else.
+    public var digestAgainMilliseconds: Int64 = 60_000
     /// Between two steps of bringing a digest up to date.
     public var digestStepMilliseconds: Int64 = 50
     /// How long an answer to a question about digests is waited for.
