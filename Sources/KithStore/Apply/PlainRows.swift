@@ -17,8 +17,9 @@ final class PlainRows {
     /// What this store knows, and what the sender does.
     private let known: VersionVector
     private let theirs: VersionVector
-    /// What rows refer to that come before the vector knows of them.
-    private let context: Int64?
+    /// Whether rows come before the vector knows of them, and refer to ``context``, which is made for the first of them.
+    private let isAhead: Bool
+    private var ownContext: Int64?
     private let mergesTexts: Bool
     /// The context that the last row referred to.
     private var lastContext: (number: Int64, isLive: Bool)?
@@ -35,12 +36,11 @@ final class PlainRows {
     static func ofTables(_ tables: [LocalTable], _ merger: RowMerger, theirs: VersionVector) throws -> [PlainRows?] {
         // A listing knows more of some rows than of others.
         guard merger.listed == nil else { return tables.map { _ in nil } }
-        let isCovered = merger.vectorAfter.covers(theirs)
-        let context = try isCovered ? nil : merger.ledger.context(for: theirs)
-        return try tables.map { try PlainRows($0, merger, theirs, context) }
+        let isAhead = !merger.vectorAfter.covers(theirs)
+        return try tables.map { try PlainRows($0, merger, theirs, isAhead: isAhead) }
     }
 
-    private init?(_ local: LocalTable, _ merger: RowMerger, _ theirs: VersionVector, _ context: Int64?) throws {
+    private init?(_ local: LocalTable, _ merger: RowMerger, _ theirs: VersionVector, isAhead: Bool) throws {
         guard let table = merger.ledger.catalog[local.number], let tracked = table.tracked, tracked.naturalKey == nil, !tracked.isRelated,
             zip(local.columns, local.columns.dropFirst()).allSatisfy({ $0 < $1 }), RegistersMadeTexts(table) == nil
         else { return nil }
@@ -50,7 +50,7 @@ final class PlainRows {
         columns = local.columns
         known = merger.vector
         self.theirs = theirs
-        self.context = context
+        self.isAhead = isAhead
         places = Array(repeating: nil, count: table.columns.count)
         for (place, column) in tracked.columns.enumerated() { places[column] = place }
         mergesTexts = try tracked.kinds.contains(.text) && TextCells(ledger).hasAside(table: table.number)
@@ -68,6 +68,12 @@ final class PlainRows {
     func take(_ part: RowPart) throws -> Bool {
         guard part.state.context.isEmpty, part.state.tombstones.isEmpty, !part.state.cells.isEmpty else { return false }
         return try part.isCut ? update(part) : insert(part)
+    }
+
+    /// What rows refer to that are ahead of the vector. One that no row referred to would never be dropped.
+    private func context() throws -> Int64? {
+        if isAhead, ownContext == nil { ownContext = try ledger.context(for: theirs) }
+        return ownContext
     }
 
     /// Writes the app's table, unless a rule of the app refuses it.
@@ -115,7 +121,7 @@ final class PlainRows {
         insertClocks.bind(4, Int64(bitPattern: stamp.dot.sequence))
         insertClocks.bind(5, Int64(bitPattern: stamp.timestamp.rawValue))
         insertClocks.bind(6, columns)
-        if let context { insertClocks.bind(7, context) } else { insertClocks.bindNull(7) }
+        if let context = try context() { insertClocks.bind(7, context) } else { insertClocks.bindNull(7) }
         try insertClocks.run()
         try ledger.index(stamp.dot, replica: replica, table.number, row)
     }
@@ -161,7 +167,7 @@ final class PlainRows {
         }
         update.bind(Int32(changed.count + 1), row)
         guard try isAccepted(update) else { return false }
-        stored.context = context
+        stored.context = try context()
         try ledger.save(stored, table.number, row: row, id: part.id)
         try ledger.reindex(table.number, from: before, at: row, to: stored.liveDots, at: row)
         return true

@@ -40,6 +40,8 @@ final class RowLedger {
     private var plainColumns: [Int32?] = []
     /// Rows whose clocks are not stored yet; `nil` where nothing is written.
     var pending: PendingRows?
+    /// Whether changes of texts were kept that came ahead of their rows.
+    var keepsEarlyChanges = false
 
     init(_ connection: Connection, _ catalog: Catalog) {
         self.connection = connection

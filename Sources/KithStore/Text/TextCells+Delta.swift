@@ -79,6 +79,7 @@ extension TextCells {
 
     /// Keeps changes that came ahead of their row.
     func keepEarly(_ prelude: RowState, table: Int, id: RowID, _ limits: EarlyChanges.Limits) throws {
+        archive.ledger.keepsEarlyChanges = true
         for entry in prelude.cells {
             guard case .text(let text) = entry.cell else { continue }
             let key = TextKey(table: table, id: id, column: entry.column)

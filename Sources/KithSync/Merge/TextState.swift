@@ -95,7 +95,7 @@ public struct TextState: Hashable, Sendable {
         guard old.text?.isEmpty == false, vector.covers(old.touched) else { return false }
         let dots = Set(changes.map(\.stamp.dot))
         return old.touched.entries.allSatisfy { touched[$0.replica] > $0.sequence }
-            && changes.allSatisfy { $0.replacedScalars == nil && dots.isSuperset(of: $0.parents) }
+            && changes.allSatisfy { dots.isSuperset(of: $0.parents) }
     }
 
     /// Adds what is new. The text is for whoever can read changes to bring up to date.

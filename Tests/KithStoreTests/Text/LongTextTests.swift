@@ -107,6 +107,15 @@ struct LongTextTests {
         try Self.expectWhole(third, as: other)
     }
 
+    @Test func `beginnings alone do not keep the digest from being read`() throws {
+        let author = try Self.author()
+        let reader = try TextStore(2)
+        let slices = try Self.slices(of: author, for: reader, SliceLimits(rowsMax: 1, textChangesMax: 3))
+        let prelude = try #require(slices.first { $0.isPrelude })
+        try Self.apply([prelude], to: reader)
+        #expect(try reader.store.digest() != nil)
+    }
+
     @Test func `sessions bring a long history to a new device`() throws {
         let author = try Self.author()
         let reader = try TextStore(2)
