@@ -42,8 +42,9 @@ struct SliceApplier {
             if let listing = slice.listing { try records.raiseFloor(to: listing.floor, ledger) }
             try records.forgetCoveredResumption(ledger.catalog)
             try records.dropCoveredContexts(ledger)
-            // Their rows may have come in a delta that others made, while the one that they belong to was given up.
-            if ledger.keepsEarlyChanges { try EarlyChanges(connection: ledger.connection).dropCovered() }
+            if ledger.keepsEarlyChanges, try records.resumption(ledger.catalog) == nil {
+                try EarlyChanges(connection: ledger.connection).dropKnown(ledger)
+            }
         } else if let position = end < slice.rows.count ? slice.rows[end - 1].position(in: slice.tables) : slice.position {
             let progress = Resumption(position: position, vector: target)
             try records.noteProgress(progress, ledger)

@@ -1,3 +1,4 @@
+import KithCausality
 import KithSync
 
 /// Changes of texts that came ahead of their row, and wait for it in `kith_text_aside`: the preludes of docs/protocol.md.
@@ -35,6 +36,25 @@ package struct EarlyChanges {
             WHERE reason = '' AND sequence <= (SELECT sequence FROM kith_replica r WHERE r.number = kith_text_aside.replica)
             """
         ).run()
+    }
+
+    /// Drops those that their rows know by now: these came in a delta of somebody else, while the one that brought the changes was given up.
+    /// Changes of rows that are not here may be on their way to one that was collected, whatever the vector covers.
+    func dropKnown(_ ledger: RowLedger) throws {
+        let select = try connection.statement("SELECT tbl, id, col, replica, sequence FROM kith_text_aside WHERE reason = ''")
+        let replicas = ledger.catalog.replicas.ids
+        var waiting: [TextKey: [Dot]] = [:]
+        while try select.step() {
+            guard let id = RowID(bytes: select.blob(1)), replicas.indices.contains(select.int(3)) else { throw TextArchive.corrupt }
+            let dot = Dot(replica: replicas[select.int(3)], sequence: UInt64(bitPattern: select.integer(4)))
+            waiting[TextKey(table: select.int(0), id: id, column: select.int(2)), default: []].append(dot)
+        }
+        for (key, dots) in waiting {
+            guard let table = ledger.catalog[key.table],
+                case .text(let text)? = try RowCandidates(ledger: ledger).find(table, key.id)?.state[key.column]
+            else { continue }
+            try TextCells(ledger).takeBack(dots.filter(text.touched.covers), at: key)
+        }
     }
 
     /// Drops all, when nobody can be bringing the rows: whoever goes on with a catch-up sends such a row from its beginning again.

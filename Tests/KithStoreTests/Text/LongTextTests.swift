@@ -107,6 +107,31 @@ struct LongTextTests {
         try Self.expectWhole(third, as: other)
     }
 
+    @Test func `the beginning of a row that was collected waits for the rest, whatever else arrives`() throws {
+        let author = try TextStore(1)
+        try author.insert("one", row: 2)
+        for number in 1..<20 { try author.save("one, and \(number)", row: 2) }
+        let (reader, silent) = (try TextStore(2), try TextStore(3))
+        for store in [reader, silent] { try store.receive(from: author) }
+        try silent.save("one, and more by who was silent", row: 2)
+        try author.delete(row: 2)
+        try reader.receive(from: author)
+        try reader.store.emptyTrash()
+        #expect(try reader.store.collectGarbage(acknowledged: [try author.store.vector()]) == 1)
+        // All of it once more, as for somebody who has nothing.
+        let slices = try Self.slices(of: silent, for: try TextStore(4), SliceLimits(textChangesMax: 5))
+        try Self.apply(slices.dropLast(), to: reader)
+        let count = try reader.count("SELECT count(*) FROM kith_text_aside")
+        #expect(count > 0)
+        try author.insert("another", row: 9)
+        try reader.receive(from: author)
+        #expect(try reader.count("SELECT count(*) FROM kith_text_aside") == count)
+        try Self.apply(slices.suffix(1), to: reader)
+        #expect(try reader.body(row: 2) == "one, and more by who was silent")
+        #expect(try reader.count("SELECT count(*) FROM kith_text_aside") == 0)
+        try reader.expectSound()
+    }
+
     @Test func `beginnings alone do not keep the digest from being read`() throws {
         let author = try Self.author()
         let reader = try TextStore(2)
