@@ -40,6 +40,8 @@ final class SimulatedNode {
     /// What the oracle took the node to have seen, with its store's summary: when everything was last on the disk, and after
     /// each commit since. One of these a loss of power leaves.
     private(set) var past: [Moment] = []
+    /// What it had seen before it lost its power or an older copy took the place of its database; what it told others then may be under way still.
+    private(set) var forgotten: [NodeKnowledge] = []
     /// The power was lost, and the store has not been opened since.
     private(set) var hasLostPower = false
     /// Grows with every start of the process.
@@ -168,6 +170,7 @@ final class SimulatedNode {
 
     /// The store that was opened after a loss of power is what it was at `moment`.
     func recovered(_ moment: Moment) {
+        if let last = past.last { forgotten.append(last.known) }
         known = moment.known
         hasLostPower = false
         noteDurable()
@@ -241,6 +244,7 @@ final class SimulatedNode {
         }
         // Apps refuse the database of a newer version: that comes with it.
         if !backup.isOld { isOld = false }
+        forgotten.append(known)
         (known, summary) = (backup.known, backup.summary)
         (isDiskLimited, isDiskBroken, isLosingPower, hasLostPower) = (false, false, false, false)
         durable = VersionVector()

@@ -8,7 +8,7 @@ extension Simulation {
         node.isRevoked = true
         note(.revocation)
         for member in members {
-            revokedContents.allow(member.known)
+            for known in member.forgotten + [member.known] { revokedContents.allow(known) }
             // What was copied before may come back.
             if let backup = member.backup { revokedContents.allow(backup.known) }
         }
