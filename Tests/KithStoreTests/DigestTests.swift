@@ -108,4 +108,25 @@ struct DigestTests {
         #expect(try notes.store.advanceDigest().tampered.count == 1)
         #expect(try notes.store.advanceDigest().tampered.isEmpty)
     }
+
+    @Test("looking again goes round the whole store, and writes nothing where nothing has changed")
+    func patrol() throws {
+        let notes = try TestStore()
+        try Self.fill(notes, 1...600)
+        _ = try notes.store.digest()
+        func changes() throws -> Int? {
+            try notes.database.writeWithoutTransaction { try Int.fetchOne($0, sql: "SELECT total_changes()") }
+        }
+        let before = try changes()
+        for _ in 0..<7 { #expect(try notes.store.advanceDigest().tampered.isEmpty) }
+        #expect(try changes() == before)
+        try VerificationTests.damage(notes, "UPDATE note SET title = 'x' WHERE rowid IN (7, 300, 590)")
+        let found = try (0..<3).map { _ in try notes.store.advanceDigest().tampered.count }
+        #expect(found.reduce(0, +) == 3 && !found.contains(3))
+        #expect(try notes.store.digest() == notes.store.recomputedDigest())
+        // A change takes the place along, and the rest is still reached.
+        try Self.fill(notes, 601...610)
+        #expect(try (0..<4).map { _ in try notes.store.advanceDigest().tampered.count } == [0, 0, 0, 0])
+        #expect(try notes.store.digest() == notes.store.recomputedDigest())
+    }
 }

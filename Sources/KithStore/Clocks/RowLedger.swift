@@ -42,6 +42,8 @@ final class RowLedger {
     var pending: PendingRows?
     /// Whether changes of texts were kept that came ahead of their rows.
     var keepsEarlyChanges = false
+    /// The row after which the digest's patrol goes on, once it has begun here; its inner `nil` is the beginning.
+    var patrolled: SlicePosition??
 
     init(_ connection: Connection, _ catalog: Catalog) {
         self.connection = connection

@@ -28,20 +28,26 @@ struct DigestLedger {
             record.isComplete = end == nil
         }
         if record.isComplete { try follow(vector, &record, &budget) }
-        if record != before { try record.save(ledger) }
+        if record != before {
+            if before.isComplete, let place = ledger.patrolled { record.position = place }
+            try record.save(ledger)
+        }
         guard record.isComplete, record.accounted.covers(vector), try !isWaiting() else { return nil }
         return StoreDigest(vector: vector, rows: record.rows)
     }
 
     /// Reads the next `limit` rows once more, in a circle through the whole store. What was changed behind Kith's back
     /// is found that way: no commit tells of it. Returns these rows.
+    ///
+    /// How far it has come is stored with the next change only: a store to which nobody writes writes nothing.
     func patrol(rowsMax limit: Int) throws -> [SlicePosition] {
         var record = try DigestRecord.load(ledger)
         guard record.isComplete else { return [] }
-        let before = record
-        let (read, end) = try reread(after: record.position, rowsMax: limit, &record.rows)
+        let before = record.rows
+        let (read, end) = try reread(after: ledger.patrolled ?? record.position, rowsMax: limit, &record.rows)
+        ledger.patrolled = .some(end)
         record.position = end
-        if record != before { try record.save(ledger) }
+        if record.rows != before { try record.save(ledger) }
         return read.filter(\.isChanged).map(\.position)
     }
 
