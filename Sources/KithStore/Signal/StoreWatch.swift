@@ -19,6 +19,11 @@ final class StoreWatch: @unchecked Sendable {
     /// - Parameter check: called on a queue of its own when somebody may have committed.
     init(_ file: DatabaseFile, check: @escaping @Sendable () -> Void) {
         self.check = check
+        // A file may be touched before it is all set up.
+        queue.sync { begin(file) }
+    }
+
+    private func begin(_ file: DatabaseFile) {
         files = FileWatch(paths: [file.path, file.path + "-wal"], queue: queue) { [weak self] in self?.filesDidChange() }
         let timer = DispatchSource.makeTimerSource(queue: queue)
         let interval = DispatchTimeInterval.milliseconds(Self.pollMilliseconds)
