@@ -45,9 +45,9 @@ struct DigestLedger {
         guard record.isComplete else { return [] }
         let before = record.rows
         let (read, end) = try reread(after: ledger.patrolled ?? record.position, rowsMax: limit, &record.rows)
-        ledger.patrolled = .some(end)
         record.position = end
         if record.rows != before { try record.save(ledger) }
+        ledger.patrolled = .some(end)
         return read.filter(\.isChanged).map(\.position)
     }
 
