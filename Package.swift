@@ -6,6 +6,9 @@ let environment = ProcessInfo.processInfo.environment
 let warningsAreErrors = environment["KITH_WERROR"] == "1"
 let isOptimized = environment["KITH_OPTIMIZE"] == "1"
 
+/// The test targets to build, by name and with spaces between them: all without it. For the quick round while working on one part.
+let testsAsked = environment["KITH_TESTS"].map { $0.split(separator: " ").map(String.init) }
+
 /// The same strict settings for every target.
 let settings: [SwiftSetting] =
     [
@@ -134,3 +137,6 @@ let package = Package(
         tests("KithCLITests", ["KithCLI", grdb]),
     ]
 )
+if let testsAsked {
+    package.targets.removeAll { $0.type == .test && !testsAsked.contains($0.name) }
+}
