@@ -22,14 +22,19 @@ enum MergeConformance {
         }
         var replicas: [String: MergeReplica] = [:]
         for name in scenario.replicas {
-            replicas[name] = try MergeReplica(name: name, deletePolicy: policy, path: nil)
+            // One that adopts has no table before.
+            let adopts = scenario.steps.contains { $0.adopt == name }
+            replicas[name] = try MergeReplica(
+                name: name, deletePolicy: policy, path: nil, hasTexts: scenario.name.hasPrefix("adopt-text-"), hasTable: !adopts)
         }
         func replica(_ name: String) throws -> MergeReplica {
             guard let replica = replicas[name] else { throw Failure("unknown replica \(name) in \(scenario.name)") }
             return replica
         }
         for step in scenario.steps {
-            if let author = step.commit {
+            if let name = step.adopt {
+                try replica(name).adopt(step.rows ?? [:], now: step.now ?? 0)
+            } else if let author = step.commit {
                 try replica(author).commit(step.ops ?? [], now: step.now ?? 0)
             } else if let pair = step.sync, pair.count == 2 {
                 try replica(pair[1]).receive(from: try replica(pair[0]))

@@ -8,33 +8,43 @@ import Synchronization
 /// One replica of a scenario: a real store whose wall clock the scenario sets.
 final class MergeReplica {
     private let database: DatabaseQueue
-    let store: KithStore
+    private(set) var store: KithStore
     private let now: Now
+    private let options: KithStore.Options
+    private let table: TrackedTable
+    private let hasTexts: Bool
 
     private final class Now: Sendable {
         let value = Mutex<UInt64>(0)
     }
 
-    /// - Parameter path: a database file, or `nil` for a database in memory.
-    init(name: String, deletePolicy: DeletePolicy, path: String?) throws {
+    /// - Parameters:
+    ///   - path: a database file, or `nil` for a database in memory.
+    ///   - hasTexts: whether the table has a text column.
+    ///   - hasTable: whether there is a table; it comes with ``adopt(_:now:)`` otherwise.
+    init(name: String, deletePolicy: DeletePolicy, path: String?, hasTexts: Bool = false, hasTable: Bool = true) throws {
         database = try path.map { try DatabaseQueue(path: $0) } ?? DatabaseQueue()
+        let now = Now()
+        self.now = now
+        self.hasTexts = hasTexts
+        let id = Self.replicaID(name)
+        // The scenarios' clock is a plain integer, so a reading is a raw timestamp.
+        options = KithStore.Options(clock: { HybridTimestamp(rawValue: now.value.withLock { $0 }) }, makeReplicaID: { id })
+        table = TrackedTable(
+            "item", sets: ["tags"], counters: ["views"], texts: hasTexts ? ["note"] : [], deletePolicy: deletePolicy)
+        if hasTable { try Self.makeTable(in: database, hasTexts) }
+        store = try KithStore(database, tables: hasTable ? [table] : [], options: options)
+    }
+
+    private static func makeTable(in database: DatabaseQueue, _ hasTexts: Bool) throws {
         try database.write { db in
             try db.execute(
                 sql: """
                     CREATE TABLE item (
                         id BLOB PRIMARY KEY NOT NULL, title TEXT, color INTEGER,
-                        tags TEXT NOT NULL DEFAULT '[]', views INTEGER NOT NULL DEFAULT 0)
+                        tags TEXT NOT NULL DEFAULT '[]', views INTEGER NOT NULL DEFAULT 0\(hasTexts ? ", note TEXT" : ""))
                     """)
         }
-        let now = Now()
-        self.now = now
-        let id = Self.replicaID(name)
-        // The scenarios' clock is a plain integer, so a reading is a raw timestamp.
-        store = try KithStore(
-            database,
-            tables: [TrackedTable("item", sets: ["tags"], counters: ["views"], deletePolicy: deletePolicy)],
-            options: KithStore.Options(
-                clock: { HybridTimestamp(rawValue: now.value.withLock { $0 }) }, makeReplicaID: { id }))
     }
 
     /// The letters themselves, padded with zeros.
@@ -51,6 +61,19 @@ final class MergeReplica {
         try database.write { db in
             for operation in operations { try apply(operation, db) }
         }
+    }
+
+    /// The table comes with these rows, and is tracked then.
+    func adopt(_ rows: [String: [String: MergeScenario.Content]], now milliseconds: UInt64) throws {
+        now.value.withLock { $0 = milliseconds }
+        store.close()
+        try Self.makeTable(in: database, hasTexts)
+        try database.write { db in
+            for (row, columns) in rows {
+                try apply(MergeScenario.Operation(op: "insert", row: row, columns: columns), db)
+            }
+        }
+        store = try KithStore(database, tables: [table], options: options)
     }
 
     func receive(from sender: MergeReplica) throws {
@@ -131,10 +154,11 @@ final class MergeReplica {
             let key: Data = row["id"]
             guard let id = RowID(bytes: key) else { continue }
             let tags = try JSONDecoder().decode([String].self, from: Data((row["tags"] as String).utf8)).sorted()
-            let columns: [String: Any] = [
+            var columns: [String: Any] = [
                 "title": row["title"] as String? ?? NSNull(), "color": row["color"] as Int64? ?? NSNull(),
                 "tags": tags, "views": row["views"] as Int64,
             ]
+            if hasTexts { columns["note"] = row["note"] as String? ?? NSNull() }
             rows[hyphenated(id)] = ["columns": columns, "alternatives": try alternatives(id)]
         }
         return ["vector": known, "rows": rows]

@@ -14,6 +14,9 @@ struct MergeScenario: Decodable {
         let ops: [Operation]?
         /// From, to.
         let sync: [String]?
+        /// The replica whose table held `rows` when it was first tracked.
+        let adopt: String?
+        let rows: [String: [String: Content]]?
     }
 
     struct Operation: Decodable {

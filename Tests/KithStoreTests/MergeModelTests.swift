@@ -5,13 +5,13 @@ import Testing
 
 @Suite("The store merges otherwise than the model says")
 struct MergeModelTests {
-    @Test("every vector of the specification gets the model's answer")
-    func vectors() throws {
-        let url = try #require(Bundle.module.url(forResource: "random", withExtension: "json", subdirectory: "Fixtures"))
+    @Test("every vector of the specification gets the model's answer", arguments: [("random", 120), ("adoption", 60)])
+    func vectors(file: String, count: Int) throws {
+        let url = try #require(Bundle.module.url(forResource: file, withExtension: "json", subdirectory: "Fixtures"))
         let data = try Data(contentsOf: url)
         let scenarios = try JSONDecoder().decode([MergeScenario].self, from: data)
         let expected = try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]])
-        #expect(scenarios.count == 120)
+        #expect(scenarios.count == count)
         func canonical(_ object: Any) throws -> String {
             String(decoding: try JSONSerialization.data(withJSONObject: object, options: .sortedKeys), as: UTF8.self)
         }

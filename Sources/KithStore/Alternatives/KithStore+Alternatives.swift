@@ -13,7 +13,9 @@ public struct Alternative: Hashable, Sendable {
 extension KithStore {
     /// The alternatives of a visible row, by column and then by commit; none if the row is not there.
     ///
-    /// They are the same on every replica with the same vector. Columns of a ``Key`` have none: all who wrote one wrote the same. A value that several wrote is listed for each of them.
+    /// They are the same on every replica with the same vector. Columns of a ``Key`` have none: all who wrote one wrote the same. A
+    /// value that several wrote is listed once, one that is shown never. Of a counter, values that were found when the table was first
+    /// tracked and do not count are listed as they were found; of a text, versions that began with another text then.
     public func alternatives(table: String, id: RowID) throws -> [Alternative] {
         try read { ledger in try ledger.alternatives(table, id) }
     }
@@ -23,10 +25,10 @@ extension KithStore {
         try read { ledger in try rows.map { try ledger.alternatives($0.table, $0.id) } }
     }
 
-    /// Writes `value` to a register of a visible row and supersedes every alternative that is known here.
+    /// Writes `value` to a column of a visible row, other than a set, and supersedes every alternative that is known here.
     ///
     /// Part of the transaction that is open on `db`, which must be an access to this store's database. If it throws, nothing of it stays.
-    /// - Throws: ``StoreError`` with code `notFound` if there is no such visible row or register column, `valueRejected` if a rule of the
+    /// - Throws: ``StoreError`` with code `notFound` if there is no such visible row or column, `valueRejected` if a rule of the
     ///   table does not allow the value.
     public func resolve(_ db: Database, table: String, id: RowID, column: String, keeping value: Value) throws {
         try change(table, db) { capture in try capture.resolve(table: table, id: id, column: column, keeping: value) }
@@ -59,11 +61,37 @@ extension RowLedger {
             let visible = try UserTable(connection: connection, table: catalog.tables[number], tracked: tracked).find(id),
             let stored = try storedRow(number, row: visible.row)
         else { return [] }
-        return stored.exceptions.cells.flatMap { entry -> [Alternative] in
-            guard case .register(let register) = entry.cell, !tracked.isKey(entry.column),
-                let name = catalog.tables[number].columns[entry.column].sqlName
-            else { return [] }
-            return register.alternatives.map { Alternative(column: name, value: $0.value, stamp: $0.stamp) }
+        if stored.exceptions.isEmpty { return [] }
+        let state = try stored.state(tracked, values: visible.values) { try SetText.elements(of: $0, connection) }
+        return state.cells.flatMap { entry -> [Alternative] in
+            guard !tracked.isKey(entry.column), let name = catalog.tables[number].columns[entry.column].sqlName else { return [] }
+            return entry.cell.alternatives.map { Alternative(column: name, value: $0.value, stamp: $0.stamp) }
+        }
+    }
+}
+
+extension Cell {
+    /// The values that lost and are kept, with their stamps.
+    var alternatives: [Write] {
+        switch self {
+        case .register(let state): state.alternatives
+        case .counter(let state): state.alternatives.map { Write(stamp: $0.stamp, value: .integer($0.amount)) }
+        case .text(let state): state.versions
+        case .set: []
+        }
+    }
+
+    /// The cell after somebody has chosen `value`, which supersedes all that is known here; `nil` if it cannot be chosen.
+    func resolved(keeping value: Value, stamp: Stamp) -> Cell? {
+        switch (self, value) {
+        case (.register(var state), _):
+            state.resolve(keeping: value, stamp: stamp)
+            return .register(state)
+        case (.counter(var state), .integer(let amount)):
+            state.resolve(keeping: amount, dot: stamp.dot)
+            return .counter(state)
+        default:
+            return nil
         }
     }
 }
@@ -74,19 +102,34 @@ extension Capture {
             throw StoreError(.notFound, "There is no tracked table \(name).")
         }
         let table = ledger.catalog.tables[number]
-        guard let index = tracked.columns.firstIndex(where: { table.columns[$0].sqlName == column }), tracked.kinds[index] == .register
-        else { throw StoreError(.notFound, "Table \(name) has no register column \(column).") }
+        guard let index = tracked.columns.firstIndex(where: { table.columns[$0].sqlName == column }),
+            tracked.kinds[index] != .set
+        else { throw StoreError(.notFound, "Table \(name) has no column \(column) with alternatives.") }
         let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
         guard let visible = try user.find(id), var stored = try ledger.storedRow(number, row: visible.row) else {
             throw StoreError(.notFound, "Table \(name) has no row \(id).")
         }
         if visible.values[index] != value { try tracked.naturalKey?.checkUpdate(1 << UInt64(index)) }
-        let (before, old) = (stored.liveDots, stored.exceptions)
+        let before = stored.liveDots
+        let old = try stored.state(tracked, values: visible.values) { try SetText.elements(of: $0, ledger.connection) }
         let (stamp, _) = try clock.stamp(ledger.catalog)
-        stored.exceptions[tracked.columns[index]] = .register(RegisterState(writes: [Write(stamp: stamp, value: .null)]))
+        let place = tracked.columns[index]
+        let cell: Cell
+        if case .text(var text)? = old[place], value == .null || value.utf8 != nil {
+            text.dismissVersions()
+            try texts.save(value.utf8, in: &text, at: TextKey(table: number, id: id, column: place), stamp)
+            text.text = nil
+            cell = .text(text)
+        } else if let resolved = (old[place] ?? Cell(empty: tracked.kinds[index])).resolved(keeping: value, stamp: stamp) {
+            cell = resolved
+        } else {
+            throw StoreError(.valueRejected, "Column \(column) of \(name) cannot hold this value.")
+        }
+        stored.exceptions[place] = cell
         stored.exceptions.tombstones = []
-        try SupersededValues(ledger: ledger).note(
-            old, stored.exceptions, number, id, nowMilliseconds: clock.wallClockMilliseconds)
+        var new = old
+        new[place] = cell
+        try SupersededValues(ledger: ledger).note(old, new, number, id, nowMilliseconds: clock.wallClockMilliseconds)
         dropUnusedBase(&stored)
         try ledger.save(stored, number, row: visible.row, id: id)
         try ledger.reindex(number, from: before, at: visible.row, to: stored.liveDots, at: visible.row)

@@ -91,13 +91,10 @@ struct SupersededValues {
 }
 
 extension RegisterState {
-    /// How many values would be listed as alternatives.
-    var distinctAlternativeCount: Int { Set(alternatives.map(\.value)).subtracting(shown.map { [$0.value] } ?? []).count }
-
     /// Whether the store of `replica` is to make room: the author of what is shown, so that one store does it and not all at
     /// once; any store when that one seems to be gone.
     func isToBeFolded(by replica: ReplicaID) -> Bool {
-        let count = distinctAlternativeCount
+        let count = alternatives.count
         return count > KithStore.alternativesMax && (shown?.stamp.dot.replica == replica || count > 2 * KithStore.alternativesMax)
     }
 
@@ -105,9 +102,6 @@ extension RegisterState {
     mutating func fold(_ stamp: Stamp) {
         guard let value = shown?.value else { return }
         set(value, stamp: stamp)
-        while distinctAlternativeCount > KithStore.alternativesMax {
-            guard let oldest = alternatives.min(by: { $1.stamp.isShown(over: $0.stamp) })?.stamp.dot else { return }
-            writes.removeAll { $0.stamp.dot == oldest }
-        }
+        while alternatives.count > KithStore.alternativesMax { dropOldestAlternative() }
     }
 }

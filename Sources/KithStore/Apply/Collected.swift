@@ -34,6 +34,7 @@ extension TextState {
     /// Whether a replica that knows `known`, and has collected the row, had something of this text.
     fileprivate func isForgotten(by known: VersionVector) -> Bool {
         if changes.contains(where: { $0.replacedScalars != nil }) { return false }
+        if let adopted, adopted.adopters.entries.contains(where: known.covers) { return true }
         switch past {
         case .none where changes.isEmpty: return known.covers(touched) || present.contains(where: known.covers)
         case .none: return changes.contains { known.covers($0.stamp.dot) }
@@ -48,7 +49,9 @@ extension Cell {
     func isForgotten(by known: VersionVector) -> Bool {
         switch self {
         case .register(let state): state.writes.contains { known.covers($0.stamp.dot) }
-        case .set(let state): known.covers(state.touched) || state.elements.contains { $0.dots.contains(where: known.covers) }
+        case .set(let state):
+            (known.covers(state.touched) && known.covers(state.adopters)) || state.adopters.entries.contains(where: known.covers)
+                || state.elements.contains { $0.dots.contains(where: known.covers) }
         case .counter: false
         case .text(let state): state.isForgotten(by: known)
         }
@@ -68,7 +71,8 @@ extension Cell {
         case (.set(let full), _):
             var set = SetState()
             if case .set(let left)? = remaining { set = left }
-            set.add(full.elements.filter { $0.dots.contains(where: known.covers) }.map(\.json), dot: stamp.dot)
+            let found = full.adopters.entries.contains(where: known.covers) ? full.members : []
+            set.add(found + full.elements.filter { $0.dots.contains(where: known.covers) }.map(\.json), dot: stamp.dot)
             return .set(set)
         case (.counter, _), (.text, _):
             return remaining ?? self

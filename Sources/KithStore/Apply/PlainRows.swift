@@ -119,7 +119,7 @@ final class PlainRows {
         insertClocks.bind(2, id)
         insertClocks.bind(3, replica)
         insertClocks.bind(4, Int64(bitPattern: stamp.dot.sequence))
-        insertClocks.bind(5, Int64(bitPattern: stamp.timestamp.rawValue))
+        insertClocks.bind(5, Int64(bitPattern: stamp.markedTimestamp))
         insertClocks.bind(6, columns)
         if let context = try context() { insertClocks.bind(7, context) } else { insertClocks.bindNull(7) }
         try insertClocks.run()
@@ -153,7 +153,7 @@ final class PlainRows {
         var changed: [Int] = []
         for entry in part.state.cells {
             guard entry.column < columns.count, let place = places[columns[entry.column]],
-                case .register(let register) = entry.cell, register.writes.count == 1,
+                case .register(let register) = entry.cell, register.writes.count == 1, register.isPlain,
                 supersedes(register.writes[0].stamp.dot, stored.register(columns[entry.column]))
             else { return false }
             changed.append(place)
@@ -191,7 +191,7 @@ final class PlainRows {
 
     /// Whether the write `dot` takes the place of all that `held` has.
     private func supersedes(_ dot: Dot, _ held: RegisterState) -> Bool {
-        if known.covers(dot) || held.writes.count > 1 { return false }
+        if known.covers(dot) || held.writes.count > 1 || !held.isPlain { return false }
         guard let old = held.writes.first?.stamp.dot else { return true }
         return old != dot && theirs.covers(old)
     }
@@ -206,17 +206,37 @@ final class PlainRows {
     }
 }
 
+extension RegisterState {
+    /// Whether nothing in it was adopted.
+    fileprivate var isPlain: Bool { replaced.isEmpty && !writes.contains(where: \.stamp.isAdopted) }
+}
+
 extension RowState {
     /// The stamp of the first write that has one.
     fileprivate var commonStamp: Stamp? {
         for entry in cells {
             switch entry.cell {
             case .register(let state): return state.writes.first?.stamp
-            case .text(let state): if let change = state.changes.first { return change.stamp }
+            case .text(let state):
+                if let found = state.adopted?.documents.first?.found { return found }
+                if let change = state.changes.first { return change.stamp }
             case .set, .counter: break
             }
         }
         return nil
+    }
+}
+
+extension TextState {
+    /// What the cell shows, if it is what one commit has found and nobody has changed since.
+    fileprivate func value(foundBy stamp: Stamp) -> Value? {
+        var shown = self
+        shown.document = adopted?.documents.first?.number ?? 0
+        guard shown.isWhole(foundBy: stamp) else { return nil }
+        if shown.document == 0 { return changes.isEmpty ? .null : nil }
+        if changes.isEmpty { return shown.document == Self.documentNumber(of: []) ? .text([]) : nil }
+        guard changes.count == 1, changes[0].isRoot, changes[0].isNamedByContent, changes[0].document == shown.document else { return nil }
+        return .text(changes[0].inserted)
     }
 }
 
@@ -225,16 +245,18 @@ extension Cell {
     fileprivate func value(writtenBy stamp: Stamp, mergesTexts: Bool) -> Value? {
         switch self {
         case .register(let state):
-            return state.writes.count == 1 && state.writes[0].stamp == stamp ? state.writes[0].value : nil
+            guard state.writes.count == 1, state.writes[0].stamp == stamp, state.replaced.isEmpty else { return nil }
+            return state.writes[0].value
         case .set(let state):
-            guard state.touched.entries == [stamp.dot], state.elements.count <= WireLimits.setElementsMax,
-                state.elements.allSatisfy({ $0.dots == [stamp.dot] })
-            else { return nil }
-            return .text(SetText.text(of: state.elements))
+            let members = state.members
+            guard state.isWhole(writtenBy: stamp), members.count <= WireLimits.setElementsMax else { return nil }
+            return .text(SetText.text(of: members))
         case .counter(let state):
-            return state.totals.count == 1 && state.totals[0].dot == stamp.dot ? .integer(state.totals[0].amount) : nil
+            return state.isWhole(writtenBy: stamp) ? .integer(state.value) : nil
         case .text(let state):
-            guard !mergesTexts, state.touched.entries == [stamp.dot] else { return nil }
+            guard !mergesTexts else { return nil }
+            if stamp.isAdopted { return state.value(foundBy: stamp) }
+            guard state.adopted == nil, state.touched.entries == [stamp.dot] else { return nil }
             if state.changes.isEmpty { return state.present.isEmpty ? .null : state.present == [stamp.dot] ? .text([]) : nil }
             guard state.changes.count == 1, state.present == [stamp.dot], state.changes[0].stamp == stamp, state.changes[0].insertsWholeText
             else { return nil }

@@ -51,6 +51,7 @@ struct RowMerger {
         }
         let carrying = RegistersMadeTexts(table)
         let marks = carrying?.carryOver(&part) ?? []
+        try TextCells(ledger).spellOut(&state, before: part, table: tableNumber, id: id)
         if !isCut { try TextCells(ledger).beginAnew(&state, with: part, theirs: theirs, table: tableNumber, id: id) }
         state.merge(part, isWhole: !isCut, incomplete: incomplete, knowing: known, theirs: theirs)
         try TextCells(ledger).forget(held.state, unlessIn: state, table: tableNumber, id: id)
@@ -224,7 +225,7 @@ extension CatalogTable {
 extension RowState {
     /// Whether a set has more elements than may be sent to anybody.
     fileprivate var hasOverfullSet: Bool {
-        cells.contains { if case .set(let set) = $0.cell { set.elements.count > WireLimits.setElementsMax } else { false } }
+        cells.contains { if case .set(let set) = $0.cell { set.members.count > WireLimits.setElementsMax } else { false } }
     }
 
     var hasTexts: Bool {

@@ -47,7 +47,7 @@ extension RowState {
     fileprivate var hasPlainSets: Bool {
         for entry in cells {
             guard case .set(let set) = entry.cell else { continue }
-            for element in set.elements where !SetText.isPlainString(element.json) { return false }
+            for element in set.members where !SetText.isPlainString(element) { return false }
         }
         return true
     }

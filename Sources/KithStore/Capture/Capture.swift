@@ -86,8 +86,8 @@ final class Capture {
 
     /// - Parameters:
     ///   - changed: a bit for each tracked column, in order.
-    ///   - pairs: old and new value of each column that is not a register, in order.
-    func update(_ tableNumber: Int, oldRow: Int64, newRow: Int64, id: RowID, changed: UInt64, pairs: [Value]) throws {
+    ///   - values: of the columns before and after the update.
+    func update(_ tableNumber: Int, oldRow: Int64, newRow: Int64, id: RowID, changed: UInt64, values: UpdatedValues) throws {
         if skipsUpdate {
             skipsUpdate = false
             return
@@ -102,7 +102,7 @@ final class Capture {
         try ledger.forgetSubstitutes(tableNumber, tracked, id, changed)
         if changed != 0 {
             let (stamp, _) = try clock.stamp(ledger.catalog)
-            try apply(changed, pairs, to: &stored, tableNumber, id, tracked, stamp)
+            try apply(changed, values, to: &stored, tableNumber, id, tracked, stamp)
             // Peers hear that deletions are overridden by what was written; a set that was saved as it was says nothing.
             if !stored.exceptions.tombstones.isEmpty, stored.liveDots.contains(stamp.dot) { stored.exceptions.tombstones = [] }
         }
@@ -177,7 +177,11 @@ final class Capture {
                 if restarting { set.restart(with: elements, dot: stamp.dot) } else { _ = set.set(to: elements, dot: stamp.dot) }
                 state[column] = .set(set)
             case .counter(var counter):
-                if restarting || counter.value != value.integer { counter.add(value.integer &- counter.value, dot: stamp.dot) }
+                if restarting {
+                    counter.restart(with: value.integer, dot: stamp.dot)
+                } else if counter.value != value.integer {
+                    counter.count(value.integer &- counter.value, dot: stamp.dot)
+                }
                 state[column] = .counter(counter)
             case .text(var text):
                 let key = TextKey(table: table, id: id, column: column)
@@ -192,20 +196,23 @@ final class Capture {
     }
 
     private func apply(
-        _ changed: UInt64, _ pairs: [Value], to stored: inout StoredRow, _ table: Int, _ id: RowID,
+        _ changed: UInt64, _ pairs: UpdatedValues, to stored: inout StoredRow, _ table: Int, _ id: RowID,
         _ tracked: CatalogTable.Tracked, _ stamp: Stamp
     ) throws {
         var pair = 0
+        var register = 2 * tracked.kinds.count { $0 != .register }
         for (index, column) in tracked.columns.enumerated() {
             let kind = tracked.kinds[index]
             let isPair = kind != .register
-            defer { if isPair { pair += 2 } }
+            defer { if isPair { pair += 2 } else { register += 1 } }
             guard changed >> UInt64(index) & 1 == 1 else { continue }
             switch kind {
             case .register:
-                var register = stored.register(column)
-                register.set(.null, stamp: stamp)
-                stored.exceptions[column] = .register(register)
+                var state = stored.register(column)
+                // The table shows the new value already; the old one tells equal writes, and names what was adopted.
+                let old = state.isSingleWrite ? nil : stored.written(column) ?? pairs[register]
+                state.set(.null, stamp: stamp, replacing: old)
+                stored.exceptions[column] = .register(state)
             case .set:
                 guard pair + 1 < pairs.count else { throw Self.missingClocks(tracked) }
                 var set = stored.set(column, elements: try SetText.elements(of: pairs[pair], connection))
@@ -215,7 +222,7 @@ final class Capture {
             case .counter:
                 guard pair + 1 < pairs.count else { throw Self.missingClocks(tracked) }
                 var counter = stored.counter(column, value: pairs[pair].integer)
-                counter.add(pairs[pair + 1].integer &- pairs[pair].integer, dot: stamp.dot)
+                counter.count(pairs[pair + 1].integer &- pairs[pair].integer, dot: stamp.dot)
                 stored.exceptions[column] = .counter(counter)
             case .text:
                 guard pair + 1 < pairs.count else { throw Self.missingClocks(tracked) }

@@ -78,7 +78,7 @@ final class CommitClock {
 
     /// Forgets the transaction, which was rolled back or has ended. Returns the commit that it has made, if it has ended.
     func end() -> Head? {
-        defer { current = nil }
+        defer { (current, isStored) = (nil, false) }
         guard isStored, let stamp = current?.stamp else { return nil }
         return Head(dot: stamp.dot, timestamp: stamp.timestamp)
     }

@@ -51,7 +51,7 @@ enum Functions {
                 }
                 try capture.update(
                     try arguments.table(), oldRow: try arguments.row(1), newRow: try arguments.row(2), id: id,
-                    changed: UInt64(bitPattern: try arguments.row(5)), pairs: arguments.values(from: 6))
+                    changed: UInt64(bitPattern: try arguments.row(5)), values: arguments.updated(from: 6))
             }
         }
         try register("kith_delete", capture, connection) { context, count, values in
@@ -112,6 +112,20 @@ enum Functions {
     }
 }
 
+/// What an update trigger passed of the columns: old and new value of each that is not a register, in order, then the old value of
+/// each register. Valid as long as the trigger runs; a value is read when it is asked for.
+struct UpdatedValues {
+    let count: Int
+    fileprivate let values: UnsafeMutablePointer<OpaquePointer?>?
+
+    fileprivate init(count: Int, values: UnsafeMutablePointer<OpaquePointer?>?) {
+        self.count = count
+        self.values = values
+    }
+
+    subscript(index: Int) -> Value { index < count ? values.map { Value($0[index]) } ?? .null : .null }
+}
+
 /// What a trigger passed.
 private struct Arguments {
     let count: Int
@@ -134,6 +148,11 @@ private struct Arguments {
             throw StoreError(.valueRejected, "The primary key of a tracked row is a UUID: a BLOB of 16 bytes.")
         }
         return RowID(reading: pointer)
+    }
+
+    func updated(from first: Int) -> UpdatedValues {
+        guard let values, first < count else { return UpdatedValues(count: 0, values: nil) }
+        return UpdatedValues(count: count - first, values: values + first)
     }
 
     func values(from first: Int) -> [Value] {

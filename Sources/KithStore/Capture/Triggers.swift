@@ -54,17 +54,19 @@ struct Triggers {
         )
     }
 
-    /// Passes which columns changed as a bit mask, then old and new value of each column that is not a register.
+    /// Passes which columns changed as a bit mask, then old and new value of each column that is not a register, then the old value of
+    /// each register.
     private var update: Trigger {
         let mask = columnNames.enumerated().map { index, name in
             "((old.\(name) COLLATE BINARY IS NOT new.\(name) COLLATE BINARY OR typeof(old.\(name)) <> typeof(new.\(name))) << \(index))"
         }
         let pairs = zip(columnNames, tracked.kinds).filter { $1 != .register }
             .flatMap { name, _ in ["old.\(name)", "new.\(name)"] }
+        let registers = zip(columnNames, tracked.kinds).filter { $1 == .register }.map { name, _ in "old.\(name)" }
         let key = quoted(tracked.key)
         let arguments =
             ["\(table.number)", "old.rowid", "new.rowid", "old.\(key)", "new.\(key)"]
-            + [mask.isEmpty ? "0" : mask.joined(separator: " | ")] + pairs
+            + [mask.isEmpty ? "0" : mask.joined(separator: " | ")] + pairs + registers
         return ("update", "AFTER UPDATE", checks + references.update + Self.call("kith_update(\(arguments.joined(separator: ", ")))"))
     }
 

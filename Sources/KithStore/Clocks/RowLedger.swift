@@ -79,7 +79,7 @@ final class RowLedger {
         }
         let base = Stamp(
             dot: Dot(replica: catalog.replicas.ids[replica], sequence: UInt64(bitPattern: statement.integer(first + 1))),
-            timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: statement.integer(first + 2))))
+            markedTimestamp: UInt64(bitPattern: statement.integer(first + 2)))
         let exceptions =
             statement.isNull(first + 4)
             ? RowState() : try decode(statement.blob(first + 4), shown: .inTable, table: table)
@@ -97,7 +97,7 @@ final class RowLedger {
         insert.bind(2, id)
         insert.bind(3, replica)
         insert.bind(4, usesBase ? Int64(bitPattern: stored.base.dot.sequence) : 0)
-        insert.bind(5, usesBase ? Int64(bitPattern: stored.base.timestamp.rawValue) : 0)
+        insert.bind(5, usesBase ? Int64(bitPattern: stored.base.markedTimestamp) : 0)
         insert.bind(6, stored.baseColumns)
         if let exceptions { insert.bind(7, blob: exceptions) } else { insert.bindNull(7) }
         if let context = stored.context { insert.bind(8, context) } else { insert.bindNull(8) }

@@ -4,11 +4,11 @@ import KithSync
 /// The JSON array that a set column shows, and its elements.
 enum SetText {
     /// The array that shows `elements`.
-    static func text(of elements: [SetState.Element]) -> [UInt8] {
+    static func text(of elements: [[UInt8]]) -> [UInt8] {
         var text: [UInt8] = [UInt8(ascii: "[")]
         for (index, element) in elements.enumerated() {
             if index > 0 { text.append(UInt8(ascii: ",")) }
-            text += element.json
+            text += element
         }
         text.append(UInt8(ascii: "]"))
         return text

@@ -46,7 +46,7 @@ struct StoredRow {
     /// The text of `column`, which shows `value`.
     func text(_ column: Int, value: Value) -> TextState {
         guard case .text(var state)? = exceptions[column] else {
-            return column < baseColumns ? TextState(text: value.utf8, stamp: base) : TextState(text: [])
+            return column < baseColumns ? TextState(value.utf8, stamp: base) : TextState(text: [])
         }
         if state.text == nil { state.text = value.utf8 ?? [] }
         return state
@@ -55,14 +55,13 @@ struct StoredRow {
     /// The set of `column`, which shows `elements`.
     func set(_ column: Int, elements: [[UInt8]]) -> SetState {
         if case .set(let state)? = exceptions[column] { return state }
-        return column < baseColumns ? SetState(elements: elements, dot: base.dot) : SetState()
+        return column < baseColumns ? SetState(elements, stamp: base) : SetState()
     }
 
     /// The counter of `column`, which shows `value`.
     func counter(_ column: Int, value: Int64) -> CounterState {
         if case .counter(let state)? = exceptions[column] { return state }
-        return column < baseColumns
-            ? CounterState(totals: [CounterState.Total(dot: base.dot, amount: value)]) : CounterState()
+        return column < baseColumns ? CounterState(value, stamp: base) : CounterState()
     }
 }
 
@@ -130,9 +129,9 @@ extension StoredRow {
     ) rethrows -> Cell {
         switch kind {
         case .register: .register(RegisterState(writes: [Write(stamp: base, value: value)]))
-        case .text: .text(TextState(text: value.utf8, stamp: base))
-        case .set: .set(SetState(elements: try elements(value), dot: base.dot))
-        case .counter: .counter(CounterState(totals: [CounterState.Total(dot: base.dot, amount: value.integer)]))
+        case .text: .text(TextState(value.utf8, stamp: base))
+        case .set: .set(SetState(try elements(value), stamp: base))
+        case .counter: .counter(CounterState(value.integer, stamp: base))
         }
     }
 
@@ -181,11 +180,15 @@ extension StoredRow {
     /// Whether `cell` is just what the commit of `base` would have left.
     private static func follows(_ cell: Cell, from base: Stamp) -> Bool {
         switch cell {
-        case .register(let state): state.writes.count == 1 && state.writes[0].stamp == base
-        case .set(let state):
-            state.touched.entries == [base.dot] && state.elements.allSatisfy { $0.dots == [base.dot] }
-        case .counter(let state): state.totals.count == 1 && state.totals[0].dot == base.dot
-        case .text(let state): state.touched.entries == [base.dot] && state.follows(base)
+        case .register(let state): state.writes.count == 1 && state.writes[0].stamp == base && state.replaced.isEmpty
+        case .set(let state): state.isWhole(writtenBy: base)
+        case .counter(let state): state.isWhole(writtenBy: base)
+        case .text(let state):
+            if base.isAdopted {
+                state.isWhole(foundBy: base)
+            } else {
+                state.adopted == nil && state.touched.entries == [base.dot] && state.follows(base)
+            }
         }
     }
 }
@@ -195,9 +198,43 @@ extension Cell {
     fileprivate var onlyStamp: Stamp? {
         switch self {
         case .register(let state): return state.writes.count == 1 ? state.writes[0].stamp : nil
-        case .text(let state): if case .one(let stamp) = state.past { return stamp } else { return nil }
+        case .text(let state):
+            if let adopted = state.adopted { return adopted.documents.first?.found }
+            if case .one(let stamp) = state.past { return stamp } else { return nil }
         case .set, .counter: return nil
         }
+    }
+}
+
+extension SetState {
+    /// The set that one commit wrote whole, or found.
+    init(_ elements: [[UInt8]], stamp: Stamp) {
+        if stamp.isAdopted { self.init(adopting: elements, dot: stamp.dot) } else { self.init(elements: elements, dot: stamp.dot) }
+    }
+
+    /// Whether the cell is just what an insertion by the commit of `stamp`, or an adoption, leaves.
+    func isWhole(writtenBy stamp: Stamp) -> Bool {
+        guard removed.isEmpty else { return false }
+        if stamp.isAdopted { return touched.isEmpty && elements.isEmpty && adopters.entries == [stamp.dot] }
+        return adopters.isEmpty && touched.entries == [stamp.dot] && elements.allSatisfy { $0.dots == [stamp.dot] }
+    }
+}
+
+extension CounterState {
+    /// The counter that one commit wrote whole, or found.
+    init(_ amount: Int64, stamp: Stamp) {
+        if stamp.isAdopted {
+            self.init(bases: [Base(stamp: stamp, amount: amount)])
+        } else {
+            self.init(totals: [Total(dot: stamp.dot, amount: amount)], isBorn: true)
+        }
+    }
+
+    /// Whether the cell is just what an insertion by the commit of `stamp`, or an adoption, leaves.
+    func isWhole(writtenBy stamp: Stamp) -> Bool {
+        guard replaced.isEmpty else { return false }
+        if stamp.isAdopted { return totals.isEmpty && !isBorn && bases.count == 1 && bases[0].stamp == stamp }
+        return isBorn && bases.isEmpty && totals.count == 1 && totals[0].dot == stamp.dot
     }
 }
 

@@ -65,7 +65,7 @@ extension RowState {
         tracked.columns.map { column in
             switch self[column] {
             case .register(let state): state.shown?.value
-            case .set(let state): .text(SetText.text(of: state.elements))
+            case .set(let state): .text(SetText.text(of: state.members))
             case .counter(let state): .integer(state.value)
             case .text(let state): state.shown
             case nil: nil

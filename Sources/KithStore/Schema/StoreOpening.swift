@@ -30,6 +30,8 @@ struct StoreOpening {
         let obeys = try connection.obeyForeignKeys(false)
         defer { if obeys { try? connection.execute("PRAGMA foreign_keys = ON") } }
         let state = try transaction { try prepare(tables) }
+        // What was adopted, in all tables, is one commit.
+        _ = state.clock.end()
         do {
             try presence?.enter(try state.claim())
         } catch {
@@ -120,7 +122,7 @@ struct StoreOpening {
             }
             let appeared = try arrival.appeared(in: table, tracked, columnsBefore: columnsBefore[table.number] ?? 0)
             let shown = try track(table, tracked, appeared, ledger, clock, capture)
-            if try ClockRuns(connection).takeLostRows(of: table.number) { try adoptRows(table, tracked, ledger, clock) }
+            if try ClockRuns(connection).takeLostRows(of: table.number) { try adoptRows(table, tracked, ledger, clock, capture) }
             capture.isSuspended = true
             defer { capture.isSuspended = false }
             try arrival.take(table, tracked, appeared, besides: shown)
@@ -197,55 +199,22 @@ struct StoreOpening {
         for reference in tracked.references {
             try ReferenceRecords(connection: connection).noteDangling(reference, ledger.catalog)
         }
-        if ours.count < wanted.count { try adoptRows(table, tracked, ledger, clock) } else { try checkValues(table, tracked) }
+        if ours.count < wanted.count { try adoptRows(table, tracked, ledger, clock, capture) } else { try checkValues(table, tracked) }
         if ours.isEmpty, RegistersMadeTexts(table) == nil { return [] }
         return try takeUpTexts(table, tracked, appeared, ledger, capture)
     }
 
-    /// Rows without clocks become one commit of this replica.
+    /// Rows without clocks are adopted.
     private func adoptRows(
-        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger, _ clock: CommitClock
+        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger, _ clock: CommitClock, _ capture: Capture
     ) throws {
-        let clocks = Sidecar.clockTable(table.number)
-        let name = quoted(tracked.sqlName)
-        let key = quoted(tracked.key)
-        try findRows(table, clocks, name, key, ledger)
-        let new = "\(name) n LEFT JOIN \(clocks) c ON c.row = n.rowid WHERE c.row IS NULL"
-        let select = try connection.statement("SELECT count(*), sum(typeof(n.\(key)) <> 'blob' OR length(n.\(key)) <> 16) FROM \(new)")
-        guard try select.step(), select.int(0) > 0 else { return select.reset() }
-        let wrong = select.int(1)
-        select.reset()
-        if wrong > 0 {
-            throw StoreError(
-                .tableRejected,
-                "Table \(tracked.sqlName) cannot be tracked: \(wrong) of its rows have an id that is not a UUID of 16 bytes. Give them one first."
-            )
-        }
+        try findRows(table, Sidecar.clockTable(table.number), quoted(tracked.sqlName), quoted(tracked.key), ledger)
+        let adoption = Adoption(table: table, tracked: tracked, ledger: ledger, clock: clock)
+        guard try adoption.hasRows() else { return }
         try checkValues(table, tracked)
-        let (stamp, replica) = try clock.stamp(ledger.catalog)
-        let sequence = Int64(bitPattern: stamp.dot.sequence)
-        let insert = try connection.statement(
-            """
-            INSERT INTO \(clocks) (row, id, replica, sequence, timestamp, columns)
-            SELECT n.rowid, n.\(key), ?, ?, ?, ? FROM \(new)
-            """)
-        insert.bind(1, replica)
-        insert.bind(2, sequence)
-        insert.bind(3, Int64(bitPattern: stamp.timestamp.rawValue))
-        insert.bind(4, table.columns.count)
-        try insert.run()
-        defer { _ = clock.end() }
-        // A commit lives in cells.
-        if table.columns.isEmpty { return }
-        let index = try connection.statement(
-            """
-            INSERT OR IGNORE INTO kith_dot (replica, sequence, tbl, row)
-            SELECT replica, sequence, ?, row FROM \(clocks) WHERE replica = ? AND sequence = ?
-            """)
-        index.bind(1, table.number)
-        index.bind(2, replica)
-        index.bind(3, sequence)
-        try index.run()
+        capture.isSuspended = true
+        defer { capture.isSuspended = false }
+        try adoption.adopt()
     }
 
     /// A migration that built the table anew may have numbered its rows anew: then clocks find their rows by the rows' ids.

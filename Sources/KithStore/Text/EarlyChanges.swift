@@ -15,11 +15,12 @@ package struct EarlyChanges {
     func check(_ key: TextKey, _ limits: Limits) throws {
         let select = try connection.statement(
             """
-            SELECT count(*), coalesce(sum(length(change)), 0) FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND reason = ''
+            SELECT count(*), coalesce(sum(length(change)), 0) FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND reason = ''
             """)
         select.bind(1, key.table)
         select.bind(2, key.id)
         select.bind(3, key.column)
+        select.bind(4, key.document)
         defer { select.reset() }
         guard try select.step(), select.int(0) <= limits.changesMax, select.int(1) <= limits.bytesMax else {
             throw StoreError(
@@ -41,19 +42,20 @@ package struct EarlyChanges {
     /// Drops those that their rows know by now: these came in a delta of somebody else, while the one that brought the changes was given up.
     /// Changes of rows that are not here may be on their way to one that was collected, whatever the vector covers.
     func dropKnown(_ ledger: RowLedger) throws {
-        let select = try connection.statement("SELECT tbl, id, col, replica, sequence FROM kith_text_aside WHERE reason = ''")
+        let select = try connection.statement("SELECT tbl, id, col, replica, sequence, doc FROM kith_text_aside WHERE reason = ''")
         let replicas = ledger.catalog.replicas.ids
         var waiting: [TextKey: [Dot]] = [:]
         while try select.step() {
             guard let id = RowID(bytes: select.blob(1)), replicas.indices.contains(select.int(3)) else { throw TextArchive.corrupt }
             let dot = Dot(replica: replicas[select.int(3)], sequence: UInt64(bitPattern: select.integer(4)))
-            waiting[TextKey(table: select.int(0), id: id, column: select.int(2)), default: []].append(dot)
+            let key = TextKey(table: select.int(0), id: id, column: select.int(2), document: select.integer(5))
+            waiting[key, default: []].append(dot)
         }
         for (key, dots) in waiting {
             guard let table = ledger.catalog[key.table],
                 case .text(let text)? = try RowCandidates(ledger: ledger).find(table, key.id)?.state[key.column]
             else { continue }
-            try TextCells(ledger).takeBack(dots.filter(text.touched.covers), at: key)
+            try TextCells(ledger).takeBack(dots.filter { text.adopted?[key.document]?.root == $0 || text.touched.covers($0) }, at: key)
         }
     }
 

@@ -110,14 +110,14 @@ extension KithStore {
                 guard case .one(let stamp) = state.past else { return [] }
                 return [
                     TextRevision(
-                        version: TextVersion([stamp.dot]), stamp: stamp, insertedScalars: opened.document.text.count,
-                        deletedScalars: 0)
+                        version: TextVersion([stamp.dot]), stamp: state.author(of: stamp),
+                        insertedScalars: opened.document.text.count, deletedScalars: 0)
                 ]
             }
             var revisions: [TextRevision] = []
             guard case .stored(let history) = opened.history else { return [] }
             try history.forEachPart(before: archived.nextEvent, downTo: 0, operations: true) { part in
-                revisions += part.reversed().map(TextRevision.init)
+                revisions += part.reversed().map { TextRevision($0, of: state) }
             }
             return revisions
         }
@@ -161,7 +161,7 @@ extension KithStore {
 }
 
 extension TextRevision {
-    fileprivate init(_ change: ArchivedChange) {
+    fileprivate init(_ change: ArchivedChange, of state: TextState) {
         var (inserted, deleted) = (0, 0)
         for operation in change.operations {
             switch operation {
@@ -170,8 +170,16 @@ extension TextRevision {
             }
         }
         self.init(
-            version: TextVersion([change.header.dot]), stamp: Stamp(dot: change.header.dot, timestamp: change.timestamp),
+            version: TextVersion([change.header.dot]),
+            stamp: state.author(of: Stamp(dot: change.header.dot, timestamp: change.timestamp)),
             insertedScalars: inserted, deletedScalars: deleted)
+    }
+}
+
+extension TextState {
+    /// The commit of a change; of the first change of a text that was found, the commit that found it.
+    fileprivate func author(of stamp: Stamp) -> Stamp {
+        stamp.dot.replica == .nobody ? adopted?[document]?.found ?? stamp : stamp
     }
 }
 
@@ -222,8 +230,9 @@ extension Capture {
             let edit = try operations(&opened, likely)
             if edit.isEmpty, !state.present.isEmpty { return }
             let (stamp, _) = try clock.stamp(ledger.catalog)
+            let old = state.text
             try texts.edit(edit, in: &state, at: found.key, stamp)
-            state.mark(isNull: false, stamp.dot)
+            state.mark(isNull: false, stamp, replacing: old)
             let before = stored.liveDots
             var bare = state
             bare.text = nil

@@ -29,7 +29,7 @@ struct TextArchive {
     // MARK: Cells
 
     func find(_ key: TextKey) throws -> ArchivedText? {
-        let select = try connection.statement("SELECT number, heads, next FROM kith_text WHERE tbl = ? AND id = ? AND col = ?")
+        let select = try connection.statement("SELECT number, heads, next FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?")
         bind(key, to: select)
         guard try select.step() else { return nil }
         defer { select.reset() }
@@ -42,7 +42,7 @@ struct TextArchive {
     func create(_ key: TextKey) throws -> ArchivedText {
         try forget(key)
         let insert = try connection.statement(
-            "INSERT INTO kith_text (tbl, id, col, heads, next) VALUES (?, ?, ?, x'00', 0) RETURNING number")
+            "INSERT INTO kith_text (tbl, id, col, doc, heads, next) VALUES (?, ?, ?, ?, x'00', 0) RETURNING number")
         bind(key, to: insert)
         guard try insert.step() else { throw Self.corrupt }
         let number = insert.integer(0)
@@ -84,14 +84,27 @@ struct TextArchive {
     /// Removes the history of one text, but not what was put aside: that may be of the one that takes its place.
     func forget(_ key: TextKey) throws {
         for sql in [
-            "DELETE FROM kith_text_change WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ? AND col = ?)",
-            "DELETE FROM kith_text_chunk WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ? AND col = ?)",
-            "DELETE FROM kith_text WHERE tbl = ? AND id = ? AND col = ?",
+            "DELETE FROM kith_text_change WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?)",
+            "DELETE FROM kith_text_chunk WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?)",
+            "DELETE FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?",
         ] {
             let delete = try connection.statement(sql)
             bind(key, to: delete)
             try delete.run()
         }
+    }
+
+    /// The same of all documents of a cell.
+    func forgetCell(_ key: TextKey) throws {
+        let select = try connection.statement("SELECT doc FROM kith_text WHERE tbl = ? AND id = ? AND col = ?")
+        select.bind(1, key.table)
+        select.bind(2, key.id)
+        select.bind(3, key.column)
+        var keys: [TextKey] = []
+        while try select.step() {
+            keys.append(TextKey(table: key.table, id: key.id, column: key.column, document: select.integer(0)))
+        }
+        for key in keys { try forget(key) }
     }
 
     /// Removes the histories of a column of all rows but hidden ones, with what was put aside.
@@ -243,6 +256,7 @@ struct TextArchive {
         statement.bind(1, key.table)
         statement.bind(2, key.id)
         statement.bind(3, key.column)
+        statement.bind(4, key.document)
     }
 
     static let corrupt = StoreError(

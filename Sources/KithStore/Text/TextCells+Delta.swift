@@ -12,12 +12,27 @@ extension TextCells {
             text.changes = try changes(of: text, at: key, unknownTo: vector)
             text.past = .none
             text.text = nil
+            text.forgetPasts()
             part.cells[index].cell = .text(text)
         }
     }
 
     /// The changes that someone lacks who knows `vector`, parents first, then those that nobody can apply yet.
     func changes(of state: TextState, at key: TextKey, unknownTo vector: VersionVector) throws -> [TextState.Change] {
+        guard let adopted = state.adopted else { return try documentChanges(of: state, at: key, unknownTo: vector) }
+        return try adopted.documents.flatMap { document in
+            try documentChanges(of: state.part(document.number), at: key, unknownTo: document.known(to: vector)).map { change in
+                var change = change
+                change.document = document.number
+                return change
+            }
+        }
+    }
+
+    private func documentChanges(
+        of state: TextState, at cell: TextKey, unknownTo vector: VersionVector
+    ) throws -> [TextState.Change] {
+        let key = cell.of(state)
         let aside = try aside(at: key).filter { !vector.covers($0.stamp.dot) }
         switch state.past {
         case .none:
@@ -61,7 +76,11 @@ extension TextCells {
         for index in part.cells.indices {
             guard case .text(var text) = part.cells[index].cell else { continue }
             let column = part.cells[index].column
-            let aside = Set(try aside(at: TextKey(table: table, id: id, column: column)).map(\.stamp.dot))
+            let documents = text.adopted?.documents.map(\.number) ?? [0]
+            let aside = Set(
+                try documents.flatMap { document in
+                    try self.aside(at: TextKey(table: table, id: id, column: column, document: document)).map(\.stamp.dot)
+                })
             let taken = text.changes.prefix { change in
                 let fits = count == 0 || (count < limits.textChangesMax && bytes + change.byteCount <= limits.textBytesMax)
                 guard fits, !aside.contains(change.stamp.dot) else { return false }
@@ -82,9 +101,14 @@ extension TextCells {
         archive.ledger.keepsEarlyChanges = true
         for entry in prelude.cells {
             guard case .text(let text) = entry.cell else { continue }
-            let key = TextKey(table: table, id: id, column: entry.column)
-            for change in text.changes { try putAside(change, .early, at: key) }
-            try EarlyChanges(connection: archive.connection).check(key, limits)
+            for change in text.changes {
+                let key = TextKey(table: table, id: id, column: entry.column, document: change.document)
+                try putAside(change, .early, at: key)
+            }
+            for document in Set(text.changes.map(\.document)) {
+                let key = TextKey(table: table, id: id, column: entry.column, document: document)
+                try EarlyChanges(connection: archive.connection).check(key, limits)
+            }
         }
     }
 }
@@ -116,7 +140,7 @@ extension RowState {
 extension TextState {
     /// Changes alone.
     fileprivate init(early changes: [Change]) {
-        self.init(touched: VersionVector(changes.map(\.stamp.dot)), changes: changes)
+        self.init(touched: VersionVector(changes.map(\.stamp.dot).filter { $0.replica != .nobody }), changes: changes)
     }
 }
 

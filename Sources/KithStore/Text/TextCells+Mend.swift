@@ -25,9 +25,12 @@ extension TextCells {
             chosen[change.stamp.dot] = change
         }
         guard differs else { return }
-        try archive.forget(key)
-        try takeBack(Array(chosen.keys), at: key)
+        try archive.forgetCell(key)
+        for number in text.adopted?.documents.map(\.number) ?? [0] {
+            try takeBack(Array(chosen.keys), at: TextKey(table: key.table, id: key.id, column: key.column, document: number))
+        }
         text.changes = chosen.values.sorted { $0.stamp.dot < $1.stamp.dot }
+        text.forgetPasts()
         (text.text, text.past) = ([], .none)
         try settle(&text, at: key)
         let lost = try TextBuffer(utf8: text.text ?? []).insertions(to: TextBuffer(utf8: own.text ?? []))

@@ -20,7 +20,7 @@ extension TextCells {
             guard case .text(let before) = entry.cell, case .text(let after)? = state[entry.column],
                 !after.touched.covers(before.touched)
             else { continue }
-            try archive.forget(TextKey(table: table, id: id, column: entry.column))
+            try archive.forgetCell(TextKey(table: table, id: id, column: entry.column))
         }
     }
 
@@ -34,28 +34,44 @@ extension TextCells {
             let key = TextKey(table: table, id: id, column: entry.column)
             // Changes that travelled ahead of the row are not in the part.
             if try hasAside(at: key) { continue }
-            try archive.forget(key)
+            try archive.forgetCell(key)
             state[entry.column] = nil
         }
     }
 
     private func hasAside(at key: TextKey) throws -> Bool {
-        let select = try archive.connection.statement("SELECT 1 FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? LIMIT 1")
+        let select = try archive.connection.statement("SELECT 1 FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? LIMIT 1")
         archive.bind(key, to: select)
         defer { select.reset() }
         return try select.step()
     }
 
-    /// Applies `state.changes`, and those that waited for one of them. What cannot be applied is put aside; it is passed on to
-    /// others all the same, so that all come to the same judgement.
+    /// Applies `state.changes`, and those that waited for one of them, each to its document. What cannot be applied is put aside; it
+    /// is passed on to others all the same, so that all come to the same judgement.
     func settle(_ state: inout TextState, at key: TextKey) throws {
+        guard state.adopted != nil else { return try settleDocument(&state, at: key) }
+        if state.text == nil { state.text = [] }
+        for number in state.adopted?.documents.map(\.number) ?? [] {
+            var part = state.part(number)
+            let before = part
+            try settleDocument(&part, at: key)
+            if part != before { state.put(part) }
+        }
+        state.changes = []
+        state.showLatest()
+    }
+
+    private func settleDocument(_ state: inout TextState, at cell: TextKey) throws {
+        let key = cell.of(state)
         let incoming = state.changes
         let waiting = try waiting(at: key, of: state, isChanged: !incoming.isEmpty)
         if incoming.isEmpty, waiting.isEmpty { return }
         state.changes = []
         if state.text == nil { state.text = [] }
         if case .one(let stamp) = state.past, waiting.isEmpty, incoming.allSatisfy({ $0.stamp.dot == stamp.dot }) { return }
-        if state.past == .none, incoming.count == 1, waiting.isEmpty, incoming[0].insertsWholeText {
+        if state.past == .none, incoming.count == 1, waiting.isEmpty, incoming[0].insertsWholeText,
+            !incoming[0].isRoot || incoming[0].isNamedByContent
+        {
             state.past = .one(incoming[0].stamp)
             state.text = incoming[0].inserted
             return
@@ -115,18 +131,18 @@ extension TextCells {
         // What is known of a change is more than that it came early, and others are to hear of it.
         let insert = try archive.connection.statement(
             """
-            INSERT OR \(standing == .early ? "IGNORE" : "REPLACE") INTO kith_text_aside (tbl, id, col, replica, sequence, reason, change)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT OR \(standing == .early ? "IGNORE" : "REPLACE") INTO kith_text_aside (tbl, id, col, doc, replica, sequence, reason, change)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """)
         archive.bind(key, to: insert)
-        insert.bind(4, replica)
-        insert.bind(5, Int64(bitPattern: change.stamp.dot.sequence))
+        insert.bind(5, replica)
+        insert.bind(6, Int64(bitPattern: change.stamp.dot.sequence))
         switch standing {
-        case .pending: insert.bindNull(6)
-        case .early: insert.bind(6, .text([]))
-        case .refused(let reason): insert.bind(6, .text(Array(reason.utf8)))
+        case .pending: insert.bindNull(7)
+        case .early: insert.bind(7, .text([]))
+        case .refused(let reason): insert.bind(7, .text(Array(reason.utf8)))
         }
-        insert.bind(7, blob: record)
+        insert.bind(8, blob: record)
         try insert.run()
     }
 
@@ -136,7 +152,7 @@ extension TextCells {
         let select = try archive.connection.statement(
             """
             SELECT change, replica, sequence, reason IS NULL FROM kith_text_aside
-            WHERE tbl = ? AND id = ? AND col = ? AND (reason IS NULL OR reason = '')
+            WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND (reason IS NULL OR reason = '')
             """)
         archive.bind(key, to: select)
         let replicas = archive.ledger.catalog.replicas
@@ -145,7 +161,7 @@ extension TextCells {
             guard replicas.ids.indices.contains(select.int(1)) else { throw TextArchive.corrupt }
             let dot = Dot(replica: replicas.ids[select.int(1)], sequence: UInt64(bitPattern: select.integer(2)))
             let isPending = select.int(3) == 1
-            if isPending ? isChanged : state.touched.covers(dot) { found.append(try TextState.Change(record: select.blob(0), replicas)) }
+            if isPending ? isChanged : state.touched.covers(dot) || dot.replica == .nobody { found.append(try TextState.Change(record: select.blob(0), replicas)) }
         }
         return found
     }
@@ -161,11 +177,11 @@ extension TextCells {
     func takeBack(_ dots: [Dot], at key: TextKey) throws {
         if dots.isEmpty { return }
         let delete = try archive.connection.statement(
-            "DELETE FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND replica = ? AND sequence = ?")
+            "DELETE FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND replica = ? AND sequence = ?")
         for dot in dots {
             archive.bind(key, to: delete)
-            delete.bind(4, try archive.ledger.number(of: dot.replica))
-            delete.bind(5, Int64(bitPattern: dot.sequence))
+            delete.bind(5, try archive.ledger.number(of: dot.replica))
+            delete.bind(6, Int64(bitPattern: dot.sequence))
             try delete.run()
         }
     }
@@ -182,7 +198,7 @@ extension TextCells {
     /// The changes of a cell that cannot be applied, by commit; early ones, of which nobody hears, aside.
     func aside(at key: TextKey) throws -> [TextState.Change] {
         let select = try archive.connection.statement(
-            "SELECT change FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND reason IS NOT ''")
+            "SELECT change FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND reason IS NOT ''")
         archive.bind(key, to: select)
         var found: [TextState.Change] = []
         while try select.step() { found.append(try TextState.Change(record: select.blob(0), archive.ledger.catalog.replicas)) }
@@ -194,7 +210,8 @@ extension TextState.Change {
     /// The change as KithText reads it.
     fileprivate var decoded: TextChange {
         get throws(TextError) {
-            TextChange(
+            if isRoot, !isNamedByContent { throw .malformed("a text that was found, under the name of another") }
+            return TextChange(
                 dot: stamp.dot, parents: parents, isRestart: replacedScalars != nil,
                 operations: try TextOperations(steps: steps, text: inserted), lengthBefore: replacedScalars)
         }

@@ -7,19 +7,21 @@ extension TextCells {
     /// A plain save: what differs from the current text is inserted and deleted. `nil` is NULL.
     func save(_ new: [UInt8]?, in state: inout TextState, at key: TextKey, _ stamp: Stamp) throws {
         try StoreError.rejectingText {
+            let old = state.text
             let current = state.past == .none ? [] : state.text ?? []
             if new ?? [] != current {
                 let operations = TextOperations(from: try TextBuffer(utf8: current), to: try TextBuffer(utf8: new ?? []))
                 try edit(operations, in: &state, at: key, stamp)
             }
-            state.mark(isNull: new == nil, stamp.dot)
+            state.mark(isNull: new == nil, stamp, replacing: old)
         }
     }
 
     /// A save of which it is known what it does to the current text.
     func save(_ operations: TextOperations, in state: inout TextState, at key: TextKey, _ stamp: Stamp) throws {
+        let old = state.text
         try StoreError.rejectingText { try edit(operations, in: &state, at: key, stamp) }
-        state.mark(isNull: false, stamp.dot)
+        state.mark(isNull: false, stamp, replacing: old)
     }
 
     /// Applies operations to the current text.
@@ -32,7 +34,7 @@ extension TextCells {
             try text.apply(operations)
             state.text = text.utf8
             if text.isEmpty { state.past = .none }
-        case .kept where try archive.find(key)?.heads.map(\.dot) == [stamp.dot]:
+        case .kept where try archive.find(key.of(state))?.heads.map(\.dot) == [stamp.dot]:
             try extend(operations, in: &state, at: key)
         default:
             var opened = try open(state, at: key)
@@ -44,6 +46,9 @@ extension TextCells {
     /// Begins a new life of the cell with the text `new`: all that was there is deleted, and `new` can be understood without
     /// what was before, for others may have collected it. `nil` is NULL.
     func restart(with new: [UInt8]?, in state: inout TextState, at key: TextKey, _ stamp: Stamp) throws {
+        // Whatever was found belongs to the life that ends, and the new one is a document that nobody found.
+        state.dismissVersions()
+        state.show(0)
         guard state.past == .kept || (state.past != .none && state.past != .one(stamp)) else {
             return try save(new, in: &state, at: key, stamp)
         }
@@ -57,13 +62,13 @@ extension TextCells {
             let appended = try opened.document.restart(with: TextBuffer(utf8: new ?? []).string, as: stamp.dot)
             try keep(
                 [ArchivedChange(appended, stamp.timestamp, replacedScalars: length)], of: opened, in: &state, at: key)
-            state.mark(isNull: new == nil, stamp.dot)
+            state.mark(isNull: new == nil, stamp, replacing: nil)
         }
     }
 
     /// Adds operations to the change that the open transaction has made already.
     private func extend(_ operations: TextOperations, in state: inout TextState, at key: TextKey) throws {
-        guard var archived = try archive.find(key),
+        guard var archived = try archive.find(key.of(state)),
             let last = try archive.unpacked(archived.number, endingAt: archived.nextEvent, max: 1, operations: true).first
         else { throw TextArchive.corrupt }
         var text = try TextBuffer(utf8: state.text ?? [])
@@ -93,10 +98,13 @@ extension TextCells {
 
 extension TextState {
     /// Notes that a commit has written the cell.
-    mutating func mark(isNull: Bool, _ dot: Dot) {
-        touched.insert(dot)
-        present = isNull ? [] : [dot]
+    ///
+    /// - Parameter old: what the text was before.
+    mutating func mark(isNull: Bool, _ stamp: Stamp, replacing old: [UInt8]?) {
+        touched.insert(stamp.dot)
+        present = isNull ? [] : [stamp.dot]
         if text == nil { text = [] }
+        noteEdit(stamp, replacing: old)
     }
 }
 

@@ -5,17 +5,25 @@ import KithText
 extension TextCells {
     /// What does not hold together between a text and its history, which is replayed from the beginning; `nil` if all does.
     func problem(of state: TextState, at key: TextKey) throws -> String? {
+        for number in state.adopted?.documents.map(\.number) ?? [0] {
+            if let problem = try problem(ofDocument: state.part(number), at: key) { return problem }
+        }
+        return nil
+    }
+
+    private func problem(ofDocument state: TextState, at key: TextKey) throws -> String? {
+        func isKnown(_ dot: Dot) -> Bool { dot.replica == .nobody || state.touched.covers(dot) }
         do {
             switch state.past {
             case .none:
                 return state.text?.isEmpty == false ? "there is a text that no change has made" : nil
             case .one(let stamp):
-                if !state.touched.covers(stamp.dot) { return "its commit is not among those that touched it" }
+                if !isKnown(stamp.dot) { return "its commit is not among those that touched it" }
                 return state.text?.isEmpty == false ? nil : "the text that its commit inserted is gone"
             case .kept:
                 var opened = try open(state, at: key)
                 guard let archived = opened.archived else { return "its history is missing" }
-                if archived.heads.contains(where: { !state.touched.covers($0.dot) }) { return "its version is not known to the row" }
+                if archived.heads.contains(where: { !isKnown($0.dot) }) { return "its version is not known to the row" }
                 var replayed = TextDocument()
                 let changes = try opened.document.changes(unknownTo: VersionVector(), history: opened.history)
                 let outcome = try replayed.merge(changes)

@@ -18,7 +18,8 @@ struct TextCells {
     }
 
     /// - Parameter needsText: whether the current text is read, too; the graph of changes does without it.
-    func open(_ state: TextState, at key: TextKey, needsText: Bool = true) throws -> Opened {
+    func open(_ state: TextState, at cell: TextKey, needsText: Bool = true) throws -> Opened {
+        let key = cell.of(state)
         switch state.past {
         case .none:
             return Opened(document: TextDocument(), history: .inMemory)
@@ -38,8 +39,9 @@ struct TextCells {
 
     /// Keeps changes that were appended to an opened document, and makes `state` say what the cell is now.
     func keep(
-        _ appended: [ArchivedChange], of opened: Opened, in state: inout TextState, at key: TextKey
+        _ appended: [ArchivedChange], of opened: Opened, in state: inout TextState, at cell: TextKey
     ) throws {
+        let key = cell.of(state)
         guard let first = appended.first else { return }
         let text = opened.document.text.utf8
         defer { state.text = text }

@@ -1,10 +1,11 @@
 /// The tables that keep the history of text cells. See docs/store.md, "Text".
 enum TextTables {
     static let sql = """
-        -- Text cells that more than one change has made: the current version, and how many events there are.
+        -- Text cells that more than one change has made: the current version, and how many events there are. `doc` is 0, or the
+        -- number of a text that was found.
         CREATE TABLE IF NOT EXISTS kith_text (
             number INTEGER PRIMARY KEY AUTOINCREMENT, tbl INTEGER NOT NULL, id BLOB NOT NULL, col INTEGER NOT NULL,
-            heads BLOB NOT NULL, next INTEGER NOT NULL, UNIQUE (tbl, id, col));
+            doc INTEGER NOT NULL, heads BLOB NOT NULL, next INTEGER NOT NULL, UNIQUE (tbl, id, col, doc));
         -- Their newest changes, one a row; `parents` are event numbers, NULL: the event before.
         CREATE TABLE IF NOT EXISTS kith_text_change (
             text INTEGER NOT NULL, first INTEGER NOT NULL, length INTEGER NOT NULL, replica INTEGER NOT NULL,
@@ -17,7 +18,8 @@ enum TextTables {
         -- Changes of peers that are not applied: with a reason for good, without one as long as a parent is missing, with an empty
         -- one until the row comes that they were sent ahead of.
         CREATE TABLE IF NOT EXISTS kith_text_aside (
-            tbl INTEGER NOT NULL, id BLOB NOT NULL, col INTEGER NOT NULL, replica INTEGER NOT NULL, sequence INTEGER NOT NULL,
-            reason TEXT, change BLOB NOT NULL, PRIMARY KEY (tbl, id, col, replica, sequence)) WITHOUT ROWID;
+            tbl INTEGER NOT NULL, id BLOB NOT NULL, col INTEGER NOT NULL, doc INTEGER NOT NULL, replica INTEGER NOT NULL,
+            sequence INTEGER NOT NULL, reason TEXT, change BLOB NOT NULL,
+            PRIMARY KEY (tbl, id, col, doc, replica, sequence)) WITHOUT ROWID;
         """
 }

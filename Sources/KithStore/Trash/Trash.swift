@@ -202,10 +202,10 @@ extension RowState {
                 register.resolve(keeping: register.shown?.value ?? .null, stamp: stamp)
                 cells[index].cell = .register(register)
             case .set(var set):
-                set.restart(with: set.elements.map(\.json), dot: stamp.dot)
+                set.restart(with: set.members, dot: stamp.dot)
                 cells[index].cell = .set(set)
             case .counter(var counter):
-                counter.add(0, dot: stamp.dot)
+                counter.restart(with: counter.value, dot: stamp.dot)
                 cells[index].cell = .counter(counter)
             case .text:
                 break

@@ -144,7 +144,7 @@ struct StoreVerifier {
         var histories = 0
         for entry in row.state.cells {
             guard case .text(let state) = entry.cell else { continue }
-            if state.past == .kept { histories += 1 }
+            for number in state.adopted?.documents.map(\.number) ?? [0] where state.part(number).past == .kept { histories += 1 }
             let key = TextKey(table: row.table, id: row.position.row, column: entry.column)
             guard let problem = try TextCells(ledger).problem(of: state, at: key) else { continue }
             let column = String(decoding: ledger.catalog.tables[row.table].columns[entry.column].key.name, as: UTF8.self)

@@ -32,71 +32,35 @@ extension Cell {
         case .register(let state):
             for write in state.writes {
                 hash.add(write.stamp.dot)
-                hash.add(write.stamp.timestamp.rawValue)
+                hash.add(write.stamp.markedTimestamp)
                 hash.add(write.value)
             }
+            hash.add(state.replaced)
         case .set(let state):
             for element in state.elements {
                 hash.add(element.json)
                 for dot in element.dots { hash.add(dot) }
             }
+            for json in state.adopted { hash.add(json) }
+            hash.add(state.removed)
         case .counter(let state):
             for total in state.totals {
                 hash.add(total.dot)
                 hash.add(UInt64(bitPattern: total.amount))
             }
+            for base in state.bases {
+                hash.add(base.stamp.dot)
+                hash.add(UInt64(bitPattern: base.amount))
+            }
+            hash.add(state.replaced)
         case .text(let state):
             for dot in state.present { hash.add(dot) }
             hash.add(state.text ?? [])
-        }
-    }
-}
-
-/// Fowler, Noll and Vo, 64 bits, variant 1a.
-private struct FNV1a {
-    private var value: UInt64 = 0xcbf2_9ce4_8422_2325
-
-    /// The hash with every bit spread over all (the finaliser of SplitMix64), as a sum of hashes needs it.
-    var mixed: UInt64 {
-        var z = value
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
-    }
-
-    mutating func add(_ bytes: [UInt8]) {
-        add(UInt64(bytes.count))
-        var hash = value
-        bytes.withUnsafeBufferPointer { for byte in $0 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 } }
-        value = hash
-    }
-
-    mutating func add(_ number: UInt64) {
-        value = (value ^ number) &* 0x100_0000_01b3
-        value = (value ^ (value >> 32)) &* 0x100_0000_01b3
-    }
-
-    mutating func add(_ dot: Dot) {
-        add(dot.replica.high)
-        add(dot.replica.low)
-        add(dot.sequence)
-    }
-
-    mutating func add(_ content: Value) {
-        switch content {
-        case .null: add(0)
-        case .integer(let number):
-            add(1)
-            add(UInt64(bitPattern: number))
-        case .real(let bitPattern):
-            add(2)
-            add(bitPattern)
-        case .text(let bytes):
-            add(3)
-            add(bytes)
-        case .blob(let bytes):
-            add(4)
-            add(bytes)
+            for document in state.adopted?.documents ?? [] {
+                hash.add(UInt64(bitPattern: document.number))
+                if let found = document.found { hash.add(found.dot) }
+                if document.number != state.document { hash.add(document.text ?? []) }
+            }
         }
     }
 }

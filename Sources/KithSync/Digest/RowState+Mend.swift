@@ -54,12 +54,15 @@ extension Cell {
 extension RegisterState {
     fileprivate func united(with other: RegisterState) -> RegisterState {
         let nothing = VersionVector()
-        return RegisterState(
+        var state = RegisterState(
             writes: keep(writes, knowing: nothing, other.writes, knowing: nothing, dot: \.stamp.dot) { mine, theirs in
                 Write(
-                    stamp: mine.stamp.timestamp < theirs.stamp.timestamp ? theirs.stamp : mine.stamp,
+                    stamp: mine.stamp.markedTimestamp < theirs.stamp.markedTimestamp ? theirs.stamp : mine.stamp,
                     value: max(mine.value, theirs.value))
-            })
+            }, replaced: replaced)
+        state.replaced.formUnion(other.replaced)
+        state.dropReplaced()
+        return state
     }
 }
 
@@ -88,6 +91,10 @@ extension CounterState {
         for total in other.totals {
             guard let index = state.totals.firstIndex(where: { $0.dot == total.dot }) else { continue }
             state.totals[index].amount = max(state.totals[index].amount, total.amount)
+        }
+        for base in other.bases {
+            guard let index = state.bases.firstIndex(where: { $0.stamp.dot == base.stamp.dot }) else { continue }
+            state.bases[index].amount = max(state.bases[index].amount, base.amount)
         }
         return state
     }

@@ -21,6 +21,16 @@ public enum Cell: Hashable, Sendable {
     public var dots: [Dot] {
         switch self {
         case .register(let state): state.writes.map(\.stamp.dot)
+        case .set(let state): state.dots
+        case .counter(let state): state.dots
+        case .text(let state): state.dots
+        }
+    }
+
+    /// Those of them that wrote, and not merely found.
+    var writtenDots: [Dot] {
+        switch self {
+        case .register(let state): state.writes.compactMap { $0.stamp.isAdopted ? nil : $0.stamp.dot }
         case .set(let state): state.touched.entries
         case .counter(let state): state.totals.map(\.dot)
         case .text(let state): state.touched.entries
@@ -35,10 +45,12 @@ public enum Cell: Hashable, Sendable {
         case .register(let state):
             return state.writes.contains { !vector.covers($0.stamp.dot) } ? self : nil
         case .set(let state):
-            return vector.covers(state.touched) ? nil : self
+            return vector.covers(state.touched) && vector.covers(state.adopters) ? nil : self
         case .counter(let state):
-            let missing = state.totals.filter { !vector.covers($0.dot) }
-            return missing.isEmpty ? nil : .counter(CounterState(totals: missing))
+            var part = state
+            part.totals.removeAll { vector.covers($0.dot) }
+            part.bases.removeAll { vector.covers($0.stamp.dot) }
+            return part.totals.isEmpty && part.bases.isEmpty ? nil : .counter(part)
         case .text(let state):
             return state.uncovered(by: vector).map(Cell.text)
         }

@@ -4,16 +4,39 @@ import KithCausality
 public struct Stamp: Hashable, Sendable {
     public var dot: Dot
     public var timestamp: HybridTimestamp
+    /// Whether it was not written but found, in a table that held rows when it was first tracked: older than all that was written
+    /// since, whatever the timestamp says. See docs/store.md, "Rows that were there before".
+    public var isAdopted: Bool
 
-    public init(dot: Dot, timestamp: HybridTimestamp) {
+    public init(dot: Dot, timestamp: HybridTimestamp, isAdopted: Bool = false) {
         self.dot = dot
         self.timestamp = timestamp
+        self.isAdopted = isAdopted
     }
 
-    /// Which of two concurrent writes is shown: the later timestamp, then the higher replica id, then the higher sequence.
+    /// Which of two concurrent writes is shown: one that was written before one that was found; of two that were written the later
+    /// timestamp, then the higher replica id, then the higher sequence; of two that were found the other way round.
     public func isShown(over other: Stamp) -> Bool {
-        timestamp == other.timestamp ? dot > other.dot : timestamp > other.timestamp
+        if isAdopted != other.isAdopted { return !isAdopted }
+        let isLater = timestamp == other.timestamp ? dot > other.dot : timestamp > other.timestamp
+        return isAdopted ? !isLater && dot != other.dot : isLater
     }
+}
+
+extension Stamp {
+    /// No timestamp before the year 2200 has this bit.
+    private static let mark: UInt64 = 1 << 63
+
+    /// The timestamp with the mark, in its highest bit, of what was found.
+    public var markedTimestamp: UInt64 { timestamp.rawValue | (isAdopted ? Self.mark : 0) }
+
+    public init(dot: Dot, markedTimestamp: UInt64) {
+        self.init(
+            dot: dot, timestamp: HybridTimestamp(rawValue: markedTimestamp & ~Self.mark), isAdopted: markedTimestamp & Self.mark != 0)
+    }
+
+    /// The same commit's, of what it found instead of writing it.
+    public var adopted: Stamp { Stamp(dot: dot, timestamp: timestamp, isAdopted: true) }
 }
 
 /// One write of a register.
@@ -30,9 +53,12 @@ public struct Write: Hashable, Sendable {
 /// A register cell: all its causally maximal writes, sorted by dot.
 public struct RegisterState: Hashable, Sendable {
     public var writes: [Write]
+    /// The adopted values that somebody has overwritten or dismissed, here or elsewhere; no such value is among the writes.
+    public var replaced: ContentSet
 
-    public init(writes: [Write] = []) {
+    public init(writes: [Write] = [], replaced: ContentSet = ContentSet()) {
         self.writes = writes
+        self.replaced = replaced
     }
 
     /// The write that is shown, the same on every replica; `nil` if there is none.
@@ -42,34 +68,77 @@ public struct RegisterState: Hashable, Sendable {
         return best
     }
 
-    /// The writes that lost, by dot; several may carry the same value.
+    /// The values that lost, each once and none that is shown, with the write that would be shown first; by dot.
     public var alternatives: [Write] {
         guard writes.count > 1, let shown else { return [] }
-        return writes.filter { $0.stamp.dot != shown.stamp.dot }
+        var best: [Value: Write] = [:]
+        for write in writes where write.value != shown.value {
+            if let other = best[write.value], other.stamp.isShown(over: write.stamp) { continue }
+            best[write.value] = write
+        }
+        return best.values.sorted { $0.stamp.dot < $1.stamp.dot }
     }
 
-    /// A plain save: replaces the write that was shown, and only that one.
+    /// A plain save: replaces the value that was shown, whoever wrote it, and only that one.
     ///
     /// A stamp is later than all its author has seen, but for clocks at ``HybridTimestamp/limit``: there, what would be
     /// shown over the new value is replaced too, so that a save always shows.
-    public mutating func set(_ value: Value, stamp: Stamp) {
-        if let replaced = shown?.stamp.dot { writes.removeAll { $0.stamp.dot == replaced } }
-        writes.removeAll { $0.stamp.isShown(over: stamp) }
+    ///
+    /// - Parameter old: the value that was shown, if the write that is shown does not say it.
+    public mutating func set(_ value: Value, stamp: Stamp, replacing old: Value? = nil) {
+        if let shown {
+            let old = old ?? shown.value
+            remove(shown: shown.stamp.dot, old) { $0.value == old || $0.stamp.isShown(over: stamp) }
+        }
         insert(Write(stamp: stamp, value: value))
     }
 
     /// Writes `value` and supersedes every write known here.
-    public mutating func resolve(keeping value: Value, stamp: Stamp) {
+    ///
+    /// - Parameter old: the value that was shown, if the write that is shown does not say it.
+    public mutating func resolve(keeping value: Value, stamp: Stamp, replacing old: Value? = nil) {
+        if let shown { remove(shown: shown.stamp.dot, old ?? shown.value) { _ in true } }
         writes = [Write(stamp: stamp, value: value)]
+    }
+
+    /// Removes the write that is shown, which has the value `old`, and others.
+    mutating func remove(shown dot: Dot, _ old: Value, _ isRemoved: (Write) -> Bool) {
+        writes.removeAll { write in
+            guard write.stamp.dot == dot || isRemoved(write) else { return false }
+            if write.stamp.isAdopted { replaced.insert((write.stamp.dot == dot ? old : write.value).contentHash) }
+            return true
+        }
     }
 
     mutating func merge(_ other: RegisterState, knowing mine: VersionVector, theirs: VersionVector) {
         writes = keep(writes, knowing: mine, other.writes, knowing: theirs, dot: \.stamp.dot)
+        replaced.formUnion(other.replaced)
+        dropReplaced()
     }
+
+    /// Drops adopted values that were replaced.
+    mutating func dropReplaced() {
+        if replaced.isEmpty { return }
+        writes.removeAll { $0.stamp.isAdopted && replaced.contains($0.value.contentHash) }
+    }
+
+    /// Whether it has one write at most, and that one was written and not found: to save it needs no look at values.
+    public var isSingleWrite: Bool { writes.count <= 1 && writes.first?.stamp.isAdopted != true }
 
     /// Adds a write that is concurrent to all others. One commit has one write: of two, the first stays.
     public mutating func add(_ write: Write) {
         if !writes.contains(where: { $0.stamp.dot == write.stamp.dot }) { insert(write) }
+        dropReplaced()
+    }
+
+    /// Removes the oldest of the values that lost. One that was adopted does not come back with an equal one.
+    public mutating func dropOldestAlternative() {
+        guard let oldest = alternatives.min(by: { $1.stamp.isShown(over: $0.stamp) }), let shown else { return }
+        writes.removeAll { write in
+            guard write.value == oldest.value, write.stamp.dot != shown.stamp.dot else { return false }
+            if write.stamp.isAdopted { replaced.insert(write.value.contentHash) }
+            return true
+        }
     }
 
     private mutating func insert(_ write: Write) {

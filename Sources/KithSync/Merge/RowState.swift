@@ -70,7 +70,8 @@ public struct RowState: Hashable, Sendable {
         if policy == .deleteWins { return false }
         var seen = VersionVector()
         for tombstone in tombstones { seen.join(tombstone.seen) }
-        return cellDots.contains { !seen.covers($0) }
+        // What was found is no edit, and brings nothing back.
+        return cells.contains { $0.cell.writtenDots.contains { !seen.covers($0) } }
     }
 
     /// The part of the row that a replica which knows `vector` lacks, with all tombstones; `nil` if it lacks nothing.
@@ -108,7 +109,7 @@ public struct RowState: Hashable, Sendable {
             let before = cell
             cell.merge(entry.cell, knowing: mine, theirs: theirs)
             if !merged.isEmpty, case .set(let old) = before, case .set(let new) = entry.cell, case .set(var set) = cell {
-                set.touched = old.touched(with: new, knowing: mine, theirs: theirs)
+                set.forget(old, new, knowing: mine, theirs: theirs)
                 cell = .set(set)
             }
             self[entry.column] = cell.isEmpty ? nil : cell
@@ -119,8 +120,8 @@ public struct RowState: Hashable, Sendable {
     private mutating func dropCells(besides part: RowState, _ incomplete: [Int], theirs: VersionVector) {
         for entry in cells where part[entry.column] == nil && !incomplete.contains(entry.column) {
             var cell = entry.cell
-            if case .set(let set) = cell, theirs.covers(set.touched) { cell = cell.empty }
-            if case .text(let text) = cell, theirs.covers(text.touched) { cell = cell.empty }
+            if case .set(let set) = cell, theirs.covers(set.touched), theirs.covers(set.adopters) { cell = cell.empty }
+            if case .text(let text) = cell, text.dots.allSatisfy(theirs.covers) { cell = cell.empty }
             cell.merge(entry.cell.empty, knowing: VersionVector(), theirs: theirs)
             self[entry.column] = cell.isEmpty ? nil : cell
         }
@@ -142,9 +143,9 @@ extension Cell {
     fileprivate var isEmpty: Bool {
         switch self {
         case .register(let state): state.writes.isEmpty
-        case .set(let state): state.touched.isEmpty
-        case .counter(let state): state.totals.isEmpty
-        case .text(let state): state.touched.isEmpty
+        case .set(let state): state.touched.isEmpty && state.adopters.isEmpty
+        case .counter(let state): state.totals.isEmpty && state.bases.isEmpty
+        case .text(let state): state.touched.isEmpty && state.adopted?.adopters.isEmpty != false
         }
     }
 }

@@ -2,7 +2,8 @@ import KithCausality
 
 /// A set cell: for each element the commits that added it, and who last touched the cell.
 ///
-/// An element stays if someone added it without having seen its removal (observed-remove, add wins).
+/// An element stays if someone added it without having seen its removal (observed-remove, add wins). One that was only found, in
+/// a table that held rows when it was first tracked, stays unless somebody has ever removed it.
 public struct SetState: Hashable, Sendable {
     /// One element and the commits that added it, sorted by dot.
     public struct Element: Hashable, Sendable {
@@ -16,15 +17,41 @@ public struct SetState: Hashable, Sendable {
         }
     }
 
-    /// The elements present, sorted by their bytes; none without a dot.
+    /// The elements that somebody has added, sorted by their bytes; none without a dot.
     public var elements: [Element]
     /// Per replica its last commit that changed this cell.
     public var touched: VersionVector
+    /// The elements that somebody found, as compact JSON, sorted by their bytes; those that were removed since, too.
+    public var adopted: [[UInt8]]
+    /// Per replica its last commit that found something here, if only an empty set.
+    public var adopters: VersionVector
+    /// Every element that was ever removed: equal ones may yet be found.
+    public var removed: ContentSet
 
-    public init(elements: [Element] = [], touched: VersionVector = VersionVector()) {
+    public init(
+        elements: [Element] = [], touched: VersionVector = VersionVector(), adopted: [[UInt8]] = [],
+        adopters: VersionVector = VersionVector(), removed: ContentSet = ContentSet()
+    ) {
         self.elements = elements
         self.touched = touched
+        self.adopted = adopted
+        self.adopters = adopters
+        self.removed = removed
     }
+
+    /// The set that one commit found. `elements` need not be sorted or distinct.
+    public init(adopting elements: [[UInt8]], dot: Dot) {
+        self.init(adopted: Self.distinct(elements), adopters: VersionVector([dot]))
+    }
+
+    /// What the set shows, sorted by their bytes.
+    public var members: [[UInt8]] {
+        if adopted.isEmpty { return elements.map(\.json) }
+        return Self.distinct(elements.map(\.json) + adopted.filter { !removed.contains(Self.contentHash($0)) })
+    }
+
+    /// The commits that live here.
+    public var dots: [Dot] { adopters.isEmpty ? touched.entries : touched.joined(with: adopters).entries }
 
     /// The set that one commit wrote whole. `elements` need not be sorted or distinct.
     public init(elements: [[UInt8]], dot: Dot) {
@@ -35,32 +62,30 @@ public struct SetState: Hashable, Sendable {
     /// A plain save: what appeared is added, what vanished is removed. Returns whether anything changed.
     public mutating func set(to newElements: [[UInt8]], dot: Dot) -> Bool {
         let wanted = Self.distinct(newElements)
+        let before = members
+        if wanted == before { return false }
         var result: [Element] = []
-        var changed = false
         var index = 0
+        var old = before[...]
         for json in wanted {
-            while index < elements.count, elements[index].json.lexicographicallyPrecedes(json) {
-                changed = true
-                index += 1
-            }
+            while let first = old.first, first.lexicographicallyPrecedes(json) { removed.insert(Self.contentHash(old.removeFirst())) }
+            while index < elements.count, elements[index].json.lexicographicallyPrecedes(json) { index += 1 }
             if index < elements.count, elements[index].json == json {
                 result.append(elements[index])
-                index += 1
-            } else {
+            } else if old.first != json {
                 result.append(Element(json: json, dots: [dot]))
-                changed = true
             }
+            if old.first == json { old.removeFirst() }
         }
-        changed = changed || index < elements.count
-        if changed {
-            elements = result
-            touched.insert(dot)
-        }
-        return changed
+        for json in old { removed.insert(Self.contentHash(json)) }
+        elements = result
+        touched.insert(dot)
+        return true
     }
 
     /// The elements of a new life: all that was known is removed, all of `newElements` is added.
     public mutating func restart(with newElements: [[UInt8]], dot: Dot) {
+        for json in members { removed.insert(Self.contentHash(json)) }
         elements = Self.distinct(newElements).map { Element(json: $0, dots: [dot]) }
         touched.insert(dot)
     }
@@ -104,16 +129,24 @@ public struct SetState: Hashable, Sendable {
         }
         elements = result
         touched.join(other.touched)
+        if !other.adopted.isEmpty { adopted = Self.distinct(adopted + other.adopted) }
+        adopters.join(other.adopters)
+        removed.formUnion(other.removed)
     }
 
-    /// Who touched the cell of a row that was deleted: nobody of whom a side has forgotten, with a row that it
+    /// In a row that was deleted: nobody has touched the cell, or found something in it, of whom a side has forgotten, with a row that it
     /// collected, that he ever did. A deleted row is not kept alive by what is gone.
-    func touched(with other: SetState, knowing mine: VersionVector, theirs: VersionVector) -> VersionVector {
-        if touched == other.touched { return touched }
-        var result = VersionVector()
-        for dot in touched.entries where other.touched[dot.replica] > 0 || !theirs.covers(dot) { result.insert(dot) }
-        for dot in other.touched.entries where touched[dot.replica] > 0 || !mine.covers(dot) { result.insert(dot) }
-        return result
+    mutating func forget(_ mine: SetState, _ theirs: SetState, knowing myVector: VersionVector, theirs theirVector: VersionVector) {
+        func left(_ a: VersionVector, _ b: VersionVector) -> VersionVector {
+            if a == b { return a }
+            var result = VersionVector()
+            for dot in a.entries where b[dot.replica] > 0 || !theirVector.covers(dot) { result.insert(dot) }
+            for dot in b.entries where a[dot.replica] > 0 || !myVector.covers(dot) { result.insert(dot) }
+            return result
+        }
+        touched = left(mine.touched, theirs.touched)
+        adopters = left(mine.adopters, theirs.adopters)
+        if adopters.isEmpty { adopted = [] }
     }
 
     private static func distinct(_ elements: [[UInt8]]) -> [[UInt8]] {

@@ -17,6 +17,8 @@ public struct TextState: Hashable, Sendable {
         public var steps: [UInt8]
         /// All inserted text, as UTF-8.
         public var inserted: [UInt8]
+        /// Which document it is a change of: ``AdoptedTexts/Document/number``.
+        public var document: Int64 = 0
 
         public init(stamp: Stamp, parents: [Dot], replacedScalars: Int? = nil, steps: [UInt8], inserted: [UInt8]) {
             self.stamp = stamp
@@ -48,6 +50,10 @@ public struct TextState: Hashable, Sendable {
     public var past: Past
     /// The current text, as UTF-8; `nil` where it stands in the user's table, and on the wire.
     public var text: [UInt8]?
+    /// What is known of texts that were found; `nil` if none was.
+    public var adopted: AdoptedTexts?
+    /// The document that `past` and `text` speak of, the one that is shown.
+    public var document: Int64 = 0
 
     public init(
         touched: VersionVector = VersionVector(), present: [Dot] = [], changes: [Change] = [], past: Past = .none,
@@ -68,14 +74,19 @@ public struct TextState: Hashable, Sendable {
     }
 
     /// What a reader sees, where the text is at hand. Whoever makes a cell NULL deletes the text he sees, so a text that is
-    /// not empty is always shown.
-    public var shown: Value { present.isEmpty && text?.isEmpty != false ? .null : .text(text ?? []) }
+    /// not empty is always shown; and so is an empty one that was found, until somebody writes the cell.
+    public var shown: Value {
+        let isFound = document != 0 && touched.isEmpty
+        return present.isEmpty && text?.isEmpty != false && !isFound ? .null : .text(text ?? [])
+    }
 
     /// What a replica that knows `vector` lacks; `nil` if nothing.
     func uncovered(by vector: VersionVector) -> TextState? {
-        if vector.covers(touched) { return nil }
+        if vector.covers(touched), adopted.map({ vector.covers($0.adopters) }) ?? true { return nil }
         var part = self
-        part.changes.removeAll { vector.covers($0.stamp.dot) }
+        part.changes.removeAll { change in
+            (adopted?[change.document]?.known(to: vector) ?? vector).covers(change.stamp.dot)
+        }
         return part
     }
 
@@ -92,7 +103,7 @@ public struct TextState: Hashable, Sendable {
     ///
     /// - Parameter vector: what the sender knows of the row.
     public func beginsAnew(after old: TextState, knowing vector: VersionVector) -> Bool {
-        guard old.text?.isEmpty == false, vector.covers(old.touched) else { return false }
+        guard old.text?.isEmpty == false, old.adopted == nil, adopted == nil, vector.covers(old.touched) else { return false }
         let dots = Set(changes.map(\.stamp.dot))
         return old.touched.entries.allSatisfy { touched[$0.replica] > $0.sequence }
             && changes.allSatisfy { dots.isSuperset(of: $0.parents) }
@@ -100,6 +111,11 @@ public struct TextState: Hashable, Sendable {
 
     /// Adds what is new. The text is for whoever can read changes to bring up to date.
     mutating func merge(_ other: TextState, knowing mine: VersionVector, theirs: VersionVector) {
+        if adopted != nil || other.adopted != nil {
+            var texts = adopted ?? AdoptedTexts(written: self)
+            texts.merge(other.adopted ?? AdoptedTexts(written: other))
+            adopted = texts
+        }
         touched.join(other.touched)
         present = keep(present, knowing: mine, other.present, knowing: theirs, dot: { $0 })
         let known = Set(changes.map(\.stamp.dot))

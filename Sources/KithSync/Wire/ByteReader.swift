@@ -50,8 +50,22 @@ public struct ByteReader: Sendable {
         return count
     }
 
-    private mutating func bounded(eachBytes: Int, limit: Int, _ name: String) throws(WireError) -> Int {
+    /// The same, where the lowest bits of the number are flags.
+    mutating func count(
+        flagBits: UInt64, eachBytes: Int = 1, limit: Int, _ name: String
+    ) throws(WireError) -> (count: Int, flags: UInt64) {
         let value = try varint()
+        let count = try bounded(value >> flagBits, eachBytes: eachBytes, limit: limit, name)
+        guard count <= entriesLeft else { throw .limitExceeded("entriesMax") }
+        entriesLeft -= count
+        return (count, value & ((1 << flagBits) - 1))
+    }
+
+    private mutating func bounded(eachBytes: Int, limit: Int, _ name: String) throws(WireError) -> Int {
+        try bounded(try varint(), eachBytes: eachBytes, limit: limit, name)
+    }
+
+    private func bounded(_ value: UInt64, eachBytes: Int, limit: Int, _ name: String) throws(WireError) -> Int {
         guard value <= UInt64(limit) else { throw .limitExceeded(name) }
         guard value <= UInt64(remaining / max(eachBytes, 1)) else { throw .truncated }
         return Int(value)

@@ -15,7 +15,14 @@ extension ByteWriter {
 
     public mutating func stamp(_ stamp: Stamp, _ replicas: inout ReplicaTable) {
         dot(stamp.dot, &replicas)
-        fixed64(stamp.timestamp.rawValue)
+        fixed64(stamp.markedTimestamp)
+    }
+
+    /// One more than the hashes there are, then the hashes; 0 stands for every content.
+    mutating func contents(_ contents: ContentSet) {
+        if contents.isEverything { return count(0) }
+        count(contents.hashes.count + 1)
+        for hash in contents.hashes { fixed64(hash) }
     }
 
     mutating func heads(_ heads: [Head], _ replicas: inout ReplicaTable) {
@@ -46,6 +53,7 @@ extension ByteReader {
         for _ in 0..<count {
             let dot = try dot(replicas)
             if let last = vector.entries.last, last.replica >= dot.replica { throw .malformed("vector out of order") }
+            if dot.replica == .nobody { throw .malformed("commit of nobody") }
             vector.insert(dot)
         }
         return vector
@@ -59,7 +67,30 @@ extension ByteReader {
 
     public mutating func stamp(_ replicas: ReplicaTable) throws(WireError) -> Stamp {
         let dot = try dot(replicas)
-        return Stamp(dot: dot, timestamp: try timestamp())
+        let stamp = Stamp(dot: dot, markedTimestamp: try fixed64())
+        guard stamp.timestamp < .limit else { throw .malformed("timestamp beyond the year 2200") }
+        return stamp
+    }
+
+    /// The stamp of a commit, which somebody has made.
+    mutating func commit(_ replicas: ReplicaTable) throws(WireError) -> Stamp {
+        let stamp = try stamp(replicas)
+        if stamp.dot.replica == .nobody { throw .malformed("commit of nobody") }
+        return stamp
+    }
+
+    mutating func contents() throws(WireError) -> ContentSet {
+        let count = try count(limit: ContentSet.countMax + 1, "replacedContentsMax")
+        if count == 0 { return .everything }
+        guard remaining >= 8 * (count - 1) else { throw .truncated }
+        var hashes: [UInt64] = []
+        hashes.reserveCapacity(count - 1)
+        for _ in 1..<count {
+            let hash = try fixed64()
+            if let last = hashes.last, last >= hash { throw .malformed("contents out of order") }
+            hashes.append(hash)
+        }
+        return ContentSet(hashes: hashes)
     }
 
     mutating func heads(_ replicas: ReplicaTable) throws(WireError) -> [Head] {
@@ -69,6 +100,7 @@ extension ByteReader {
         for _ in 0..<count {
             let dot = try dot(replicas)
             if let last = heads.last, last.dot.replica >= dot.replica { throw .malformed("heads out of order") }
+            if dot.replica == .nobody { throw .malformed("commit of nobody") }
             heads.append(Head(dot: dot, timestamp: try timestamp()))
         }
         return heads

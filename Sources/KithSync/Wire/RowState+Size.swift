@@ -13,13 +13,23 @@ extension RowState {
                     bytes += Bound.write + write.value.byteCount + (write.stamp == last ? 0 : Bound.stamp)
                     last = write.stamp
                 }
+                bytes += state.replaced.bytesBound
             case .set(let state):
                 bytes += state.touched.count * Bound.dot
                 for element in state.elements { bytes += Bound.element + element.json.count + element.dots.count * Bound.dot }
+                for json in state.adopted { bytes += Bound.element + json.count }
+                bytes += state.adopters.count * Bound.dot + state.removed.bytesBound
             case .counter(let state):
                 bytes += state.totals.count * Bound.total
+                bytes += state.bases.count * (Bound.stamp + 10) + state.replaced.bytesBound
             case .text(let state):
                 bytes += (state.touched.count + state.present.count) * Bound.dot
+                if let adopted = state.adopted {
+                    bytes += adopted.adopters.count * Bound.dot
+                    for document in adopted.documents {
+                        bytes += Bound.document + (document.edited.count + document.dismissed.count) * Bound.dot
+                    }
+                }
                 for change in state.changes {
                     bytes += Bound.textChange + change.parents.count * Bound.dot + change.steps.count + change.inserted.count
                 }
@@ -37,14 +47,18 @@ extension RowState {
             case .register(let state):
                 if state.writes.count > WireLimits.concurrentMax { return "concurrentMax" }
                 if state.writes.contains(where: { $0.value.byteCount - 5 > WireLimits.valueBytesMax }) { return "valueBytesMax" }
-                entries += 2 * state.writes.count
+                entries += 2 * state.writes.count + state.replaced.hashes.count
             case .set(let state):
                 if state.elements.count > WireLimits.setElementsMax { return "setElementsMax" }
                 if state.elements.contains(where: { $0.dots.count > WireLimits.concurrentMax }) { return "concurrentMax" }
                 if state.elements.contains(where: { $0.json.count > WireLimits.valueBytesMax }) { return "valueBytesMax" }
+                if state.adopted.count > WireLimits.setElementsMax { return "setElementsMax" }
+                if state.adopted.contains(where: { $0.count > WireLimits.valueBytesMax }) { return "valueBytesMax" }
                 entries += state.touched.count + state.elements.reduce(0) { $0 + 1 + $1.dots.count }
+                entries += state.adopters.count + state.adopted.count + state.removed.hashes.count
             case .counter(let state):
-                entries += state.totals.count
+                if state.bases.count > WireLimits.replicasMax { return "replicasMax" }
+                entries += state.totals.count + state.bases.count + state.replaced.hashes.count
             case .text(let state):
                 if state.present.count > WireLimits.concurrentMax { return "concurrentMax" }
                 if state.changes.count > WireLimits.textChangesMax { return "textChangesMax" }
@@ -52,7 +66,9 @@ extension RowState {
                 if state.changes.contains(where: { max($0.steps.count, $0.inserted.count) > WireLimits.textBytesMax }) {
                     return "textBytesMax"
                 }
-                entries += state.touched.count + state.present.count
+                if state.adopted?.documents.count ?? 0 > WireLimits.textDocumentsMax { return "textDocumentsMax" }
+                for document in state.adopted?.documents ?? [] { entries += 1 + document.edited.count + document.dismissed.count }
+                entries += state.touched.count + state.present.count + (state.adopted?.adopters.count ?? 0)
                 entries += state.changes.reduce(0) { $0 + 1 + $1.parents.count }
             }
         }
@@ -61,6 +77,10 @@ extension RowState {
         entries += cells.count + tombstones.reduce(0) { $0 + 1 + $1.seen.count }
         return entries > WireLimits.entriesMax - Bound.otherEntries ? "entriesMax" : nil
     }
+}
+
+extension ContentSet {
+    fileprivate var bytesBound: Int { isEmpty ? 0 : 3 + 8 * hashes.count }
 }
 
 /// The most bytes that parts of a row take.
@@ -78,7 +98,9 @@ private enum Bound {
     static let element = 4 + 2
     static let total = dot + 10
     /// Flags, stamp, the count of parents, scalars replaced, two lengths.
-    static let textChange = 1 + stamp + 2 + 5 + 2 * 4
+    static let textChange = 1 + 9 + stamp + 2 + 5 + 2 * 4
+    /// Number, flags, two stamps, the counts of two vectors.
+    static let document = 9 + 1 + 2 * stamp + 4
     static let tombstone = dot + 2
     /// Entries of a frame beside those of its only row: replicas, vectors, heads, neighbours, a table, its columns and those that are
     /// incomplete.

@@ -50,7 +50,7 @@ public enum RowStateCodec {
         let stampCount = try reader.count(eachBytes: 10, "stamps")
         var stamps: [Stamp] = []
         stamps.reserveCapacity(stampCount)
-        for _ in 0..<stampCount { stamps.append(try reader.stamp(replicas)) }
+        for _ in 0..<stampCount { stamps.append(try reader.commit(replicas)) }
 
         let cellCount = try reader.count(eachBytes: 2, limit: WireLimits.columnsMax, "columnsMax")
         var cells: [RowState.Entry] = []
@@ -74,6 +74,7 @@ public enum RowStateCodec {
         for _ in 0..<tombstoneCount {
             let dot = try reader.dot(replicas)
             if let last = tombstones.last, last.dot >= dot { throw .malformed("tombstones out of order") }
+            if dot.replica == .nobody { throw .malformed("commit of nobody") }
             tombstones.append(Tombstone(dot: dot, seen: try reader.vector(replicas)))
         }
         return RowState(cells: cells, tombstones: tombstones, context: try reader.vector(replicas))
@@ -86,18 +87,19 @@ extension RowStateCodec {
     private static func encode(
         _ state: RegisterState, stamps: StampTable, shown: ShownValues, to writer: inout ByteWriter
     ) {
-        writer.count(state.writes.count)
+        writer.count(state.writes.count << 1 | (state.replaced.isEmpty ? 0 : 1))
         let elsewhere = shown == .inTable ? state.shown?.stamp.dot : nil
         for write in state.writes {
             writer.count(stamps.number(of: write.stamp) ?? 0)
             if write.stamp.dot == elsewhere { writer.byte(ValueTag.elsewhere) } else { writer.value(write.value) }
         }
+        if !state.replaced.isEmpty { writer.contents(state.replaced) }
     }
 
     private static func register(
         _ reader: inout ByteReader, stamps: [Stamp], shown: ShownValues
     ) throws(WireError) -> RegisterState {
-        let count = try reader.count(eachBytes: 2, limit: WireLimits.concurrentMax, "concurrentMax")
+        let (count, flags) = try reader.count(flagBits: 1, eachBytes: 2, limit: WireLimits.concurrentMax, "concurrentMax")
         var writes: [Write] = []
         writes.reserveCapacity(count)
         for _ in 0..<count {
@@ -112,7 +114,7 @@ extension RowStateCodec {
                 throw .malformed("value of unknown type")
             }
         }
-        return RegisterState(writes: writes)
+        return RegisterState(writes: writes, replaced: flags == 0 ? ContentSet() : try reader.contents())
     }
 }
 
@@ -121,17 +123,34 @@ extension RowStateCodec {
 extension RowStateCodec {
     private static func encode(_ state: SetState, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
         writer.vector(state.touched, &replicas)
-        writer.count(state.elements.count)
+        let (isAdopted, hasRemoved) = (!state.adopters.isEmpty, !state.removed.isEmpty)
+        writer.count(state.elements.count << 2 | (isAdopted ? SetFlag.adopted : 0) | (hasRemoved ? SetFlag.removed : 0))
         for element in state.elements {
             writer.blob(element.json)
             writer.count(element.dots.count)
             for dot in element.dots { writer.dot(dot, &replicas) }
         }
+        if isAdopted {
+            writer.vector(state.adopters, &replicas)
+            writer.count(state.adopted.count)
+            for json in state.adopted { writer.blob(json) }
+        }
+        if hasRemoved { writer.contents(state.removed) }
+    }
+
+    private enum SetFlag {
+        static let adopted = 1
+        static let removed = 2
+    }
+
+    private enum CounterFlag {
+        static let isBorn = 1
+        static let adopted = 2
     }
 
     private static func set(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> SetState {
         let touched = try reader.vector(replicas)
-        let count = try reader.count(eachBytes: 4, limit: WireLimits.setElementsMax, "setElementsMax")
+        let (count, flags) = try reader.count(flagBits: 2, eachBytes: 4, limit: WireLimits.setElementsMax, "setElementsMax")
         var elements: [SetState.Element] = []
         elements.reserveCapacity(count)
         for _ in 0..<count {
@@ -149,25 +168,66 @@ extension RowStateCodec {
             guard !dots.isEmpty, dots.allSatisfy(touched.covers) else { throw .malformed("set element without its commit") }
             elements.append(SetState.Element(json: json, dots: dots))
         }
-        return SetState(elements: elements, touched: touched)
+        var state = SetState(elements: elements, touched: touched)
+        if flags & UInt64(SetFlag.adopted) != 0 { try adopted(&reader, replicas, into: &state) }
+        if flags & UInt64(SetFlag.removed) != 0 { state.removed = try reader.contents() }
+        return state
+    }
+
+    private static func adopted(_ reader: inout ByteReader, _ replicas: ReplicaTable, into state: inout SetState) throws(WireError) {
+        state.adopters = try reader.vector(replicas)
+        let count = try reader.count(limit: WireLimits.setElementsMax, "setElementsMax")
+        for _ in 0..<count {
+            let json = try reader.blob(limit: WireLimits.valueBytesMax, "valueBytesMax")
+            if let last = state.adopted.last, !last.lexicographicallyPrecedes(json) { throw .malformed("set elements out of order") }
+            state.adopted.append(json)
+        }
+        if state.adopters.isEmpty { throw .malformed("adopted elements without their commit") }
     }
 
     private static func encode(_ state: CounterState, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
-        writer.count(state.totals.count)
+        let isAdopted = !state.bases.isEmpty || !state.replaced.isEmpty
+        writer.count(
+            state.totals.count << 2 | (state.isBorn ? CounterFlag.isBorn : 0) | (isAdopted ? CounterFlag.adopted : 0))
         for total in state.totals {
             writer.dot(total.dot, &replicas)
             writer.signed(total.amount)
         }
+        guard isAdopted else { return }
+        writer.count(state.bases.count)
+        for base in state.bases {
+            writer.stamp(base.stamp, &replicas)
+            writer.signed(base.amount)
+        }
+        writer.contents(state.replaced)
     }
 
     private static func counter(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> CounterState {
-        let count = try reader.count(eachBytes: 3, limit: WireLimits.replicasMax, "replicasMax")
+        let (count, flags) = try reader.count(flagBits: 2, eachBytes: 3, limit: WireLimits.replicasMax, "replicasMax")
         var totals: [CounterState.Total] = []
         for _ in 0..<count {
             let dot = try reader.dot(replicas)
             if let last = totals.last, last.dot.replica >= dot.replica { throw .malformed("totals out of order") }
+            if dot.replica == .nobody { throw .malformed("commit of nobody") }
             totals.append(CounterState.Total(dot: dot, amount: try reader.signed()))
         }
-        return CounterState(totals: totals)
+        var state = CounterState(totals: totals, isBorn: flags & UInt64(CounterFlag.isBorn) != 0)
+        if flags & UInt64(CounterFlag.adopted) != 0 {
+            state.bases = try bases(&reader, replicas)
+            state.replaced = try reader.contents()
+        }
+        return state
+    }
+
+    private static func bases(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> [CounterState.Base] {
+        let count = try reader.count(eachBytes: 11, limit: WireLimits.replicasMax, "replicasMax")
+        var bases: [CounterState.Base] = []
+        for _ in 0..<count {
+            let stamp = try reader.commit(replicas)
+            if let last = bases.last, last.stamp.dot >= stamp.dot { throw .malformed("adopted values out of order") }
+            guard stamp.isAdopted else { throw .malformed("adopted value that is none") }
+            bases.append(CounterState.Base(stamp: stamp, amount: try reader.signed()))
+        }
+        return bases
     }
 }

@@ -36,6 +36,8 @@ public enum WireLimits {
     public static let nameBytesMax = 512
     /// Concurrent writes of one register, or tombstones of one row.
     public static let concurrentMax = 4_096
+    /// Different texts that were found in one cell.
+    public static let textDocumentsMax = 1_024
     /// Elements of one set.
     public static let setElementsMax = 100_000
     /// Bytes of one message about the household.

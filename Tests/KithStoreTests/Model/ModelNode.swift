@@ -29,7 +29,11 @@ extension Model {
                 var parts: [String] = []
                 for (column, writes) in row.registers {
                     guard let shown = winner(writes), let value = writes[shown]?.value else { continue }
-                    let others = writes.filter { $0.key != shown }.map { "\($0.key.replica)\($0.key.sequence)=\($0.value.value)" }
+                    // Equal values are one, and one that is shown is no alternative.
+                    let others = Dictionary(grouping: writes.filter { $0.value.value != value }, by: \.value.value).values.map { equal in
+                        let dot = winner(Dictionary(uniqueKeysWithValues: equal.map { ($0.key, $0.value) })) ?? shown
+                        return "\(dot.replica)\(dot.sequence)=\(equal[0].value.value)"
+                    }
                     parts.append("\(column)=\(value) or \(others.sorted())")
                 }
                 for (column, set) in row.sets {
@@ -73,9 +77,10 @@ extension Model {
             rows[id]?.tombstones = [dot: clock]
         }
 
-        /// Returns the writes that were superseded.
+        /// Returns the writes that were superseded: all of the value that was shown.
         func set(_ id: String, _ column: String, _ value: Content) -> [Dot] {
-            let gone = winner(rows[id]?.registers[column] ?? [:]).map { [$0] } ?? []
+            let writes = rows[id]?.registers[column] ?? [:]
+            let gone = winner(writes).map { shown in writes.filter { $0.value.value == writes[shown]?.value }.map(\.key) } ?? []
             for write in gone { rows[id]?.registers[column]?[write] = nil }
             rows[id]?.registers[column, default: [:]][dot] = Write(timestamp: clock, value: value)
             rows[id]?.tombstones = [:]

@@ -23,7 +23,7 @@ import Testing
         // One stamp (replica 0, sequence 1, time 0), one cell in column 0 or 1 with one write of NULL.
         let stamp: [UInt8] = [1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]
         func frame(column: UInt8) -> FrameBuilder {
-            FrameBuilder(rows: [FrameBuilder.Row(state: stamp + [1, column, 1, 0, 0] + [0, 0])])
+            FrameBuilder(rows: [FrameBuilder.Row(state: stamp + [1, column, 2, 0, 0] + [0, 0])])
         }
         #expect(frame(column: 0).refusal == nil)
         #expect(frame(column: 1).refusal == .malformed("unknown column number"))
@@ -31,7 +31,7 @@ import Testing
 
     @Test func `a value that says it stands elsewhere is refused`() {
         let stamp: [UInt8] = [1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]
-        let frame = FrameBuilder(rows: [FrameBuilder.Row(state: stamp + [1, 0, 1, 0, 5] + [0, 0])])
+        let frame = FrameBuilder(rows: [FrameBuilder.Row(state: stamp + [1, 0, 2, 0, 5] + [0, 0])])
         #expect(frame.refusal == .malformed("value of unknown type"))
     }
 
@@ -39,11 +39,14 @@ import Testing
         let columns = [ColumnKey("r", .register), ColumnKey("s", .set), ColumnKey("c", .counter)]
         let stamp: [UInt8] = [1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]
         for (state, refusal) in [
-            (stamp + [1, 0, 2, 0, 0, 0, 0] + [0, 0], "writes out of order"),
-            ([0, 1, 1] + [1, 0, 1] + [2, 1, 7, 1, 0, 1, 1, 7, 1, 0, 1] + [0, 0], "set elements out of order"),
-            ([0, 1, 1] + [1, 0, 1] + [1, 1, 7, 2, 0, 1, 0, 1] + [0, 0], "dots out of order"),
-            ([0, 1, 1] + [1, 0, 1] + [1, 1, 7, 1, 0, 2] + [0, 0], "set element without its commit"),
-            ([0, 1, 2] + [2, 0, 1, 0, 0, 2, 0] + [0, 0], "totals out of order"),
+            (stamp + [1, 0, 4, 0, 0, 0, 0] + [0, 0], "writes out of order"),
+            ([0, 1, 1] + [1, 0, 1] + [8, 1, 7, 1, 0, 1, 1, 7, 1, 0, 1] + [0, 0], "set elements out of order"),
+            ([0, 1, 1] + [1, 0, 1] + [4, 1, 7, 2, 0, 1, 0, 1] + [0, 0], "dots out of order"),
+            ([0, 1, 1] + [1, 0, 1] + [4, 1, 7, 1, 0, 2] + [0, 0], "set element without its commit"),
+            ([0, 1, 2] + [8, 0, 1, 0, 0, 2, 0] + [0, 0], "totals out of order"),
+            ([0, 1, 2] + [2, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1] + [0, 0], "adopted value that is none"),
+            ([0, 1, 1] + [0, 1, 0, 1, 1, 7] + [0, 0], "adopted elements without their commit"),
+            (stamp + [1, 0, 3, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 9] + [0, 0], "contents out of order"),
             ([0, 2, 0, 0, 0, 0] + [0, 0], "columns out of order"),
             ([0, 0] + [2, 0, 1, 0, 0, 1, 0] + [0], "tombstones out of order"),
         ] as [([UInt8], String)] {

@@ -260,7 +260,7 @@ import Testing
         for column in 0..<columns {
             let count = min(stamps, writes - column * stamps)
             state.count(column)
-            state.count(count)
+            state.count(count << 1)
             for number in 0..<count {
                 state.count(number)
                 state.byte(0)

@@ -39,10 +39,50 @@ enum FrameSamples {
                 elements: [.init(json: Array("\"x\"".utf8), dots: [first, second]), .init(json: Array("1".utf8), dots: [second])].sorted {
                     $0.json.lexicographicallyPrecedes($1.json)
                 }, touched: vector))
-        row[7] = .counter(CounterState(totals: [.init(dot: first, amount: -7), .init(dot: second, amount: .max)]))
+        row[7] = .counter(CounterState(totals: [.init(dot: first, amount: -7), .init(dot: second, amount: .max)], isBorn: true))
         row.tombstones = [Tombstone(dot: second, seen: VersionVector([first]))]
         row.context = VersionVector([Dot(replica: c, sequence: 9)])
         return row
+    }()
+
+    /// A row of which a part was found in a table when it was first tracked.
+    static let adoptedRow: RowState = {
+        let found = Stamp(dot: Dot(replica: a, sequence: 3), timestamp: time, isAdopted: true)
+        let edit = Stamp(dot: Dot(replica: b, sequence: 300), timestamp: time.next)
+        var row = RowState()
+        var register = RegisterState(writes: [Write(stamp: found, value: .text("milk"))])
+        register.set(.text("bread"), stamp: edit)
+        register.add(Write(stamp: Stamp(dot: Dot(replica: a, sequence: 4), timestamp: time, isAdopted: true), value: .text("salt")))
+        row[0] = .register(register)
+        var set = SetState(adopting: [Array("\"a\"".utf8), Array("\"b\"".utf8)], dot: found.dot)
+        _ = set.set(to: [Array("\"b\"".utf8), Array("\"c\"".utf8)], dot: edit.dot)
+        row[1] = .set(set)
+        var counter = CounterState(bases: [.init(stamp: found, amount: 10)])
+        counter.count(3, dot: edit.dot)
+        row[2] = .counter(counter)
+        var text = TextState(touched: VersionVector([edit.dot]), present: [edit.dot])
+        var document = AdoptedTexts.Document(number: 77, found: found)
+        document.noteEdit(edit)
+        var written = AdoptedTexts.Document(number: 0, edited: VersionVector([edit.dot]))
+        written.dismiss()
+        text.adopted = AdoptedTexts(adopters: VersionVector([found.dot]), documents: [written, document])
+        var root = TextState.Change(
+            stamp: Stamp(dot: Dot(replica: .nobody, sequence: 77), timestamp: .zero), parents: [], steps: [4, 0], inserted: [65, 66])
+        root.document = 77
+        var change = TextState.Change(stamp: edit, parents: [root.stamp.dot], steps: [2, 4], inserted: [67])
+        change.document = 77
+        text.changes = [root, change]
+        row[3] = .text(text)
+        return row
+    }()
+
+    private static let adoptedSlice: Slice = {
+        var slice = Self.slice
+        slice.tables[1] = TableSchema(
+            name: Array("things".utf8),
+            columns: [ColumnKey("r", .register), ColumnKey("tags", .set), ColumnKey("count", .counter), ColumnKey("body", .text)])
+        slice.rows = [RowPart(table: 1, id: RowID(high: 1, low: 1), state: adoptedRow)]
+        return slice
     }()
 
     static let columns =
@@ -62,6 +102,7 @@ enum FrameSamples {
         ("hello", .hello(hello)),
         ("hello-of-a-new-store", .hello(newStore)),
         ("slice", .slice(slice, alsoSentTo: [b, c])),
+        ("slice-with-adopted-row", .slice(adoptedSlice, alsoSentTo: [])),
         ("slice-without-rows", .slice(emptySlice, alsoSentTo: [])),
         ("slice-with-ending", .slice(sliceWithEnding, alsoSentTo: [])),
         ("acknowledge", .acknowledge(Acknowledgement(slices: 130, durable: vector))),

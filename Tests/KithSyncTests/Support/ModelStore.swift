@@ -137,8 +137,9 @@ extension RowState {
             var set = if case .set(let state)? = self[ModelColumn.tags] { state } else { SetState() }
             set.restart(with: tags.map { Array($0.utf8) }, dot: stamp.dot)
             self[ModelColumn.tags] = .set(set)
-            let counter = if case .counter(let state)? = self[ModelColumn.count] { state } else { CounterState() }
-            add(count - counter.value, stamp)
+            var counter = if case .counter(let state)? = self[ModelColumn.count] { state } else { CounterState() }
+            counter.restart(with: count, dot: stamp.dot)
+            self[ModelColumn.count] = .counter(counter)
         case .delete:
             break
         case .set(let column, let value):
@@ -148,7 +149,7 @@ extension RowState {
         case .toggle(let element):
             var set = if case .set(let state)? = self[ModelColumn.tags] { state } else { SetState() }
             let json = Array(element.utf8)
-            let elements = set.elements.map(\.json)
+            let elements = set.members
             _ = set.set(to: elements.contains(json) ? elements.filter { $0 != json } : elements + [json], dot: stamp.dot)
             self[ModelColumn.tags] = .set(set)
         case .increment(let amount):
@@ -164,7 +165,7 @@ extension RowState {
 
     private mutating func add(_ amount: Int64, _ stamp: Stamp) {
         var counter = if case .counter(let state)? = self[ModelColumn.count] { state } else { CounterState() }
-        counter.add(amount, dot: stamp.dot)
+        counter.count(amount, dot: stamp.dot)
         self[ModelColumn.count] = .counter(counter)
     }
 }

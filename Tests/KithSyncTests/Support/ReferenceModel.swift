@@ -1,5 +1,6 @@
 import KithCausality
-import KithSync
+
+@testable import KithSync
 
 /// A second, naive statement of the merge rules, by dictionaries and sets, against which the real one is held.
 ///
@@ -16,6 +17,10 @@ struct ReferenceModel {
         var cells: [Int: [Dot: Register]] = [:]
         var sets: [Int: (elements: [String: Set<Dot>], touched: Vector)] = [:]
         var counters: [Int: [ReplicaID: (sequence: UInt64, total: Int64)]] = [:]
+        /// Every element that was ever removed from the set.
+        var removed: Set<String> = []
+        /// Whether an insertion made the row.
+        var isBorn = false
         var tombstones: [Dot: Vector] = [:]
 
         var liveDots: [Dot] {
@@ -74,6 +79,8 @@ struct ReferenceModel {
             row.tombstones = [:]
             row.cells[ModelColumn.x] = [dot: Register(timestamp: stamp, value: x)]
             var set = row.sets[ModelColumn.tags] ?? ([:], [:])
+            row.removed.formUnion(set.elements.filter { !$0.value.isEmpty }.keys)
+            row.isBorn = true
             set.elements = Dictionary(uniqueKeysWithValues: tags.map { ($0, [dot]) })
             set.touched[replica] = dot.sequence
             row.sets[ModelColumn.tags] = set
@@ -81,7 +88,8 @@ struct ReferenceModel {
             row.counters[ModelColumn.count, default: [:]][replica] = (dot.sequence, count - others)
         case .set(let column, let value):
             guard visible else { return }
-            if let shown = winner(row.cells[column] ?? [:]) { row.cells[column]?[shown] = nil }
+            let writes = row.cells[column] ?? [:]
+            if let shown = winner(writes) { row.cells[column] = writes.filter { $0.value.value != writes[shown]?.value } }
             row.cells[column, default: [:]][dot] = Register(timestamp: stamp, value: value)
             row.tombstones = [:]
         case .resolve(let column, let value):
@@ -91,7 +99,9 @@ struct ReferenceModel {
         case .toggle(let element):
             guard visible else { return }
             var set = row.sets[ModelColumn.tags] ?? ([:], [:])
-            set.elements[element] = (set.elements[element] ?? []).isEmpty ? [dot] : nil
+            let isPresent = !(set.elements[element] ?? []).isEmpty
+            set.elements[element] = isPresent ? nil : [dot]
+            if isPresent { row.removed.insert(element) }
             set.touched[replica] = dot.sequence
             row.sets[ModelColumn.tags] = set
             row.tombstones = [:]
@@ -131,6 +141,8 @@ struct ReferenceModel {
             for (column, totals) in their.counters {
                 row.counters[column, default: [:]].merge(totals) { $0.sequence < $1.sequence ? $1 : $0 }
             }
+            row.removed.formUnion(their.removed)
+            row.isBorn = row.isBorn || their.isBorn
             let kept = keep(Set(row.tombstones.keys), Set(their.tombstones.keys))
             row.tombstones = row.tombstones.merging(their.tombstones, uniquingKeysWith: Self.join).filter { kept.contains($0.key) }
             rows[id] = row
@@ -155,13 +167,16 @@ struct ReferenceModel {
                 let elements = set.elements.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map {
                     SetState.Element(json: Array($0.key.utf8), dots: $0.value.sorted())
                 }
-                state[column] = .set(SetState(elements: elements, touched: VersionVector(set.touched.map(Dot.init))))
+                state[column] = .set(
+                    SetState(
+                        elements: elements, touched: VersionVector(set.touched.map(Dot.init)),
+                        removed: ContentSet(hashes: row.removed.map { SetState.contentHash(Array($0.utf8)) })))
             }
             for (column, totals) in row.counters {
                 let sorted = totals.map {
                     CounterState.Total(dot: Dot(replica: $0.key, sequence: $0.value.sequence), amount: $0.value.total)
                 }
-                state[column] = .counter(CounterState(totals: sorted.sorted { $0.dot < $1.dot }))
+                state[column] = .counter(CounterState(totals: sorted.sorted { $0.dot < $1.dot }, isBorn: row.isBorn))
             }
             state.tombstones = row.tombstones.map {
                 Tombstone(dot: $0.key, seen: VersionVector($0.value.map(Dot.init)))
