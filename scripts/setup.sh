@@ -11,6 +11,7 @@ readonly packages=(
     avahi-daemon dbus                   # discovery, to run
     iproute2 util-linux procps gzip     # the private LAN of the demo and the tests
     valgrind binutils                   # counts of instructions
+    python3                             # the models that tests compare with
 )
 
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }

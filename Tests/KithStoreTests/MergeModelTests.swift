@@ -12,6 +12,10 @@ struct MergeModelTests {
         let scenarios = try JSONDecoder().decode([MergeScenario].self, from: data)
         let expected = try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]])
         #expect(scenarios.count == count)
+        try compare(scenarios, expected)
+    }
+
+    private func compare(_ scenarios: [MergeScenario], _ expected: [[String: Any]]) throws {
         func canonical(_ object: Any) throws -> String {
             String(decoding: try JSONSerialization.data(withJSONObject: object, options: .sortedKeys), as: UTF8.self)
         }
@@ -19,6 +23,29 @@ struct MergeModelTests {
             let answer = try MergeConformance.play(scenario)
             #expect(try canonical(answer) == canonical(try #require(expectation["expect"])), "\(scenario.name)")
         }
+    }
+
+    /// Histories of adopted rows, made anew by the model: `KITH_SOAK` asks for 2,000, `KITH_SEED` for others.
+    private static let freshCount = ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 60 : 2_000
+
+    @Test("fresh histories with rows that were there before get the model's answer", arguments: 0..<batchCount)
+    func freshAdoptions(batch: Int) throws {
+        let model = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Specification/adoption_model.py")
+        let size = Self.freshCount / Self.batchCount
+        let first = Self.firstSeed % 1_000_000 + UInt64(batch * size)
+        let python = Process()
+        python.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        python.arguments = ["python3", "-B", model.path, "fresh", "\(first)", "\(size)"]
+        let output = Pipe()
+        python.standardOutput = output
+        try python.run()
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        python.waitUntilExit()
+        try #require(python.terminationStatus == 0, "the model does not run; it needs python3")
+        let scenarios = try JSONDecoder().decode([MergeScenario].self, from: data)
+        #expect(!scenarios.isEmpty)
+        try compare(scenarios, try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]]))
     }
 
     /// Histories of a usual run; `KITH_SOAK` asks for ten times as many, `KITH_SEED` for others.

@@ -2,21 +2,23 @@ import KithSync
 
 /// The version of the layout of what Kith keeps in a database.
 enum StoreFormat {
-    /// A store of a higher one is refused.
-    static let current: Int64 = 2
+    /// A store of another one is refused. None before it was ever released, so that none is taken over.
+    static let current: Int64 = 3
 
-    /// The format of the store, which must have been opened once.
+    /// Refuses a store, which must have been opened once, of a format that this version does not know.
     ///
-    /// - Throws: ``StoreError`` with code `notAStore` if it is one that this version does not know.
-    @discardableResult
-    static func check(_ connection: Connection) throws -> Int64 {
-        guard case .integer(let version)? = try VectorRecords(connection: connection).meta("format") else { return current }
-        guard version <= current else {
+    /// - Throws: ``StoreError`` with code `notAStore`.
+    static func check(_ connection: Connection) throws {
+        guard case .integer(let version)? = try VectorRecords(connection: connection).meta("format"), version != current else { return }
+        if version > current {
             throw StoreError(
                 .notAStore,
                 "This store was written by a newer version of Kith (format \(version); this one understands \(current)). Update this program."
             )
         }
-        return version
+        throw StoreError(
+            .notAStore,
+            "This store was written by a version of Kith from before its first release (format \(version); this one understands \(current)). Open it with that version, or fill a new one from the other devices."
+        )
     }
 }

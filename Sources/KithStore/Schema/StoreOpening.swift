@@ -56,7 +56,7 @@ struct StoreOpening {
     private func expandRuns() throws {
         while try hasTable("kith_run"), try !ClockRuns(connection).areExpanded() {
             try transaction {
-                _ = try checkFormat()
+                try checkFormat()
                 _ = try ClockRuns(connection).expand(rowsMax: ClockRuns.expandedRowsMax)
             }
         }
@@ -76,11 +76,11 @@ struct StoreOpening {
     }
 
     private func prepare(_ tables: [TrackedTable]) throws -> WriterState {
-        let isOutdated = try checkFormat()
+        try checkFormat()
         try connection.execute(Sidecar.sql)
         let store = CatalogStore(connection: connection)
         let records = VectorRecords(connection: connection)
-        if isOutdated {
+        if try records.meta("format") == nil {
             try records.setMeta("format", .integer(StoreFormat.current))
             try store.noteChange()
         }
@@ -134,18 +134,9 @@ struct StoreOpening {
         return state
     }
 
-    /// Refuses files of a newer format before anything is touched, and those of an older one that a program has open which knows no
-    /// newer: it would overlook what is new. Returns whether the store has no format yet, or an older one.
-    private func checkFormat() throws -> Bool {
-        guard try hasTable("kith_meta"), try VectorRecords(connection: connection).meta("format") != nil else { return true }
-        let version = try StoreFormat.check(connection)
-        if version < StoreFormat.current, let presence, !presence.isFirst {
-            throw StoreError(
-                .busy,
-                "Another program has this store open with an older version of Kith (format \(version); this one writes \(StoreFormat.current)). Close or update that program first."
-            )
-        }
-        return version < StoreFormat.current
+    /// Refuses files of another format before anything is touched.
+    private func checkFormat() throws {
+        if try hasTable("kith_meta") { try StoreFormat.check(connection) }
     }
 
     private func hasTable(_ name: String) throws -> Bool {

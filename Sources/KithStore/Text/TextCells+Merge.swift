@@ -40,7 +40,8 @@ extension TextCells {
     }
 
     private func hasAside(at key: TextKey) throws -> Bool {
-        let select = try archive.connection.statement("SELECT 1 FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? LIMIT 1")
+        let select = try archive.connection.statement(
+            "SELECT 1 FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? LIMIT 1")
         archive.bind(key, to: select)
         defer { select.reset() }
         return try select.step()
@@ -161,7 +162,9 @@ extension TextCells {
             guard replicas.ids.indices.contains(select.int(1)) else { throw TextArchive.corrupt }
             let dot = Dot(replica: replicas.ids[select.int(1)], sequence: UInt64(bitPattern: select.integer(2)))
             let isPending = select.int(3) == 1
-            if isPending ? isChanged : state.touched.covers(dot) || dot.replica == .nobody { found.append(try TextState.Change(record: select.blob(0), replicas)) }
+            if isPending ? isChanged : state.touched.covers(dot) || dot.replica == .nobody {
+                found.append(try TextState.Change(record: select.blob(0), replicas))
+            }
         }
         return found
     }

@@ -49,7 +49,8 @@ extension TextCells {
         for entry in part.cells {
             guard case .text(let new) = entry.cell, new.adopted != nil, case .text(var old)? = state[entry.column], old.adopted == nil
             else { continue }
-            old.adopted = AdoptedTexts(written: old, lastEdit: try lastEdit(of: old, at: TextKey(table: table, id: id, column: entry.column)))
+            old.adopted = AdoptedTexts(
+                written: old, lastEdit: try lastEdit(of: old, at: TextKey(table: table, id: id, column: entry.column)))
             state[entry.column] = .text(old)
         }
     }

@@ -2,7 +2,7 @@ import KithCausality
 
 extension ReplicaID {
     /// Who "wrote" the texts that were found: nobody. Their first change is named by what it says and not by a commit.
-    public static let nobody = ReplicaID(high: 0, low: 0)
+    public static let nobody = ReplicaID(high: .max, low: .max)
 }
 
 /// What is known of a text cell in which texts were found when the table was first tracked.

@@ -1,0 +1,187 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import Testing
+
+@Suite("Rows that were there before are lost, doubled or taken for edits")
+struct AdoptedRowsTests {
+    private static let notes = TrackedTable("note", sets: ["tags"], counters: ["views"], texts: ["body"])
+    private static let sql = """
+        CREATE TABLE IF NOT EXISTS note (
+            id BLOB PRIMARY KEY NOT NULL, title TEXT, color INTEGER, tags TEXT NOT NULL DEFAULT '[]',
+            views INTEGER NOT NULL DEFAULT 0, body TEXT NOT NULL DEFAULT '');
+        """
+
+    /// A store whose table held this note when it was first tracked. Of equal times the lower number counts as the earlier.
+    private static func holding(
+        _ number: UInt64 = 1, title: String = "milk", tags: String = "[\"a\",\"b\"]", views: Int = 10, body: String = "Same text."
+    ) throws -> TestStore {
+        try TestStore(
+            replica: ReplicaID(high: number, low: 0),
+            sql: sql + "INSERT INTO note VALUES (x'\(rowID(1))', '\(title)', 1, '\(tags)', \(views), '\(body)')", tables: [notes])
+    }
+
+    private static func meet(_ stores: TestStore...) throws {
+        for _ in stores {
+            for receiver in stores {
+                for sender in stores where sender !== receiver { try receiver.receive(from: sender) }
+            }
+        }
+        for store in stores { try store.expectSound() }
+        let digests = try stores.map { try $0.store.advanceDigest().digest }
+        #expect(Set(digests).count == 1)
+    }
+
+    /// What a store shows of the note, and the values that lost.
+    private static func shown(_ store: TestStore) throws -> String {
+        guard let row = try store.row(rowID(1)) else { return "nothing" }
+        let values = "\(row["title"] as String) \(row["tags"] as String) \(row["views"] as Int) \(row["body"] as String)"
+        let others = try store.store.alternatives(table: "note", id: rowID(1)).map { alternative in
+            var text = "\(alternative.value)"
+            if case .text(let bytes) = alternative.value { text = String(decoding: bytes, as: UTF8.self) }
+            return "\(alternative.column)=\(text)"
+        }
+        return values + (others.isEmpty ? "" : " or " + others.sorted().joined(separator: ", "))
+    }
+
+    @Test("tables that are adopted together are one commit, which the next write does not take again")
+    func oneCommit() throws {
+        let tables = [TrackedTable("p"), TrackedTable("c")]
+        let store = try TestStore(
+            sql: """
+                CREATE TABLE p (id BLOB PRIMARY KEY NOT NULL, a TEXT); CREATE TABLE c (id BLOB PRIMARY KEY NOT NULL, a TEXT);
+                INSERT INTO p VALUES (x'\(rowID(1))', '1'); INSERT INTO c VALUES (x'\(rowID(2))', '2')
+                """, tables: tables)
+        try store.expectSound()
+        #expect(try store.sequence() == 1)
+        #expect(try store.state(rowID(1), table: "p")?.sequences("a") == [1])
+        #expect(try store.state(rowID(2), table: "c")?.sequences("a") == [1])
+        try store.execute("UPDATE p SET a = '3'")
+        #expect(try store.sequence() == 2)
+        // An edit by somebody who has seen the adopted value leaves no alternative.
+        let other = try TestStore(
+            sql: "CREATE TABLE p (id BLOB PRIMARY KEY NOT NULL, a TEXT); CREATE TABLE c (id BLOB PRIMARY KEY NOT NULL, a TEXT)",
+            tables: tables)
+        try other.receive(from: store)
+        try other.execute("UPDATE c SET a = '4'")
+        try store.receive(from: other)
+        #expect(try store.store.alternatives(table: "c", id: rowID(2)).isEmpty)
+        try store.expectSound()
+    }
+
+    @Test("what several devices hold alike is one state: nothing is doubled, and nothing is an alternative to itself")
+    func equal() throws {
+        let (a, b, c) = (try Self.holding(1), try Self.holding(2), try Self.holding(3))
+        try Self.meet(a, b, c)
+        for store in [a, b, c] { #expect(try Self.shown(store) == #"milk ["a","b"] 10 Same text."#) }
+    }
+
+    @Test("edits on both sides of rows that were equal merge as if the rows had always been one")
+    func editedApart() throws {
+        let (a, b) = (try Self.holding(1), try Self.holding(2))
+        try a.execute("UPDATE note SET title = 'bread', tags = '[\"b\"]', views = views + 3, body = 'Same text. And more.'")
+        try b.execute("UPDATE note SET views = views + 2, body = 'The same text.'")
+        try Self.meet(a, b)
+        for store in [a, b] { #expect(try Self.shown(store) == #"bread ["b"] 15 The same text. And more."#) }
+    }
+
+    @Test("of different values the earliest is shown, the others are alternatives until somebody chooses")
+    func different() throws {
+        let a = try Self.holding()
+        let b = try Self.holding(2, title: "salt", tags: "[\"c\"]", views: 12, body: "Another text.")
+        try Self.meet(a, b)
+        let (first, second) = (try Self.shown(a), try Self.shown(b))
+        #expect(first == second)
+        #expect(first.contains("or body="))
+        #expect(try a.store.alternatives(table: "note", id: rowID(1)).count == 3)
+        for alternative in try a.store.alternatives(table: "note", id: rowID(1)) {
+            try a.database.write {
+                try a.store.resolve($0, table: "note", id: rowID(1), column: alternative.column, keeping: alternative.value)
+            }
+        }
+        try Self.meet(a, b)
+        #expect(try b.store.alternatives(table: "note", id: rowID(1)).isEmpty)
+        #expect(try Self.shown(a) == Self.shown(b))
+        #expect(try Self.shown(a) != first)
+        // Nor does a third device bring back what was dismissed.
+        let c = try Self.holding(3, title: "salt", tags: "[\"c\"]", views: 12, body: "Another text.")
+        try Self.meet(a, b, c)
+        #expect(try c.store.alternatives(table: "note", id: rowID(1)).isEmpty)
+    }
+
+    @Test("a text that is edited wins over one that was only found, which stays as a version")
+    func editedText() throws {
+        let a = try Self.holding()
+        let b = try Self.holding(2, body: "Another text.")
+        try b.execute("UPDATE note SET body = body || ' Edited.'")
+        try Self.meet(a, b)
+        for store in [a, b] { #expect(try Self.shown(store) == #"milk ["a","b"] 10 Another text. Edited. or body=Same text."#) }
+        try a.execute("UPDATE note SET body = body || ' Twice.'")
+        try Self.meet(a, b)
+        #expect(try Self.shown(b) == #"milk ["a","b"] 10 Another text. Edited. Twice. or body=Same text."#)
+        let revisions = try a.store.textRevisions(table: "note", id: rowID(1), column: "body")
+        #expect(revisions.count == 3)
+        #expect(revisions.allSatisfy { $0.stamp.dot.replica != .nobody })
+    }
+
+    @Test("a backup of rows that have changed since brings nothing back: no title, no tag, no count, no deleted row")
+    func backup() throws {
+        let a = try TestStore(sql: Self.sql, tables: [Self.notes])
+        for number: UInt64 in 1...2 {
+            try a.execute("INSERT INTO note VALUES (?, 'milk', 1, '[\"a\",\"b\"]', 3, 'Text.')", [key(number)])
+        }
+        try a.execute("UPDATE note SET title = 'bread', tags = '[\"a\"]', views = views + 2, body = 'New text.'")
+        try a.execute("DELETE FROM note WHERE id = ?", [key(2)])
+        let b = try TestStore(
+            sql: Self.sql
+                + ([1, 2] as [UInt64]).map { "INSERT INTO note VALUES (x'\(rowID($0))', 'milk', 1, '[\"a\",\"b\"]', 4, 'Text.');" }.joined(),
+            tables: [Self.notes])
+        try Self.meet(a, b)
+        for store in [a, b] {
+            #expect(try store.row(rowID(2)) == nil)
+            let row = try #require(try store.row(rowID(1)))
+            #expect(row["title"] == "bread")
+            #expect(row["tags"] == #"["a"]"#)
+            #expect(row["views"] == 5)
+            #expect(row["body"] == "New text.")
+        }
+        #expect(try b.store.trash().map { $0.id } == [rowID(2)])
+    }
+
+    @Test("rows that peers have sent before the app had the table are adopted beside what was sent")
+    func knownBefore() throws {
+        let a = try Self.holding(title: "bread")
+        try a.execute("UPDATE note SET title = 'bread and butter', body = 'Edited here.'")
+        let folder = try TemporaryFolder()
+        let without = try TestStore(.queue, sql: "", tables: [], folder: folder)
+        try without.receive(from: a)
+        without.store.close()
+        try without.execute(Self.sql + "INSERT INTO note VALUES (x'\(rowID(1))', 'bread', 1, '[\"a\",\"b\"]', 10, 'Same text.')")
+        let b = try TestStore(.queue, sql: "", tables: [Self.notes], folder: folder)
+        #expect(try Self.shown(b) == #"bread and butter ["a","b"] 10 Edited here."#)
+        try Self.meet(a, b)
+        #expect(try Self.shown(a) == Self.shown(b))
+    }
+
+    @Test("an adoption that is interrupted adopts nothing, and the next one all")
+    func interrupted() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("notes.sqlite")
+        let database = try DatabaseQueue(path: path)
+        try database.write { db in
+            try db.execute(
+                sql: Self.sql + "CREATE TABLE wrong (id BLOB PRIMARY KEY NOT NULL, a TEXT); INSERT INTO wrong VALUES (x'01', 'a')")
+            for number: UInt64 in 1...50 { try db.execute(sql: "INSERT INTO note (id, title) VALUES (?, 'a')", arguments: [key(number)]) }
+        }
+        // The second table is refused when the rows of the first one are adopted already.
+        #expect(throws: StoreError.self) { try KithStore(database, tables: [Self.notes, TrackedTable("wrong")]) }
+        #expect(try database.read { try $0.tableExists("kith_dot") } == false)
+        let store = try KithStore(database, tables: [Self.notes])
+        #expect(try store.verify().problems == [])
+        #expect(try store.delta(since: VersionVector()).rows.count == 50)
+        let summary = try store.summary()
+        #expect(summary.vector[summary.replica] == 1)
+    }
+}
