@@ -172,6 +172,46 @@ struct DroppedColumnTests {
         try b.expectSound()
     }
 
+    /// How a migration takes one column away and adds another that a newer peer had filled.
+    enum Replacement: CaseIterable {
+        case columns
+        case wholeTable
+        case nullable
+
+        var sql: String {
+            switch self {
+            case .columns: "ALTER TABLE note ADD COLUMN a INTEGER NOT NULL DEFAULT 4; ALTER TABLE note DROP COLUMN o"
+            case .nullable: "ALTER TABLE note ADD COLUMN a INTEGER; ALTER TABLE note DROP COLUMN o"
+            case .wholeTable:
+                """
+                CREATE TABLE new (id BLOB PRIMARY KEY NOT NULL, k TEXT, a INTEGER NOT NULL DEFAULT 4);
+                INSERT INTO new (id, k) SELECT id, k FROM note ORDER BY id DESC; DROP TABLE note; ALTER TABLE new RENAME TO note
+                """
+            }
+        }
+    }
+
+    @Test("what a newer peer wrote to a column shows when the column comes, also where another one goes", arguments: Replacement.allCases)
+    func replacedColumn(replacement: Replacement) throws {
+        let old = try App("CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, k TEXT, o TEXT)", replica: 1)
+        let newer = try App("CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, k TEXT, a INTEGER NOT NULL DEFAULT 4)", replica: 2)
+        try newer.execute("INSERT INTO note VALUES (?, 'k', 7), (?, 'l', 8)", [key(1), key(2)])
+        try old.receive(from: newer)
+        try old.execute("UPDATE note SET o = 'x'")
+        try newer.receive(from: old)
+        old.store.close()
+        try old.database.write { try KithStore.removeTriggers(of: "note", in: $0) }
+        try old.migrate(replacement.sql)
+        #expect(try old.text("SELECT k || a FROM note ORDER BY k") == ["k7", "l8"])
+        try old.expectSound()
+        try newer.receive(from: old)
+        #expect(try newer.text("SELECT k || a FROM note ORDER BY k") == ["k7", "l8"])
+        try newer.execute("UPDATE note SET a = a + 1")
+        try old.receive(from: newer)
+        #expect(try old.text("SELECT k || a FROM note ORDER BY k") == ["k8", "l9"])
+        for app in [old, newer] { try app.expectSound() }
+    }
+
     @Test("comparing digests gives the cells back to the machine that dropped the column")
     func compared() throws {
         let (a, b) = (try filled(replica: 1), try empty(replica: 2))

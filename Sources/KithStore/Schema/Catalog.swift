@@ -54,6 +54,17 @@ struct CatalogTable {
             valuesSQL = "SELECT \((names + ["1"]).joined(separator: ", ")) FROM \(quoted(sqlName)) WHERE rowid = ?"
             findSQL = "SELECT \((["rowid"] + names).joined(separator: ", ")) FROM \(quoted(sqlName)) WHERE \(quoted(key)) = ?"
         }
+
+        /// The table as it is without these columns, for reading and writing rows; its natural key, and the places of its foreign
+        /// keys, are not those of the whole one.
+        func without(_ hidden: [Int]) -> Tracked {
+            let kept = columns.indices.filter { !hidden.contains(columns[$0]) }
+            var table = Tracked(
+                sqlName: sqlName, key: key, deletePolicy: deletePolicy, columns: kept.map { columns[$0] }, kinds: kept.map { kinds[$0] },
+                names: kept.map { names[$0] }, naturalKey: nil)
+            (table.references, table.referrers, table.mayBeBrought) = (references, referrers, mayBeBrought)
+            return table
+        }
     }
 
     func kind(of column: Int) -> ColumnKind? {

@@ -30,8 +30,12 @@ struct SchemaArrival {
         }
         try records.setMeta(name(of: table), .text(current))
         let vanished = before?.subtracting(tracked.columns).sorted() ?? []
+        // Until it is revealed, what peers sent of a column stands in the clocks and not in the app's table: whatever is written anew
+        // before must not take it for shown.
+        ledger.catalog.tables[table.number].tracked = appeared.isEmpty ? tracked : tracked.without(appeared)
         if !vanished.isEmpty { try forget(vanished, of: table) }
         try renewReferences(of: table)
+        ledger.catalog.tables[table.number].tracked = tracked
         try settleHiddenRows(table)
         if !appeared.isEmpty { try reveal(appeared, of: table, besides: shown) }
     }

@@ -16,14 +16,13 @@ extension RowView {
 
     private static func folding(_ column: Column, by replica: Int) -> RowEffect.Change? {
         guard case .register(let writes) = column, let winner = winner(writes) else { return nil }
-        var alternatives = writes.filter { $0.event != winner.event }
-        var count: Int { Set(alternatives.map(\.value)).subtracting([winner.value]).count }
+        var alternatives = alternatives(writes)
         let countMax = winner.event.replica == replica ? KithStore.alternativesMax : 2 * KithStore.alternativesMax
-        guard count > countMax else { return nil }
-        var replaced = [winner.event]
-        while count > KithStore.alternativesMax, let oldest = oldest(alternatives) {
-            replaced.append(oldest.event)
-            alternatives.removeAll { $0.event == oldest.event }
+        guard alternatives.count > countMax else { return nil }
+        var replaced = writes.filter { $0.value == winner.value }.map(\.event)
+        while alternatives.count > KithStore.alternativesMax, let oldest = oldest(alternatives) {
+            replaced += writes.filter { $0.value == oldest.value }.map(\.event)
+            alternatives.removeAll { $0.value == oldest.value }
         }
         return .register(wrote: winner.value, replaced: replaced)
     }
@@ -31,5 +30,12 @@ extension RowView {
     /// The write that every other one is shown over.
     private static func oldest(_ writes: [RegisterWrite]) -> RegisterWrite? {
         writes.min { left, right in right.stamp.isShown(over: left.stamp) }
+    }
+
+    /// The values that lost, each once and none that is shown, with the write that would be shown first.
+    static func alternatives(_ writes: [RegisterWrite]) -> [RegisterWrite] {
+        guard let shown = winner(writes)?.value else { return [] }
+        let others = Dictionary(grouping: writes.filter { $0.value != shown }, by: \.value)
+        return others.values.compactMap(winner).sorted { $0.stamp.dot < $1.stamp.dot }
     }
 }

@@ -138,7 +138,7 @@ struct RowDraft {
         }
     }
 
-    /// A plain save: columns that change, and of their concurrent writes only the one that was shown.
+    /// A plain save: columns that change, and of their concurrent writes only those of the value that was shown.
     private mutating func save(_ given: [(column: Int, value: Value)]) {
         var hasChanged = false
         let shown = shown
@@ -146,8 +146,8 @@ struct RowDraft {
             switch view.columns[column] {
             case .register(let writes):
                 if shown[column] == value { continue }
-                let winner = RowView.winner(writes)?.event
-                view.columns[column] = .register(writes.filter { $0.event != winner && $0.event != event } + [written(value)])
+                let winner = RowView.winner(writes)?.value
+                view.columns[column] = .register(writes.filter { $0.value != winner && $0.event != event } + [written(value)])
                 standIns[column] = nil
             case .set(let old, let touched):
                 let wanted = elements(of: value)

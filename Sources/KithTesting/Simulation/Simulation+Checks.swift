@@ -166,8 +166,8 @@ extension Simulation {
         let table = node.tables[key.table]
         var expected: [AlternativeValue] = []
         for (index, column) in view.columns.enumerated() where table.columns[index].isKnown {
-            guard case .register(let writes) = column, writes.count > 1, let winner = RowView.winner(writes) else { continue }
-            expected += writes.filter { $0.event != winner.event }
+            guard case .register(let writes) = column, writes.count > 1 else { continue }
+            expected += RowView.alternatives(writes)
                 .map { AlternativeValue(column: table.columns[index].name, dot: $0.stamp.dot, value: $0.value) }
         }
         let actual = kept.map { AlternativeValue(column: $0.column, dot: $0.stamp.dot, value: $0.value) }
