@@ -62,7 +62,9 @@ public struct ByteReader: Sendable {
     }
 
     private mutating func bounded(eachBytes: Int, limit: Int, _ name: String) throws(WireError) -> Int {
-        try bounded(try varint(), eachBytes: eachBytes, limit: limit, name)
+        // Before anything is compared with what is left.
+        let value = try varint()
+        return try bounded(value, eachBytes: eachBytes, limit: limit, name)
     }
 
     private func bounded(_ value: UInt64, eachBytes: Int, limit: Int, _ name: String) throws(WireError) -> Int {
