@@ -21,8 +21,8 @@ public struct NodeError: Error, Hashable, Sendable, CustomStringConvertible {
         case portUnavailable
         /// This device's key cannot be used.
         case invalidIdentity
-        /// `run()` was called twice.
-        case alreadyRun
+        /// `run()` was called while the node runs.
+        case alreadyRunning
     }
 
     public let code: Code

@@ -80,8 +80,7 @@ import Testing
         let a = try TestNode()
         a.start()
         try a.add("alone")
-        try await Task.sleep(for: .milliseconds(50))
-        #expect(a.node.status.state == .localOnly)
+        try await a.until { a.node.status.state == .localOnly }
         #expect(a.node.status.port == nil)
         #expect(a.node.status.remedy?.contains("kith device add") == true)
         #expect(try a.titles() == ["alone"])

@@ -29,13 +29,12 @@ final class AttachmentExchange: Sendable {
     private let state = Mutex(State())
     /// What is under way, on `queue` only.
     private let incoming = Mutex<[AttachmentID: IncomingAttachment]>([:])
-    private let changes: AsyncStream<Void>
-    private let changed: AsyncStream<Void>.Continuation
+    /// Rings when what is wanted may be something else.
+    private let changed = Alarm()
 
     init(_ store: KithStore, logger: Logger) {
         self.store = store
         self.logger = logger
-        (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Runs until the task is cancelled.
@@ -48,7 +47,7 @@ final class AttachmentExchange: Sendable {
 
     /// Rows have changed, and perhaps what they refer to.
     func storeChanged() {
-        if store.showsAttachments { changed.yield() }
+        if store.showsAttachments { changed.ring() }
     }
 
     // MARK: Sessions
@@ -88,7 +87,7 @@ final class AttachmentExchange: Sendable {
                 }
                 if message == nil {
                     if let peer { self.handle(.lacked(piece.id, to: peer)) }
-                    self.changed.yield()
+                    self.changed.ring()
                 }
                 continuation.resume(returning: FrameCodec.encode(.attachment(message ?? .haveNot(piece.id))))
             }
@@ -98,7 +97,9 @@ final class AttachmentExchange: Sendable {
     // MARK: What is wanted
 
     private func refresh() async {
-        for await _ in changes {
+        while !Task.isCancelled {
+            await changed.sleep(until: nil)
+            if Task.isCancelled { return }
             await withCheckedContinuation { continuation in
                 queue.async {
                     do {
@@ -119,7 +120,7 @@ final class AttachmentExchange: Sendable {
         while !Task.isCancelled {
             handle(.tick)
             let seen = store.attachmentWishesChanged()
-            if seen != wishes { changed.yield() }
+            if seen != wishes { changed.ring() }
             wishes = seen
             if polls % Self.pollsPerCollection == 0 { queue.async { self.collectGarbage() } }
             polls += 1
