@@ -21,13 +21,16 @@ struct StatusCommand: ParsableCommand {
         let folders = try options.folders()
         let trust = try options.trust()
         let known = try options.withNotesIfReadable { notes in
-            (
-                node: try options.runningNode(for: notes), safety: try notes.store.safety(among: trust.devices),
+            let safety = try notes.store.safety(among: trust.devices)
+            return (
+                node: try options.runningNode(for: notes), safety: safety,
+                sentence: safety.sentence(rows: "Texts") { try? notes.attachmentName(ofContent: $0.id) },
                 attachments: try notes.store.wantedAttachments().count
             )
         }
         var report = StatusReport(device: trust.ownID, notes: folders.notes, node: known?.node, trust: trust)
         report.safety = known?.safety
+        report.safetySentence = known?.sentence
         report.attachmentsOnTheirWay = known?.attachments ?? 0
         if options.json { return try Console.output.write(json: report) }
         try report.write(to: .output)

@@ -15,6 +15,8 @@ struct StatusReport: Encodable {
     let household: String?
     /// Which other machines hold everything; `nil` without notes, and where they cannot be read.
     var safety: Safety?
+    /// The same in plain words.
+    var safetySentence: String?
     /// Attachments whose bytes are to come from another machine.
     var attachmentsOnTheirWay = 0
     /// What the running node says of itself.
@@ -46,8 +48,8 @@ struct StatusReport: Encodable {
     func write(to console: Console) throws {
         try console.writeLine(console.styled(PlainText.line(sentence), style))
         if let remedy { try console.writeLine(PlainText.line(remedy)) }
-        if let safety, safety.devices > 0 {
-            try console.writeLine(console.styled(PlainText.line(safety.sentence), safety.names == nil ? .yellow : nil))
+        if let safety, let safetySentence, safety.devices > 0 {
+            try console.writeLine(console.styled(PlainText.line(safetySentence), safety.names == nil ? .yellow : nil))
         }
         if attachmentsOnTheirWay > 0 {
             let few = attachmentsOnTheirWay == 1 ? "1 attachment is" : "\(NodeStatus.grouped(attachmentsOnTheirWay)) attachments are"

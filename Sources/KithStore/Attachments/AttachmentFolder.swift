@@ -78,6 +78,16 @@ struct AttachmentFolder: Sendable {
         return found.sorted()
     }
 
+    /// Those whose content is here, whole; sorted.
+    func held() -> [AttachmentID] {
+        var found: [AttachmentID] = []
+        for folder in names(in: path) where folder.utf8.count == 2 {
+            // Every other file has an ending.
+            found += names(in: "\(path)/\(folder)").compactMap { AttachmentID(folder + $0) }
+        }
+        return found.sorted()
+    }
+
     /// What was asked for and has not come, sorted.
     func askedFor() -> [AttachmentID] {
         names(in: path + "/asked").compactMap { AttachmentID($0) }.filter { size(content($0)) == nil }.sorted()

@@ -75,6 +75,7 @@ enum FrameSamples {
         ("attachment-chunk", .attachment(.chunk(photo, index: 1, Array("bytes".utf8)))),
         ("attachment-have-not", .attachment(.haveNot(photo))),
         ("attachment-have", .attachment(.have(photo))),
+        ("attachment-holdings", .attachment(.holdings(AttachmentHoldings(.only, [photo, film])))),
         ("digest", .digest(StoreDigest(vector: vector, rows: DigestSum(count: 5, value: 0x0123_4567_89ab_cdef)), wantsAnswer: true)),
         ("digest-question", .digestQuestion(vector, DigestRange(after: position), wantsRows: true)),
         ("digest-parts", .digestParts(vector, DigestRange(), parts)),
@@ -85,6 +86,8 @@ enum FrameSamples {
     /// The attachment 00010203…1f, and an outline of 262,145 bytes whose hashes are 32 times aa and 32 times bb.
     // swift-format-ignore: NeverForceUnwrap
     private static let photo = AttachmentID(bytes: Array(0..<32))!
+    // swift-format-ignore: NeverForceUnwrap
+    private static let film = AttachmentID(bytes: [UInt8](repeating: 0xFF, count: 32))!
     // swift-format-ignore: NeverForceUnwrap
     private static let outline = AttachmentOutline(
         size: 262_145, hashes: [UInt8](repeating: 0xAA, count: 32) + [UInt8](repeating: 0xBB, count: 32))!
