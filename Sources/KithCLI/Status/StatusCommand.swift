@@ -24,7 +24,7 @@ struct StatusCommand: ParsableCommand {
             let safety = try notes.store.safety(among: trust.devices)
             return (
                 node: try options.runningNode(for: notes), safety: safety,
-                sentence: safety.sentence(rows: "Texts") { try? notes.attachmentName(ofContent: $0.id) },
+                sentence: safety.sentence(rows: "Texts") { Self.name(of: $0, in: notes) },
                 attachments: try notes.store.wantedAttachments().count
             )
         }
@@ -34,5 +34,9 @@ struct StatusCommand: ParsableCommand {
         report.attachmentsOnTheirWay = known?.attachments ?? 0
         if options.json { return try Console.output.write(json: report) }
         try report.write(to: .output)
+    }
+
+    private static func name(of attachment: Safety.LooseAttachment, in notes: NotesStore) -> String? {
+        AttachmentID(attachment.id).flatMap { try? notes.attachments(withContent: $0).first?.name }
     }
 }

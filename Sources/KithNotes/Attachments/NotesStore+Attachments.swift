@@ -67,6 +67,23 @@ extension NotesStore {
         return attachment
     }
 
+    /// The content of an attachment, after it was read and compared with its hash; `nil` if it is not here or was found damaged. What is
+    /// damaged is set aside, and fetched again.
+    public func provenFile(of attachment: NoteAttachment) throws(NotesError) -> AttachmentFile? {
+        guard let content = attachment.content else { return nil }
+        return try NotesError.mapping { try store.provenAttachment(content) }
+    }
+
+    /// The attachments that have this content, of whichever notes.
+    public func attachments(withContent id: AttachmentID) throws(NotesError) -> [NoteAttachment] {
+        try NotesError.mapping {
+            try database.read { db in
+                let sql = "SELECT \(NoteAttachment.columns) FROM attachment WHERE file = ? ORDER BY name, id"
+                return try Row.fetchAll(db, sql: sql, arguments: [id.description]).compactMap { NoteAttachment(row: $0, in: store) }
+            }
+        }
+    }
+
     /// Removes an attachment from its note. Its bytes go some time later, if nothing else refers to them.
     public func detach(_ attachment: NoteAttachment) throws(NotesError) {
         try NotesError.mapping {

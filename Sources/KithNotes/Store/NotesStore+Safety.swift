@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import Kith
 
 extension NotesStore {
@@ -11,17 +10,6 @@ extension NotesStore {
             let rows = [(table: NotesSchema.table, id: RowID(id))]
             return try store.safety(
                 ofRows: rows + attachments.map { (table: NotesSchema.attachmentTable, id: RowID($0.id)) }, among: devices)
-        }
-    }
-
-    /// What people call an attachment with this content; `nil` if no note shows it.
-    /// - Throws: ``NotesError``.
-    public func attachmentName(ofContent id: String) throws(NotesError) -> String? {
-        try NotesError.mapping {
-            try database.read { db in
-                let row = try Row.fetchOne(db, sql: "SELECT name FROM attachment WHERE file = ? ORDER BY name LIMIT 1", arguments: [id])
-                return row.flatMap { String.fromDatabaseValue($0["name"]) }
-            }
         }
     }
 }
