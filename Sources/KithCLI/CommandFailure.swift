@@ -51,7 +51,7 @@ extension CommandFailure {
     private static func status(of code: NotesError.Code) -> Status {
         switch code {
         case .notFound: .noInput
-        case .ambiguous, .valueRejected, .notAStore, .corrupt: .data
+        case .ambiguous, .valueRejected, .notAStore, .lost, .corrupt: .data
         case .changedMeanwhile, .busy: .temporary
         case .cannotCreate, .readOnly: .cannotCreate
         case .diskFull, .failed: .inputOutput

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import Kith
 
@@ -15,6 +16,8 @@ public struct NotesError: Error, Hashable, Sendable {
         case changedMeanwhile
         /// The file is not a store of notes, or one of a newer version.
         case notAStore
+        /// The notes that were in this file are gone: see ``NotesStore/loss(in:)`` and ``NotesStore/Options/refillsLostStore``.
+        case lost
         /// The file or its folder cannot be made.
         case cannotCreate
         /// The store can be read but not written.
@@ -59,10 +62,24 @@ extension NotesError {
         }
     }
 
+    /// Nothing is made in the place of notes that are gone.
+    init(lost loss: StoreLoss, _ file: URL) {
+        let what = loss == .missing ? "is missing" : "is empty"
+        self.init(
+            .lost, "The notes are gone: \(file.path) \(what), though there were notes. Nothing was put in its place. \(Self.recovery)")
+    }
+
+    private static let recovery = "Look for a backup, or let the other machines refill it: kith recover"
+
     private init(_ error: StoreError) {
+        if error.code == .lost {
+            self.init(.lost, "The notes are gone: their file holds nothing of them any more. \(Self.recovery)")
+            return
+        }
         let code: Code =
             switch error.code {
             case .notAStore, .tableRejected: .notAStore
+            case .lost: .lost
             case .notFound: .notFound
             case .valueRejected: .valueRejected
             case .diskFull: .diskFull
@@ -80,7 +97,7 @@ extension NotesError {
         case .SQLITE_NOTADB:
             self.init(.notAStore, "The file is not an SQLite database and was left as it is. Choose another file for the notes.")
         case .SQLITE_CORRUPT:
-            self.init(.corrupt, "The notes' file is damaged (\(detail)). Keep a copy; move it away, and other devices refill a new one.")
+            self.init(.corrupt, "The notes' file is damaged (\(detail)). \(Self.recovery)")
         case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_CANTOPEN, .SQLITE_AUTH:
             self.init(.readOnly, "The notes' file cannot be written (\(detail)). Check the permissions of the file and its folder.")
         case .SQLITE_BUSY, .SQLITE_LOCKED:

@@ -12,6 +12,9 @@ extension KithStore {
         public var host: HostIdentity
         /// Bytes up to which an attachment is fetched unasked; 0 for none. Larger ones come when ``KithStore/fetchAttachment(_:)`` asks.
         public var attachmentBytesFetched: Int64 = 256 << 20
+        /// Whether a new and empty store may take the place of one that was there and is gone, to be refilled by the other devices.
+        /// Without it opening fails with code `lost`, so that a person can look for a backup first.
+        public var refillsLostStore = false
         /// What of a text is kept ahead of its row. A test makes it little.
         package var earlyChanges = EarlyChanges.Limits()
         /// Writes to files of attachments. A test lets it fail.

@@ -36,7 +36,8 @@ public final class KithStore: Sendable {
     /// Takes `database` over for synchronisation. Several processes may do so with one file.
     ///
     /// - Throws: ``StoreError`` with code `tableRejected` if a table cannot be tracked, saying why and what to do;
-    ///   `notAStore` if the file is not a database or of a newer format; `readOnly`, `busy`, `diskFull`.
+    ///   `notAStore` if the file is not a database or of a newer format; `lost` if a store with content was in this file, of which nothing is
+    ///   left; `readOnly`, `busy`, `diskFull`.
     public init(_ database: any DatabaseWriter, tables: [TrackedTable], options: Options = Options()) throws {
         let signal = CommitSignal()
         let file = DatabaseFile(database.path)

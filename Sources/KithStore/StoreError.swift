@@ -10,6 +10,8 @@ public struct StoreError: Error, Hashable, Sendable {
         case notFound
         /// A value does not fit its column.
         case valueRejected
+        /// The store that was in this file is gone: see ``KithStore/loss(at:)`` and ``KithStore/Options/refillsLostStore``.
+        case lost
         /// The disk is full.
         case diskFull
         /// The store can be read but not written.

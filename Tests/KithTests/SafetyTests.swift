@@ -25,12 +25,14 @@ import Testing
 
     @Test func onlyDevicesThatSaidThatTheyHoldItCount() async throws {
         let (a, b, c) = (try TestNode(), try TestNode(), try TestNode())
-        #expect(try a.store.safety(among: []).sentence == "Everything is on this device alone.")
+        #expect(try a.store.safety(among: []).sentence == "Nothing is written here yet.")
         try a.trust.add(device(b, "kitchen"))
         try a.trust.add(device(c, "phone"))
         for index in 0..<3 { try a.add("note \(index)") }
         try a.store.setMembers([b.key.id.bytes, c.key.id.bytes])
-        #expect(try a.store.safety(among: a.trust.devices).sentence == "3 changes are only here.")
+        #expect(try a.store.safety(among: []).sentence == "Everything is on this device alone.")
+        #expect(try a.store.safety(among: a.trust.devices).sentence == "Not confirmed yet: no other device has said what it holds.")
+        #expect(try a.store.safety(among: a.trust.devices).commitsHereOnly == 3)
         a.start()
         for node in [b, c] {
             try node.trust.add(device(a, "desk", port: try await a.port()))
@@ -149,7 +151,10 @@ import Testing
             since: VersionVector(), vector: VersionVector(heads.map(\.dot)), target: heads, clock: .zero, isFirst: true, isLast: true,
             position: nil, rowsRemaining: 0, tables: [], rows: [])
         _ = try node.store.apply(slice)
-        let device = try device(try TestNode(), "phone")
+        let phone = try TestNode()
+        let device = try device(phone, "phone")
+        try node.store.setMembers([device.id.bytes])
+        try node.store.noteMember(device.id.bytes, replica: phone.store.summary().replica, durable: VersionVector())
         let safety = try node.store.safety(among: [device])
         #expect(safety.commitsHereOnly == .max)
         #expect(safety.sentence.hasSuffix("changes are only here."))

@@ -35,7 +35,15 @@ struct DoctorCommand: AsyncParsableCommand {
         let trust = try options.trust()
         var doctor = NetworkDoctor(key: try DeviceKey.load(from: folders.identity), trust: trust, store: folders.notes)
         doctor.usesDiscovery = !noDiscovery
-        let findings = await doctor.examine(node: try options.withNotesIfReadable(options.runningNode(for:)) ?? nil)
+        let loss = NotesStore.loss(in: folders.notes)
+        let node = try loss != nil ? nil : options.withNotesIfReadable(options.runningNode(for:)) ?? nil
+        var findings = await doctor.examine(node: node)
+        if loss != nil {
+            findings.insert(
+                DiagnosisFinding(
+                    "notes", .problem, "The notes are gone: their file is missing or empty, though there were notes.",
+                    remedy: "Look for a backup, or let the other machines refill it: kith recover"), at: 0)
+        }
         if options.json {
             try Console.output.write(json: findings)
         } else {

@@ -27,7 +27,8 @@ struct StoreOptions: ParsableArguments {
     /// Runs `body` with the notes open, for a command that has more to say than what is in them. Returns `nil` where there are none
     /// yet, and where they cannot be read; a line on standard error then says why.
     func withNotesIfReadable<Result>(_ body: (NotesStore) throws -> Result) throws -> Result? {
-        guard FileManager.default.fileExists(atPath: try folders().notes.path) else { return nil }
+        let file = try folders().notes
+        guard FileManager.default.fileExists(atPath: file.path) || NotesStore.loss(in: file) != nil else { return nil }
         do {
             return try withNotes(body)
         } catch {

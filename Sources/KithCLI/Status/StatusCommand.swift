@@ -20,6 +20,7 @@ struct StatusCommand: ParsableCommand {
     func run() throws {
         let folders = try options.folders()
         let trust = try options.trust()
+        let lost = NotesStore.loss(in: folders.notes)
         let known = try options.withNotesIfReadable { notes in
             let safety = try notes.store.safety(among: trust.devices)
             return (
@@ -28,12 +29,12 @@ struct StatusCommand: ParsableCommand {
                 attachments: try notes.store.wantedAttachments().count
             )
         }
-        var report = StatusReport(device: trust.ownID, notes: folders.notes, node: known?.node, trust: trust)
+        var report = StatusReport(device: trust.ownID, notes: folders.notes, node: known?.node, trust: trust, loss: lost)
         report.safety = known?.safety
         report.safetySentence = known?.sentence
         report.attachmentsOnTheirWay = known?.attachments ?? 0
-        if options.json { return try Console.output.write(json: report) }
-        try report.write(to: .output)
+        if options.json { try Console.output.write(json: report) } else { try report.write(to: .output) }
+        if lost != nil { throw ExitCode(CommandFailure.Status.data.rawValue) }
     }
 
     private static func name(of attachment: Safety.LooseAttachment, in notes: NotesStore) -> String? {

@@ -9,6 +9,8 @@ struct StatusReport: Encodable {
     let isRunning: Bool
     /// What is going on, in plain words.
     let sentence: String
+    /// Whether the notes that were in the file are gone.
+    let isLost: Bool
     /// What can be done about it, if anything.
     let remedy: String?
     /// The household, in short; `nil` without one.
@@ -22,13 +24,17 @@ struct StatusReport: Encodable {
     /// What the running node says of itself.
     let node: NodeStatus?
 
-    init(device: DeviceID, notes: URL, node: NodeStatus?, trust: TrustStore) {
+    init(device: DeviceID, notes: URL, node: NodeStatus?, trust: TrustStore, loss: StoreLoss?) {
         self.device = device.description
         self.notes = notes.path
         self.node = node
         household = trust.household?.id.description
         isRunning = node != nil
-        if let node {
+        isLost = loss != nil
+        if let loss {
+            sentence = "The notes are gone: their file \(loss == .missing ? "is missing" : "is empty"), though there were notes."
+            remedy = "Look for a backup, or let the other machines refill it: kith recover"
+        } else if let node {
             (sentence, remedy) = (node.sentence, node.remedy)
         } else if trust.standing == .removed {
             sentence = "Local only: this machine was removed from its household. Its notes are all here."
@@ -69,7 +75,8 @@ struct StatusReport: Encodable {
     }
 
     private var style: TextStyle {
-        switch node?.state {
+        if isLost { return .red }
+        return switch node?.state {
         case .upToDate: .green
         case .stalled: .red
         default: .bold

@@ -45,7 +45,7 @@ struct VerifyCommand: ParsableCommand {
                 .data,
                 """
                 \(isAll ? "" : "at least ")\(result.problems.count) problems were found. Copy the file, then let the other \
-                machines mend it: `kith up` compares with them. If it does not, move the file away and they refill a new one.
+                machines mend it: `kith up` compares with them. If it does not, move the file away and let them refill a new one: kith recover
                 """)
         }
     }

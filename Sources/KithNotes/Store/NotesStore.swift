@@ -32,14 +32,17 @@ public final class NotesStore: Sendable {
         ///
         /// A process that does one thing and ends needs none, and leaves the notes in one file if it is the last to use them.
         public var readsWhileWriting = true
+        /// Whether a new and empty store may take the place of one that was there and is gone, to be refilled by other devices.
+        public var refillsLostStore = false
 
         public init() {}
     }
 
     /// Opens the notes in `file`, made with its folder (mode 0700) if there is none.
     ///
-    /// - Throws: ``NotesError`` with code `notAStore`, `cannotCreate`, `readOnly`, `busy`, `corrupt` or `diskFull`.
+    /// - Throws: ``NotesError`` with code `notAStore`, `lost`, `cannotCreate`, `readOnly`, `busy`, `corrupt` or `diskFull`.
     public static func open(_ file: URL, options: Options = Options()) throws(NotesError) -> NotesStore {
+        if !options.refillsLostStore, let loss = loss(in: file) { throw NotesError(lost: loss, file) }
         try NotesFile.createIfMissing(file)
         let waitSeconds = options.busyTimeoutSeconds > 0 ? min(options.busyTimeoutSeconds, 3_600) : 0
         let turn = OpeningTurn(in: file.deletingLastPathComponent(), waitSeconds: waitSeconds)
@@ -69,8 +72,15 @@ public final class NotesStore: Sendable {
         store = try NotesError.mapping {
             try database.barrierWriteWithoutTransaction { $0.add(function: TextFolding.function) }
             try NotesSchema.prepare(database)
-            return try KithStore(database, tables: NotesSchema.tracked)
+            var storeOptions = KithStore.Options()
+            storeOptions.refillsLostStore = options.refillsLostStore
+            return try KithStore(database, tables: NotesSchema.tracked, options: storeOptions)
         }
+    }
+
+    /// Whether notes that were in `file` are gone: it is missing or empty, and the files beside it know that there were some.
+    public static func loss(in file: URL) -> StoreLoss? {
+        KithStore.loss(at: file.path)
     }
 
     /// Closes the file. The store cannot be used afterwards.
