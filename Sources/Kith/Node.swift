@@ -8,7 +8,7 @@ import Synchronization
 
 /// Keeps a store in step with the trusted devices around it.
 ///
-///     let node = Node(store: store, key: key, trust: trust, logger: logger)
+///     let node = Node(store: store, key: key, trust: trust, configuration: NodeConfiguration(app: "org.example.pantry"))
 ///     try await node.run()
 ///
 /// It needs neither a network nor a peer nor a daemon to start. While no device is trusted it neither listens nor announces
@@ -59,7 +59,7 @@ public final class Node: Sendable {
     static let trustPollMilliseconds = 1_000
 
     public init(
-        store: KithStore, key: DeviceKey, trust: TrustStore, configuration: NodeConfiguration = NodeConfiguration(),
+        store: KithStore, key: DeviceKey, trust: TrustStore, configuration: NodeConfiguration,
         logger: Logger = Logger(label: "kith.node")
     ) {
         self.store = store

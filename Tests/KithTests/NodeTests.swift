@@ -115,6 +115,22 @@ import Testing
         await b.stop()
     }
 
+    @Test func aDeviceOfAnotherAppGetsNothingAndIsToldWhy() async throws {
+        let (diary, pantry) = (try TestNode(app: "diary"), try TestNode(app: "pantry"))
+        try diary.trust(pantry)
+        diary.start()
+        try diary.add("dear diary")
+        try pantry.trust(diary, port: try await diary.port())
+        pantry.start()
+        for node in [diary, pantry] {
+            try await node.until { node.node.status.peers.first?.lastError?.contains("different apps") == true }
+        }
+        #expect(try pantry.titles().isEmpty)
+        #expect(diary.node.status.state != .upToDate && pantry.node.status.state != .upToDate)
+        await diary.stop()
+        await pantry.stop()
+    }
+
     @Test func aDeviceThatIsRemovedIsCutOff() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         try await connect(a, b)
@@ -135,7 +151,7 @@ import Testing
         a.start()
         let port = try await a.port()
         try b.trust(a)
-        var configuration = NodeConfiguration()
+        var configuration = NodeConfiguration(app: "test")
         configuration.port = port
         configuration.usesDiscovery = false
         let second = Node(store: b.store, key: b.key, trust: b.trust, configuration: configuration)

@@ -33,7 +33,7 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         let folders = try options.folders()
         let trust = try options.trust()
-        var doctor = NetworkDoctor(key: try DeviceKey.load(from: folders.identity), trust: trust, store: folders.notes)
+        var doctor = NetworkDoctor(key: try DeviceKey.load(from: folders.identity), trust: trust, store: folders.notes, app: NotesStore.app)
         doctor.usesDiscovery = !noDiscovery
         let loss = NotesStore.loss(in: folders.notes)
         let node = try loss != nil ? nil : options.withNotesIfReadable(options.runningNode(for:)) ?? nil

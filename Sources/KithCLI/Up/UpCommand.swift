@@ -53,7 +53,7 @@ struct UpCommand: AsyncParsableCommand {
     }
 
     private var nodeConfiguration: NodeConfiguration {
-        var configuration = NodeConfiguration()
+        var configuration = NodeConfiguration(app: NotesStore.app)
         configuration.port = port
         configuration.usesDiscovery = !noDiscovery
         configuration.software = "kith/\(KithCommand.version)"

@@ -10,6 +10,9 @@ import Kith
 ///
 /// Several processes may have the file open and write; hand ``store`` to a `Node` in one of them to synchronise.
 public final class NotesStore: Sendable {
+    /// The app that the notes' nodes and pairings are of.
+    public static let app: AppID = "kith.notes"
+
     /// What synchronises the notes.
     public let store: KithStore
     let database: any DatabaseWriter

@@ -14,7 +14,7 @@ enum FrameSamples {
     static let position = SlicePosition(table: Array("things".utf8), row: RowID(high: 1, low: 2))
 
     static let hello = Hello(
-        versions: .current, replica: a, group: Array("home".utf8), software: "kith 1.0", capabilities: [],
+        versions: .current, replica: a, app: "kith.notes", group: Array("home".utf8), software: "kith 1.0", capabilities: [],
         wallClockMilliseconds: 1_700_000_000_123, clock: time, heads: heads,
         durable: VersionVector([Dot(replica: a, sequence: 2)]), resumption: Resumption(position: position, vector: vector))
 
@@ -93,7 +93,7 @@ enum FrameSamples {
         size: 262_145, hashes: [UInt8](repeating: 0xAA, count: 32) + [UInt8](repeating: 0xBB, count: 32))!
 
     private static let newStore = Hello(
-        versions: ProtocolVersions(newest: 1, oldest: 1), replica: c, group: [], software: "", capabilities: [],
+        versions: ProtocolVersions(newest: 1, oldest: 1), replica: c, app: "", group: [], software: "", capabilities: [],
         wallClockMilliseconds: 0, clock: .zero, heads: [], durable: VersionVector(), resumption: nil)
 
     private static let parts = [

@@ -52,6 +52,15 @@ import Testing
         #expect(attic.trust.devices.isEmpty && desk.trust.devices.isEmpty)
     }
 
+    @Test func anotherAppIsRefusedWithAReason() async throws {
+        let (port, record) = try await wait(attic.open(app: "diary"), answering: true, endsWithFailure: true)
+        let other = try await run(desk.open(dialling: port, app: "pantry"), answering: true)
+        #expect(other.outcome == .failed(PairingFailure(.otherApp, isFromPeer: true)))
+        #expect(other.codes.isEmpty)
+        #expect(try await record.value.failures.contains { $0.code == .otherApp })
+        #expect(attic.trust.devices.isEmpty && desk.trust.devices.isEmpty)
+    }
+
     @Test func devicesThatDialEachOtherPairOnce() async throws {
         // The port of the second must be known before it is open.
         let probe = try Transport(key: DeviceKey(), admits: { _ in false })
@@ -59,7 +68,7 @@ import Testing
         await probe.close()
         let first = try attic.open(dialling: free)
         let (port, record) = try await wait(first, answering: true)
-        var configuration = PairingConfiguration(name: "desk", address: try PeerAddress(host: "127.0.0.1", port: port))
+        var configuration = PairingConfiguration(app: "test", name: "desk", address: try PeerAddress(host: "127.0.0.1", port: port))
         configuration.port = free
         configuration.usesDiscovery = false
         let second = try await run(Pairing(key: desk.key, trust: desk.trust, configuration: configuration), answering: true)
@@ -151,7 +160,8 @@ import Testing
         var limits = TransportConfiguration()
         limits.applicationProtocol = PairingLimits.applicationProtocol
         let connection = try await Transport(key: key, configuration: limits, admits: { _ in true }).dial(host: "127.0.0.1", port: port)
-        var configuration = PairingSession.Configuration(own: key.id.bytes, peer: connection.peer.bytes, role: .initiator, method: .numbers)
+        var configuration = PairingSession.Configuration(
+            own: key.id.bytes, peer: connection.peer.bytes, role: .initiator, app: "test", method: .numbers)
         configuration.household = HouseholdClaim(.new, [UInt8](repeating: 0xFF, count: 32))
         var session = PairingSession(configuration, nonce: [UInt8](repeating: 5, count: 32), cryptography: NodeCryptography())
         var inputs = [PairingSession.Input.connected]
