@@ -19,6 +19,8 @@ extension KithStore {
         package var earlyChanges = EarlyChanges.Limits()
         /// Writes to files of attachments. A test lets it fail.
         package var writeFile: FileWriting = systemWrite
+        /// Bytes that may still be written into a folder; `nil` where that is not known. A test lets there be few.
+        package var freeBytes: @Sendable (_ folder: String) -> Int64? = systemFreeBytes
         /// Brings the log of a database to the disk. A test lets the disk forget.
         package var synchronizeLog: @Sendable (_ path: String) throws -> Void = { try SmallFile.synchronize(path: $0) }
         /// Whether commits of other processes are looked out for, on a thread of its own, which a simulation must not have.

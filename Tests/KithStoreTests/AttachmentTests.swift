@@ -111,6 +111,37 @@ struct AttachmentTests {
         #expect(throws: StoreError.self) { try TestStore(.queue, sql: Self.sql, tables: [TrackedTable("photo", attachments: ["none"])]) }
     }
 
+    @Test("a file that is too large, or for which there is no room, is refused before a byte is copied")
+    func noRoom() throws {
+        let written = Mutex(0)
+        let room = Mutex<Int64?>(nil)
+        var options = TestStore.options()
+        options.freeBytes = { _ in room.withLock { $0 } }
+        options.writeFile = { descriptor, bytes in
+            written.withLock { $0 += bytes.count }
+            return systemWrite(descriptor, bytes)
+        }
+        let folder = try TemporaryFolder()
+        let database = try DatabaseQueue(path: folder.file("room.sqlite"))
+        try database.write { try $0.execute(sql: Self.sql) }
+        let store = try KithStore(database, tables: Self.tables, options: options)
+        let file = URL(filePath: folder.file("film"))
+        // A file with a hole takes no room itself.
+        _ = FileManager.default.createFile(atPath: file.path, contents: nil)
+        #expect(truncate(file.path, off_t(AttachmentLimits.bytesMax) + 1) == 0)
+        #expect(#expect(throws: StoreError.self) { try store.attach(contentsOf: file) }?.code == .valueRejected)
+        #expect(truncate(file.path, 300_000) == 0)
+        room.withLock { $0 = 299_999 }
+        #expect(#expect(throws: StoreError.self) { try store.attach(contentsOf: file) }?.code == .diskFull)
+        #expect(written.withLock { $0 } == 0)
+        room.withLock { $0 = 300_000 }
+        _ = try store.attach(contentsOf: file)
+        room.withLock { $0 = nil }
+        _ = try store.attach(contentsOf: file)
+        #expect(systemFreeBytes(folder.path).map { $0 > 0 } == true && systemFreeBytes("/nowhere") == nil)
+        store.close()
+    }
+
     // MARK: On their way
 
     @Test("a transfer goes on at every chunk, in a store that was opened anew, from another sender", arguments: 0...5)

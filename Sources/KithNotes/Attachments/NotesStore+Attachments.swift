@@ -13,14 +13,13 @@ extension NotesStore {
         let name = name ?? file.lastPathComponent
         try NoteLimits.checkAttachmentName(name)
         return try NotesError.mapping {
+            // Before a large file is copied in vain.
+            try database.read { try Self.checkRoom(for: note, $0) }
             let content = try store.attach(contentsOf: file)
             let now = options.nowMilliseconds()
             let id = options.makeID(now)
             try database.write { db in
-                let note = try Self.current(note, db)
-                let count =
-                    try Int.fetchOne(db, sql: "SELECT count(*) FROM attachment WHERE note = ?", arguments: [Data(note.id.bytes)]) ?? 0
-                try NoteLimits.checkAttachmentCount(count + 1)
+                let note = try Self.checkRoom(for: note, db)
                 try db.execute(
                     sql: "INSERT INTO attachment (\(NoteAttachment.columns)) VALUES (?, ?, ?, ?, ?)",
                     arguments: [
@@ -33,6 +32,16 @@ extension NotesStore {
             }
             return attachment
         }
+    }
+
+    /// The note, to which one more attachment may be added.
+    @discardableResult
+    private static func checkRoom(for note: UUID, _ db: Database) throws -> Note {
+        let note = try current(note, db)
+        let sql = "SELECT count(*) FROM attachment WHERE note = ?"
+        let count = try Int.fetchOne(db, sql: sql, arguments: [Data(note.id.bytes)]) ?? 0
+        try NoteLimits.checkAttachmentCount(count + 1)
+        return note
     }
 
     /// The attachments of a note, by name.

@@ -16,7 +16,8 @@ extension KithStore {
     ///     let id = try store.attach(contentsOf: photo)
     ///     try database.write { try $0.execute(sql: "UPDATE note SET photo = ? WHERE id = ?", arguments: [id.description, note]) }
     ///
-    /// The content is on the disk when this returns, whole or not at all. Equal content is kept once. Content that no row refers to
+    /// What is too large, or more than the disk has room for, is refused before anything is copied. The content is on the disk when this
+    /// returns, whole or not at all. Equal content is kept once. Content that no row refers to
     /// is removed some time later: see ``collectAttachments()``.
     /// - Throws: ``StoreError`` with code `notFound` if there is no such file; `valueRejected` if it is no regular file or has more
     ///   than ``AttachmentLimits/bytesMax`` bytes; `diskFull`, `readOnly`; `failed` for a database in memory.
@@ -24,9 +25,10 @@ extension KithStore {
         guard let source = try OpenFile(reading: url.path) else {
             throw StoreError(.notFound, "There is no file \(url.path).")
         }
-        guard try source.size() != nil else {
+        guard let size = try source.size() else {
             throw StoreError(.valueRejected, "\(url.path) is not a regular file. Only files can be attached.")
         }
+        try checkAttachment(ofBytes: size)
         return try attach { try source.read(at: $0, count: AttachmentLimits.chunkBytes) }
     }
 
@@ -112,6 +114,23 @@ extension KithStore {
         throw StoreError(.failed, "A database in memory has no place for attachments. Keep it in a file.")
     }
 
+    /// What cannot be kept is refused before it is copied; a file that grows meanwhile is noticed all the same.
+    private func checkAttachment(ofBytes size: Int64) throws {
+        if size > AttachmentLimits.bytesMax { throw Self.tooLarge(size) }
+        let folder = try attachmentFolder()
+        try folder.makeFolder(forFile: "\(folder.path)/new/0")
+        guard let free = options.freeBytes(folder.path), free < size else { return }
+        throw StoreError(
+            .diskFull,
+            "The file has \(size >> 20) MiB, and the disk of the store has room for \(free >> 20) MiB. Nothing was copied; free some space."
+        )
+    }
+
+    private static func tooLarge(_ size: Int64?) -> StoreError {
+        let given = size.map { "The file has \($0 >> 20) MiB; an" } ?? "An"
+        return StoreError(.valueRejected, "\(given) attachment has at most \(AttachmentLimits.bytesMax >> 30) GiB. Attach a smaller file.")
+    }
+
     /// Copies what `read` returns, from each offset on, until it returns nothing.
     private func attach(_ read: (Int64) throws -> [UInt8]) throws -> AttachmentID {
         let folder = try attachmentFolder()
@@ -126,7 +145,7 @@ extension KithStore {
             if chunk.isEmpty { break }
             let offset = builder.size
             guard builder.append(chunk) else {
-                throw StoreError(.valueRejected, "An attachment has at most \(AttachmentLimits.bytesMax >> 30) GiB. Attach a smaller file.")
+                throw Self.tooLarge(nil)
             }
             try copy.write(chunk, at: offset, by: folder.writeFile)
             if chunk.count < AttachmentLimits.chunkBytes { break }
