@@ -14,7 +14,7 @@ extension NotesStore {
         try NoteLimits.checkAttachmentName(name)
         return try NotesError.mapping {
             // Before a large file is copied in vain.
-            try database.read { try Self.checkRoom(for: note, $0) }
+            _ = try database.read { try Self.checkRoom(for: note, $0) }
             let content = try store.attach(contentsOf: file)
             let now = options.nowMilliseconds()
             let id = options.makeID(now)
