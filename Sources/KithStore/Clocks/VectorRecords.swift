@@ -220,4 +220,10 @@ struct VectorRecords {
         insert.bind(2, value)
         try insert.run()
     }
+
+    func removeMeta(_ name: String) throws {
+        let delete = try connection.statement("DELETE FROM kith_meta WHERE name = ?")
+        delete.bind(1, .text(name))
+        try delete.run()
+    }
 }
