@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import KithCausality
 import KithStore
+import KithSync
 import Testing
 
 @Suite("A store that is gone is taken for a new one, and what it held is forgotten without a word")
