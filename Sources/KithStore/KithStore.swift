@@ -45,7 +45,7 @@ public final class KithStore: Sendable {
         self.presence = presence
         let checkpoints = file.map { CheckpointRight(databasePath: $0.path) }
         self.checkpoints = checkpoints
-        let attachments = file.map { AttachmentFolder(databasePath: $0.path, writeFile: options.writeFile) }
+        let attachments = (file?.path ?? options.copy?.path).map { AttachmentFolder(databasePath: $0, writeFile: options.writeFile) }
         self.attachments = attachments
         self.database = database
         self.options = options
@@ -58,7 +58,7 @@ public final class KithStore: Sendable {
                 return writer
             }
         }
-        observer = TransactionWatch(writer, signal, presence)
+        observer = TransactionWatch(writer, signal, presence, copy: file == nil ? options.copy : nil)
         database.add(transactionObserver: observer, extent: .databaseLifetime)
         let names = tables.map(\.name)
         watch = (options.watchesFile ? file : nil).map { file in

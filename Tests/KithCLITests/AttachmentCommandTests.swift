@@ -69,7 +69,7 @@ struct AttachmentCommandTests {
         // The same content again mends it.
         try home.kith("note", "attach", "Trip", file)
         #expect(try home.kith("verify").status == 0)
-        #expect(try home.kith("note", "save", "Trip", "photo.jpg", "--output", home.path("copy")).status == 0)
+        #expect(try home.kith("note", "save", "Trip", "again.jpg", "--output", home.path("copy")).status == 0)
     }
 
     @Test("bytes that are not here are asked for, and the note says that they are on their way")

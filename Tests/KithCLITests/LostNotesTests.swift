@@ -71,7 +71,7 @@ struct LostNotesTests {
         let second = try RunningNode(other, "--no-discovery", "--port", "0")
         try await second.wait { _ in try other.kith("note", "list").output.contains("Only here") }
         #expect(try await second.stop(SIGTERM) == 0)
-        try other.shell("rm \(other.store.path)*[el]")
+        try other.shell("rm -f \(other.store.path) \(other.store.path)-wal")
         try #require(!FileManager.default.fileExists(atPath: other.store.path))
         let early = try RunningNode(other, "--no-discovery", "--port", "0")
         #expect(try await early.end() == 65)

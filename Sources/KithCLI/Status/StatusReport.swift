@@ -3,7 +3,10 @@ import Kith
 
 /// What `kith status` says.
 struct StatusReport: Encodable {
-    let device: String
+    /// `nil` if this machine has no key yet, and none can be made.
+    let device: String?
+    /// Why none can be made.
+    var keyObstacle: String?
     let notes: String
     /// Whether a node works on these notes.
     let isRunning: Bool
@@ -21,11 +24,38 @@ struct StatusReport: Encodable {
     var safetySentence: String?
     /// Attachments whose bytes are to come from another machine.
     var attachmentsOnTheirWay = 0
+    /// Rows that differed from another machine's without a reason, and were mended here; `nil` if none were since `kith verify` last found
+    /// all well.
+    var mended: Mended?
     /// What the running node says of itself.
     let node: NodeStatus?
 
-    init(device: DeviceID, notes: URL, node: NodeStatus?, trust: TrustStore, loss: StoreLoss?) {
-        self.device = device.description
+    struct Mended: Encodable {
+        let rows: UInt64
+        let lastTable: String
+        let lastID: String
+        /// The title of the note that the last one belongs to, if it is there.
+        let lastTitle: String?
+        let time: String?
+
+        init(_ mending: Mending, title: String??) {
+            rows = mending.rowCount
+            lastTable = mending.table
+            lastID = mending.row.description
+            lastTitle = title ?? nil
+            time = TimeText(milliseconds: mending.milliseconds)?.iso8601
+        }
+
+        var sentence: String {
+            let what =
+                rows == 1 ? "1 row differed without a reason and was mended" : "\(rows) rows differed without a reason and were mended"
+            let last = lastTitle.map { "\u{201C}\($0)\u{201D}" } ?? "\(lastTable) \(lastID)"
+            return "\(what)\(rows == 1 ? ":" : ", the last of them") \(last). Nothing was lost; run `kith verify`."
+        }
+    }
+
+    init(device: DeviceID?, notes: URL, node: NodeStatus?, trust: TrustStore, loss: StoreLoss?) {
+        self.device = device?.description
         self.notes = notes.path
         self.node = node
         household = trust.household?.id.description
@@ -57,6 +87,7 @@ struct StatusReport: Encodable {
         if let safety, let safetySentence, safety.devices > 0 {
             try console.writeLine(console.styled(PlainText.line(safetySentence), safety.names == nil ? .yellow : nil))
         }
+        if let mended { try console.writeLine(console.styled(PlainText.line(mended.sentence), .yellow)) }
         if attachmentsOnTheirWay > 0 {
             let few = attachmentsOnTheirWay == 1 ? "1 attachment is" : "\(NodeStatus.grouped(attachmentsOnTheirWay)) attachments are"
             try console.writeLine("\(few) on the way here.")
@@ -84,7 +115,7 @@ struct StatusReport: Encodable {
     }
 
     private var facts: [(String, String)] {
-        var facts = [("Notes", notes), ("Device", device)]
+        var facts = [("Notes", notes), ("Device", device ?? keyObstacle ?? "none")]
         if let household { facts.append(("House", household)) }
         if let node {
             facts.append(("Port", node.port.map(String.init) ?? "none"))
@@ -126,12 +157,7 @@ struct StatusReport: Encodable {
             let seconds = offset.magnitude / 1_000
             remarks.append("\(name): its clock is \(seconds) seconds \(offset > 0 ? "ahead of" : "behind") this one. Set the clocks.")
         }
-        if let count = peer.rowsMended {
-            let last = (peer.mended ?? []).last.map { ", the last of them \($0)" } ?? ""
-            remarks.append(
-                "\(name): \(count == 1 ? "1 row" : "\(count) rows") differed without a reason and \(count == 1 ? "was" : "were") mended\(last). Nothing was lost; run `kith verify`."
-            )
-        } else if peer.isIdentical == false {
+        if peer.isIdentical == false {
             remarks.append("\(name): it holds other rows than this machine although both know the same; they are being compared.")
         }
         return remarks

@@ -21,7 +21,7 @@ struct VerifyCommand: ParsableCommand {
         let (result, attachments, damaged) = try options.withNotes { notes in
             var result = try notes.store.verify()
             // So that the next comparison with another machine looks at every row.
-            if !result.isSound { try notes.store.distrustDigest() }
+            if !result.isSound { try? notes.store.distrustDigest() }
             let count = notes.store.attachmentsHere().count
             var damaged: [AttachmentRecord] = []
             for id in try notes.store.verifyAttachments() {
@@ -29,6 +29,11 @@ struct VerifyCommand: ParsableCommand {
                 damaged += shown.map(AttachmentRecord.init)
                 let name = shown.first.map { "The attachment \($0.label)" } ?? "An attachment that only deleted or older notes have"
                 result.problems.append("\(name) is damaged. It is fetched again from a machine that has it.")
+            }
+            if result.isSound, notes.readOnlyReason == nil {
+                // What is sound now shows the next time that it was changed.
+                try notes.store.noteDigest()
+                try notes.store.forgetMending()
             }
             return (result, count, damaged)
         }

@@ -17,6 +17,8 @@ public final class NotesStore: Sendable {
     public let store: KithStore
     let database: any DatabaseWriter
     let options: Options
+    /// Why nothing can be written, for people; `nil` if something can.
+    public let readOnlyReason: String?
 
     /// How a store reads the world and treats its file.
     public struct Options: Sendable {
@@ -37,6 +39,9 @@ public final class NotesStore: Sendable {
         public var readsWhileWriting = true
         /// Whether a new and empty store may take the place of one that was there and is gone, to be refilled by other devices.
         public var refillsLostStore = false
+        /// Whether notes that cannot be written, on a full disk or a read-only one, are opened to be read, as a copy in memory. Where there is
+        /// no file, and none can be made, that is a copy without notes. See ``NotesStore/readOnlyReason``.
+        public var opensReadOnly = false
 
         public init() {}
     }
@@ -46,18 +51,22 @@ public final class NotesStore: Sendable {
     /// - Throws: ``NotesError`` with code `notAStore`, `lost`, `cannotCreate`, `readOnly`, `busy`, `corrupt` or `diskFull`.
     public static func open(_ file: URL, options: Options = Options()) throws(NotesError) -> NotesStore {
         if !options.refillsLostStore, let loss = loss(in: file) { throw NotesError(lost: loss, file) }
+        do {
+            return try openToWrite(file, options)
+        } catch {
+            guard options.opensReadOnly, error.isAboutWriting, let copy = openToRead(file, options, because: error) else { throw error }
+            return copy
+        }
+    }
+
+    private static func openToWrite(_ file: URL, _ options: Options) throws(NotesError) -> NotesStore {
         try NotesFile.createIfMissing(file)
         let waitSeconds = options.busyTimeoutSeconds > 0 ? min(options.busyTimeoutSeconds, 3_600) : 0
         let turn = OpeningTurn(in: file.deletingLastPathComponent(), waitSeconds: waitSeconds)
         defer { withExtendedLifetime(turn) {} }
-        var configuration = Configuration()
+        var configuration = configuration
         configuration.busyMode = .timeout(waitSeconds)
         configuration.journalMode = .wal
-        configuration.prepareDatabase { db in
-            db.add(function: TextFolding.function)
-            // Lists are sorted in memory: what is sorted is all read anyway.
-            try db.execute(sql: "PRAGMA temp_store = MEMORY")
-        }
         let database: any DatabaseWriter = try NotesError.mapping { [configuration] in
             // The last connection that a pool closes cannot write, so that the write-ahead log stays.
             if options.readsWhileWriting { return try DatabasePool(path: file.path, configuration: configuration) }
@@ -66,17 +75,58 @@ public final class NotesStore: Sendable {
         return try NotesStore(database, options: options)
     }
 
+    /// `nil` if the notes cannot be read either.
+    private static func openToRead(_ file: URL, _ options: Options, because error: NotesError) -> NotesStore? {
+        do {
+            let isThere = FileManager.default.fileExists(atPath: file.path)
+            if !isThere, !isPlausible(file) { return nil }
+            let database =
+                try isThere
+                ? KithStore.copyInMemory(ofDatabaseAt: file.path, configuration: configuration)
+                : DatabaseQueue(configuration: configuration)
+            return try NotesStore(database, options: options, copy: KithStore.Options.Copy(of: file.path, because: error.message))
+        } catch {
+            return nil
+        }
+    }
+
+    /// Whether notes could be in this place: what is there of the folders above it are folders.
+    private static func isPlausible(_ file: URL) -> Bool {
+        var folder = file.standardizedFileURL.deletingLastPathComponent()
+        var isFolder: ObjCBool = false
+        while !FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder), folder.path != "/" {
+            folder.deleteLastPathComponent()
+        }
+        return isFolder.boolValue
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            db.add(function: TextFolding.function)
+            // Lists are sorted in memory: what is sorted is all read anyway.
+            try db.execute(sql: "PRAGMA temp_store = MEMORY")
+        }
+        return configuration
+    }
+
     /// Takes over a database that is empty or holds notes, for instance one in memory.
     ///
     /// - Throws: ``NotesError`` with code `notAStore`, `readOnly`, `busy`, `corrupt` or `diskFull`.
-    public init(_ database: any DatabaseWriter, options: Options = Options()) throws(NotesError) {
+    public convenience init(_ database: any DatabaseWriter, options: Options = Options()) throws(NotesError) {
+        try self.init(database, options: options, copy: nil)
+    }
+
+    private init(_ database: any DatabaseWriter, options: Options, copy: KithStore.Options.Copy?) throws(NotesError) {
         self.database = database
         self.options = options
+        readOnlyReason = copy?.reason
         store = try NotesError.mapping {
             try database.barrierWriteWithoutTransaction { $0.add(function: TextFolding.function) }
             try NotesSchema.prepare(database)
             var storeOptions = KithStore.Options()
             storeOptions.refillsLostStore = options.refillsLostStore
+            storeOptions.copy = copy
             return try KithStore(database, tables: NotesSchema.tracked, options: storeOptions)
         }
     }
