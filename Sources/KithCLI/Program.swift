@@ -1,4 +1,5 @@
 import ArgumentParser
+import Synchronization
 
 /// Where `kith` starts and ends: the only place that exits the process.
 @main
