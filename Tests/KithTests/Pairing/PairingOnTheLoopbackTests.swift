@@ -1,10 +1,10 @@
 import Foundation
-import KithSync
 import KithTransport
 import KithTrust
 import Testing
 
 @testable import Kith
+@testable import KithSync
 
 /// The risk: what holds in the protocol does not hold over real TLS connections, with real keys and files.
 @Suite struct PairingOnTheLoopbackTests {
@@ -184,10 +184,10 @@ import Testing
     // MARK: Strangers
 
     /// Connects to a window as a device that the test makes.
-    private func stranger(_ port: Int) async throws -> Connection {
+    private func stranger(_ port: Int, key: DeviceKey = DeviceKey()) async throws -> Connection {
         var configuration = TransportConfiguration()
         configuration.applicationProtocol = "kith-pair/1"
-        return try await Transport(key: DeviceKey(), configuration: configuration, admits: { _ in true })
+        return try await Transport(key: key, configuration: configuration, admits: { _ in true })
             .dial(host: "127.0.0.1", port: port)
     }
 
@@ -204,8 +204,11 @@ import Testing
 
     /// Learns the acceptor's nonce and hangs up; `false` if it was told to wait, because the last attempt is not over yet.
     private func guesses(_ port: Int) async throws -> Bool {
-        let connection = try await stranger(port)
-        try await connection.send([1, 1, 1] + [UInt8](repeating: 9, count: 32))
+        let key = DeviceKey()
+        let connection = try await stranger(port, key: key)
+        let transcript = PairingTranscript(
+            cryptography: NodeCryptography(), acceptor: connection.peer.bytes, initiator: key.id.bytes, app: "test")
+        try await connection.send([1, 1, 1] + [UInt8](repeating: 9, count: 32) + transcript.app)
         var frames = connection.frames.makeAsyncIterator()
         let answer = try await frames.next()?.first
         connection.abort(reason: "the digits do not fit")
