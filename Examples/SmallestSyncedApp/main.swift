@@ -44,7 +44,7 @@ try database.write { db in
 }
 
 // Without a network or another device it simply waits.
-let node = Node(store: store, key: key, trust: trust)
+let node = Node(store: store, key: key, trust: trust, configuration: NodeConfiguration(app: "org.example.visits"))
 async let running: Void = node.run()
 for await status in node.statuses {
     let visits = try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM visit") ?? 0 }

@@ -17,7 +17,7 @@ actor Network {
     private let alarm = Alarm()
     /// Wakes whoever looks whether the list of devices or the household has changed.
     let trustAlarm = Alarm()
-    private var announcements = AnnouncementBook()
+    private var announcements: AnnouncementBook
     private let household: HouseholdExchange
     /// Who this device is as long as this runs.
     private let key: DeviceKey
@@ -26,6 +26,7 @@ actor Network {
 
     init(_ node: Node) throws {
         self.node = node
+        announcements = AnnouncementBook(of: node.configuration.app)
         var configuration = TransportConfiguration()
         configuration.initialFrameBytesMax = WireLimits.helloBytesMax
         configuration.frameBytesMax = WireLimits.frameBytesMax
@@ -242,7 +243,8 @@ actor Network {
         let device = connection.peer
         let board = node.board
         let upkeep = node.upkeep
-        var configuration = PeerSession.Configuration(group: currentGroup, software: node.configuration.software)
+        var configuration = PeerSession.Configuration(
+            app: node.configuration.app, group: currentGroup, software: node.configuration.software)
         configuration.capabilities.formUnion([.household, .compression])
         if node.store.keepsAttachments { configuration.capabilities.insert(.attachments) }
         return SessionRunner(

@@ -8,13 +8,18 @@ import Synchronization
 
 /// Keeps a store in step with the trusted devices around it.
 ///
-///     let node = try Node(store: store, key: key, trust: trust, logger: logger)
+///     let node = Node(store: store, key: key, trust: trust, configuration: NodeConfiguration(app: "org.example.pantry"))
 ///     try await node.run()
 ///
 /// It needs neither a network nor a peer nor a daemon to start. While no device is trusted it neither listens nor announces
 /// itself; when one is, it finds it by mDNS or at its address, and catches up by itself whenever one appears.
+///
+/// An app that goes to the background cancels the task of ``run()``, and calls it again when it is back, as often as it likes.
 public final class Node: Sendable {
-    /// Every change of the status, for one reader; a slow one gets the newest.
+    /// The status as it is now, and then every change of it; who reads slowly gets the newest.
+    ///
+    /// Each access is a reader of its own: any number may read, from whenever on, and none notices that another one ends. It goes on
+    /// when the node stops, which is a status, too, and runs again; it ends when the reader's task is cancelled, or with the node object.
     public var statuses: AsyncStream<NodeStatus> { board.statuses }
 
     let store: KithStore
@@ -29,7 +34,7 @@ public final class Node: Sendable {
     let upkeep: Upkeep
     /// Where the node listened last.
     let lastPort = Mutex<Int?>(nil)
-    private let hasRun = Mutex(false)
+    private let isRunning = Mutex(false)
     private let identity: Mutex<DeviceKey>
     private let knownTrust: Mutex<TrustSnapshot>
 
@@ -54,7 +59,7 @@ public final class Node: Sendable {
     static let trustPollMilliseconds = 1_000
 
     public init(
-        store: KithStore, key: DeviceKey, trust: TrustStore, configuration: NodeConfiguration = NodeConfiguration(),
+        store: KithStore, key: DeviceKey, trust: TrustStore, configuration: NodeConfiguration,
         logger: Logger = Logger(label: "kith.node")
     ) {
         self.store = store
@@ -74,22 +79,24 @@ public final class Node: Sendable {
     /// What the node is doing now.
     public var status: NodeStatus { board.current }
 
-    /// Runs until the task is cancelled; then closes every connection in order.
+    /// Runs until the task is cancelled; then closes every connection in order. It may run again after that.
     ///
     /// One node at a time runs for one database file; the others' writes are sent on by it.
-    /// - Throws: ``NodeError`` if a port that was asked for is taken, or the node has run before; ``StoreError`` with code
+    /// - Throws: ``NodeError`` if a port that was asked for is taken, or the node runs already; ``StoreError`` with code
     ///   `busy`, naming the process, if another node runs for the same file.
     public func run() async throws {
-        let isFirst = hasRun.withLock { hasRun in
-            defer { hasRun = true }
-            return !hasRun
+        let isFirst = isRunning.withLock { isRunning in
+            defer { isRunning = true }
+            return !isRunning
         }
-        guard isFirst else { throw NodeError(.alreadyRun, "A node runs once. Make a new one.") }
-        defer { board.finish() }
+        guard isFirst else { throw NodeError(.alreadyRunning, "The node runs already. Wait until it has stopped.") }
+        defer { isRunning.withLock { $0 = false } }
         let file = URL(fileURLWithPath: store.database.path)
         let isFile = FileManager.default.fileExists(atPath: file.path)
         let lock = isFile ? try store.takeNodeLock() : nil
         defer { lock?.release() }
+        board.runs(true)
+        defer { board.runs(false) }
         let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let observation = store.observeCommitNews { [hub, exchange] news in
             hub.storeChanged(news)
@@ -97,6 +104,8 @@ public final class Node: Sendable {
             changed.yield()
         }
         defer { observation.cancel() }
+        // What was committed while the node did not run.
+        changed.yield()
         hub.storeChanged(.unknown)
         exchange.storeChanged()
         upkeep.trust(trust.devices)

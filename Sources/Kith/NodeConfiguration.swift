@@ -1,8 +1,12 @@
+import KithSync
+
 /// How a node meets the network.
 public struct NodeConfiguration: Hashable, Sendable {
     /// The port that is taken when none is asked for, if it is free.
     public static let preferredPort = 4747
 
+    /// The app that the node synchronises for: devices of another one are neither seen nor let in.
+    public var app: AppID
     /// The port to listen on: `nil` for ``preferredPort`` or else any that is free, 0 for any that is free.
     public var port: Int?
     /// Whether to announce this node and look for others by mDNS. Peers with an address are reached without it.
@@ -10,7 +14,9 @@ public struct NodeConfiguration: Hashable, Sendable {
     /// Name and version of the software, shown to the people at the other devices.
     public var software = "kith/0.1.0"
 
-    public init() {}
+    public init(app: AppID) {
+        self.app = app
+    }
 }
 
 /// Why a node cannot run.
@@ -21,8 +27,8 @@ public struct NodeError: Error, Hashable, Sendable, CustomStringConvertible {
         case portUnavailable
         /// This device's key cannot be used.
         case invalidIdentity
-        /// `run()` was called twice.
-        case alreadyRun
+        /// `run()` was called while the node runs.
+        case alreadyRunning
     }
 
     public let code: Code

@@ -20,15 +20,21 @@ struct CommandFailure: Error {
     let status: Status
     /// What happened, what it means, and what to do.
     let message: String
+    /// What `--verbose` shows besides.
+    let details: String?
 
-    init(_ status: Status, _ message: String) {
+    init(_ status: Status, _ message: String, details: String? = nil) {
         self.status = status
         self.message = message
+        self.details = details
     }
 
-    /// Says what happened on standard error and ends the process.
-    func exit() -> Never {
+    /// Says what happened on standard error, in one line unless `isVerbose`, and ends the process.
+    func exit(isVerbose: Bool) -> Never {
         try? Console.error.write("kith: \(PlainText.line(message))\n")
+        if isVerbose, let details {
+            for line in details.split(whereSeparator: \.isNewline) { try? Console.error.writeLine("      " + PlainText.line(String(line))) }
+        }
         Foundation.exit(status.rawValue)
     }
 }
@@ -38,11 +44,11 @@ extension CommandFailure {
     init?(_ error: any Error) {
         switch error {
         case let error as CommandFailure: self = error
-        case let error as NotesError: self.init(Self.status(of: error.code), error.message)
+        case let error as NotesError: self.init(Self.status(of: error.code), error.message, details: error.details)
         case let error as TrustError: self.init(Self.status(of: error.code), error.message)
         case let error as DeviceIDError: self.init(.data, error.description)
         case let error as NodeError: self.init(error.code == .portUnavailable ? .unavailable : .software, error.message)
-        case let error as StoreError: self.init(error.code == .busy ? .temporary : .inputOutput, error.message)
+        case let error as StoreError: self.init(error.code == .busy ? .temporary : .inputOutput, error.message, details: error.details)
         case let error as LabError: self.init(Self.status(of: error.code), error.message)
         default: return nil
         }
@@ -51,7 +57,7 @@ extension CommandFailure {
     private static func status(of code: NotesError.Code) -> Status {
         switch code {
         case .notFound: .noInput
-        case .ambiguous, .valueRejected, .notAStore, .corrupt: .data
+        case .ambiguous, .valueRejected, .notAStore, .lost, .corrupt: .data
         case .changedMeanwhile, .busy: .temporary
         case .cannotCreate, .readOnly: .cannotCreate
         case .diskFull, .failed: .inputOutput

@@ -23,6 +23,6 @@ struct KithCommand: ParsableCommand {
         version: version,
         subcommands: [
             NoteCommand.self, PairCommand.self, DeviceCommand.self, HouseholdCommand.self, UpCommand.self, StatusCommand.self,
-            ConflictsCommand.self, TrashCommand.self, VerifyCommand.self, DoctorCommand.self, LabCommand.self,
+            ConflictsCommand.self, TrashCommand.self, VerifyCommand.self, RecoverCommand.self, DoctorCommand.self, LabCommand.self,
         ])
 }

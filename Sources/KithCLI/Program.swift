@@ -1,4 +1,5 @@
 import ArgumentParser
+import Synchronization
 
 /// Where `kith` starts and ends: the only place that exits the process.
 @main
@@ -13,8 +14,11 @@ enum Program {
             } else {
                 try command.run()
             }
+            if let reason = StoreOptions.readOnlyReason.withLock({ $0 }) {
+                try? Console.error.writeLine(PlainText.line("Only reading: \(reason)"))
+            }
         } catch let error where CommandFailure(error) != nil {
-            CommandFailure(error)?.exit()
+            CommandFailure(error)?.exit(isVerbose: CommandLine.arguments.contains("--verbose"))
         } catch {
             // Help, versions, and arguments that cannot be parsed.
             KithCommand.exit(withError: error)

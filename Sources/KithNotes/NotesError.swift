@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import Kith
 
@@ -15,6 +16,8 @@ public struct NotesError: Error, Hashable, Sendable {
         case changedMeanwhile
         /// The file is not a store of notes, or one of a newer version.
         case notAStore
+        /// The notes that were in this file are gone: see ``NotesStore/loss(in:)`` and ``NotesStore/Options/refillsLostStore``.
+        case lost
         /// The file or its folder cannot be made.
         case cannotCreate
         /// The store can be read but not written.
@@ -30,12 +33,15 @@ public struct NotesError: Error, Hashable, Sendable {
     }
 
     public let code: Code
-    /// What happened, what it means, and what to do.
+    /// What happened, what it means, and what to do: a line or two.
     public let message: String
+    /// What only who looks for the cause wants to know, such as the statement that SQLite was asked; of any length.
+    public let details: String?
 
-    public init(_ code: Code, _ message: String) {
+    public init(_ code: Code, _ message: String, details: String? = nil) {
         self.code = code
         self.message = message
+        self.details = details
     }
 }
 
@@ -44,6 +50,14 @@ extension NotesError: CustomStringConvertible {
 }
 
 extension NotesError {
+    /// Whether the notes could perhaps be read all the same: a file or a folder could not be written, or made, or the disk failed.
+    var isAboutWriting: Bool {
+        switch code {
+        case .readOnly, .diskFull, .cannotCreate, .failed: true
+        default: false
+        }
+    }
+
     /// Runs `body` and turns what the store, GRDB and SQLite throw into this error.
     static func mapping<Result>(_ body: () throws -> Result) throws(NotesError) -> Result {
         do {
@@ -59,10 +73,24 @@ extension NotesError {
         }
     }
 
+    /// Nothing is made in the place of notes that are gone.
+    init(lost loss: StoreLoss, _ file: URL) {
+        let what = loss == .missing ? "is missing" : "is empty"
+        self.init(
+            .lost, "The notes are gone: \(file.path) \(what), though there were notes. Nothing was put in its place. \(Self.recovery)")
+    }
+
+    private static let recovery = "Look for a backup, or let the other machines refill it: kith recover"
+
     private init(_ error: StoreError) {
+        if error.code == .lost {
+            self.init(.lost, "The notes are gone: their file holds nothing of them any more. \(Self.recovery)")
+            return
+        }
         let code: Code =
             switch error.code {
             case .notAStore, .tableRejected: .notAStore
+            case .lost: .lost
             case .notFound: .notFound
             case .valueRejected: .valueRejected
             case .diskFull: .diskFull
@@ -71,24 +99,35 @@ extension NotesError {
             case .corrupt: .corrupt
             default: .failed
             }
-        self.init(code, error.message)
+        if error.code == .corrupt {
+            let details = [error.message, error.details].compactMap(\.self).joined(separator: "\n")
+            self.init(code, "The notes' file is damaged. \(Self.recovery)", details: details)
+            return
+        }
+        self.init(code, error.message, details: error.details)
     }
 
     private init(_ error: DatabaseError) {
-        let detail = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
+        let words = error.message?.split(whereSeparator: \.isNewline).first.map { String($0.prefix(200)) }
+        let detail = words ?? "SQLite error \(error.extendedResultCode.rawValue)"
+        let details = error.description
         switch error.resultCode {
         case .SQLITE_NOTADB:
-            self.init(.notAStore, "The file is not an SQLite database and was left as it is. Choose another file for the notes.")
+            self.init(
+                .notAStore, "The file is not an SQLite database and was left as it is. Choose another file for the notes.", details: details
+            )
         case .SQLITE_CORRUPT:
-            self.init(.corrupt, "The notes' file is damaged (\(detail)). Keep a copy; move it away, and other devices refill a new one.")
+            self.init(.corrupt, "The notes' file is damaged (\(detail)). \(Self.recovery)", details: details)
         case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_CANTOPEN, .SQLITE_AUTH:
-            self.init(.readOnly, "The notes' file cannot be written (\(detail)). Check the permissions of the file and its folder.")
+            self.init(
+                .readOnly, "The notes' file cannot be written (\(detail)). Check the permissions of the file and its folder.",
+                details: details)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            self.init(.busy, "Another process keeps the notes locked. Nothing was changed; try again.")
+            self.init(.busy, "Another process keeps the notes locked. Nothing was changed; try again.", details: details)
         case .SQLITE_FULL:
-            self.init(.diskFull, "The disk is full. Nothing was changed; free some space and try again.")
+            self.init(.diskFull, "The disk is full. Nothing was changed; free some space and try again.", details: details)
         default:
-            self.init(.failed, "SQLite refused: \(detail). Nothing was changed.")
+            self.init(.failed, "SQLite refused: \(detail). Nothing was changed.", details: details)
         }
     }
 }

@@ -12,14 +12,34 @@ extension KithStore {
         public var host: HostIdentity
         /// Bytes up to which an attachment is fetched unasked; 0 for none. Larger ones come when ``KithStore/fetchAttachment(_:)`` asks.
         public var attachmentBytesFetched: Int64 = 256 << 20
+        /// Whether a new and empty store may take the place of one that was there and is gone, to be refilled by the other devices.
+        /// Without it opening fails with code `lost`, so that a person can look for a backup first.
+        public var refillsLostStore = false
+        /// Of which file the database is a copy in memory, made with ``KithStore/copyInMemory(ofDatabaseAt:configuration:)``: attachments
+        /// are read beside that file, and every write is refused with code `readOnly`.
+        public var copy: Copy?
         /// What of a text is kept ahead of its row. A test makes it little.
         package var earlyChanges = EarlyChanges.Limits()
         /// Writes to files of attachments. A test lets it fail.
         package var writeFile: FileWriting = systemWrite
+        /// Bytes that may still be written into a folder; `nil` where that is not known. A test lets there be few.
+        package var freeBytes: @Sendable (_ folder: String) -> Int64? = systemFreeBytes
         /// Brings the log of a database to the disk. A test lets the disk forget.
         package var synchronizeLog: @Sendable (_ path: String) throws -> Void = { try SmallFile.synchronize(path: $0) }
         /// Whether commits of other processes are looked out for, on a thread of its own, which a simulation must not have.
         package var watchesFile = true
+
+        /// A file of which a copy in memory is opened.
+        public struct Copy: Hashable, Sendable {
+            public var path: String
+            /// Why it is a copy, for people: part of the message with which writes are refused.
+            public var reason: String
+
+            public init(of path: String, because reason: String) {
+                self.path = path
+                self.reason = reason
+            }
+        }
 
         public init(
             clock: @escaping @Sendable () -> HybridTimestamp = Options.systemClock,

@@ -36,7 +36,8 @@ public final class KithStore: Sendable {
     /// Takes `database` over for synchronisation. Several processes may do so with one file.
     ///
     /// - Throws: ``StoreError`` with code `tableRejected` if a table cannot be tracked, saying why and what to do;
-    ///   `notAStore` if the file is not a database or of a newer format; `readOnly`, `busy`, `diskFull`.
+    ///   `notAStore` if the file is not a database or of a newer format; `lost` if a store with content was in this file, of which nothing is
+    ///   left; `readOnly`, `busy`, `diskFull`.
     public init(_ database: any DatabaseWriter, tables: [TrackedTable], options: Options = Options()) throws {
         let signal = CommitSignal()
         let file = DatabaseFile(database.path)
@@ -44,7 +45,7 @@ public final class KithStore: Sendable {
         self.presence = presence
         let checkpoints = file.map { CheckpointRight(databasePath: $0.path) }
         self.checkpoints = checkpoints
-        let attachments = file.map { AttachmentFolder(databasePath: $0.path, writeFile: options.writeFile) }
+        let attachments = (file?.path ?? options.copy?.path).map { AttachmentFolder(databasePath: $0, writeFile: options.writeFile) }
         self.attachments = attachments
         self.database = database
         self.options = options
@@ -57,7 +58,7 @@ public final class KithStore: Sendable {
                 return writer
             }
         }
-        observer = TransactionWatch(writer, signal, presence)
+        observer = TransactionWatch(writer, signal, presence, copy: file == nil ? options.copy : nil)
         database.add(transactionObserver: observer, extent: .databaseLifetime)
         let names = tables.map(\.name)
         watch = (options.watchesFile ? file : nil).map { file in

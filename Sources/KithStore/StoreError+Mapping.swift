@@ -10,9 +10,10 @@ extension StoreError {
         } catch let error as StoreError {
             throw error
         } catch let error as SQLiteError {
-            throw StoreError(sqlite: error.code, error.description)
+            throw StoreError(sqlite: error.code, error.brief, details: error.description)
         } catch let error as DatabaseError {
-            throw StoreError(sqlite: error.extendedResultCode.rawValue, error.description)
+            let code = error.extendedResultCode.rawValue
+            throw StoreError(sqlite: code, SQLiteError.brief(code, error.message), details: error.description)
         } catch let error as WireError {
             throw StoreError(.corrupt, "A record of this store cannot be read: \(error).")
         }
@@ -23,8 +24,15 @@ extension StoreError {
         do {
             return try body()
         } catch let error as SQLiteError where error.isConstraint {
-            throw StoreError(.valueRejected, "A rule of the table does not allow this; nothing was changed. (\(error.description))")
+            throw StoreError(
+                .valueRejected, "A rule of the table does not allow this; nothing was changed. (\(error.brief))", details: error.description
+            )
         }
+    }
+
+    private init(sqlite code: Int32, _ detail: String, details: String) {
+        self.init(sqlite: code, detail)
+        self.details = details
     }
 
     private init(sqlite code: Int32, _ detail: String) {

@@ -10,6 +10,8 @@ public struct StoreError: Error, Hashable, Sendable {
         case notFound
         /// A value does not fit its column.
         case valueRejected
+        /// The store that was in this file is gone: see ``KithStore/loss(at:)`` and ``KithStore/Options/refillsLostStore``.
+        case lost
         /// The disk is full.
         case diskFull
         /// The store can be read but not written.
@@ -25,12 +27,15 @@ public struct StoreError: Error, Hashable, Sendable {
     }
 
     public let code: Code
-    /// What happened, what it means, and what to do.
+    /// What happened, what it means, and what to do: a line or two.
     public let message: String
+    /// What only who looks for the cause wants to know, such as the statement that SQLite was asked; of any length.
+    public internal(set) var details: String?
 
-    public init(_ code: Code, _ message: String) {
+    public init(_ code: Code, _ message: String, details: String? = nil) {
         self.code = code
         self.message = message
+        self.details = details
     }
 }
 

@@ -45,6 +45,33 @@ struct AttachmentCommandTests {
         expectFailure(try home.kith("note", "detach", "Trip", "none.jpg"), 66, "none.jpg")
     }
 
+    @Test("bytes that the disk has changed are not saved, and noticed by verify and in lists")
+    func damaged() throws {
+        try home.kith("note", "add", "Trip")
+        let content = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let file = try home.write("photo.jpg", content)
+        for name in ["photo.jpg", "again.jpg"] {
+            try home.kith("note", "attach", "Trip", file, "--name", name)
+            let rows = name == "photo.jpg" ? 2 : 3
+            let well = "All is well: \(rows) rows were read, deleted ones included, and 1 attachment.\n"
+            #expect(try home.kith("verify").output == well)
+        }
+        try home.shell("f=$(find store -size +600k -name '*[0-9a-f]'); chmod 600 $f; printf x | dd of=$f bs=1 seek=500000 conv=notrunc")
+        let saved = try home.kith("note", "save", "Trip", "photo.jpg", "--output", home.path("copy"))
+        expectFailure(saved, 65, "photo.jpg", "damaged", "kith up")
+        #expect(!FileManager.default.fileExists(atPath: home.path("copy")))
+        #expect(try home.kith("note", "save", "Trip", "photo.jpg", "--output", "-").output.isEmpty)
+        #expect(try home.kith("note", "attachments", "Trip").output.contains("damaged; fetched again"))
+        let verified = try home.kith("verify", "--json")
+        #expect(verified.status == 65)
+        let report = try #require(verified.json() as? [String: Any])
+        #expect(report["isSound"] as? Bool == false && (report["damagedAttachments"] as? [Any])?.count == 2)
+        // The same content again mends it.
+        try home.kith("note", "attach", "Trip", file)
+        #expect(try home.kith("verify").status == 0)
+        #expect(try home.kith("note", "save", "Trip", "again.jpg", "--output", home.path("copy")).status == 0)
+    }
+
     @Test("bytes that are not here are asked for, and the note says that they are on their way")
     func onItsWay() throws {
         try home.kith("note", "add", "Trip")

@@ -87,7 +87,7 @@ struct BadInputTests {
         expectFailure(try home.kith("note", "add", "x", environment: ["KITH_HOME": file]), 73, "cannot be made")
     }
 
-    @Test("a folder that cannot be written is reported, and the notes in it are left as they are")
+    @Test("notes in a folder that cannot be written are shown, and left as they are")
     func readOnlyFolder() throws {
         try home.kith("note", "add", "One")
         // Nobody stops the superuser; as somebody else the same commands must fail.
@@ -96,7 +96,9 @@ struct BadInputTests {
         let probe = try home.shell("\(become) \"$KITH\" --version")
         try #require(probe.status == 0, "the program cannot be run by another user here: \(probe.error)")
         let list = try home.shell("\(become) \"$KITH\" note list")
-        expectFailure(list, 73, "Check the permissions")
+        #expect(list.status == 0 && list.output.contains("One"))
+        #expect(list.error.hasPrefix("Only reading: "), "\(list.error)")
+        expectFailure(try home.shell("\(become) \"$KITH\" note add x"), 73)
         let new = try home.shell("\(become) \"$KITH\" note add x --store \"$KITH_HOME/store/other.sqlite\"")
         expectFailure(new, 73, "Check the permissions")
         try home.shell("chmod u+w store store/*")

@@ -26,6 +26,44 @@ struct CheckCommandTests {
         #expect((report?["problems"] as? [String])?.isEmpty == false)
     }
 
+    @Test("a damaged page is reported in one line by every command, with the details where they are asked for")
+    func damagedPage() throws {
+        // The middle of the file, but not its first page.
+        let size = try #require(try FileManager.default.attributesOfItem(atPath: home.store.path)[.size] as? Int)
+        let file = try FileHandle(forUpdating: home.store)
+        for page in stride(from: 2, to: size / 4_096, by: 2) {
+            try file.seek(toOffset: UInt64(page * 4_096))
+            try file.write(contentsOf: Data(repeating: 0xA5, count: 4_096))
+        }
+        try file.close()
+        for command in ["note list", "note show 'note 3'", "note add x", "trash list", "conflicts list"] {
+            let result = try home.shell("\"$KITH\" \(command)")
+            if result.status == 0 { continue }
+            #expect(result.error.split(separator: "\n").count == 1 && result.error.utf8.count < 500, "\(result.error)")
+        }
+        let result = try home.kith("note", "list")
+        #expect(result.status == 65 && result.error.contains("damaged") && result.error.contains("kith recover"), "\(result.error)")
+        let verbose = try home.kith("note", "list", "--verbose")
+        #expect(verbose.error.hasPrefix(result.error) && verbose.error.contains("malformed"), "\(verbose.error)")
+        let verified = try home.kith("verify")
+        #expect(verified.status == 65, "\(verified.output)\(verified.error)")
+        #expect(try home.kith("recover", "--refill").status == 0)
+    }
+
+    @Test("a change by the disk is noticed in what was looked at once")
+    func bitRot() throws {
+        #expect(try home.kith("verify").status == 0)
+        // A single bit of a title, wherever it stands.
+        var bytes = [UInt8](try Data(contentsOf: home.store))
+        let title = Array("note 7".utf8)
+        for start in bytes.indices.dropLast(title.count) where bytes[start..<start + title.count].elementsEqual(title) {
+            bytes[start + 3] ^= 4
+        }
+        try Data(bytes).write(to: home.store, options: [])
+        let result = try home.kith("verify")
+        #expect(result.status == 65 && result.output.contains("behind Kith's back"), "\(result.output)")
+    }
+
     @Test("the parts add up to the file, and deleted notes are counted")
     func size() throws {
         try home.kith("note", "rm", "note 3")

@@ -68,6 +68,35 @@ struct ForeignFileTests {
         #expect(failure == .corrupt)
     }
 
+    @Test("an emptied file is an alarm, and its write-ahead log is left to whoever can use it")
+    func emptied() throws {
+        let file = folder.file("notes.sqlite")
+        let store = try NotesStore.open(file)
+        try store.add(title: "Only here")
+        let log = try Data(contentsOf: folder.file("notes.sqlite-wal"))
+        try #require(!log.isEmpty)
+        // As after a loss of power: closing would move the log into the file.
+        let copy = try TemporaryFolder()
+        for suffix in ["-wal", "-kith", "-kith-lock"] {
+            try FileManager.default.copyItem(at: folder.file("notes.sqlite" + suffix), to: copy.file("notes.sqlite" + suffix))
+        }
+        try store.close()
+        let emptied = copy.file("notes.sqlite")
+        for isEmpty in [false, true] {
+            if isEmpty { try Data().write(to: emptied) }
+            #expect(NotesStore.loss(in: emptied) == (isEmpty ? .emptied : .missing))
+            let error = #expect(throws: NotesError.self) { try NotesStore.open(emptied) }
+            #expect(error?.code == .lost && error?.message.contains("kith recover") == true)
+            #expect(try Data(contentsOf: copy.file("notes.sqlite-wal")) == log)
+            #expect(FileManager.default.fileExists(atPath: emptied.path) == isEmpty)
+        }
+        var options = NotesStore.Options()
+        options.refillsLostStore = true
+        let new = try NotesStore.open(emptied, options: options)
+        #expect(try new.list().isEmpty)
+        try new.close()
+    }
+
     @Test("a folder in the place of the file, and a folder that cannot be made, are reported")
     func folders() throws {
         #expect(code { _ = try NotesStore.open(folder.url) } == .cannotCreate)

@@ -109,6 +109,26 @@ struct DigestTests {
         #expect(try notes.store.advanceDigest().tampered.isEmpty)
     }
 
+    @Test("what was noted once is noticed when it changes, without another machine; what never was is taken as it is")
+    func noted() throws {
+        let notes = try TestStore()
+        try Self.fill(notes, 1...20)
+        try VerificationTests.damage(notes, "UPDATE note SET title = 'x' WHERE rowid = 7")
+        #expect(try notes.store.verify().isSound)
+        try notes.store.noteDigest()
+        func changes() throws -> Int? {
+            try notes.database.writeWithoutTransaction { try Int.fetchOne($0, sql: "SELECT total_changes()") }
+        }
+        let before = try changes()
+        try notes.store.noteDigest()
+        #expect(try changes() == before)
+        try VerificationTests.damage(notes, "UPDATE note SET title = 'y' WHERE rowid = 8")
+        // Noting what is new does not take the damage for right.
+        try notes.execute("UPDATE note SET title = 'new' WHERE rowid = 9")
+        try notes.store.noteDigest()
+        #expect(try notes.store.verify().problems.count { $0.contains("behind Kith's back") } == 1)
+    }
+
     @Test("looking again goes round the whole store, and writes nothing where nothing has changed")
     func patrol() throws {
         let notes = try TestStore()

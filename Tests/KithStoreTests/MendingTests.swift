@@ -62,6 +62,11 @@ struct MendingTests {
         #expect(try first.store.recomputedDigest() == second.store.recomputedDigest())
         #expect(sessions.statuses.allSatisfy { $0?.isIdentical == true })
         let named = sessions.statuses.flatMap { $0?.mended ?? [] }
+        // It is remembered, whatever becomes of the session.
+        let mendings = try [first, second].compactMap { try $0.store.mending() }
+        #expect(!mendings.isEmpty && mendings.allSatisfy { $0.rowCount > 0 && $0.milliseconds > 0 })
+        for notes in [first, second] { try notes.store.forgetMending() }
+        #expect(try first.store.mending() == nil && second.store.mending() == nil)
         let id = try #require(RowID(bytes: "0000000000000050".utf8))
         let next = try #require(RowID(bytes: "0000000000000051".utf8))
         #expect(named.contains { $0.table == Array("note".utf8) && [id, next].contains($0.row) })

@@ -57,7 +57,7 @@ import Testing
         let before = try ids(a).union(ids(b))
         a.start()
         b.start()
-        #expect(a.node.status.state == .localOnly && b.node.status.state == .localOnly)
+        try await a.until { a.node.status.state == .localOnly && b.node.status.state == .localOnly }
         // The port is known only once a device is trusted.
         try a.trust.admit(asTrusted(b), into: Household.founded(as: "a", by: a.trust.key()))
         try pair(a, b, port: try await a.port())

@@ -11,8 +11,9 @@ import Testing
     private let own = DeviceKey().id
     private let member = DeviceKey().id
 
-    private func announcement(_ name: String, tag: [UInt8]? = nil, port: UInt16 = 4747) throws -> Announcement {
+    private func announcement(_ name: String, tag: [UInt8]? = nil, port: UInt16 = 4747, app: AppID? = "test") throws -> Announcement {
         var attributes = TXTRecord()
+        if let app { try attributes.set("a", to: AppMark(of: app).bytes) }
         if let tag { try attributes.set("t", to: tag) }
         return Announcement(
             name: try #require(InstanceName(bytes: Array(name.utf8))), host: "x.local.", port: port,
@@ -24,7 +25,7 @@ import Testing
     }
 
     @Test func aMemberHeedsOnlyMembersAndNotItself() throws {
-        var book = AnnouncementBook()
+        var book = AnnouncementBook(of: "test")
         book.trust([member], own: own, secrets: [try secret])
         _ = book.found(try announcement("stranger"))
         _ = book.found(try announcement("forger", tag: [UInt8](repeating: 0, count: 16)))
@@ -38,7 +39,7 @@ import Testing
     }
 
     @Test func aDeviceWithoutASecretHeedsEverybodyWhoDoesNotPair() throws {
-        var book = AnnouncementBook()
+        var book = AnnouncementBook(of: "test")
         book.trust([member], own: own, secrets: [])
         var pairing = TXTRecord()
         try pairing.set("pair", to: [1])
@@ -51,8 +52,31 @@ import Testing
         #expect(book.targets(wallClockMilliseconds: now).map(\.device) == [member])
     }
 
+    @Test func whatIsOfAnotherAppOrOfNoneIsNotSeen() throws {
+        var book = AnnouncementBook(of: "test")
+        book.trust([member], own: own, secrets: [])
+        #expect(try !book.found(announcement("other", app: "pantry")))
+        #expect(try !book.found(announcement("nameless", app: nil)))
+        #expect(try book.found(announcement("same")))
+        #expect(book.targets(wallClockMilliseconds: now).count == 1)
+        // A device on which the app was changed for another one, under the same name.
+        #expect(try !book.found(announcement("same", app: "pantry")))
+        #expect(book.targets(wallClockMilliseconds: now).isEmpty)
+        var secretBook = AnnouncementBook(of: "test")
+        secretBook.trust([member], own: own, secrets: [try secret])
+        let tag = try AnnouncementTag(of: member, secret: secret, milliseconds: now).bytes
+        #expect(try !secretBook.found(announcement("member", tag: tag, app: "pantry")))
+    }
+
+    @Test func noTwoAnnouncementsOfOneAppLookAlike() {
+        let marks = (0..<200).map { _ in AppMark(of: "test").bytes }
+        #expect(Set(marks).count == marks.count && Set(marks.map { $0.suffix(8) }).count == marks.count)
+        #expect(marks.allSatisfy { AppMark.isMark($0, of: "test") && !AppMark.isMark($0, of: "tesu") })
+        #expect(!AppMark.isMark(nil, of: "test") && !AppMark.isMark([], of: "test") && !AppMark.isMark(marks[0] + [0], of: "test"))
+    }
+
     @Test func aFloodOfForgedAnnouncementsIsBoundedAndTheMemberIsFound() throws {
-        var book = AnnouncementBook()
+        var book = AnnouncementBook(of: "test")
         book.trust([member], own: own, secrets: [try secret])
         _ = book.found(try announcement("member", tag: AnnouncementTag(of: member, secret: secret, milliseconds: now).bytes))
         var kept = 0

@@ -95,6 +95,24 @@ import Testing
         await b.stop()
     }
 
+    @Test func whatTheDiskHasChangedIsFetchedAgainAsSoonAsItIsNoticed() async throws {
+        let (a, b) = (try Self.node(), try Self.node { $0.attachmentBytesFetched = 0 })
+        try await connect(a, b)
+        let content = Self.content(600_000)
+        let id = try a.store.attach(content)
+        #expect(try b.store.attach(content) == id)
+        try a.add(id)
+        try await b.until { b.count == 1 }
+        guard case .present(let file) = b.store.attachmentState(id) else { return }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.url.path)
+        try Data(content.dropLast() + [content[599_999] ^ 1]).write(to: file.url)
+        #expect(try b.store.verifyAttachments() == [id])
+        try await b.until { try b.store.verifyAttachments().isEmpty }
+        #expect([UInt8](try Data(contentsOf: file.url)) == content)
+        await a.stop()
+        await b.stop()
+    }
+
     @Test func bytesThatComeLaterAreToldToWhoAskedAndAreSeenByObservations() async throws {
         let (a, b) = (try Self.node(), try Self.node())
         try await connect(a, b)

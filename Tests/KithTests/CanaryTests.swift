@@ -35,7 +35,7 @@ import Testing
         let (a, b) = (try TestNode(), try TestNode())
         for index in 0..<50 { try a.add("canary-\(index)-yellow") }
         let loud = { (node: TestNode) in
-            var configuration = NodeConfiguration()
+            var configuration = NodeConfiguration(app: "test")
             configuration.port = 0
             configuration.usesDiscovery = false
             let logger = Logger(label: "test", factory: { _ in Recorder(lines: lines) })

@@ -33,7 +33,7 @@ import Testing
         for index in 0..<30 { try b.add("alone \(index)") }
         a.start()
         b.start()
-        #expect(a.node.status.state == .localOnly)
+        try await a.until { a.node.status.state == .localOnly }
         try a.trust.admit(asTrusted(b), into: Household.founded(as: "a", by: a.key))
         let port = try await a.port()
         try pair(a, b, port: port)

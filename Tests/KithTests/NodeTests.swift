@@ -80,8 +80,7 @@ import Testing
         let a = try TestNode()
         a.start()
         try a.add("alone")
-        try await Task.sleep(for: .milliseconds(50))
-        #expect(a.node.status.state == .localOnly)
+        try await a.until { a.node.status.state == .localOnly }
         #expect(a.node.status.port == nil)
         #expect(a.node.status.remedy?.contains("kith device add") == true)
         #expect(try a.titles() == ["alone"])
@@ -116,6 +115,22 @@ import Testing
         await b.stop()
     }
 
+    @Test func aDeviceOfAnotherAppGetsNothingAndIsToldWhy() async throws {
+        let (diary, pantry) = (try TestNode(app: "diary"), try TestNode(app: "pantry"))
+        try diary.trust(pantry)
+        diary.start()
+        try diary.add("dear diary")
+        try pantry.trust(diary, port: try await diary.port())
+        pantry.start()
+        for node in [diary, pantry] {
+            try await node.until { node.node.status.peers.first?.lastError?.contains("different apps") == true }
+        }
+        #expect(try pantry.titles().isEmpty)
+        #expect(diary.node.status.state != .upToDate && pantry.node.status.state != .upToDate)
+        await diary.stop()
+        await pantry.stop()
+    }
+
     @Test func aDeviceThatIsRemovedIsCutOff() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         try await connect(a, b)
@@ -136,7 +151,7 @@ import Testing
         a.start()
         let port = try await a.port()
         try b.trust(a)
-        var configuration = NodeConfiguration()
+        var configuration = NodeConfiguration(app: "test")
         configuration.port = port
         configuration.usesDiscovery = false
         let second = Node(store: b.store, key: b.key, trust: b.trust, configuration: configuration)

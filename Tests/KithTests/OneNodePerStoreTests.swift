@@ -9,7 +9,7 @@ import Testing
         try a.trust(b)
         a.start()
         _ = try await a.port()
-        let second = Node(store: a.store, key: a.key, trust: a.trust)
+        let second = Node(store: a.store, key: a.key, trust: a.trust, configuration: NodeConfiguration(app: "test"))
         await #expect {
             try await second.run()
         } throws: { error in

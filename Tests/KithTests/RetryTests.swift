@@ -32,6 +32,7 @@ import Testing
         let node = try TestNode(options: options)
         try node.add("the last note")
         let board = StatusBoard()
+        board.runs(true)
         let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let hub = SessionHub(node.store) { _ in }
         let loop = DurabilityLoop(store: node.store, hub: hub, board: board, changes: changes, retryMilliseconds: 10)

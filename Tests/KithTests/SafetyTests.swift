@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
-import Kith
 import KithCausality
 import KithStore
 import KithSync
 import KithTrust
 import Testing
+
+@testable import Kith
 
 /// The risk: something is called safe that only this device has.
 @Suite struct SafetyTests {
@@ -24,12 +25,14 @@ import Testing
 
     @Test func onlyDevicesThatSaidThatTheyHoldItCount() async throws {
         let (a, b, c) = (try TestNode(), try TestNode(), try TestNode())
-        #expect(try a.store.safety(among: []).sentence == "Everything is on this device alone.")
+        #expect(try a.store.safety(among: []).sentence == "Nothing is written here yet.")
         try a.trust.add(device(b, "kitchen"))
         try a.trust.add(device(c, "phone"))
         for index in 0..<3 { try a.add("note \(index)") }
         try a.store.setMembers([b.key.id.bytes, c.key.id.bytes])
-        #expect(try a.store.safety(among: a.trust.devices).sentence == "3 changes are only here.")
+        #expect(try a.store.safety(among: []).sentence == "Everything is on this device alone.")
+        #expect(try a.store.safety(among: a.trust.devices).sentence == "Not confirmed yet: no other device has said what it holds.")
+        #expect(try a.store.safety(among: a.trust.devices).commitsHereOnly == 3)
         a.start()
         for node in [b, c] {
             try node.trust.add(device(a, "desk", port: try await a.port()))
@@ -57,6 +60,87 @@ import Testing
         await a.stop()
     }
 
+    @Test func theBytesOfAttachmentsCountAndADeviceHasThemWhenItSaysSo() async throws {
+        let sql = "CREATE TABLE photo (id BLOB PRIMARY KEY NOT NULL, file TEXT)"
+        let tables = [TrackedTable("photo", attachments: ["file"])]
+        var options = KithStore.Options()
+        options.attachmentBytesFetched = 100
+        let (a, b) = (try TestNode(sql: sql, tables: tables), try TestNode(sql: sql, tables: tables, options: options))
+        try a.trust.add(device(b, "attic"))
+        a.start()
+        try b.trust.add(device(a, "desk", port: try await a.port()))
+        b.start()
+        func sentence(_ node: TestNode) throws -> String { try node.store.safety(among: node.trust.devices).sentence }
+        func attach(_ count: Int) async throws -> AttachmentID {
+            let id = try a.store.attach(Array(repeating: 1, count: count))
+            try await a.database.write { db in
+                try db.execute(sql: "INSERT INTO photo (id, file) VALUES (randomblob(16), ?)", arguments: [id.description])
+            }
+            return id
+        }
+        _ = try await attach(100)
+        try await a.until { try sentence(a) == "Everything you wrote is safe on: attic." }
+        // The row travels, the film does not.
+        let film = try await attach(300_000)
+        try await b.until { b.store.attachmentState(film) == .notFetched(sizeBytes: 300_000) }
+        try await a.until { try sentence(a) == "Rows are safe on attic; 1 attachment (292 KiB) is only here." }
+        let safety = try a.store.safety(among: a.trust.devices)
+        #expect(safety.holders.isEmpty && safety.rowHolders.map(\.name) == ["attic"])
+        #expect(safety.attachmentsHereOnly == [Safety.LooseAttachment(id: film.description, sizeBytes: 300_000)])
+        // It never wrote anything, and has what the other one has.
+        try await b.until { try sentence(b) == "Everything here is safe on: desk." }
+        _ = try await b.store.attachment(film)
+        try await a.until { try sentence(a) == "Everything you wrote is safe on: attic." }
+        // What is lost there is told when it is noticed.
+        guard case .present(let file) = b.store.attachmentState(film) else { return }
+        try FileManager.default.removeItem(at: file.url)
+        await b.stop()
+        try await a.until { a.node.status.peers.allSatisfy { $0.state == .notReachable } }
+        b.start()
+        try await a.until { try sentence(a).hasSuffix("1 attachment (292 KiB) is only here.") }
+        await a.stop()
+        await b.stop()
+    }
+
+    @Test func nothingIsCalledSafeBeforeAnybodySaidAnything() throws {
+        let (a, b) = (try TestNode(), try TestNode())
+        let devices = [try device(b, "attic")]
+        try a.store.setMembers([b.key.id.bytes])
+        // What holds nothing is held by everybody, and safe nowhere.
+        #expect(try a.store.safety(among: devices).sentence == "Nothing is written here yet.")
+        #expect(try a.store.safety(among: devices).holders.isEmpty)
+        try a.add("a note")
+        #expect(try a.store.safety(among: devices).sentence == "Not confirmed yet: no other device has said what it holds.")
+        try a.store.noteMember(b.key.id.bytes, replica: b.store.summary().replica, durable: VersionVector())
+        #expect(try a.store.safety(among: devices).sentence == "1 change is only here.")
+    }
+
+    @Test func whatIsOnlyHereIsNamedAndCounted() {
+        func holders(_ names: String...) -> [Safety.Holder] { names.map { Safety.Holder(deviceID: $0, name: $0) } }
+        let films = (1...5).map { Safety.LooseAttachment(id: "\($0)", sizeBytes: Int64($0) << 20) }
+        func safety(_ rowHolders: [Safety.Holder], _ commits: UInt64?, _ films: ArraySlice<Safety.LooseAttachment>) -> Safety {
+            Safety(
+                holders: [], rowHolders: rowHolders, devices: 2, devicesHeard: 2, commitsHereOnly: commits,
+                attachmentsHereOnly: Array(films), isEmpty: false, isWrittenHere: true)
+        }
+        let both = holders("attic", "laptop")
+        func texts(_ safety: Safety) -> String { safety.sentence(rows: "Texts") { "film \($0.id)" } }
+        #expect(texts(safety(both, 0, films[..<1])) == "Texts are safe on attic and laptop; film 1 (1.0 MiB) is only here.")
+        #expect(
+            texts(safety(both, 0, films[...]))
+                == "Texts are safe on attic and laptop; film 1 (1.0 MiB), film 2 (2.0 MiB), film 3 (3.0 MiB) and 2 more attachments (9.0 MiB) "
+                + "are only here.")
+        #expect(texts(safety([], 1, films[..<1])) == "1 change, and film 1 (1.0 MiB), are only here.")
+        #expect(
+            texts(safety([], 0, films[..<2]))
+                == "Texts are on other devices, too, though none of them has all yet; film 1 (1.0 MiB) and film 2 (2.0 MiB) are only here.")
+        #expect(safety([], 2_000, films[..<2]).sentence == "2,000 changes, and 2 attachments (3.0 MiB), are only here.")
+        #expect(safety(both, 0, []).sentence == "Everything here is on other devices, too, though none of them has all of it yet.")
+        let label = safety(both, nil, films[..<1]).label(rows: "Text") { _ in "film" }
+        #expect(label == "Text safe on: attic and laptop; film (1.0 MiB) only here.")
+        #expect(safety([], nil, []).label() == "As it is now, only here.")
+    }
+
     @Test func numbersThatAPeerMadeUpCrashNothing() throws {
         let node = try TestNode()
         // The most that the wire allows, of replicas that nobody knows: together more than there are numbers.
@@ -67,7 +151,10 @@ import Testing
             since: VersionVector(), vector: VersionVector(heads.map(\.dot)), target: heads, clock: .zero, isFirst: true, isLast: true,
             position: nil, rowsRemaining: 0, tables: [], rows: [])
         _ = try node.store.apply(slice)
-        let device = try device(try TestNode(), "phone")
+        let phone = try TestNode()
+        let device = try device(phone, "phone")
+        try node.store.setMembers([device.id.bytes])
+        try node.store.noteMember(device.id.bytes, replica: phone.store.summary().replica, durable: VersionVector())
         let safety = try node.store.safety(among: [device])
         #expect(safety.commitsHereOnly == .max)
         #expect(safety.sentence.hasSuffix("changes are only here."))

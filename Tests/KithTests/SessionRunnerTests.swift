@@ -24,7 +24,7 @@ import Testing
         let hub = node.node.hub
         let household = HouseholdExchange(trust: node.trust, hub: hub, logger: Logger(label: "test")) {}
         return SessionRunner(
-            connection, PeerSession.Configuration(group: [], software: "test"), store: node.store, hub: hub,
+            connection, PeerSession.Configuration(app: "test", group: [], software: "test"), store: node.store, hub: hub,
             exchange: node.node.exchange, household: household, onStatus: onStatus)
     }
 

@@ -54,6 +54,7 @@ import Testing
 
     @Test func anObstacleGoesWhenWhatItStoodInTheWayOfSucceeds() {
         let board = StatusBoard()
+        board.runs(true)
         board.obstacle("The disk is full.", to: .flushing)
         board.obstacle("The database is locked.", to: .reading)
         board.obstacle(nil, to: .reading)
@@ -88,8 +89,11 @@ import Testing
             #expect(status.state == state, "\(status.sentence)")
             #expect(status.sentence.contains(words) && status.sentence.hasSuffix("."), "\(status.sentence)")
             #expect((status.remedy != nil) == [.localOnly, .waiting, .stalled].contains(state), "\(status.sentence)")
+            // Whatever it is about, a node that was stopped does nothing of it.
+            facts.isRunning = false
+            #expect(NodeStatus(facts).state == .stopped)
         }
-        #expect(Set(cases.map { $0.4 }) == Set(NodeStatus.State.allCases))
+        #expect(Set(cases.map { $0.4 }) == Set(NodeStatus.State.allCases).subtracting([.stopped]))
         #expect(Set(cases.map { $0.0 }) == Set(HouseholdStanding.allCases))
     }
 

@@ -19,7 +19,7 @@ final class BenchNode {
         self.store = store
         key = try DeviceKey.loadOrCreate(in: notes.folder.appending(path: "keys"))
         trust = try TrustStore(in: notes.folder.appending(path: "keys"), ownID: key.id)
-        var configuration = NodeConfiguration()
+        var configuration = NodeConfiguration(app: "kith.bench")
         configuration.port = port
         configuration.usesDiscovery = false
         node = Node(store: store, key: key, trust: trust, configuration: configuration)

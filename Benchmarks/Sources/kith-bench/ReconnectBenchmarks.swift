@@ -60,7 +60,7 @@ private final class Meeting {
 
     init(_ first: KithStore, _ second: KithStore) {
         stores = [first, second]
-        var configuration = PeerSession.Configuration(group: Array("home".utf8), software: "kith-bench")
+        var configuration = PeerSession.Configuration(app: "kith.bench", group: Array("home".utf8), software: "kith-bench")
         configuration.capabilities.insert(.compression)
         sessions = stores.map { _ in PeerSession(configuration) }
     }

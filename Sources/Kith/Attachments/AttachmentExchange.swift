@@ -2,6 +2,8 @@ import Dispatch
 import KithCausality
 import KithStore
 import KithSync
+import KithTransport
+import KithTrust
 import Logging
 import Synchronization
 
@@ -16,6 +18,8 @@ final class AttachmentExchange: Sendable {
     static let pollMilliseconds = 1_000
     /// How often bytes that nothing refers to are looked for, in polls: six hours.
     static let pollsPerCollection = 21_600
+    /// How often it is looked what is here, whoever brought or removed it, in polls: a minute.
+    static let pollsPerLook = 60
 
     private struct State {
         var fetcher = AttachmentFetcher()
@@ -24,18 +28,19 @@ final class AttachmentExchange: Sendable {
 
     private let store: KithStore
     private let logger: Logger
+    private let holdings: HoldingBook
     private let queue = DispatchQueue(label: "kith.attachments", qos: .utility)
     private let servingQueue = DispatchQueue(label: "kith.attachments.serving", qos: .utility)
     private let state = Mutex(State())
     /// What is under way, on `queue` only.
     private let incoming = Mutex<[AttachmentID: IncomingAttachment]>([:])
-    private let changes: AsyncStream<Void>
-    private let changed: AsyncStream<Void>.Continuation
+    /// Rings when what is wanted may be something else.
+    private let changed = Alarm()
 
     init(_ store: KithStore, logger: Logger) {
         self.store = store
         self.logger = logger
-        (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        holdings = HoldingBook(store, logger: logger)
     }
 
     /// Runs until the task is cancelled.
@@ -48,7 +53,7 @@ final class AttachmentExchange: Sendable {
 
     /// Rows have changed, and perhaps what they refer to.
     func storeChanged() {
-        if store.showsAttachments { changed.yield() }
+        if store.showsAttachments { changed.ring() }
     }
 
     // MARK: Sessions
@@ -58,9 +63,12 @@ final class AttachmentExchange: Sendable {
             state.runners[peer] = runner
             handle(.appeared(peer), &state)
         }
+        holdings.appeared(runner)
+        queue.async { self.holdings.tell() }
     }
 
     func left(_ runner: SessionRunner, as peer: ReplicaID) {
+        holdings.left(runner)
         state.withLock { state in
             // A newer session with the same peer stays.
             guard state.runners[peer] === runner else { return }
@@ -72,6 +80,7 @@ final class AttachmentExchange: Sendable {
     func received(_ message: AttachmentMessage, from peer: ReplicaID, _ runner: SessionRunner) {
         state.withLock { state in
             guard state.runners[peer] === runner else { return }
+            if case .holdings(let news) = message { holdings.hear(news, from: runner.connection.peer.bytes) }
             handle(.received(message, from: peer), &state)
         }
     }
@@ -88,7 +97,7 @@ final class AttachmentExchange: Sendable {
                 }
                 if message == nil {
                     if let peer { self.handle(.lacked(piece.id, to: peer)) }
-                    self.changed.yield()
+                    self.changed.ring()
                 }
                 continuation.resume(returning: FrameCodec.encode(.attachment(message ?? .haveNot(piece.id))))
             }
@@ -98,11 +107,14 @@ final class AttachmentExchange: Sendable {
     // MARK: What is wanted
 
     private func refresh() async {
-        for await _ in changes {
+        while !Task.isCancelled {
+            await changed.sleep(until: nil)
+            if Task.isCancelled { return }
             await withCheckedContinuation { continuation in
                 queue.async {
                     do {
                         self.handle(.wanted(try self.store.wantedAttachments()))
+                        self.holdings.tell()
                     } catch {
                         self.logger.warning("attachments cannot be looked for", metadata: ["reason": "\(error)"])
                     }
@@ -119,9 +131,11 @@ final class AttachmentExchange: Sendable {
         while !Task.isCancelled {
             handle(.tick)
             let seen = store.attachmentWishesChanged()
-            if seen != wishes { changed.yield() }
+            if seen != wishes { changed.ring() }
             wishes = seen
             if polls % Self.pollsPerCollection == 0 { queue.async { self.collectGarbage() } }
+            if polls % Self.pollsPerLook == Self.pollsPerLook - 1 { queue.async { self.holdings.tell() } }
+            queue.async { self.holdings.note() }
             polls += 1
             try? await Task.sleep(for: .milliseconds(Self.pollMilliseconds))
         }
@@ -130,6 +144,7 @@ final class AttachmentExchange: Sendable {
     private func collectGarbage() {
         do {
             try store.collectAttachments()
+            holdings.tell()
         } catch {
             logger.warning("unused attachments cannot be removed", metadata: ["reason": "\(error)"])
         }
@@ -189,7 +204,7 @@ final class AttachmentExchange: Sendable {
             guard var attachment = try incoming.withLock({ $0[id] }) ?? store.incomingAttachment(id) else { return .holds(id, nil) }
             try attachment.append(bytes, chunk: index)
             return try proceed(attachment)
-        case .want, .haveNot, .have:
+        case .want, .haveNot, .have, .holdings:
             return .holds(id, nil)
         }
     }
@@ -205,6 +220,7 @@ final class AttachmentExchange: Sendable {
         guard try store.beginFetching(attachment) else { return .declined(id) }
         if attachment.isComplete {
             try store.finish(attachment)
+            holdings.tell(id)
             return .completed(id)
         }
         incoming.withLock { $0[id] = attachment }

@@ -18,9 +18,13 @@ public struct NetworkDoctor: Sendable {
     private let key: DeviceKey
     private let trust: TrustStore
     private let store: URL
+    private let app: AppID
 
-    /// - Parameter store: the database file, which need not exist.
-    public init(key: DeviceKey, trust: TrustStore, store: URL) {
+    /// - Parameters:
+    ///   - store: the database file, which need not exist.
+    ///   - app: as the node has it in its configuration.
+    public init(key: DeviceKey, trust: TrustStore, store: URL, app: AppID) {
+        self.app = app
         self.key = key
         self.trust = trust
         self.store = store
@@ -37,7 +41,7 @@ public struct NetworkDoctor: Sendable {
         seen.usesDiscovery = usesDiscovery
         seen.freeBytes = freeBytes
         seen.addresses = LocalAddresses.all
-        var book = AnnouncementBook()
+        var book = AnnouncementBook(of: app)
         let devices = trust.devices
         let secrets = trust.standing == .member ? trust.household?.secrets ?? [] : []
         book.trust(devices.map(\.id), own: key.id, secrets: secrets)

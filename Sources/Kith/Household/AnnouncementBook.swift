@@ -4,16 +4,21 @@ import KithTrust
 
 /// What is announced on the network, and whose it is. A pure value.
 ///
-/// A member of a household heeds only what another member announces; a device that cannot tell yet heeds everybody.
+/// What another app announces is not heeded. A member of a household heeds only what another member announces; a device that cannot tell yet heeds everybody.
 struct AnnouncementBook: Sendable {
     /// The attribute that carries an ``AnnouncementTag``.
     static let attribute = "t"
     /// Most announcements kept; more than discovery follows.
     static let announcementsMax = 512
 
+    private let app: AppID
     private var announcements: [InstanceName: Announcement] = [:]
     private var recognizer: AnnouncementTag.Recognizer?
     private var ownID: DeviceID?
+
+    init(of app: AppID) {
+        self.app = app
+    }
 
     /// Whom to recognise from now on. Without secrets everybody is heeded.
     mutating func trust(_ devices: [DeviceID], own: DeviceID, secrets: [HouseholdSecret]) {
@@ -25,6 +30,10 @@ struct AnnouncementBook: Sendable {
     mutating func found(_ announcement: Announcement) -> Bool {
         // A pairing window answers nobody who does not pair.
         if announcement.attributes["pair"] != nil { return false }
+        guard AppMark.isMark(announcement.attributes[AppMark.attribute], of: app) else {
+            announcements[announcement.name] = nil
+            return false
+        }
         guard announcements[announcement.name] != nil || announcements.count < Self.announcementsMax else { return false }
         announcements[announcement.name] = announcement
         return true

@@ -21,11 +21,12 @@ actor Farewell {
     /// The record by which this device leaves, and what a member is to hear.
     private let farewell: (id: MembershipRecord.ID, messages: [HouseholdMessage])?
     private var planner = DialPlanner()
-    private var announcements = AnnouncementBook()
+    private var announcements: AnnouncementBook
     private var random = SystemRandomNumberGenerator()
 
     init(_ node: Node) throws {
         self.node = node
+        announcements = AnnouncementBook(of: node.configuration.app)
         farewell = node.trust.farewell
         do throws(TransportError) {
             transport = try Transport(

@@ -7,7 +7,7 @@ import Logging
 
 extension Network {
     /// Announces this node for as long as the task runs: under another name and with another tag each hour, and whenever the
-    /// secret changes. A device without a household announces itself without a tag.
+    /// secret changes. A device without a household announces itself without a tag. All say, by a mark, which app they are of.
     func announce(port: Int, by discovery: Discovery) async {
         var last: AnnouncementTag?
         var isFirst = true
@@ -17,6 +17,7 @@ extension Network {
                 var attributes = TXTRecord()
                 // A short ASCII key with a short value always fits.
                 if let tag { try? attributes.set(AnnouncementBook.attribute, to: tag.bytes) }
+                try? attributes.set(AppMark.attribute, to: AppMark(of: node.configuration.app).bytes)
                 await discovery.announce(Advertisement(port: UInt16(clamping: port), attributes: attributes))
                 (last, isFirst) = (tag, false)
             }

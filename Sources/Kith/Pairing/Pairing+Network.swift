@@ -63,12 +63,14 @@ extension Pairing {
         targets.ended(target, now: MonotonicClock.now)
     }
 
-    /// Notes who announces that it waits to be paired in the same way.
+    /// Notes who announces that it waits to be paired in the same way, for the same app.
     func follow(_ discovery: Discovery) async {
         for await event in discovery.events {
             switch event {
             case .appeared(let announcement), .changed(let announcement):
-                guard announcement.attributes[Self.attribute] == configuration.method.attribute else { continue }
+                guard announcement.attributes[Self.attribute] == configuration.method.attribute,
+                    AppMark.isMark(announcement.attributes[AppMark.attribute], of: configuration.app)
+                else { continue }
                 let addresses = announcement.addresses.compactMap {
                     try? PeerAddress(host: $0.description, port: Int(announcement.port))
                 }

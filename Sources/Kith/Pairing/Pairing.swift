@@ -6,7 +6,7 @@ import Logging
 
 /// A window in which this device can be paired with another one, once.
 ///
-///     let pairing = try Pairing(key: key, trust: trust, configuration: PairingConfiguration(name: "attic"))
+///     let pairing = try Pairing(key: key, trust: trust, configuration: PairingConfiguration(app: "org.example.pantry", name: "attic"))
 ///     async let outcome = pairing.run()
 ///     for await event in pairing.events {
 ///         if case .compare(let code) = event { await pairing.answer(isSame: askWhether(code), to: code) }
@@ -114,6 +114,7 @@ public actor Pairing {
         var attributes = TXTRecord()
         // A short ASCII key with a short value always fits.
         try? attributes.set(Self.attribute, to: configuration.method.attribute)
+        try? attributes.set(AppMark.attribute, to: AppMark(of: configuration.app).bytes)
         await discovery.announce(Advertisement(name: ownName, port: UInt16(clamping: port), attributes: attributes))
     }
 
@@ -160,7 +161,7 @@ public actor Pairing {
     private func makeAttempt(_ connection: Connection) -> PairingAttempt {
         var session = PairingSession.Configuration(
             own: key.id.bytes, peer: connection.peer.bytes, role: connection.isInitiator ? .initiator : .acceptor,
-            method: configuration.method.method)
+            app: configuration.app, method: configuration.method.method)
         session.name = Array(ProposedName.sanitized(Array(configuration.name.utf8)).utf8)
         session.port = UInt16(clamping: configuration.nodePort)
         session.household = claim
@@ -224,7 +225,7 @@ extension PairingFailure.Code {
     /// Whether trying again at the same device leads nowhere.
     fileprivate var isFinal: Bool {
         switch self {
-        case .refused, .wrongToken, .otherMethod, .unsupportedVersion, .commitmentBroken: true
+        case .refused, .wrongToken, .otherMethod, .unsupportedVersion, .commitmentBroken, .otherApp: true
         default: false
         }
     }

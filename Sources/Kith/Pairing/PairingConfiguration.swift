@@ -21,6 +21,8 @@ public struct PairingConfiguration: Sendable {
     public static let tokenMilliseconds: Int64 = 600_000
 
     public var method: Method
+    /// The app that is paired: windows of another one are not seen, and its devices are refused.
+    public var app: AppID
     /// What this device calls itself. Only the device that it pairs with is told.
     public var name: String
     /// Where the other device waits; `nil` to look for it by mDNS alone.
@@ -36,8 +38,9 @@ public struct PairingConfiguration: Sendable {
     /// How long others may try.
     public var windowMilliseconds: Int64
 
-    public init(_ method: Method = .numbers, name: String, address: PeerAddress? = nil) {
+    public init(_ method: Method = .numbers, app: AppID, name: String, address: PeerAddress? = nil) {
         self.method = method
+        self.app = app
         self.name = name
         self.address = address
         if case .numbers = method { windowMilliseconds = Self.windowMilliseconds } else { windowMilliseconds = Self.tokenMilliseconds }

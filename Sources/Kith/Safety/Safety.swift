@@ -1,13 +1,15 @@
 import KithCausality
 import KithStore
+import KithSync
 import KithTrust
 
 /// Which other devices would still have what was written here if this one were gone, as far as it is known here.
 ///
-/// A device counts only when it has said that the commits in question would survive a loss of power there. News of this is
-/// written down some seconds after it comes, so the answer may be a little behind, and never ahead.
+/// A device counts only when it has said that the commits in question would survive a loss of power there, and that it has the bytes
+/// of the attachments on its disk. News of this is written down some seconds after it comes, so the answer may be a little behind, and
+/// never ahead.
 public struct Safety: Codable, Hashable, Sendable {
-    /// A trusted device that holds everything.
+    /// A trusted device.
     public struct Holder: Codable, Hashable, Sendable {
         /// The device's id, in its readable form.
         public let deviceID: String
@@ -15,59 +17,103 @@ public struct Safety: Codable, Hashable, Sendable {
         public let name: String
     }
 
-    /// Those that hold everything, in the order of their names.
+    /// An attachment that is here, and that no other device is known to have.
+    public struct LooseAttachment: Codable, Hashable, Sendable {
+        /// The content's name, as it stands in a column.
+        public let id: String
+        public let sizeBytes: Int64
+    }
+
+    /// Those that hold everything, the bytes of attachments included, in the order of their names.
     public let holders: [Holder]
+    /// Those that hold all rows, whether or not they have the bytes of attachments.
+    public let rowHolders: [Holder]
     /// How many trusted devices there are.
     public let devices: Int
+    /// How many of them have ever said what they hold.
+    public let devicesHeard: Int
     /// Commits that no other device is known to hold; `nil` where single commits were not counted.
     public let commitsHereOnly: UInt64?
-
-    init(holders members: [Member], among devices: [TrustedDevice], commitsHereOnly: UInt64?) {
-        let ids = Set(members.map(\.device))
-        holders = devices.filter { ids.contains($0.id.bytes) }
-            .map { Holder(deviceID: $0.id.description, name: $0.name.isEmpty ? $0.id.shortDescription : $0.name) }
-            .sorted { ($0.name, $0.deviceID) < ($1.name, $1.deviceID) }
-        self.devices = devices.count
-        self.commitsHereOnly = commitsHereOnly
-    }
-
-    /// The names of the holders, for a sentence: `attic, desk and phone`; `nil` if there are none.
-    public var names: String? {
-        guard let last = holders.last?.name else { return nil }
-        return holders.count == 1 ? last : holders.dropLast().map(\.name).joined(separator: ", ") + " and " + last
-    }
-
-    /// The same in plain words, about the whole store.
-    public var sentence: String {
-        if let names { return "Everything you wrote is safe on: \(names)." }
-        if devices == 0 { return "Everything is on this device alone." }
-        switch commitsHereOnly {
-        case 0?: return "Everything you wrote is on other devices, too, though none of them has all of it yet."
-        case 1?: return "1 change is only here."
-        case let count?: return "\(NodeStatus.grouped(Int(clamping: count))) changes are only here."
-        case nil: return "No other device has all of it yet."
-        }
-    }
+    /// Attachments whose bytes no other device is known to hold, the largest first.
+    public let attachmentsHereOnly: [LooseAttachment]
+    /// Whether this store holds nothing at all.
+    public let isEmpty: Bool
+    /// Whether something was written on this device.
+    public let isWrittenHere: Bool
 }
 
 extension KithStore {
     /// Which of the trusted devices hold everything that this store holds.
     /// - Throws: ``StoreError``.
     public func safety(among devices: [TrustedDevice]) throws -> Safety {
-        let trusted = Set(devices.map(\.id.bytes))
+        let evidence = try SafetyEvidence(devices, members())
         var held = VersionVector()
-        for member in try members() where trusted.contains(member.device) { held.join(member.durable) }
+        for member in evidence.members { held.join(member.durable) }
+        let summary = try summary()
         // Of what a peer says of other replicas' commits, the sum can be more than there are numbers.
-        let missing = try summary().vector.entries.reduce(UInt64(0)) { sum, entry in
+        let missing = summary.vector.entries.reduce(UInt64(0)) { sum, entry in
             let (more, overflow) = sum.addingReportingOverflow(entry.sequence - min(entry.sequence, held[entry.replica]))
             return overflow ? .max : more
         }
-        return Safety(holders: try holders(), among: devices, commitsHereOnly: missing)
+        return evidence.safety(
+            rowHolders: try holders(), attachments: try heldAttachments(), commitsHereOnly: missing, isEmpty: summary.vector.isEmpty,
+            isWrittenHere: summary.head(of: summary.replica) != nil)
     }
 
-    /// Which of the trusted devices hold a row as it is now, deletion included; none if the row is not known.
+    /// Which of the trusted devices hold a row as it is now, deletion included, and the attachments that it shows; none if the row is
+    /// not known.
     /// - Throws: ``StoreError``.
     public func safety(ofRow id: RowID, in table: String, among devices: [TrustedDevice]) throws -> Safety {
-        Safety(holders: try holders(table: table, id: id), among: devices, commitsHereOnly: nil)
+        try safety(ofRows: [(table: table, id: id)], among: devices)
+    }
+
+    /// Which of the trusted devices hold all of these rows, as with one; none if one is not known.
+    /// - Throws: ``StoreError``.
+    public func safety(ofRows rows: [(table: String, id: RowID)], among devices: [TrustedDevice]) throws -> Safety {
+        let evidence = try SafetyEvidence(devices, members())
+        var holding: Set<[UInt8]>?
+        var attachments: [HeldAttachment] = []
+        for row in rows {
+            let holders = Set(try holders(table: row.table, id: row.id).map(\.device))
+            holding = holding?.intersection(holders) ?? holders
+            attachments += try heldAttachments(table: row.table, id: row.id)
+        }
+        return evidence.safety(
+            rowHolders: evidence.members.filter { holding?.contains($0.device) == true }, attachments: attachments, commitsHereOnly: nil,
+            isEmpty: false, isWrittenHere: true)
+    }
+}
+
+/// What the trusted devices have said.
+private struct SafetyEvidence {
+    let devices: [TrustedDevice]
+    /// The trusted ones that were ever heard of.
+    let members: [Member]
+
+    init(_ devices: [TrustedDevice], _ members: [Member]) {
+        let trusted = Set(devices.map(\.id.bytes))
+        self.devices = devices
+        self.members = members.filter { trusted.contains($0.device) && $0.replica != nil }
+    }
+
+    func safety(
+        rowHolders: [Member], attachments: [HeldAttachment], commitsHereOnly: UInt64?, isEmpty: Bool, isWrittenHere: Bool
+    ) -> Safety {
+        let heard = Set(members.map(\.device))
+        let rows = Set(rowHolders.map(\.device)).intersection(heard)
+        let all = attachments.reduce(into: rows) { $0.formIntersection($1.holders) }
+        let loose = attachments.filter { heard.isDisjoint(with: $0.holders) }
+            .sorted { ($1.sizeBytes, $0.id) < ($0.sizeBytes, $1.id) }
+        return Safety(
+            holders: holders(all), rowHolders: holders(rows), devices: devices.count, devicesHeard: members.count,
+            commitsHereOnly: commitsHereOnly,
+            attachmentsHereOnly: loose.map { Safety.LooseAttachment(id: $0.id.description, sizeBytes: $0.sizeBytes) }, isEmpty: isEmpty,
+            isWrittenHere: isWrittenHere)
+    }
+
+    private func holders(_ ids: Set<[UInt8]>) -> [Safety.Holder] {
+        devices.filter { ids.contains($0.id.bytes) }
+            .map { Safety.Holder(deviceID: $0.id.description, name: $0.name.isEmpty ? $0.id.shortDescription : $0.name) }
+            .sorted { ($0.name, $0.deviceID) < ($1.name, $1.deviceID) }
     }
 }

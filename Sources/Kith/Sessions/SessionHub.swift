@@ -21,8 +21,8 @@ final class SessionHub: Sendable {
     private let queue = DispatchQueue(label: "kith.commits", qos: .userInitiated)
     private let state = Mutex(State())
     private let retryMilliseconds: Int
-    private let failures: AsyncStream<Void>
-    private let failed: AsyncStream<Void>.Continuation
+    /// Rings when the store could not be read.
+    private let failure = Alarm()
     /// Told why the store cannot be read, and `nil` when it can.
     private let onReading: @Sendable (_ obstacle: String?) -> Void
 
@@ -33,13 +33,16 @@ final class SessionHub: Sendable {
         self.store = store
         self.retryMilliseconds = retryMilliseconds
         self.onReading = onReading
-        (failures, failed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Reads the store again whenever it could not be read. Runs until the task is cancelled.
     func run() async {
-        for await _ in failures {
+        // What could not be read when it was stopped is still to be read.
+        queue.async { self.passOn() }
+        while !Task.isCancelled {
+            await failure.sleep(until: nil)
             try? await Task.sleep(for: .milliseconds(retryMilliseconds))
+            if Task.isCancelled { return }
             queue.async { self.passOn() }
         }
     }
@@ -113,7 +116,7 @@ final class SessionHub: Sendable {
                 // It is still to be read, and nothing is passed on without that.
                 state.withLock { $0.hasChanged = true }
                 onReading(String(describing: error))
-                failed.yield()
+                failure.ring()
                 return
             }
         }

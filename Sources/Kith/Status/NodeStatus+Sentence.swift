@@ -3,6 +3,7 @@ import KithTrust
 extension NodeStatus {
     /// What is known of a node at one moment.
     struct Facts {
+        var isRunning = true
         var peers: [Peer] = []
         var port: Int?
         var mdns = "not used"
@@ -21,7 +22,9 @@ extension NodeStatus {
         let state: State
         let sentence: String
         var remedy: String?
-        if let obstacle = facts.obstacle {
+        if !facts.isRunning {
+            (state, sentence) = (.stopped, "Stopped: nothing is sent or received until the node runs again.")
+        } else if let obstacle = facts.obstacle {
             (state, sentence) = (.stalled, "Not synchronising: \(obstacle)")
             remedy = "Your notes are safe here. Mend this, and the node goes on by itself."
         } else if facts.standing == .removed {

@@ -15,6 +15,8 @@ public struct NodeStatus: Codable, Hashable, Sendable {
         case upToDate
         /// Something keeps the node from synchronising; the sentence says what.
         case stalled
+        /// The node does not run: it was not started yet, or was stopped.
+        case stopped
     }
 
     /// A trusted device.

@@ -22,31 +22,48 @@ final class StatusBoard: Sendable {
         var devices: [TrustedDevice] = []
         var peers: [DeviceID: NodeStatus.Peer] = [:]
         var published: NodeStatus?
+        var readers: [Int: AsyncStream<NodeStatus>.Continuation] = [:]
+        var readersEver = 0
     }
 
-    /// Every change, for the app.
-    let statuses: AsyncStream<NodeStatus>
-    /// Every change, for other processes.
-    let fileStatuses: AsyncStream<NodeStatus>
-    private let continuations: [AsyncStream<NodeStatus>.Continuation]
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init() {
-        // A reader that is slow needs only what is true now.
-        let app = AsyncStream.makeStream(of: NodeStatus.self, bufferingPolicy: .bufferingNewest(1))
-        let file = AsyncStream.makeStream(of: NodeStatus.self, bufferingPolicy: .bufferingNewest(1))
-        (statuses, fileStatuses) = (app.stream, file.stream)
-        continuations = [app.continuation, file.continuation]
-        update { _ in }
+        var state = State()
+        state.facts.isRunning = false
+        self.state = Mutex(state)
+    }
+
+    deinit {
+        for reader in state.withLock(\.readers).values { reader.finish() }
     }
 
     var current: NodeStatus { state.withLock { Self.status(of: $0) } }
 
-    func finish() {
-        for continuation in continuations { continuation.finish() }
+    /// What is true now, and every change from now on, for one reader. It ends with the reader or with the board.
+    var statuses: AsyncStream<NodeStatus> {
+        // A reader that is slow needs only what is true now.
+        let (stream, reader) = AsyncStream.makeStream(of: NodeStatus.self, bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state in
+            state.readersEver += 1
+            state.readers[state.readersEver] = reader
+            let status = Self.status(of: state)
+            state.published = status
+            reader.yield(status)
+            return state.readersEver
+        }
+        reader.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.readers.removeValue(forKey: number) } }
+        return stream
     }
 
+    /// How many read now.
+    var readerCount: Int { state.withLock(\.readers.count) }
+
     // MARK: What is known
+
+    func runs(_ isRunning: Bool) {
+        update { $0.facts.isRunning = isRunning }
+    }
 
     func trust(_ trust: TrustStore) {
         let devices = trust.devices
@@ -147,7 +164,7 @@ final class StatusBoard: Sendable {
             let status = Self.status(of: state)
             guard status != state.published else { return }
             state.published = status
-            for continuation in continuations { continuation.yield(status) }
+            for reader in state.readers.values { reader.yield(status) }
         }
     }
 

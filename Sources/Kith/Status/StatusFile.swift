@@ -33,7 +33,7 @@ public struct StatusFile: Sendable {
     func follow(_ board: StatusBoard, logger: Logger) async {
         var written: NodeStatus?
         var isFailing = false
-        for await _ in board.fileStatuses {
+        for await _ in board.statuses {
             if written != nil { try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds)) }
             while !Task.isCancelled {
                 let status = board.current

@@ -73,6 +73,7 @@ final class Upkeep: Sendable {
             untilGarbage -= Self.settledMilliseconds
             if untilNote <= 0 {
                 note()
+                noteDigest()
                 untilNote = Self.noteMilliseconds
             } else {
                 noteSettled()
@@ -109,6 +110,11 @@ final class Upkeep: Sendable {
                 if state.news[device] == status { state.news[device] = nil }
             }
         }
+    }
+
+    /// Lets later looks notice damage to what was written, also where there is nobody to compare with.
+    private func noteDigest() {
+        attempt("the digest of what was written cannot be stored") { try store.noteDigest() }
     }
 
     private func noteMembers() {

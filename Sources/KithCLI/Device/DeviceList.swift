@@ -21,7 +21,7 @@ struct DeviceList: ParsableCommand {
     func run() throws {
         let trust = try options.trust()
         let known = try options.withNotesIfReadable { notes in
-            (peers: try options.runningNode(for: notes)?.peers ?? [], members: try notes.store.members())
+            (peers: try options.runningNode()?.peers ?? [], members: try notes.store.members())
         }
         let role = trust.standing == .member ? "member" : "addedByHand"
         let records = trust.devices.map { device in

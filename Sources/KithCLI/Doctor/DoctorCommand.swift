@@ -32,16 +32,47 @@ struct DoctorCommand: AsyncParsableCommand {
             return try report.write(to: .output)
         }
         let folders = try options.folders()
-        let trust = try options.trust()
-        var doctor = NetworkDoctor(key: try DeviceKey.load(from: folders.identity), trust: trust, store: folders.notes)
+        let (trust, keyObstacle) = try options.trustIfPossible()
+        let key = try keyObstacle == nil ? DeviceKey.load(from: folders.identity) : DeviceKey()
+        var doctor = NetworkDoctor(key: key, trust: trust, store: folders.notes, app: NotesStore.app)
         doctor.usesDiscovery = !noDiscovery
-        let findings = await doctor.examine(node: try options.withNotesIfReadable(options.runningNode(for:)) ?? nil)
+        let loss = NotesStore.loss(in: folders.notes)
+        let node = try loss != nil ? nil : options.runningNode()
+        var findings = await doctor.examine(node: node)
+        if let keyObstacle {
+            findings.insert(
+                DiagnosisFinding(
+                    "key", .problem, "This machine has no key yet, and none can be made. \(keyObstacle)",
+                    remedy: "Make room on the disk, or choose a folder that can be written: KITH_HOME."), at: 0)
+        }
+        if let obstacle = Self.obstacle(to: folders.notes) {
+            findings.insert(
+                DiagnosisFinding(
+                    "notes", .problem, "The notes can only be read. \(obstacle)",
+                    remedy: "Until this is mended nothing is written or synchronised."),
+                at: 0)
+        }
+        if loss != nil {
+            findings.insert(
+                DiagnosisFinding(
+                    "notes", .problem, "The notes are gone: their file is missing or empty, though there were notes.",
+                    remedy: "Look for a backup, or let the other machines refill it: kith recover"), at: 0)
+        }
         if options.json {
             try Console.output.write(json: findings)
         } else {
             for finding in findings { try Self.write(finding) }
         }
         if findings.contains(where: { $0.verdict == .problem }) { throw ExitCode(CommandFailure.Status.unavailable.rawValue) }
+    }
+
+    /// Why nothing can be written into the folder of the notes; `nil` if something can, or if there is no such folder yet.
+    private static func obstacle(to notes: URL) -> String? {
+        let folder = notes.deletingLastPathComponent()
+        guard FileManager.default.fileExists(atPath: folder.path), !FileManager.default.isWritableFile(atPath: folder.path) else {
+            return nil
+        }
+        return "Its folder \(folder.path) cannot be written."
     }
 
     private static func write(_ finding: DiagnosisFinding) throws {

@@ -7,7 +7,7 @@ struct AttachmentRecord: Encodable {
     let id: String
     let name: String
     let sizeBytes: Int64
-    /// `present`, `onItsWay` or `notFetched`.
+    /// `present`, `onItsWay`, `notFetched` or `damaged`.
     let state: String
     let receivedBytes: Int64
     /// Where the content is; `nil` unless it is present. Not to be written.
@@ -24,6 +24,7 @@ struct AttachmentRecord: Encodable {
         case .present(let file): (state, receivedBytes, path) = ("present", file.sizeBytes, file.url.path)
         case .onItsWay(let received, _): (state, receivedBytes, path) = ("onItsWay", received, nil)
         case .notFetched: (state, receivedBytes, path) = ("notFetched", 0, nil)
+        case .damaged(let received, _): (state, receivedBytes, path) = ("damaged", received, nil)
         }
     }
 }
@@ -38,6 +39,8 @@ extension NoteAttachment {
         case .present: "here"
         case .onItsWay: "on its way, \(Int(fractionReceived * 100)) %"
         case .notFetched: "not fetched: kith note save asks for it"
+        case .damaged where fractionReceived > 0: "damaged; on its way again, \(Int(fractionReceived * 100)) %"
+        case .damaged: "damaged; fetched again when a device has it"
         }
     }
 }
@@ -54,17 +57,5 @@ extension [NoteAttachment] {
             ]
         }
         return table
-    }
-}
-
-/// Numbers of bytes, for people.
-enum ByteText {
-    static func text(_ bytes: Int64) -> String {
-        switch bytes {
-        case ..<1_024: "\(bytes) B"
-        case ..<(1 << 20): "\(bytes >> 10) KiB"
-        case ..<(1 << 30): "\((Double(bytes) / Double(1 << 20) * 10).rounded() / 10) MiB"
-        default: "\((Double(bytes) / Double(1 << 30) * 10).rounded() / 10) GiB"
-        }
     }
 }

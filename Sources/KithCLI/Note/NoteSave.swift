@@ -8,6 +8,8 @@ struct NoteSave: ParsableCommand {
         commandName: "save",
         abstract: "Save a copy of an attachment as a file.",
         discussion: """
+            Its bytes are compared with its hash first: what the disk has changed is never saved, and fetched again.
+
             If it is not here yet, it is asked for, whatever its size, and the command ends with status 75; the running node \
             fetches it as soon as it meets a device that has it.
 
@@ -31,21 +33,31 @@ struct NoteSave: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let attachment = try options.withNotes { notes in
+        let (attachment, file) = try options.withNotes { notes in
             let attachment = try notes.findAttachment(self.attachment, of: notes.find(self.note))
-            if case .present = attachment.state { return attachment }
+            if let file = try notes.provenFile(of: attachment) { return (attachment, file) }
             try notes.fetch(attachment)
+            if try isDamaged(attachment, in: notes) {
+                throw CommandFailure(
+                    .data,
+                    "\(attachment.label) is damaged on this disk, and was not saved. It was asked for; it comes again while `kith up` runs here and on a device that has it."
+                )
+            }
             throw CommandFailure(
                 .temporary,
                 "\(attachment.label) is not here yet (\(attachment.stateText)). It was asked for; it comes while `kith up` runs here and there."
             )
         }
-        guard case .present(let file) = attachment.state else { return }
         if output == "-" { return try write(file) }
         let target = URL(filePath: output ?? attachment.fileName)
         try copy(file, to: target)
         if options.json { return try Console.output.write(json: AttachmentRecord(attachment)) }
         try Console.output.writeLine("Saved \(PlainText.line(target.relativePath)).")
+    }
+
+    private func isDamaged(_ attachment: NoteAttachment, in notes: NotesStore) throws -> Bool {
+        guard let content = attachment.content, case .damaged = notes.store.attachmentState(content) else { return false }
+        return true
     }
 
     private func write(_ file: AttachmentFile) throws {

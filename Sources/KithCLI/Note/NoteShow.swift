@@ -37,7 +37,7 @@ struct NoteShow: ParsableCommand {
         }
         if options.json { return try Console.output.write(json: NoteRecord(note, version: version.description, safety: safety)) }
         if bodyOnly { return try Console.output.write(note.body) }
-        try write(note, safety, to: .output)
+        try write(note, safety, attachments, to: .output)
         if !attachments.isEmpty { try Console.output.writeLine("") }
         try attachments.table.write(to: .output)
         for conflict in conflicts {
@@ -46,7 +46,7 @@ struct NoteShow: ParsableCommand {
         }
     }
 
-    private func write(_ note: Note, _ safety: Safety?, to console: Console) throws {
+    private func write(_ note: Note, _ safety: Safety?, _ attachments: [NoteAttachment], to console: Console) throws {
         let title = note.title.isEmpty ? "(no title)" : PlainText.line(note.title)
         try console.writeLine(console.styled(title, .bold))
         var facts = [console.styled(note.shortID, .dim)]
@@ -57,7 +57,7 @@ struct NoteShow: ParsableCommand {
         }
         try console.writeLine(facts.joined(separator: "  "))
         if let safety {
-            let text = safety.names.map { "Safe on: \($0)." } ?? "As it is now, only here."
+            let text = safety.label(rows: "Text") { loose in attachments.first { $0.content?.description == loose.id }?.name }
             try console.writeLine(console.styled(PlainText.line(text), safety.names == nil ? .yellow : .dim))
         }
         if note.body.isEmpty { return }

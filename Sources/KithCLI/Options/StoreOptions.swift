@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Kith
 import KithNotes
+import Synchronization
 
 /// The options that every command has.
 struct StoreOptions: ParsableArguments {
@@ -11,6 +12,9 @@ struct StoreOptions: ParsableArguments {
     @Flag(help: "Print JSON instead of text for people.")
     var json = false
 
+    @Flag(help: "Say more on standard error: details of an error, and of `up` what happens on the network.")
+    var verbose = false
+
     func folders() throws(CommandFailure) -> Folders {
         try Folders(store: store)
     }
@@ -19,15 +23,21 @@ struct StoreOptions: ParsableArguments {
     func withNotes<Result>(_ body: (NotesStore) throws -> Result) throws -> Result {
         var options = NotesStore.Options()
         options.readsWhileWriting = false
+        options.opensReadOnly = true
         let notes = try NotesStore.open(folders().notes, options: options)
         defer { try? notes.close() }
+        if let reason = notes.readOnlyReason { Self.readOnlyReason.withLock { $0 = reason } }
         return try body(notes)
     }
+
+    /// Why notes were only read, for a line at the end of a command that did what it was to do.
+    static let readOnlyReason = Mutex<String?>(nil)
 
     /// Runs `body` with the notes open, for a command that has more to say than what is in them. Returns `nil` where there are none
     /// yet, and where they cannot be read; a line on standard error then says why.
     func withNotesIfReadable<Result>(_ body: (NotesStore) throws -> Result) throws -> Result? {
-        guard FileManager.default.fileExists(atPath: try folders().notes.path) else { return nil }
+        let file = try folders().notes
+        guard FileManager.default.fileExists(atPath: file.path) || NotesStore.loss(in: file) != nil else { return nil }
         do {
             return try withNotes(body)
         } catch {
@@ -38,20 +48,28 @@ struct StoreOptions: ParsableArguments {
     }
 
     /// What the node that runs for these notes says of itself; `nil` if none runs. One that was killed could not remove its status.
-    func runningNode(for notes: NotesStore) throws -> NodeStatus? {
-        guard let status = StatusFile(forStore: try folders().notes).read() else { return nil }
-        do {
-            try notes.store.takeNodeLock().release()
-            return nil
-        } catch let error as StoreError where error.code == .busy {
-            return status
-        }
+    func runningNode() throws -> NodeStatus? {
+        let file = try folders().notes
+        return KithStore.isSynchronized(at: file.path) ? StatusFile(forStore: file).read() : nil
     }
 
     /// The trusted devices. Where there is no key yet, none is made for this.
     func trustedDevices() throws -> [TrustedDevice] {
         let folder = try folders().identity
         return try TrustStore(in: folder, ownID: DeviceKey.load(from: folder).id).devices
+    }
+
+    /// The same for commands that say how things stand: where this device has no key and none can be made, it trusts nobody, and `obstacle`
+    /// says why.
+    func trustIfPossible() throws -> (trust: TrustStore, obstacle: String?) {
+        do {
+            return (try trust(), nil)
+        } catch let error as TrustError where error.code == .fileSystem {
+            let folder = try folders().identity
+            // Whoever has a key needs nothing to be written.
+            if let key = try? DeviceKey.load(from: folder) { return (try TrustStore(in: folder, ownID: key.id), nil) }
+            return (try TrustStore(in: folder, ownID: DeviceKey().id), error.message)
+        }
     }
 
     /// The list of trusted devices; this device gets its key if it has none yet.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Kith
+import KithNotes
 
 struct PairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -84,7 +85,7 @@ struct PairCommand: AsyncParsableCommand {
         }
         let hostName = ProcessInfo.processInfo.hostName.prefix { $0 != "." }
         var configuration = PairingConfiguration(
-            method, name: name ?? String(hostName), address: try address.map { try PeerAddress(parsing: $0) })
+            method, app: NotesStore.app, name: name ?? String(hostName), address: try address.map { try PeerAddress(parsing: $0) })
         configuration.port = port
         configuration.usesDiscovery = !noDiscovery
         configuration.joinsOther = join

@@ -19,17 +19,31 @@ struct StatusCommand: ParsableCommand {
 
     func run() throws {
         let folders = try options.folders()
-        let trust = try options.trust()
+        let (trust, keyObstacle) = try options.trustIfPossible()
+        let lost = NotesStore.loss(in: folders.notes)
         let known = try options.withNotesIfReadable { notes in
-            (
-                node: try options.runningNode(for: notes), safety: try notes.store.safety(among: trust.devices),
-                attachments: try notes.store.wantedAttachments().count
+            let safety = try notes.store.safety(among: trust.devices)
+            return (
+                node: try options.runningNode(), safety: safety,
+                sentence: safety.sentence(rows: "Texts") { Self.name(of: $0, in: notes) },
+                attachments: try notes.store.wantedAttachments().count,
+                mended: try notes.store.mending().map { mending in
+                    StatusReport.Mended(mending, title: try? notes.title(ofMended: mending))
+                }
             )
         }
-        var report = StatusReport(device: trust.ownID, notes: folders.notes, node: known?.node, trust: trust)
+        var report = StatusReport(
+            device: keyObstacle == nil ? trust.ownID : nil, notes: folders.notes, node: known?.node, trust: trust, loss: lost)
         report.safety = known?.safety
+        report.safetySentence = known?.sentence
         report.attachmentsOnTheirWay = known?.attachments ?? 0
-        if options.json { return try Console.output.write(json: report) }
-        try report.write(to: .output)
+        report.mended = known?.mended
+        report.keyObstacle = keyObstacle
+        if options.json { try Console.output.write(json: report) } else { try report.write(to: .output) }
+        if lost != nil { throw ExitCode(CommandFailure.Status.data.rawValue) }
+    }
+
+    private static func name(of attachment: Safety.LooseAttachment, in notes: NotesStore) -> String? {
+        AttachmentID(attachment.id).flatMap { try? notes.attachments(withContent: $0).first?.name }
     }
 }

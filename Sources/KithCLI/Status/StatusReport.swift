@@ -3,30 +3,68 @@ import Kith
 
 /// What `kith status` says.
 struct StatusReport: Encodable {
-    let device: String
+    /// `nil` if this machine has no key yet, and none can be made.
+    let device: String?
+    /// Why none can be made.
+    var keyObstacle: String?
     let notes: String
     /// Whether a node works on these notes.
     let isRunning: Bool
     /// What is going on, in plain words.
     let sentence: String
+    /// Whether the notes that were in the file are gone.
+    let isLost: Bool
     /// What can be done about it, if anything.
     let remedy: String?
     /// The household, in short; `nil` without one.
     let household: String?
     /// Which other machines hold everything; `nil` without notes, and where they cannot be read.
     var safety: Safety?
+    /// The same in plain words.
+    var safetySentence: String?
     /// Attachments whose bytes are to come from another machine.
     var attachmentsOnTheirWay = 0
+    /// Rows that differed from another machine's without a reason, and were mended here; `nil` if none were since `kith verify` last found
+    /// all well.
+    var mended: Mended?
     /// What the running node says of itself.
     let node: NodeStatus?
 
-    init(device: DeviceID, notes: URL, node: NodeStatus?, trust: TrustStore) {
-        self.device = device.description
+    struct Mended: Encodable {
+        let rows: UInt64
+        let lastTable: String
+        let lastID: String
+        /// The title of the note that the last one belongs to, if it is there.
+        let lastTitle: String?
+        let time: String?
+
+        init(_ mending: Mending, title: String??) {
+            rows = mending.rowCount
+            lastTable = mending.table
+            lastID = mending.row.description
+            lastTitle = title ?? nil
+            time = TimeText(milliseconds: mending.milliseconds)?.iso8601
+        }
+
+        var sentence: String {
+            let what =
+                rows == 1 ? "1 row differed without a reason and was mended" : "\(rows) rows differed without a reason and were mended"
+            let last = lastTitle.map { "\u{201C}\($0)\u{201D}" } ?? "\(lastTable) \(lastID)"
+            return "\(what)\(rows == 1 ? ":" : ", the last of them") \(last). Nothing was lost; run `kith verify`."
+        }
+    }
+
+    init(device: DeviceID?, notes: URL, node: NodeStatus?, trust: TrustStore, loss: StoreLoss?) {
+        self.device = device?.description
         self.notes = notes.path
         self.node = node
         household = trust.household?.id.description
         isRunning = node != nil
-        if let node {
+        isLost = loss != nil
+        if let loss {
+            sentence = "The notes are gone: their file \(loss == .missing ? "is missing" : "is empty"), though there were notes."
+            remedy = "Look for a backup, or let the other machines refill it: kith recover"
+        } else if let node {
             (sentence, remedy) = (node.sentence, node.remedy)
         } else if trust.standing == .removed {
             sentence = "Local only: this machine was removed from its household. Its notes are all here."
@@ -46,9 +84,10 @@ struct StatusReport: Encodable {
     func write(to console: Console) throws {
         try console.writeLine(console.styled(PlainText.line(sentence), style))
         if let remedy { try console.writeLine(PlainText.line(remedy)) }
-        if let safety, safety.devices > 0 {
-            try console.writeLine(console.styled(PlainText.line(safety.sentence), safety.names == nil ? .yellow : nil))
+        if let safety, let safetySentence, safety.devices > 0 {
+            try console.writeLine(console.styled(PlainText.line(safetySentence), safety.names == nil ? .yellow : nil))
         }
+        if let mended { try console.writeLine(console.styled(PlainText.line(mended.sentence), .yellow)) }
         if attachmentsOnTheirWay > 0 {
             let few = attachmentsOnTheirWay == 1 ? "1 attachment is" : "\(NodeStatus.grouped(attachmentsOnTheirWay)) attachments are"
             try console.writeLine("\(few) on the way here.")
@@ -67,7 +106,8 @@ struct StatusReport: Encodable {
     }
 
     private var style: TextStyle {
-        switch node?.state {
+        if isLost { return .red }
+        return switch node?.state {
         case .upToDate: .green
         case .stalled: .red
         default: .bold
@@ -75,7 +115,7 @@ struct StatusReport: Encodable {
     }
 
     private var facts: [(String, String)] {
-        var facts = [("Notes", notes), ("Device", device)]
+        var facts = [("Notes", notes), ("Device", device ?? keyObstacle ?? "none")]
         if let household { facts.append(("House", household)) }
         if let node {
             facts.append(("Port", node.port.map(String.init) ?? "none"))
@@ -117,12 +157,7 @@ struct StatusReport: Encodable {
             let seconds = offset.magnitude / 1_000
             remarks.append("\(name): its clock is \(seconds) seconds \(offset > 0 ? "ahead of" : "behind") this one. Set the clocks.")
         }
-        if let count = peer.rowsMended {
-            let last = (peer.mended ?? []).last.map { ", the last of them \($0)" } ?? ""
-            remarks.append(
-                "\(name): \(count == 1 ? "1 row" : "\(count) rows") differed without a reason and \(count == 1 ? "was" : "were") mended\(last). Nothing was lost; run `kith verify`."
-            )
-        } else if peer.isIdentical == false {
+        if peer.isIdentical == false {
             remarks.append("\(name): it holds other rows than this machine although both know the same; they are being compared.")
         }
         return remarks

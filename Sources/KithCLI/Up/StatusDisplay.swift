@@ -14,6 +14,8 @@ final class StatusDisplay: Sendable {
     }
 
     func show(_ status: NodeStatus) {
+        // Before it runs there is nothing to say, and after it this process ends.
+        if status.state == .stopped { return }
         if isJSON {
             try? console.write(json: status, isCompact: true)
             return

@@ -24,9 +24,6 @@ struct UpCommand: AsyncParsableCommand {
     @Flag(help: "Neither announce this machine nor look for others by mDNS.")
     var noDiscovery = false
 
-    @Flag(help: "Also say what happens on the network, on standard error.")
-    var verbose = false
-
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
@@ -44,7 +41,7 @@ struct UpCommand: AsyncParsableCommand {
         let display = StatusDisplay(.output, asJSON: options.json)
         let node = Node(
             store: notes.store, key: key, trust: trust, configuration: nodeConfiguration,
-            logger: ConsoleLog.logger(isVerbose: verbose, display))
+            logger: ConsoleLog.logger(isVerbose: options.verbose, display))
         if !options.json {
             display.show(line: "kith \(KithCommand.version), device \(key.id.shortDescription), notes in \(folders.notes.path)")
         }
@@ -53,7 +50,7 @@ struct UpCommand: AsyncParsableCommand {
     }
 
     private var nodeConfiguration: NodeConfiguration {
-        var configuration = NodeConfiguration()
+        var configuration = NodeConfiguration(app: NotesStore.app)
         configuration.port = port
         configuration.usesDiscovery = !noDiscovery
         configuration.software = "kith/\(KithCommand.version)"

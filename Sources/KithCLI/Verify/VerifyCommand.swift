@@ -7,8 +7,8 @@ struct VerifyCommand: ParsableCommand {
         commandName: "verify",
         abstract: "Read all of the notes and check that nothing is damaged.",
         discussion: """
-            Checks the file, and that every note agrees with what is known of its changes. Takes a few seconds for \
-            100,000 notes and may run beside `kith up`. Ends with status 65 if something is wrong.
+            Checks the file, that every note agrees with what is known of its changes, and the bytes of all attachments. Takes a few seconds for \
+            100,000 notes, as long as the disk for attachments, and may run beside `kith up`. Ends with status 65 if something is wrong.
 
             EXAMPLES
               kith verify
@@ -18,16 +18,29 @@ struct VerifyCommand: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let result = try options.withNotes { notes in
-            let result = try notes.store.verify()
+        let (result, attachments, damaged) = try options.withNotes { notes in
+            var result = try notes.store.verify()
             // So that the next comparison with another machine looks at every row.
-            if !result.isSound { try notes.store.distrustDigest() }
-            return result
+            if !result.isSound { try? notes.store.distrustDigest() }
+            let count = notes.store.attachmentsHere().count
+            var damaged: [AttachmentRecord] = []
+            for id in try notes.store.verifyAttachments() {
+                let shown = try notes.attachments(withContent: id)
+                damaged += shown.map(AttachmentRecord.init)
+                let name = shown.first.map { "The attachment \($0.label)" } ?? "An attachment that only deleted or older notes have"
+                result.problems.append("\(name) is damaged. It is fetched again from a machine that has it.")
+            }
+            if result.isSound, notes.readOnlyReason == nil {
+                // What is sound now shows the next time that it was changed.
+                try notes.store.noteDigest()
+                try notes.store.forgetMending()
+            }
+            return (result, count, damaged)
         }
         if options.json {
-            try Console.output.write(json: Report(result))
+            try Console.output.write(json: Report(result, attachments, damaged))
         } else if result.isSound {
-            try Console.output.writeLine("All is well: \(result.rowCount) rows were read, deleted ones included.")
+            try Console.output.writeLine("All is well: \(result.rowCount) rows were read, deleted ones included\(Self.also(attachments)).")
         } else {
             for problem in result.problems { try Console.output.writeLine(PlainText.line(problem)) }
         }
@@ -37,8 +50,16 @@ struct VerifyCommand: ParsableCommand {
                 .data,
                 """
                 \(isAll ? "" : "at least ")\(result.problems.count) problems were found. Copy the file, then let the other \
-                machines mend it: `kith up` compares with them. If it does not, move the file away and they refill a new one.
+                machines mend it: `kith up` compares with them. If it does not, move the file away and let them refill a new one: kith recover
                 """)
+        }
+    }
+
+    private static func also(_ attachments: Int) -> String {
+        switch attachments {
+        case 0: ""
+        case 1: ", and 1 attachment"
+        default: ", and \(attachments) attachments"
         }
     }
 
@@ -47,8 +68,14 @@ struct VerifyCommand: ParsableCommand {
         /// Rows that were read, deleted ones included.
         let rows: Int
         let problems: [String]
+        /// Attachments whose bytes were read.
+        let attachments: Int
+        /// As notes show them.
+        let damagedAttachments: [AttachmentRecord]
 
-        init(_ result: Verification) {
+        init(_ result: Verification, _ attachments: Int, _ damaged: [AttachmentRecord]) {
+            self.attachments = attachments
+            damagedAttachments = damaged
             isSound = result.isSound
             rows = result.rowCount
             problems = result.problems

@@ -30,7 +30,8 @@ extension NoteAttachment {
     public var fractionReceived: Double {
         switch state {
         case .present: 1
-        case .onItsWay(let received, let size): Double(received) / Double(max(1, size ?? sizeBytes, received))
+        case .onItsWay(let received, let size), .damaged(let received, let size):
+            Double(received) / Double(max(1, size ?? sizeBytes, received))
         case .notFetched: 0
         }
     }

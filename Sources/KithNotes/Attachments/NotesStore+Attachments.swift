@@ -13,14 +13,13 @@ extension NotesStore {
         let name = name ?? file.lastPathComponent
         try NoteLimits.checkAttachmentName(name)
         return try NotesError.mapping {
+            // Before a large file is copied in vain.
+            _ = try database.read { try Self.checkRoom(for: note, $0) }
             let content = try store.attach(contentsOf: file)
             let now = options.nowMilliseconds()
             let id = options.makeID(now)
             try database.write { db in
-                let note = try Self.current(note, db)
-                let count =
-                    try Int.fetchOne(db, sql: "SELECT count(*) FROM attachment WHERE note = ?", arguments: [Data(note.id.bytes)]) ?? 0
-                try NoteLimits.checkAttachmentCount(count + 1)
+                let note = try Self.checkRoom(for: note, db)
                 try db.execute(
                     sql: "INSERT INTO attachment (\(NoteAttachment.columns)) VALUES (?, ?, ?, ?, ?)",
                     arguments: [
@@ -33,6 +32,16 @@ extension NotesStore {
             }
             return attachment
         }
+    }
+
+    /// The note, to which one more attachment may be added.
+    @discardableResult
+    private static func checkRoom(for note: UUID, _ db: Database) throws -> Note {
+        let note = try current(note, db)
+        let sql = "SELECT count(*) FROM attachment WHERE note = ?"
+        let count = try Int.fetchOne(db, sql: sql, arguments: [Data(note.id.bytes)]) ?? 0
+        try NoteLimits.checkAttachmentCount(count + 1)
+        return note
     }
 
     /// The attachments of a note, by name.
@@ -65,6 +74,23 @@ extension NotesStore {
                 .ambiguous, "\(matching.count) attachments are meant by \u{201C}\(reference)\u{201D}. Name one by its id: \(ids)")
         }
         return attachment
+    }
+
+    /// The content of an attachment, after it was read and compared with its hash; `nil` if it is not here or was found damaged. What is
+    /// damaged is set aside, and fetched again.
+    public func provenFile(of attachment: NoteAttachment) throws(NotesError) -> AttachmentFile? {
+        guard let content = attachment.content else { return nil }
+        return try NotesError.mapping { try store.provenAttachment(content) }
+    }
+
+    /// The attachments that have this content, of whichever notes.
+    public func attachments(withContent id: AttachmentID) throws(NotesError) -> [NoteAttachment] {
+        try NotesError.mapping {
+            try database.read { db in
+                let sql = "SELECT \(NoteAttachment.columns) FROM attachment WHERE file = ? ORDER BY name, id"
+                return try Row.fetchAll(db, sql: sql, arguments: [id.description]).compactMap { NoteAttachment(row: $0, in: store) }
+            }
+        }
     }
 
     /// Removes an attachment from its note. Its bytes go some time later, if nothing else refers to them.

@@ -10,10 +10,15 @@ import Kith
 ///
 /// Several processes may have the file open and write; hand ``store`` to a `Node` in one of them to synchronise.
 public final class NotesStore: Sendable {
+    /// The app that the notes' nodes and pairings are of.
+    public static let app: AppID = "kith.notes"
+
     /// What synchronises the notes.
     public let store: KithStore
     let database: any DatabaseWriter
     let options: Options
+    /// Why nothing can be written, for people; `nil` if something can.
+    public let readOnlyReason: String?
 
     /// How a store reads the world and treats its file.
     public struct Options: Sendable {
@@ -32,26 +37,36 @@ public final class NotesStore: Sendable {
         ///
         /// A process that does one thing and ends needs none, and leaves the notes in one file if it is the last to use them.
         public var readsWhileWriting = true
+        /// Whether a new and empty store may take the place of one that was there and is gone, to be refilled by other devices.
+        public var refillsLostStore = false
+        /// Whether notes that cannot be written, on a full disk or a read-only one, are opened to be read, as a copy in memory. Where there is
+        /// no file, and none can be made, that is a copy without notes. See ``NotesStore/readOnlyReason``.
+        public var opensReadOnly = false
 
         public init() {}
     }
 
     /// Opens the notes in `file`, made with its folder (mode 0700) if there is none.
     ///
-    /// - Throws: ``NotesError`` with code `notAStore`, `cannotCreate`, `readOnly`, `busy`, `corrupt` or `diskFull`.
+    /// - Throws: ``NotesError`` with code `notAStore`, `lost`, `cannotCreate`, `readOnly`, `busy`, `corrupt` or `diskFull`.
     public static func open(_ file: URL, options: Options = Options()) throws(NotesError) -> NotesStore {
+        if !options.refillsLostStore, let loss = loss(in: file) { throw NotesError(lost: loss, file) }
+        do {
+            return try openToWrite(file, options)
+        } catch {
+            guard options.opensReadOnly, error.isAboutWriting, let copy = openToRead(file, options, because: error) else { throw error }
+            return copy
+        }
+    }
+
+    private static func openToWrite(_ file: URL, _ options: Options) throws(NotesError) -> NotesStore {
         try NotesFile.createIfMissing(file)
         let waitSeconds = options.busyTimeoutSeconds > 0 ? min(options.busyTimeoutSeconds, 3_600) : 0
         let turn = OpeningTurn(in: file.deletingLastPathComponent(), waitSeconds: waitSeconds)
         defer { withExtendedLifetime(turn) {} }
-        var configuration = Configuration()
+        var configuration = configuration
         configuration.busyMode = .timeout(waitSeconds)
         configuration.journalMode = .wal
-        configuration.prepareDatabase { db in
-            db.add(function: TextFolding.function)
-            // Lists are sorted in memory: what is sorted is all read anyway.
-            try db.execute(sql: "PRAGMA temp_store = MEMORY")
-        }
         let database: any DatabaseWriter = try NotesError.mapping { [configuration] in
             // The last connection that a pool closes cannot write, so that the write-ahead log stays.
             if options.readsWhileWriting { return try DatabasePool(path: file.path, configuration: configuration) }
@@ -60,17 +75,65 @@ public final class NotesStore: Sendable {
         return try NotesStore(database, options: options)
     }
 
+    /// `nil` if the notes cannot be read either.
+    private static func openToRead(_ file: URL, _ options: Options, because error: NotesError) -> NotesStore? {
+        do {
+            let isThere = FileManager.default.fileExists(atPath: file.path)
+            if !isThere, !isPlausible(file) { return nil }
+            let database =
+                try isThere
+                ? KithStore.copyInMemory(ofDatabaseAt: file.path, configuration: configuration)
+                : DatabaseQueue(configuration: configuration)
+            return try NotesStore(database, options: options, copy: KithStore.Options.Copy(of: file.path, because: error.message))
+        } catch {
+            return nil
+        }
+    }
+
+    /// Whether notes could be in this place: what is there of the folders above it are folders.
+    private static func isPlausible(_ file: URL) -> Bool {
+        var folder = file.standardizedFileURL.deletingLastPathComponent()
+        var isFolder: ObjCBool = false
+        while !FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder), folder.path != "/" {
+            folder.deleteLastPathComponent()
+        }
+        return isFolder.boolValue
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            db.add(function: TextFolding.function)
+            // Lists are sorted in memory: what is sorted is all read anyway.
+            try db.execute(sql: "PRAGMA temp_store = MEMORY")
+        }
+        return configuration
+    }
+
     /// Takes over a database that is empty or holds notes, for instance one in memory.
     ///
     /// - Throws: ``NotesError`` with code `notAStore`, `readOnly`, `busy`, `corrupt` or `diskFull`.
-    public init(_ database: any DatabaseWriter, options: Options = Options()) throws(NotesError) {
+    public convenience init(_ database: any DatabaseWriter, options: Options = Options()) throws(NotesError) {
+        try self.init(database, options: options, copy: nil)
+    }
+
+    private init(_ database: any DatabaseWriter, options: Options, copy: KithStore.Options.Copy?) throws(NotesError) {
         self.database = database
         self.options = options
+        readOnlyReason = copy?.reason
         store = try NotesError.mapping {
             try database.barrierWriteWithoutTransaction { $0.add(function: TextFolding.function) }
             try NotesSchema.prepare(database)
-            return try KithStore(database, tables: NotesSchema.tracked)
+            var storeOptions = KithStore.Options()
+            storeOptions.refillsLostStore = options.refillsLostStore
+            storeOptions.copy = copy
+            return try KithStore(database, tables: NotesSchema.tracked, options: storeOptions)
         }
+    }
+
+    /// Whether notes that were in `file` are gone: it is missing or empty, and the files beside it know that there were some.
+    public static func loss(in file: URL) -> StoreLoss? {
+        KithStore.loss(at: file.path)
     }
 
     /// Closes the file. The store cannot be used afterwards.

@@ -37,6 +37,7 @@ struct AttachmentFolder: Sendable {
 
     func outlineFile(_ id: AttachmentID) -> String { content(id) + ".outline" }
     func part(_ id: AttachmentID) -> String { content(id) + ".part" }
+    func damaged(_ id: AttachmentID) -> String { content(id) + ".damaged" }
     func asked(_ id: AttachmentID) -> String { "\(path)/asked/\(id)" }
 
     // MARK: What is there
@@ -60,11 +61,26 @@ struct AttachmentFolder: Sendable {
     }
 
     func state(_ id: AttachmentID) -> AttachmentState {
-        if let size = size(content(id)) { return .present(AttachmentFile(url: URL(filePath: content(id)), sizeBytes: size)) }
+        let here = size(content(id))
+        if let here, hasPlausibleSize(id, here) {
+            return .present(AttachmentFile(url: URL(filePath: content(id)), sizeBytes: here))
+        }
         let total = outlineSize(id)
-        if let received = size(part(id)) { return .onItsWay(receivedBytes: received, sizeBytes: total) }
+        let received = size(part(id))
+        if here != nil || size(damaged(id)) != nil { return .damaged(receivedBytes: received ?? 0, sizeBytes: total) }
+        if let received { return .onItsWay(receivedBytes: received, sizeBytes: total) }
         if total == nil || size(asked(id)) != nil { return .onItsWay(receivedBytes: 0, sizeBytes: total) }
         return .notFetched(sizeBytes: total ?? 0)
+    }
+
+    /// Whether content of this size has as many chunks as its outline: a quick look that finds what was cut off.
+    private func hasPlausibleSize(_ id: AttachmentID, _ bytes: Int64) -> Bool {
+        guard let outline = size(outlineFile(id)) else { return true }
+        return outline == AttachmentOutline.hashedBytes(forContentOf: bytes)
+    }
+
+    func isPresent(_ id: AttachmentID) -> Bool {
+        if case .present = state(id) { true } else { false }
     }
 
     /// The ids in the names of files, each once, sorted.
@@ -78,9 +94,19 @@ struct AttachmentFolder: Sendable {
         return found.sorted()
     }
 
+    /// Those whose content is here, whole; sorted.
+    func held() -> [AttachmentID] {
+        var found: [AttachmentID] = []
+        for folder in names(in: path) where folder.utf8.count == 2 {
+            // Every other file has an ending.
+            found += names(in: "\(path)/\(folder)").compactMap { AttachmentID(folder + $0) }
+        }
+        return found.sorted()
+    }
+
     /// What was asked for and has not come, sorted.
     func askedFor() -> [AttachmentID] {
-        names(in: path + "/asked").compactMap { AttachmentID($0) }.filter { size(content($0)) == nil }.sorted()
+        names(in: path + "/asked").compactMap { AttachmentID($0) }.filter { !isPresent($0) }.sorted()
     }
 
     func names(in folder: String) -> [String] {
@@ -134,7 +160,7 @@ struct AttachmentFolder: Sendable {
     /// Removes all that is kept of an attachment.
     func remove(_ id: AttachmentID) throws {
         // The content last: what is left by a failure is then complete or nothing.
-        for file in [asked(id), part(id), outlineFile(id), content(id) + ".damaged", content(id)]
+        for file in [asked(id), part(id), outlineFile(id), damaged(id), content(id)]
         where unlink(file) != 0 && errno != ENOENT {
             throw FileFailure.error("removed", file)
         }

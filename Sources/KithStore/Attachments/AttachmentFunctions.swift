@@ -7,7 +7,7 @@ extension KithStore {
     ///
     ///     SELECT name, kith_attachment_state(file), kith_attachment_received(file), kith_attachment_size(file) FROM attachment
     ///
-    /// * `kith_attachment_state`: `present`, `on its way` or `not fetched`
+    /// * `kith_attachment_state`: `present`, `on its way`, `not fetched` or `damaged`
     /// * `kith_attachment_received`: the bytes that are here
     /// * `kith_attachment_size`: the bytes of the whole, NULL while they are not known
     ///
@@ -32,12 +32,13 @@ extension KithStore {
             case .present: "present"
             case .onItsWay: "on its way"
             case .notFetched: "not fetched"
+            case .damaged: "damaged"
             }
         }
         add("kith_attachment_received") { state in
             switch state {
             case .present(let file): file.sizeBytes
-            case .onItsWay(let received, _): received
+            case .onItsWay(let received, _), .damaged(let received, _): received
             case .notFetched: 0
             }
         }

@@ -5,6 +5,12 @@ extension AttachmentOutline {
     /// Bytes of the longest ``hashed``.
     static let hashedBytesMax = prefixBytes + hashBytes * AttachmentLimits.chunksMax
 
+    /// Bytes of the ``hashed`` of content that has so many.
+    static func hashedBytes(forContentOf bytes: Int64) -> Int64 {
+        let chunks = max(1, (bytes + Int64(AttachmentLimits.chunkBytes) - 1) / Int64(AttachmentLimits.chunkBytes))
+        return Int64(prefixBytes) + Int64(hashBytes) * chunks
+    }
+
     private static let prefixBytes = Array("kith attachment 1\n".utf8).count + 8
 
     /// The id of the attachment with this outline.

@@ -19,6 +19,17 @@ struct AttachmentReferences {
         }
     }
 
+    /// The attachments that one row shows in these columns.
+    func shown(table: String, columns: [String], key: String, id: RowID) throws -> [AttachmentID] {
+        try columns.compactMap { column in
+            let select = try connection.statement(
+                "SELECT \(quoted(column)) FROM \(quoted(table)) WHERE \(quoted(key)) = ? AND typeof(\(quoted(column))) = 'text'")
+            select.bind(1, blob: id.bytes)
+            defer { select.reset() }
+            return try select.step() ? AttachmentID(digits: select.blob(0)) : nil
+        }
+    }
+
     /// Everything that could be a reference: in the tables that Kith knows, whichever columns this process has declared, and in its
     /// own records, which hold alternatives, those that were superseded lately, deleted rows and rows of unknown tables.
     ///

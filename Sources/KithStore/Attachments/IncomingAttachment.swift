@@ -66,6 +66,10 @@ extension KithStore {
             switch folder.state(id) {
             case .present: continue
             case .onItsWay: wanted.append(id)
+            case .damaged:
+                // What was cut off is not yet out of the way. If that cannot be done now, it is when it has come again.
+                if folder.size(folder.content(id)) != nil { try? folder.setAside(id) }
+                wanted.append(id)
             case .notFetched(let size): if size <= options.attachmentBytesFetched { wanted.append(id) }
             }
         }
@@ -89,10 +93,14 @@ extension KithStore {
         return try IncomingAttachment(id, outline, folder)
     }
 
-    /// Marks the attachment as being fetched, if it is small enough or somebody asked for it. Returns whether it is.
+    /// Marks the attachment as being fetched, if it is small enough, or was here before, or somebody asked for it. Returns whether it is.
     public func beginFetching(_ incoming: IncomingAttachment) throws -> Bool {
         let folder = try attachmentFolder()
-        guard incoming.outline.size <= options.attachmentBytesFetched || folder.size(folder.asked(incoming.id)) != nil else { return false }
+        let id = incoming.id
+        guard
+            incoming.outline.size <= options.attachmentBytesFetched || folder.size(folder.asked(id)) != nil
+                || folder.size(folder.damaged(id)) != nil
+        else { return false }
         _ = try OpenFile(writing: folder.part(incoming.id))
         return true
     }
@@ -101,8 +109,7 @@ extension KithStore {
     public func finish(_ incoming: IncomingAttachment) throws {
         guard incoming.isComplete else { throw StoreError(.failed, "The attachment \(incoming.id) is not complete.") }
         try incoming.finish()
-        let tables = writer.declarations.tables.filter { !$0.attachments.isEmpty }.map(\.name)
-        KithStore.tellObservations(of: tables, database)
+        tellAttachmentObservations()
     }
 
     /// A piece of an attachment that is here, for a peer; `nil` if it is not.
@@ -111,14 +118,14 @@ extension KithStore {
     public func piece(_ piece: AttachmentPiece) throws -> AttachmentMessage? {
         guard let folder = attachments, let file = try OpenFile(reading: folder.content(piece.id)) else { return nil }
         guard let outline = try folder.outline(piece.id) else {
-            try folder.setAside(piece.id)
+            try setAside(piece.id, folder)
             return nil
         }
         guard let index = piece.chunk else { return .outline(piece.id, outline) }
         guard let range = outline.range(ofChunk: index) else { return nil }
         let bytes = try file.read(at: range.lowerBound, count: range.count)
         guard outline.proves(bytes, chunk: index) else {
-            try folder.setAside(piece.id)
+            try setAside(piece.id, folder)
             return nil
         }
         return .chunk(piece.id, index: index, bytes)

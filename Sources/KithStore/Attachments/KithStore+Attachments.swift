@@ -16,7 +16,8 @@ extension KithStore {
     ///     let id = try store.attach(contentsOf: photo)
     ///     try database.write { try $0.execute(sql: "UPDATE note SET photo = ? WHERE id = ?", arguments: [id.description, note]) }
     ///
-    /// The content is on the disk when this returns, whole or not at all. Equal content is kept once. Content that no row refers to
+    /// What is too large, or more than the disk has room for, is refused before anything is copied. The content is on the disk when this
+    /// returns, whole or not at all. Equal content is kept once. Content that no row refers to
     /// is removed some time later: see ``collectAttachments()``.
     /// - Throws: ``StoreError`` with code `notFound` if there is no such file; `valueRejected` if it is no regular file or has more
     ///   than ``AttachmentLimits/bytesMax`` bytes; `diskFull`, `readOnly`; `failed` for a database in memory.
@@ -24,9 +25,10 @@ extension KithStore {
         guard let source = try OpenFile(reading: url.path) else {
             throw StoreError(.notFound, "There is no file \(url.path).")
         }
-        guard try source.size() != nil else {
+        guard let size = try source.size() else {
             throw StoreError(.valueRejected, "\(url.path) is not a regular file. Only files can be attached.")
         }
+        try checkAttachment(ofBytes: size)
         return try attach { try source.read(at: $0, count: AttachmentLimits.chunkBytes) }
     }
 
@@ -40,14 +42,22 @@ extension KithStore {
         attachments?.state(id) ?? .onItsWay(receivedBytes: 0, sizeBytes: nil)
     }
 
-    /// Asks for an attachment, whatever its size, of whichever peer has it.
+    /// Reads an attachment's content and compares it with its hash. If the disk has changed it, it is set aside and asked for again.
+    /// - Returns: the file, of which each byte is as it was attached; `nil` if it is not here, or is damaged: see ``attachmentState(_:)``.
+    /// - Throws: ``StoreError`` if it cannot be read, or not be set aside.
+    public func provenAttachment(_ id: AttachmentID) throws -> AttachmentFile? {
+        guard let folder = attachments, case .present(let file) = folder.state(id) else { return nil }
+        if try folder.isProven(id) { return file }
+        try setAside(id, folder)
+        return nil
+    }
+
+    /// Asks for an attachment, whatever its size, of whichever peer has it. One that is here is read and compared with its hash first.
     ///
     /// The wish is kept until it is fulfilled, also by another process that runs the node.
     public func fetchAttachment(_ id: AttachmentID) throws {
         let folder = try attachmentFolder()
-        if case .present = folder.state(id) { return }
-        try folder.makeFolder(forFile: folder.asked(id))
-        _ = try OpenFile(writing: folder.asked(id))
+        if try provenAttachment(id) == nil { try folder.wish(for: id) }
     }
 
     /// Asks for an attachment and waits until it is here.
@@ -73,16 +83,28 @@ extension KithStore {
     }
 
     /// Reads all attachments and compares them with their hashes. One that is damaged is set aside, beside its place, with the
-    /// ending `.damaged`, and is fetched again from a peer that has it.
-    /// - Returns: the damaged ones, sorted.
+    /// ending `.damaged`, and is fetched again from a peer that has it; where the disk cannot be written it stays where it is.
+    /// - Returns: the damaged ones, those found earlier and not mended yet included; sorted.
     public func verifyAttachments() throws -> [AttachmentID] {
         guard let folder = attachments else { return [] }
         return try folder.ids().filter { id in
-            guard let file = try OpenFile(reading: folder.content(id)) else { return false }
-            if try AttachmentOutline(of: file)?.id == id { return false }
-            try folder.setAside(id)
+            guard folder.size(folder.content(id)) != nil else { return folder.size(folder.damaged(id)) != nil }
+            if try folder.isProven(id) { return false }
+            try? setAside(id, folder)
             return true
         }
+    }
+
+    /// Takes content that is not what its id says out of the way, and lets observations of what may show it look again.
+    func setAside(_ id: AttachmentID, _ folder: AttachmentFolder) throws {
+        try folder.setAside(id)
+        tellAttachmentObservations()
+    }
+
+    /// Lets observations of the tables that may show attachments look again.
+    func tellAttachmentObservations() {
+        let tables = writer.declarations.tables.filter { !$0.attachments.isEmpty }.map(\.name)
+        KithStore.tellObservations(of: tables, database)
     }
 
     private static let attachmentPollMilliseconds = 100
@@ -90,6 +112,23 @@ extension KithStore {
     func attachmentFolder() throws -> AttachmentFolder {
         if let attachments { return attachments }
         throw StoreError(.failed, "A database in memory has no place for attachments. Keep it in a file.")
+    }
+
+    /// What cannot be kept is refused before it is copied; a file that grows meanwhile is noticed all the same.
+    private func checkAttachment(ofBytes size: Int64) throws {
+        if size > AttachmentLimits.bytesMax { throw Self.tooLarge(size) }
+        let folder = try attachmentFolder()
+        try folder.makeFolder(forFile: "\(folder.path)/new/0")
+        guard let free = options.freeBytes(folder.path), free < size else { return }
+        throw StoreError(
+            .diskFull,
+            "The file has \(size >> 20) MiB, and the disk of the store has room for \(free >> 20) MiB. Nothing was copied; free some space."
+        )
+    }
+
+    private static func tooLarge(_ size: Int64?) -> StoreError {
+        let given = size.map { "The file has \($0 >> 20) MiB; an" } ?? "An"
+        return StoreError(.valueRejected, "\(given) attachment has at most \(AttachmentLimits.bytesMax >> 30) GiB. Attach a smaller file.")
     }
 
     /// Copies what `read` returns, from each offset on, until it returns nothing.
@@ -106,7 +145,7 @@ extension KithStore {
             if chunk.isEmpty { break }
             let offset = builder.size
             guard builder.append(chunk) else {
-                throw StoreError(.valueRejected, "An attachment has at most \(AttachmentLimits.bytesMax >> 30) GiB. Attach a smaller file.")
+                throw Self.tooLarge(nil)
             }
             try copy.write(chunk, at: offset, by: folder.writeFile)
             if chunk.count < AttachmentLimits.chunkBytes { break }
@@ -118,7 +157,8 @@ extension KithStore {
         // The write lock of the database keeps the collection of garbage away, in whatever process.
         try write { _, state in
             try AttachmentGarbage(ledger: state.ledger, folder: folder).spare(id)
-            if folder.size(folder.content(id)) == nil { try folder.move(temporary, to: folder.content(id)) }
+            // Over what is there as well: this one is proved.
+            try folder.move(temporary, to: folder.content(id))
         }
         if outline.chunkCount > 1 { try? folder.save(outline, id) }
         try? folder.removeWish(id)
@@ -127,13 +167,29 @@ extension KithStore {
 }
 
 extension AttachmentFolder {
-    /// Takes content that is not what its id says out of the way.
+    /// Whether the content is what the id says. Reads all of it.
+    func isProven(_ id: AttachmentID) throws -> Bool {
+        guard let file = try OpenFile(reading: content(id)) else { return false }
+        return try AttachmentOutline(of: file)?.id == id
+    }
+
+    /// Takes content that is not what its id says out of the way, and asks for it, so that a node in another process hears of it.
     func setAside(_ id: AttachmentID) throws {
-        try move(content(id), to: content(id) + ".damaged")
+        try move(content(id), to: damaged(id))
+        // It is fetched again all the same, somewhat later.
+        try? wish(for: id)
+    }
+
+    /// Asks for content.
+    func wish(for id: AttachmentID) throws {
+        try makeFolder(forFile: asked(id))
+        _ = try OpenFile(writing: asked(id))
     }
 
     /// What was wished for is here.
     func removeWish(_ id: AttachmentID) throws {
-        for file in [asked(id), part(id)] where unlink(file) != 0 && errno != ENOENT { throw FileFailure.error("removed", file) }
+        for file in [asked(id), part(id), damaged(id)] where unlink(file) != 0 && errno != ENOENT {
+            throw FileFailure.error("removed", file)
+        }
     }
 }

@@ -11,6 +11,14 @@ package typealias FileWriting = @Sendable (_ descriptor: Int32, _ bytes: UnsafeR
 
 package let systemWrite: FileWriting = { write($0, $1.baseAddress, $1.count) }
 
+/// Bytes that whoever runs this process may still write into a folder; `nil` where the system does not say. See statvfs(3).
+package let systemFreeBytes: @Sendable (_ folder: String) -> Int64? = { folder in
+    var status = statvfs()
+    guard statvfs(folder, &status) == 0 else { return nil }
+    let (bytes, overflows) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+    return overflows ? nil : Int64(clamping: bytes)
+}
+
 /// A file of the system, closed when nobody holds it any more. Its failures are ``StoreError``s that name it.
 final class OpenFile {
     let path: String

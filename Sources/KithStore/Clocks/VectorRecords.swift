@@ -75,7 +75,8 @@ struct VectorRecords {
         let replica = try replica(catalog)
         var opening = ""
         if case .text(let bytes)? = try meta("opening") { opening = String(decoding: bytes, as: UTF8.self) }
-        return Sentinel.Claim(replica: replica, opening: opening, sequence: try vector(catalog)[replica])
+        let vector = try vector(catalog)
+        return Sentinel.Claim(replica: replica, opening: opening, sequence: vector[replica], isFilled: !vector.isEmpty)
     }
 
     // MARK: Moving on
@@ -218,5 +219,11 @@ struct VectorRecords {
         insert.bind(1, .text(name))
         insert.bind(2, value)
         try insert.run()
+    }
+
+    func removeMeta(_ name: String) throws {
+        let delete = try connection.statement("DELETE FROM kith_meta WHERE name = ?")
+        delete.bind(1, .text(name))
+        try delete.run()
     }
 }

@@ -36,6 +36,12 @@ struct DigestLedger {
         return StoreDigest(vector: vector, rows: record.rows)
     }
 
+    /// Whether there are rows that have changed and are not accounted for.
+    func isBehind() throws -> Bool {
+        let record = try DigestRecord.load(ledger)
+        return try !record.isComplete || !record.accounted.covers(VectorRecords(connection: connection).vector(ledger.catalog))
+    }
+
     /// Reads the next `limit` rows once more, in a circle through the whole store. What was changed behind Kith's back
     /// is found that way: no commit tells of it. Returns these rows.
     ///

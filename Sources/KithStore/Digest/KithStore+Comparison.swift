@@ -61,6 +61,7 @@ extension KithStore {
             let changed = try RowMender(ledger: state.ledger, clock: state.clock, merger: merger).mend(theirs)
             try state.settleReferences(db)
             try DigestLedger(ledger: state.ledger).reread(changed)
+            try MendingRecord(state.ledger).add(changed, nowMilliseconds: options.clock().milliseconds)
             for table in Set(changed.map(\.table)) {
                 guard let tracked = state.ledger.catalog.table(named: table)?.tracked else { continue }
                 try db.notifyChanges(in: Table(tracked.sqlName))

@@ -32,6 +32,18 @@ extension KithStore {
         }
     }
 
+    /// Notes the digest of rows that were written since the last time, so that a later look notices when the disk, or somebody behind Kith's
+    /// back, changes them. What was changed before this is taken as it is.
+    ///
+    /// Costs time in proportion to what was written, in short transactions, and nothing if nothing was.
+    public func noteDigest() throws {
+        if try !read({ try DigestLedger(ledger: $0).isBehind() }) { return }
+        while try write({ _, state in
+            let digests = DigestLedger(ledger: state.ledger)
+            return try digests.advance(rowsMax: Self.digestRowsMax) == nil && !digests.isWaiting()
+        }) {}
+    }
+
     /// The digest of what the store holds now; `nil` while a catch-up is not complete. May take time in proportion to the store.
     public func digest() throws -> StoreDigest? {
         while true {

@@ -18,7 +18,7 @@ struct CommitMark {
     mutating func line(for dot: Dot) -> [UInt8] {
         if replica != dot.replica {
             replica = dot.replica
-            line = Array(Self.beginning(dot.replica, opening).utf8) + Array(repeating: UInt8(ascii: "0"), count: Self.digits)
+            line = Array(Self.beginning(dot.replica.description, opening).utf8) + Array(repeating: UInt8(ascii: "0"), count: Self.digits)
             line.append(UInt8(ascii: "\n"))
         }
         var rest = dot.sequence
@@ -32,12 +32,12 @@ struct CommitMark {
     /// Decimal digits of the largest sequence.
     private static let digits = 20
 
-    /// The newest commit that a file tells of a database's present opening; `nil` if it tells nothing of that.
-    static func sequence(in bytes: [UInt8], for claim: Sentinel.Claim) -> UInt64? {
+    /// The newest commit that a file tells of an opening of a database; `nil` if it tells nothing of that.
+    static func sequence(in bytes: [UInt8], replica: String, opening: String) -> UInt64? {
         let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-        let beginning = beginning(claim.replica, claim.opening)
+        let beginning = beginning(replica, opening)
         return line.hasPrefix(beginning) ? UInt64(line.dropFirst(beginning.count)) : nil
     }
 
-    private static func beginning(_ replica: ReplicaID, _ opening: String) -> String { "\(replica) \(opening) " }
+    private static func beginning(_ replica: String, _ opening: String) -> String { "\(replica) \(opening) " }
 }

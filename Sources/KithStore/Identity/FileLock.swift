@@ -24,6 +24,13 @@ final class FileLock: Sendable {
         guard descriptor >= 0 else { throw Self.failure(path) }
     }
 
+    /// Of a file that is there, without making it; `nil` if it is not.
+    init?(reading path: String) {
+        self.path = path
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 { return nil }
+    }
+
     deinit {
         close(descriptor)
     }

@@ -36,6 +36,14 @@ public final class NodeLock: Sendable {
 }
 
 extension KithStore {
+    /// Whether some process synchronises the store in this file now. Writes nothing, so that it can be asked where nothing can be written.
+    public static func isSynchronized(at path: String) -> Bool {
+        guard let lock = FileLock(reading: path + "-kith-node") else { return false }
+        guard let isFree = try? lock.tryToTake(.shared) else { return false }
+        if isFree { lock.release() }
+        return !isFree
+    }
+
     /// Takes the right to synchronise this store, if no other process has it. The store must outlive the lock.
     ///
     /// - Throws: ``StoreError`` with code `busy`, naming the process that holds the lock; `failed` for a database in

@@ -21,6 +21,8 @@ struct Sentinel: Codable, Hashable {
     var sequence: UInt64
     /// Whether everything was on the disk when the last process closed the store.
     var isClean: Bool
+    /// Whether the database held any commit, whoever's.
+    var isFilled: Bool?
 
     /// The sentinel of a database; `nil` if there is none that can be read.
     init?(path: String) {
@@ -30,13 +32,14 @@ struct Sentinel: Codable, Hashable {
         self = read
     }
 
-    init(replica: ReplicaID, host: HostIdentity, file: DatabaseFile, opening: String, sequence: UInt64) {
-        self.replica = replica.description
+    init(_ claim: Claim, host: HostIdentity, file: DatabaseFile) {
+        replica = claim.replica.description
         machine = host.machine
         boot = host.boot
         inode = file.inode
-        self.opening = opening
-        self.sequence = sequence
+        opening = claim.opening
+        sequence = claim.sequence
+        isFilled = claim.isFilled
         isClean = false
     }
 
@@ -63,6 +66,8 @@ struct Sentinel: Codable, Hashable {
         var opening: String
         /// The replica's newest commit.
         var sequence: UInt64
+        /// Whether there is any commit, whoever's.
+        var isFilled: Bool
     }
 }
 

@@ -40,7 +40,9 @@ final class StorePresence: Sendable {
         guard isFirst else { return nil }
         guard let sentinel = Sentinel(path: sentinelPath) else { return .unknown }
         if let doubt = sentinel.doubt(claim, host: host, file: file) { return doubt }
-        guard let newest = SmallFile.read(lock.path).flatMap({ CommitMark.sequence(in: $0, for: claim) }) else { return nil }
+        let mark = SmallFile.read(lock.path) ?? []
+        let newest = CommitMark.sequence(in: mark, replica: claim.replica.description, opening: claim.opening)
+        guard let newest else { return nil }
         return newest > claim.sequence ? .olderDatabase : nil
     }
 
@@ -90,6 +92,6 @@ final class StorePresence: Sendable {
     }
 
     private func sentinel(_ claim: Sentinel.Claim) -> Sentinel {
-        Sentinel(replica: claim.replica, host: host, file: file, opening: claim.opening, sequence: claim.sequence)
+        Sentinel(claim, host: host, file: file)
     }
 }

@@ -28,6 +28,7 @@ struct MemberRecords {
         for device in known where !devices.contains(device) {
             delete.bind(1, blob: device)
             try delete.run()
+            try HoldingRecords(connection: connection).forget(device)
         }
         let insert = try connection.statement("INSERT OR IGNORE INTO kith_member (device, added, seen) VALUES (?1, ?2, ?2)")
         for device in devices where !known.contains(device) {

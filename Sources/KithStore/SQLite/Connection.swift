@@ -74,6 +74,9 @@ final class Connection {
         return try body()
     }
 
+    /// Whether the open transaction has written something, or is about to.
+    var isWriting: Bool { sqlite3_txn_state(handle, "main") == SQLITE_TXN_WRITE }
+
     /// Lets go of all statements, as must happen before the connection is closed.
     func finalizeStatements() {
         for statement in statements.values { statement.finalize() }

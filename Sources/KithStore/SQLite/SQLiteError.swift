@@ -16,11 +16,25 @@ struct SQLiteError: Error, Sendable, CustomStringConvertible {
         self.init(code: code, message: connection.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory", sql: sql)
     }
 
+    /// Whether the file is damaged.
+    var isDamage: Bool { code & 0xff == SQLITE_CORRUPT || code & 0xff == SQLITE_NOTADB }
+
     /// Whether the row broke a constraint of the user's table.
     var isConstraint: Bool { code & 0xff == SQLITE_CONSTRAINT || code & 0xff == SQLITE_MISMATCH }
 
     /// Whether SQLite's own rule for foreign keys stood against it, at once (a code of its own) or as what a RESTRICT raises.
     var isForeignKey: Bool { code == SQLITE_CONSTRAINT | 3 << 8 || isConstraint && message == "FOREIGN KEY constraint failed" }
+
+    /// In one line, without the statement.
+    var brief: String { Self.brief(code, message) }
+
+    static func brief(_ code: Int32, _ message: String?) -> String {
+        let line = (message ?? "").split(whereSeparator: \.isNewline).first.map(String.init) ?? "no reason given"
+        return "SQLite error \(code): \(line.prefix(briefMax))"
+    }
+
+    /// Most characters of SQLite's own words in a message for people.
+    private static let briefMax = 200
 
     var description: String { "SQLite error \(code): \(message)" + (sql.map { " - while executing `\($0)`" } ?? "") }
 }

@@ -30,6 +30,9 @@ enum Sidecar {
         CREATE TABLE IF NOT EXISTS kith_member (
             device BLOB PRIMARY KEY NOT NULL, replica BLOB, durable BLOB, added INTEGER NOT NULL, seen INTEGER NOT NULL)
             WITHOUT ROWID;
+        -- Attachments that members said they have whole.
+        CREATE TABLE IF NOT EXISTS kith_holding (
+            attachment BLOB NOT NULL, device BLOB NOT NULL, PRIMARY KEY (attachment, device)) WITHOUT ROWID;
         -- Alternatives that were resolved or made room for newer ones, for a while.
         CREATE TABLE IF NOT EXISTS kith_superseded (
             number INTEGER PRIMARY KEY, tbl INTEGER NOT NULL, id BLOB NOT NULL, col INTEGER NOT NULL, value,

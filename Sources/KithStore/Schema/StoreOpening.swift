@@ -150,6 +150,7 @@ struct StoreOpening {
     private func settleIdentity(_ ledger: RowLedger, _ records: VectorRecords) throws -> IdentityDoubt? {
         var doubt: IdentityDoubt?
         if try records.meta("self") == nil {
+            doubt = try newStoreDoubt()
             try records.adopt(options.makeReplicaID(), ledger)
         } else {
             doubt = presence?.doubt(try records.claim(ledger.catalog))
@@ -162,6 +163,16 @@ struct StoreOpening {
             try presence.announce(try records.claim(ledger.catalog), openingBefore: before)
         }
         return doubt
+    }
+
+    /// A new store takes the place of one that was lost only where that was chosen, and by the only process that has it open.
+    private func newStoreDoubt() throws -> IdentityDoubt? {
+        guard let presence, Sentinel.knowsContent(ofDatabaseAt: presence.file.path) else { return nil }
+        guard options.refillsLostStore else { throw StoreError.lost(.erased, at: presence.file.path) }
+        guard presence.isFirst else {
+            throw StoreError(.busy, "A process still has the lost store in \(presence.file.path) open. Stop it first, and try again.")
+        }
+        return .otherDatabase
     }
 
     /// Brings a table's triggers up to date, and takes up rows that were there before them.

@@ -6,8 +6,11 @@ final class TransactionWatch: TransactionObserver, Sendable {
     private let writer: WriterBox
     private let signal: CommitSignal
     private let presence: StorePresence?
+    /// Why nothing may be written; `nil` if something may.
+    private let copy: KithStore.Options.Copy?
 
-    init(_ writer: WriterBox, _ signal: CommitSignal, _ presence: StorePresence?) {
+    init(_ writer: WriterBox, _ signal: CommitSignal, _ presence: StorePresence?, copy: KithStore.Options.Copy?) {
+        self.copy = copy
         self.writer = writer
         self.signal = signal
         self.presence = presence
@@ -16,7 +19,10 @@ final class TransactionWatch: TransactionObserver, Sendable {
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
     func databaseDidChange(with event: DatabaseEvent) {}
 
-    func databaseWillCommit() {
+    func databaseWillCommit() throws {
+        if let copy, writer.state.ledger.connection.isWriting {
+            throw StoreError(.readOnly, "Nothing was changed, for the store can only be read now. \(copy.reason)")
+        }
         writer.state.willCommit()
     }
 

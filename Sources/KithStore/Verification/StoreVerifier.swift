@@ -11,6 +11,18 @@ struct StoreVerifier {
             if result.problems.count < Verification.problemsMax { result.problems.append(problem) }
         }
         try checkFile(report)
+        do {
+            try checkContent(&result)
+        } catch let error as SQLiteError where error.isDamage {
+            report("What comes after cannot be read: \(error.brief).")
+        }
+        return result
+    }
+
+    private func checkContent(_ result: inout Verification) throws {
+        func report(_ problem: String) {
+            if result.problems.count < Verification.problemsMax { result.problems.append(problem) }
+        }
         let records = VectorRecords(connection: ledger.connection)
         let vector = try records.vector(ledger.catalog)
         for table in ledger.catalog.tables {
@@ -35,7 +47,7 @@ struct StoreVerifier {
             let digest = try digests.noted(row.table, row.position.row)
             if digest != nil { noted += 1 }
             if digests.isCurrent(row, record), digest != digests.digest(of: row) {
-                report("\(name) was changed behind Kith's back since it was last compared with other machines.")
+                report("\(name) was changed behind Kith's back since it was last looked at.")
             }
             return true
         }
@@ -44,9 +56,8 @@ struct StoreVerifier {
         if kept != histories { report("The histories of \(kept) texts are kept where rows have \(histories).") }
         let gone = try number("SELECT count(*) FROM kith_digest") - noted
         if gone > 0, record.isComplete {
-            report("\(gone) rows vanished behind Kith's back since they were last compared with other machines.")
+            report("\(gone) rows vanished behind Kith's back since they were last looked at.")
         }
-        return result
     }
 
     private func checkFile(_ report: (String) -> Void) throws {

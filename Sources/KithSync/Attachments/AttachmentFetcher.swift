@@ -199,7 +199,22 @@ public struct AttachmentFetcher: Sendable {
             take(message, AttachmentPiece(id, chunk: nil), from: index)
         case .chunk(let id, let chunk, _):
             take(message, AttachmentPiece(id, chunk: chunk), from: index)
+        case .holdings(let holdings):
+            take(holdings, from: index)
         }
+    }
+
+    /// What a peer says it has is asked of it first; what it says it has no longer, of others.
+    private mutating func take(_ holdings: AttachmentHoldings, from index: Int) {
+        let ids = Set(holdings.ids)
+        let wanted = wanted.filter(ids.contains)
+        if holdings.kind == .noLonger {
+            peers[index].has.subtract(wanted)
+            return
+        }
+        peers[index].has.formUnion(wanted)
+        peers[index].lacks.subtract(wanted)
+        if !wanted.isEmpty { peers[index].isUseless = false }
     }
 
     /// Hands a piece to the store if it was asked for and is still of use.

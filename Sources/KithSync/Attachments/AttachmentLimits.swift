@@ -14,6 +14,10 @@ public enum AttachmentLimits {
     public static let requestsMax = 8
     /// Attachments that a session remembers to have been asked for in vain.
     public static let askersMax = 1_024
+    /// Attachments that one message about holdings names.
+    public static let holdingsAtOnceMax = 1_024
+    /// Attachments that are noted as held by one member; of more it is not known who holds them.
+    public static let holdingsMax = 262_144
     /// How long a peer may take to send a piece before another one is asked, in milliseconds.
     public static let patienceMilliseconds: Int64 = 30_000
     /// The same for a peer that was late several times, in milliseconds. The slowest line that is not cut off takes half of it.

@@ -10,6 +10,46 @@ public enum AttachmentMessage: Hashable, Sendable {
     case haveNot(AttachmentID)
     /// The attachment that was once asked for in vain has come.
     case have(AttachmentID)
+    /// What the sender has whole, on its disk: told when a session opens, and whenever it changes.
+    case holdings(AttachmentHoldings)
+}
+
+/// What a replica says of the attachments that it has whole and on its disk.
+public struct AttachmentHoldings: Hashable, Sendable {
+    public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
+        /// These as well.
+        case also = 0
+        /// These, and none of those that it told before.
+        case only = 1
+        /// These no longer.
+        case noLonger = 2
+    }
+
+    public let kind: Kind
+    /// At most ``AttachmentLimits/holdingsAtOnceMax``.
+    public let ids: [AttachmentID]
+
+    public init(_ kind: Kind, _ ids: [AttachmentID]) {
+        self.kind = kind
+        self.ids = ids
+    }
+
+    /// All of `ids`, however many, in place of what was told before.
+    public static func all(_ ids: [AttachmentID]) -> [AttachmentHoldings] {
+        let first = AttachmentHoldings(.only, Array(ids.prefix(AttachmentLimits.holdingsAtOnceMax)))
+        return [first] + cut(.also, ids.dropFirst(AttachmentLimits.holdingsAtOnceMax))
+    }
+
+    /// What has changed since the last time, as few messages as possible.
+    public static func changes(added: [AttachmentID], removed: [AttachmentID]) -> [AttachmentHoldings] {
+        cut(.also, added[...]) + cut(.noLonger, removed[...])
+    }
+
+    private static func cut(_ kind: Kind, _ ids: ArraySlice<AttachmentID>) -> [AttachmentHoldings] {
+        stride(from: ids.startIndex, to: ids.endIndex, by: AttachmentLimits.holdingsAtOnceMax).map { start in
+            AttachmentHoldings(kind, Array(ids[start..<min(ids.endIndex, start + AttachmentLimits.holdingsAtOnceMax)]))
+        }
+    }
 }
 
 /// A part of an attachment that can be asked for.

@@ -30,6 +30,8 @@ public struct PairingFailure: Error, Hashable, Sendable {
         case connectionLost = 12
         /// Both are in a household, not in the same one, and neither is to leave it.
         case otherHousehold = 13
+        /// The two pair different apps.
+        case otherApp = 14
     }
 
     public let code: Code
@@ -66,6 +68,7 @@ extension PairingFailure: CustomStringConvertible {
             The two devices are in different households. Decide which one to keep, and run `kith pair --join` on the device that \
             is to leave its own; its notes come along and nothing is lost.
             """
+        case .otherApp: "The other device is pairing another app. Pair the same app on both."
         case .connectionLost: "The connection to the other device broke. Try again on both."
         }
     }

@@ -1,7 +1,8 @@
 /// What two devices say to each other while they pair. One message is one frame; see docs/pairing.md, "Messages".
 enum PairingMessage: Hashable, Sendable {
-    /// The initiator's first word. `value` is its commitment when numbers are compared, its nonce when a token is used.
-    case open(version: UInt8, method: UInt8, value: [UInt8])
+    /// The initiator's first word. `value` is its commitment when numbers are compared, its nonce when a token is used; `app` is the hash
+    /// that names its app between these two devices.
+    case open(version: UInt8, method: UInt8, value: [UInt8], app: [UInt8])
     /// The acceptor's nonce.
     case nonce([UInt8])
     /// The nonce that the initiator committed to.
@@ -31,7 +32,7 @@ extension PairingMessage {
 
     var encoded: [UInt8] {
         switch self {
-        case .open(let version, let method, let value): [Kind.open, version, method] + value
+        case .open(let version, let method, let value, let app): [Kind.open, version, method] + value + app
         case .nonce(let nonce): [Kind.nonce] + nonce
         case .reveal(let nonce): [Kind.reveal] + nonce
         case .proof(let proof): [Kind.proof] + proof
@@ -58,9 +59,11 @@ extension PairingMessage {
             let version = try reader.byte()
             guard version == PairingLimits.version else {
                 _ = try reader.raw(reader.remaining)
-                return .open(version: version, method: 0, value: [])
+                return .open(version: version, method: 0, value: [], app: [])
             }
-            return .open(version: version, method: try reader.byte(), value: try reader.raw(PairingLimits.hashBytes))
+            return .open(
+                version: version, method: try reader.byte(), value: try reader.raw(PairingLimits.hashBytes),
+                app: try reader.raw(PairingLimits.hashBytes))
         case Kind.nonce: return .nonce(try reader.raw(PairingLimits.hashBytes))
         case Kind.reveal: return .reveal(try reader.raw(PairingLimits.hashBytes))
         case Kind.proof: return .proof(try reader.raw(PairingLimits.hashBytes))

@@ -19,7 +19,7 @@ extension PairingSession {
             enter(.awaitingOpen, milliseconds: configuration.timing.exchangeMilliseconds)
         case .initiator:
             let value = configuration.method == .numbers ? transcript.commitment(to: nonce) : nonce
-            send(.open(version: PairingLimits.version, method: configuration.method.code, value: value))
+            send(.open(version: PairingLimits.version, method: configuration.method.code, value: value, app: transcript.app))
             enter(.awaitingNonce, milliseconds: configuration.timing.exchangeMilliseconds)
         }
     }

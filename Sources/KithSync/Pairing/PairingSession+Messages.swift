@@ -8,7 +8,7 @@ extension PairingSession {
         }
         if case .end(let code) = message { return try lose(PairingFailure(code, isFromPeer: true)) }
         switch (phase, message) {
-        case (.awaitingOpen, .open(let version, let method, let value)): try opened(version, method, value)
+        case (.awaitingOpen, .open(let version, let method, let value, let app)): try opened(version, method, value, app)
         case (.awaitingNonce, .nonce(let peerNonce)): exchanged(peerNonce)
         case (.awaitingReveal(let commitment), .reveal(let peerNonce)): try revealed(peerNonce, commitment)
         case (.awaitingProof(let peerNonce), .proof(let proof)): try proved(proof, peerNonce)
@@ -21,8 +21,9 @@ extension PairingSession {
     }
 
     /// The acceptor hears the initiator's first word.
-    private mutating func opened(_ version: UInt8, _ method: UInt8, _ value: [UInt8]) throws(PairingFailure) {
+    private mutating func opened(_ version: UInt8, _ method: UInt8, _ value: [UInt8], _ app: [UInt8]) throws(PairingFailure) {
         guard version == PairingLimits.version else { throw PairingFailure(.unsupportedVersion) }
+        guard PairingTranscript.isSame(app, transcript.app) else { throw PairingFailure(.otherApp) }
         guard method == configuration.method.code else { throw PairingFailure(.otherMethod) }
         send(.nonce(nonce))
         let next: Phase

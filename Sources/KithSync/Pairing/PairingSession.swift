@@ -14,6 +14,8 @@ public struct PairingSession: Sendable {
         /// The id of the other one, from the certificate that it showed for *this* connection.
         public let peer: [UInt8]
         public let role: PairingRole
+        /// The app that is paired; both devices must be of the same.
+        public let app: AppID
         public let method: PairingMethod
         /// What this device calls itself, in UTF-8; sent only after this side said yes.
         public var name: [UInt8] = []
@@ -23,11 +25,12 @@ public struct PairingSession: Sendable {
         public var household = HouseholdClaim(.new, [UInt8](repeating: 0, count: PairingLimits.hashBytes))
         public var timing = PairingTiming()
 
-        public init(own: [UInt8], peer: [UInt8], role: PairingRole, method: PairingMethod) {
+        public init(own: [UInt8], peer: [UInt8], role: PairingRole, app: AppID, method: PairingMethod) {
             precondition(own.count == PairingLimits.hashBytes && peer.count == PairingLimits.hashBytes, "an id has 32 bytes")
             self.own = own
             self.peer = peer
             self.role = role
+            self.app = app
             self.method = method
         }
     }
@@ -100,7 +103,7 @@ public struct PairingSession: Sendable {
         let isAcceptor = configuration.role == .acceptor
         transcript = PairingTranscript(
             cryptography: cryptography, acceptor: isAcceptor ? configuration.own : configuration.peer,
-            initiator: isAcceptor ? configuration.peer : configuration.own)
+            initiator: isAcceptor ? configuration.peer : configuration.own, app: configuration.app)
     }
 
     /// Takes in what happened and returns what is to be done, in this order.

@@ -1,6 +1,6 @@
-/// The two devices and two nonces of one pairing, and what is computed of them. See docs/pairing.md.
+/// The two devices, their app and the two nonces of one pairing, and what is computed of them. See docs/pairing.md.
 ///
-/// Each hashed text begins with a label of its own and goes on with fields of fixed length, so that no two of them can be
+/// Each hashed text begins with a label of its own and goes on with fields of fixed length (an app's name ends one), so that no two of them can be
 /// taken for each other.
 struct PairingTranscript: Sendable {
     let cryptography: any PairingCryptography
@@ -8,6 +8,15 @@ struct PairingTranscript: Sendable {
     let acceptor: [UInt8]
     /// The id of the device that dialled.
     let initiator: [UInt8]
+    /// Names the app between these two devices, so that nobody can tell from it that other devices have the same one without trying names.
+    let app: [UInt8]
+
+    init(cryptography: any PairingCryptography, acceptor: [UInt8], initiator: [UInt8], app: AppID) {
+        self.cryptography = cryptography
+        self.acceptor = acceptor
+        self.initiator = initiator
+        self.app = cryptography.hash(Self.label("app") + initiator + acceptor + app.bytes)
+    }
 
     /// What the initiator says first: it fixes its nonce without showing it.
     func commitment(to initiatorNonce: [UInt8]) -> [UInt8] {
@@ -26,7 +35,7 @@ struct PairingTranscript: Sendable {
     }
 
     private var devices: [UInt8] {
-        [PairingRole.acceptor.rawValue] + acceptor + [PairingRole.initiator.rawValue] + initiator
+        [PairingRole.acceptor.rawValue] + acceptor + [PairingRole.initiator.rawValue] + initiator + app
     }
 
     private static func label(_ purpose: String) -> [UInt8] {

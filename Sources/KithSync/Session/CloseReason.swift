@@ -22,13 +22,15 @@ public enum CloseCode: UInt8, Hashable, Sendable, CaseIterable {
     case notTrusted = 9
     /// Something is larger than the protocol can carry.
     case tooLarge = 10
+    /// The two synchronise different apps.
+    case otherApp = 11
 
     /// When it makes sense to connect again.
     public var retry: RetryAdvice {
         switch self {
         case .identityChanged: .atOnce
         case .unspecified, .timeout, .storeFailed, .shutdown, .protocolError: .later
-        case .unsupportedVersion, .wrongGroup, .replaced, .notTrusted, .tooLarge: .afterChange
+        case .unsupportedVersion, .wrongGroup, .replaced, .notTrusted, .tooLarge, .otherApp: .afterChange
         }
     }
 }

@@ -29,6 +29,12 @@ extension PeerSession {
         guard let version = configuration.versions.common(with: hello.versions) else {
             throw .noCommonVersion(own: configuration.versions, theirs: hello.versions)
         }
+        guard hello.app == configuration.app.description else {
+            throw CloseReason(
+                .otherApp,
+                "The two devices synchronise different apps, \u{201C}\(hello.app)\u{201D} and \u{201C}\(configuration.app)\u{201D}, and exchange nothing."
+            )
+        }
         guard hello.group == configuration.group else {
             refusedGroup = hello.group
             throw CloseReason(.wrongGroup, "The two devices belong to different groups.")

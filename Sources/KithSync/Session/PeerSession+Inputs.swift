@@ -51,7 +51,8 @@ extension PeerSession {
         send(
             .hello(
                 Hello(
-                    versions: configuration.versions, replica: summary.replica, group: configuration.group,
+                    versions: configuration.versions, replica: summary.replica, app: configuration.app.description,
+                    group: configuration.group,
                     software: configuration.software, capabilities: configuration.capabilities.union(.texts),
                     wallClockMilliseconds: wallClockMilliseconds, clock: summary.clock, heads: summary.heads, durable: local.told(),
                     resumption: summary.resumption)))

@@ -10,6 +10,8 @@ import KithCausality
 public struct PeerSession: Sendable {
     /// What a session is told about its node.
     public struct Configuration: Hashable, Sendable {
+        /// What the node synchronises for.
+        public var app: AppID
         /// The group whose members synchronise; at most ``WireLimits/groupBytesMax`` bytes.
         public var group: [UInt8]
         /// Name and version of the software, for people.
@@ -19,8 +21,9 @@ public struct PeerSession: Sendable {
         /// Optional abilities of this node.
         public var capabilities: Capabilities = [.digest]
 
-        public init(group: [UInt8], software: String) {
+        public init(app: AppID, group: [UInt8], software: String) {
             precondition(group.count <= WireLimits.groupBytesMax, "a group id has at most \(WireLimits.groupBytesMax) bytes")
+            self.app = app
             self.group = group
             self.software = software
         }

@@ -5,8 +5,9 @@ enum AttachmentCodec {
     static let chunk: UInt8 = 0x9A
     static let haveNot: UInt8 = 0x9B
     static let have: UInt8 = 0x9C
+    static let holdings: UInt8 = 0x9D
 
-    static let types = want...have
+    static let types = want...holdings
 
     /// Writes the fields of `message` and returns its type.
     static func encode(_ message: AttachmentMessage, to writer: inout ByteWriter) -> UInt8 {
@@ -31,11 +32,17 @@ enum AttachmentCodec {
         case .have(let id):
             writer.raw(id.bytes)
             return have
+        case .holdings(let holdings):
+            writer.byte(holdings.kind.rawValue)
+            writer.count(holdings.ids.count)
+            for id in holdings.ids { writer.raw(id.bytes) }
+            return self.holdings
         }
     }
 
     static func decode(_ type: UInt8, _ reader: inout ByteReader) throws(WireError) -> AttachmentMessage {
-        guard let id = AttachmentID(bytes: try reader.raw(AttachmentID.byteCount)) else { throw .truncated }
+        if type == holdings { return .holdings(try decodeHoldings(&reader)) }
+        let id = try decodeID(&reader)
         switch type {
         case want:
             let piece = try reader.varint()
@@ -59,5 +66,21 @@ enum AttachmentCodec {
         default:
             throw .unsupported("frame type \(type)")
         }
+    }
+
+    private static func decodeID(_ reader: inout ByteReader) throws(WireError) -> AttachmentID {
+        guard let id = AttachmentID(bytes: try reader.raw(AttachmentID.byteCount)) else { throw .truncated }
+        return id
+    }
+
+    private static func decodeHoldings(_ reader: inout ByteReader) throws(WireError) -> AttachmentHoldings {
+        let code = try reader.byte()
+        guard let kind = AttachmentHoldings.Kind(rawValue: code) else { throw .malformed("\(code) is no kind of holdings") }
+        let count = try reader.count(
+            eachBytes: AttachmentID.byteCount, limit: AttachmentLimits.holdingsAtOnceMax, "holdingsAtOnceMax")
+        var ids: [AttachmentID] = []
+        ids.reserveCapacity(count)
+        for _ in 0..<count { ids.append(try decodeID(&reader)) }
+        return AttachmentHoldings(kind, ids)
     }
 }

@@ -34,6 +34,8 @@ public enum Frame: Hashable, Sendable {
 public struct Hello: Hashable, Sendable {
     public var versions: ProtocolVersions
     public var replica: ReplicaID
+    /// The app that the sender synchronises for, as ``AppID`` writes it. Must be equal on both sides.
+    public var app: String
     /// The group whose members synchronise; opaque, at most ``WireLimits/groupBytesMax`` bytes. Must be equal on both sides.
     public var group: [UInt8]
     /// Name and version of the software, for people.
@@ -52,11 +54,12 @@ public struct Hello: Hashable, Sendable {
     public var resumption: Resumption?
 
     public init(
-        versions: ProtocolVersions, replica: ReplicaID, group: [UInt8], software: String, capabilities: Capabilities,
+        versions: ProtocolVersions, replica: ReplicaID, app: String, group: [UInt8], software: String, capabilities: Capabilities,
         wallClockMilliseconds: Int64, clock: HybridTimestamp, heads: [Head], durable: VersionVector, resumption: Resumption?
     ) {
         self.versions = versions
         self.replica = replica
+        self.app = app
         self.group = group
         self.software = software
         self.capabilities = capabilities

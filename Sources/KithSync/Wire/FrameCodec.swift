@@ -200,6 +200,7 @@ extension FrameCodec {
         writer.varint(hello.versions.newest)
         writer.varint(hello.versions.oldest)
         writer.count(replicas.number(of: hello.replica))
+        writer.string(hello.app, bytesMax: AppID.bytesMax)
         writer.blob(hello.group)
         writer.string(hello.software, bytesMax: WireLimits.softwareBytesMax)
         writer.varint(hello.capabilities.rawValue)
@@ -217,6 +218,7 @@ extension FrameCodec {
         return Hello(
             versions: versions,
             replica: try reader.replica(replicas),
+            app: try reader.string(limit: AppID.bytesMax, "appBytesMax"),
             group: try reader.blob(limit: WireLimits.groupBytesMax, "groupBytesMax"),
             software: try reader.string(limit: WireLimits.softwareBytesMax, "softwareBytesMax"),
             capabilities: Capabilities(rawValue: try reader.varint()),

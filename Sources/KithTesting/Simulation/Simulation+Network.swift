@@ -17,7 +17,7 @@ extension Simulation {
     }
 
     private var configuration: PeerSession.Configuration {
-        var configuration = PeerSession.Configuration(group: Array("simulation".utf8), software: "KithTesting")
+        var configuration = PeerSession.Configuration(app: "simulation", group: Array("simulation".utf8), software: "KithTesting")
         configuration.capabilities.insert(.compression)
         return configuration
     }

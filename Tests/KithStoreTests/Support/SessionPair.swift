@@ -19,7 +19,7 @@ final class SessionPair {
     init(_ first: KithStore, _ second: KithStore, limits: SliceLimits = SliceLimits()) throws {
         stores = [first, second]
         self.limits = limits
-        sessions = stores.map { _ in PeerSession(PeerSession.Configuration(group: [], software: "test")) }
+        sessions = stores.map { _ in PeerSession(PeerSession.Configuration(app: "test", group: [], software: "test")) }
         for (side, store) in stores.enumerated() {
             try handle(.connected(store.summary(), durable: store.vector(), ahead: store.ahead(), wallClockMilliseconds: 0), side)
         }

@@ -51,6 +51,20 @@ import Testing
         #expect(AttachmentOutline(size: AttachmentLimits.bytesMax + 1, hashes: hashes + [UInt8](repeating: 0, count: 32)) == nil)
     }
 
+    @Test func `one message names at most holdingsAtOnceMax attachments, and more travel in several`() throws {
+        let many = AttachmentLimits.holdingsAtOnceMax
+        let full = AttachmentMessage.holdings(AttachmentHoldings(.also, Array(repeating: id, count: many)))
+        #expect(try FrameCodec.decode(encode(full)) == .attachment(full))
+        let past = AttachmentMessage.holdings(AttachmentHoldings(.also, Array(repeating: id, count: many + 1)))
+        #expect(throws: WireError.limitExceeded("holdingsAtOnceMax")) { try FrameCodec.decode(encode(past)) }
+        #expect(throws: WireError.self) { try FrameCodec.decode([0x9D, 0, 3, 0]) }
+        let all = AttachmentHoldings.all(Array(repeating: id, count: 2 * many + 1))
+        #expect(all.map(\.kind) == [.only, .also, .also] && all.map(\.ids.count) == [many, many, 1])
+        #expect(AttachmentHoldings.all([]).map(\.kind) == [.only])
+        let changes = AttachmentHoldings.changes(added: [id], removed: Array(repeating: id, count: many + 1))
+        #expect(changes.map(\.kind) == [.also, .noLonger, .noLonger])
+    }
+
     @Test func `chunks cover the content without gaps`() throws {
         for size in [0, 1, AttachmentLimits.chunkBytes - 1, AttachmentLimits.chunkBytes, AttachmentLimits.chunkBytes + 1, 1_000_000] {
             let count = max(1, (size + AttachmentLimits.chunkBytes - 1) / AttachmentLimits.chunkBytes)
@@ -76,6 +90,6 @@ import Testing
     }
 
     @Test func `types that are not known yet are still ignored`() throws {
-        for type: UInt8 in [0x97, 0x9D] { #expect(try FrameCodec.decode([type, 1, 2, 3]) == nil) }
+        for type: UInt8 in [0x97, 0x9E] { #expect(try FrameCodec.decode([type, 1, 2, 3]) == nil) }
     }
 }

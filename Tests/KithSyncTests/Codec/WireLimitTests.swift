@@ -25,7 +25,7 @@ import Testing
         let last = HybridTimestamp(rawValue: HybridTimestamp.limit.rawValue - 1)
         let hello = Hello(
             versions: ProtocolVersions(newest: .max, oldest: .max), replica: ReplicaID(high: 1, low: 0),
-            group: [UInt8](repeating: 1, count: WireLimits.groupBytesMax),
+            app: String(repeating: "a", count: AppID.bytesMax), group: [UInt8](repeating: 1, count: WireLimits.groupBytesMax),
             software: String(repeating: "k", count: WireLimits.softwareBytesMax), capabilities: Capabilities(rawValue: .max),
             wallClockMilliseconds: .max, clock: last, heads: vector(limit).entries.map { Head(dot: $0, timestamp: last) },
             durable: vector(limit),
@@ -53,6 +53,13 @@ import Testing
         #expect(try FrameCodec.decode(FrameCodec.encode(.hello(hello))) == .hello(hello))
         hello.group.append(1)
         #expect(throws: WireError.limitExceeded("groupBytesMax")) { try FrameCodec.decode(FrameCodec.encode(.hello(hello))) }
+
+        var named = FrameSamples.hello
+        named.app = String(repeating: "a", count: AppID.bytesMax)
+        #expect(try FrameCodec.decode(FrameCodec.encode(.hello(named))) == .hello(named))
+        let app = FrameSamples.hello.app
+        let long = FrameCodec.encode(.hello(FrameSamples.hello)).replacing(blob(app), with: blob(app + named.app))
+        #expect(throws: WireError.limitExceeded("appBytesMax")) { try FrameCodec.decode(long) }
 
         // Our own encoder cuts the name; a peer's may not.
         let name = FrameSamples.hello.software

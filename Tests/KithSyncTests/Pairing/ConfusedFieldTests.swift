@@ -16,7 +16,7 @@ import Testing
         var commitment: [UInt8] { transcript.commitment(to: values[3]) }
 
         private var transcript: PairingTranscript {
-            PairingTranscript(cryptography: StandInCryptography(), acceptor: values[0], initiator: values[1])
+            PairingTranscript(cryptography: StandInCryptography(), acceptor: values[0], initiator: values[1], app: "test")
         }
     }
 
@@ -62,11 +62,13 @@ import Testing
         let b = [UInt8](repeating: 0xB, count: 32)
         let first = [UInt8](repeating: 1, count: 32)
         let second = [UInt8](repeating: 2, count: 32)
-        let transcript = PairingTranscript(cryptography: Recorder(), acceptor: a, initiator: b)
+        let transcript = PairingTranscript(cryptography: Recorder(), acceptor: a, initiator: b, app: "test")
+        let app = Array("kith-pair/1 app".utf8) + b + a + Array("test".utf8)
+        #expect(transcript.app == app)
         #expect(transcript.commitment(to: second) == Array("kith-pair/1 commit".utf8) + second + b + a)
         #expect(
             transcript.proof(of: .acceptor, token: [9], acceptorNonce: first, initiatorNonce: second)
-                == [9] + Array("kith-pair/1 proof".utf8) + [1, 0x41, 0x41] + a + [0x42] + b + first + second)
+                == [9] + Array("kith-pair/1 proof".utf8) + [1, 0x41, 0x41] + a + [0x42] + b + app + first + second)
     }
 
     @Test func aCodeHasSixDigits() {

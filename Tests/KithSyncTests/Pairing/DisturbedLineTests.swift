@@ -116,13 +116,14 @@ import Testing
     @Test func aMessageOfTheLongestLengthIsReadAndALongerOneIsNot() throws {
         let other: [UInt8] = [1, 2]
         let longest = other + [UInt8](repeating: 0, count: PairingLimits.messageBytesMax - 2)
-        #expect(try PairingMessage(longest) == .open(version: 2, method: 0, value: []))
+        #expect(try PairingMessage(longest) == .open(version: 2, method: 0, value: [], app: []))
         #expect(throws: WireError.limitExceeded("messageBytesMax")) { try PairingMessage(longest + [0]) }
     }
 
     @Test func nothingIsReadOfAMessageThatIsTooShortOrTooLong() throws {
         let all: [PairingMessage] = [
-            .open(version: 1, method: 1, value: [UInt8](repeating: 1, count: 32)), .nonce([UInt8](repeating: 1, count: 32)),
+            .open(version: 1, method: 1, value: [UInt8](repeating: 1, count: 32), app: [UInt8](repeating: 2, count: 32)),
+            .nonce([UInt8](repeating: 1, count: 32)),
             .reveal([UInt8](repeating: 1, count: 32)), .proof([UInt8](repeating: 1, count: 32)), .done, .end(.busy),
         ]
         for message in all {

@@ -18,11 +18,12 @@ import Testing
         init(_ role: PairingRole, id: UInt8, _ cryptography: StandInCryptography, _ random: inout SplitMix64) {
             let own = [UInt8](repeating: id, count: 32)
             let attacker = [UInt8](repeating: 0xEE, count: 32)
-            let configuration = PairingSession.Configuration(own: own, peer: attacker, role: role, method: .numbers)
+            let configuration = PairingSession.Configuration(own: own, peer: attacker, role: role, app: "test", method: .numbers)
             session = PairingSession(configuration, nonce: random.nonce(), cryptography: cryptography)
             let isAcceptor = role == .acceptor
             transcript = PairingTranscript(
-                cryptography: cryptography, acceptor: isAcceptor ? own : attacker, initiator: isAcceptor ? attacker : own)
+                cryptography: cryptography, acceptor: isAcceptor ? own : attacker, initiator: isAcceptor ? attacker : own,
+                app: "test")
             self.role = role
             tell(.connected)
         }
@@ -40,7 +41,7 @@ import Testing
         mutating func fix(_ nonce: [UInt8]) {
             let message: PairingMessage =
                 role == .acceptor
-                ? .open(version: 1, method: 1, value: transcript.commitment(to: nonce)) : .nonce(nonce)
+                ? .open(version: 1, method: 1, value: transcript.commitment(to: nonce), app: transcript.app) : .nonce(nonce)
             tell(.received(message.encoded))
         }
 

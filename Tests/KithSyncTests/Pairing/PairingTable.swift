@@ -44,12 +44,12 @@ struct PairingTable {
 
     init(
         _ methods: [PairingMethod] = [.numbers, .numbers], seed: UInt64 = 1,
-        households: [HouseholdClaim] = [Self.noHousehold, Self.noHousehold]
+        households: [HouseholdClaim] = [Self.noHousehold, Self.noHousehold], apps: [AppID] = ["test", "test"]
     ) {
         var random = SplitMix64(seed: seed)
         sessions = [PairingRole.acceptor, .initiator].enumerated().map { index, role in
             var configuration = PairingSession.Configuration(
-                own: Self.ids[index], peer: Self.ids[1 - index], role: role, method: methods[index])
+                own: Self.ids[index], peer: Self.ids[1 - index], role: role, app: apps[index], method: methods[index])
             configuration.name = Array("device \(index)".utf8)
             configuration.port = UInt16(4747 + index)
             configuration.household = households[index]

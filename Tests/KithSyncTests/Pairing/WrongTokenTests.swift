@@ -24,7 +24,7 @@ import Testing
         let two = [UInt8](repeating: 2, count: 32)
         let three = [UInt8](repeating: 3, count: 32)
         func proof(_ acceptor: [UInt8], _ initiator: [UInt8], _ role: PairingRole, _ first: [UInt8], _ second: [UInt8]) -> [UInt8] {
-            PairingTranscript(cryptography: StandInCryptography(), acceptor: acceptor, initiator: initiator)
+            PairingTranscript(cryptography: StandInCryptography(), acceptor: acceptor, initiator: initiator, app: "test")
                 .proof(of: role, token: token, acceptorNonce: first, initiatorNonce: second)
         }
         let proofs = [
@@ -39,7 +39,7 @@ import Testing
     @Test func anEchoIsNoProof() {
         var table = PairingTable([.token(token), .token(token)])
         table.feed(1, .connected)
-        table.feed(1, .received(PairingMessage.nonce(Array(table.sent[0].dropFirst(3))).encoded))
+        table.feed(1, .received(PairingMessage.nonce(Array(table.sent[0].dropFirst(3).prefix(32))).encoded))
         table.feed(1, .received(table.sent[1]))
         #expect(table.ends[1] == .failed(PairingFailure(.wrongToken)))
     }

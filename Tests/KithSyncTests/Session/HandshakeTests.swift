@@ -62,6 +62,17 @@ import Testing
         #expect(effects.closeReason?.isFromPeer == false)
     }
 
+    @Test func `another app is turned away, with both named`() {
+        var probe = SessionProbe()
+        var hello = probe.hello()
+        hello.app = "pantry"
+        let effects = probe.open(with: hello)
+        #expect(effects.goodbye == .otherApp)
+        #expect(effects.closeReason?.message.contains("pantry") == true && effects.closeReason?.message.contains("test") == true)
+        #expect(effects.closeReason?.code.retry == .afterChange)
+        #expect(probe.session.refusedGroup == nil)
+    }
+
     @Test func `no hello within its deadline ends the session`() {
         var probe = SessionProbe()
         _ = probe.connect()

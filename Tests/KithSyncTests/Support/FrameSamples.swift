@@ -14,7 +14,7 @@ enum FrameSamples {
     static let position = SlicePosition(table: Array("things".utf8), row: RowID(high: 1, low: 2))
 
     static let hello = Hello(
-        versions: .current, replica: a, group: Array("home".utf8), software: "kith 1.0", capabilities: [],
+        versions: .current, replica: a, app: "kith.notes", group: Array("home".utf8), software: "kith 1.0", capabilities: [],
         wallClockMilliseconds: 1_700_000_000_123, clock: time, heads: heads,
         durable: VersionVector([Dot(replica: a, sequence: 2)]), resumption: Resumption(position: position, vector: vector))
 
@@ -116,6 +116,7 @@ enum FrameSamples {
         ("attachment-chunk", .attachment(.chunk(photo, index: 1, Array("bytes".utf8)))),
         ("attachment-have-not", .attachment(.haveNot(photo))),
         ("attachment-have", .attachment(.have(photo))),
+        ("attachment-holdings", .attachment(.holdings(AttachmentHoldings(.only, [photo, film])))),
         ("digest", .digest(StoreDigest(vector: vector, rows: DigestSum(count: 5, value: 0x0123_4567_89ab_cdef)), wantsAnswer: true)),
         ("digest-question", .digestQuestion(vector, DigestRange(after: position), wantsRows: true)),
         ("digest-parts", .digestParts(vector, DigestRange(), parts)),
@@ -127,11 +128,13 @@ enum FrameSamples {
     // swift-format-ignore: NeverForceUnwrap
     private static let photo = AttachmentID(bytes: Array(0..<32))!
     // swift-format-ignore: NeverForceUnwrap
+    private static let film = AttachmentID(bytes: [UInt8](repeating: 0xFF, count: 32))!
+    // swift-format-ignore: NeverForceUnwrap
     private static let outline = AttachmentOutline(
         size: 262_145, hashes: [UInt8](repeating: 0xAA, count: 32) + [UInt8](repeating: 0xBB, count: 32))!
 
     private static let newStore = Hello(
-        versions: ProtocolVersions(newest: 1, oldest: 1), replica: c, group: [], software: "", capabilities: [],
+        versions: ProtocolVersions(newest: 1, oldest: 1), replica: c, app: "", group: [], software: "", capabilities: [],
         wallClockMilliseconds: 0, clock: .zero, heads: [], durable: VersionVector(), resumption: nil)
 
     private static let parts = [

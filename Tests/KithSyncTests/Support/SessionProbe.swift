@@ -12,7 +12,7 @@ struct SessionProbe {
     private(set) var wallClockMilliseconds: Int64 = 1_700_000_000_000
 
     init(_ change: (inout PeerSession.Configuration) -> Void = { _ in }) {
-        var configuration = PeerSession.Configuration(group: Array("home".utf8), software: "test")
+        var configuration = PeerSession.Configuration(app: "test", group: Array("home".utf8), software: "test")
         change(&configuration)
         session = PeerSession(configuration)
     }
@@ -20,7 +20,7 @@ struct SessionProbe {
     /// The hello of a peer that knows `heads`.
     func hello(_ heads: [Head] = []) -> Hello {
         Hello(
-            versions: .current, replica: Self.peer, group: Array("home".utf8), software: "peer",
+            versions: .current, replica: Self.peer, app: "test", group: Array("home".utf8), software: "peer",
             capabilities: [], wallClockMilliseconds: wallClockMilliseconds, clock: .zero, heads: heads, durable: VersionVector(),
             resumption: nil)
     }

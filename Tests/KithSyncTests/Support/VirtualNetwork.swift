@@ -65,7 +65,7 @@ final class VirtualNetwork {
     private(set) var rowsSent = 0
     var delayMilliseconds: ClosedRange<Int64> = 1...20
     var storeDelayMilliseconds: ClosedRange<Int64> = 1...5
-    var configuration = PeerSession.Configuration(group: Array("home".utf8), software: "test")
+    var configuration = PeerSession.Configuration(app: "test", group: Array("home".utf8), software: "test")
     /// The last events come first.
     private var events: [Event] = []
     private var plans: [(time: Int64, action: () -> Void)] = []

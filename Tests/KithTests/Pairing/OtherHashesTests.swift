@@ -7,7 +7,7 @@ import Testing
 /// The numbers were computed with Python's `hashlib` and `hmac`.
 @Suite struct OtherHashesTests {
     private let transcript = PairingTranscript(
-        cryptography: NodeCryptography(), acceptor: Array(0..<32), initiator: Array(32..<64))
+        cryptography: NodeCryptography(), acceptor: Array(0..<32), initiator: Array(32..<64), app: "kith.notes")
     private let acceptorNonce = [UInt8](64..<96)
     private let initiatorNonce = [UInt8](96..<128)
 
@@ -19,8 +19,13 @@ import Testing
         #expect(hex(transcript.commitment(to: initiatorNonce)) == "068777763d15f9b013a0e7db3d9cbf27fe4827d68d52f053a2b804db83d907ca")
     }
 
+    @Test func theNameOfAnAppNeverChanges() {
+        #expect(hex(transcript.app) == "bef22615c04447abb12dbf21d7cefe6fe66a2e47c2bdca66564bfb84a20323f2")
+        #expect(hex(AppMark(of: "kith.notes", salt: Array(0..<8)).bytes) == "0001020304050607326f0e38a092e601")
+    }
+
     @Test func theSixDigitsNeverChange() {
-        #expect(transcript.code(acceptorNonce: acceptorNonce, initiatorNonce: initiatorNonce).digits == "157601")
+        #expect(transcript.code(acceptorNonce: acceptorNonce, initiatorNonce: initiatorNonce).digits == "791933")
     }
 
     @Test func theProofsNeverChange() {
@@ -29,8 +34,8 @@ import Testing
         }
         #expect(
             proofs == [
-                "c42793137f1963d4bab9ba460654defd0bb3639f36f9a23f6b606448d9e1d491",
-                "3f39575277206ff9dd0a56e0f7d70db0a5000a061196f346799ede000edafb0d",
+                "2943e80315c45f433b40f9f4797f53a2f28077cf678e875e6a1bed083e37f920",
+                "789445f6559bd1b24c68e978d5203bf1861cbda8fd9b3f54e776bb469a382462",
             ])
     }
 }

@@ -27,10 +27,11 @@ final class PairingDevice {
 
     /// A window on the loopback, without mDNS.
     func open(
-        _ method: PairingConfiguration.Method = .numbers, dialling port: Int? = nil, name: String = "device", milliseconds: Int64 = 30_000
+        _ method: PairingConfiguration.Method = .numbers, dialling port: Int? = nil, name: String = "device", app: AppID = "test",
+        milliseconds: Int64 = 30_000
     ) throws -> Pairing {
         var configuration = PairingConfiguration(
-            method, name: name, address: try port.map { try PeerAddress(host: "127.0.0.1", port: $0) })
+            method, app: app, name: name, address: try port.map { try PeerAddress(host: "127.0.0.1", port: $0) })
         configuration.port = 0
         configuration.usesDiscovery = false
         configuration.windowMilliseconds = milliseconds

@@ -1,10 +1,10 @@
 import Foundation
-import KithSync
 import KithTransport
 import KithTrust
 import Testing
 
 @testable import Kith
+@testable import KithSync
 
 /// The risk: what holds in the protocol does not hold over real TLS connections, with real keys and files.
 @Suite struct PairingOnTheLoopbackTests {
@@ -52,6 +52,15 @@ import Testing
         #expect(attic.trust.devices.isEmpty && desk.trust.devices.isEmpty)
     }
 
+    @Test func anotherAppIsRefusedWithAReason() async throws {
+        let (port, record) = try await wait(attic.open(app: "diary"), answering: true, endsWithFailure: true)
+        let other = try await run(desk.open(dialling: port, app: "pantry"), answering: true)
+        #expect(other.outcome == .failed(PairingFailure(.otherApp, isFromPeer: true)))
+        #expect(other.codes.isEmpty)
+        #expect(try await record.value.failures.contains { $0.code == .otherApp })
+        #expect(attic.trust.devices.isEmpty && desk.trust.devices.isEmpty)
+    }
+
     @Test func devicesThatDialEachOtherPairOnce() async throws {
         // The port of the second must be known before it is open.
         let probe = try Transport(key: DeviceKey(), admits: { _ in false })
@@ -59,7 +68,7 @@ import Testing
         await probe.close()
         let first = try attic.open(dialling: free)
         let (port, record) = try await wait(first, answering: true)
-        var configuration = PairingConfiguration(name: "desk", address: try PeerAddress(host: "127.0.0.1", port: port))
+        var configuration = PairingConfiguration(app: "test", name: "desk", address: try PeerAddress(host: "127.0.0.1", port: port))
         configuration.port = free
         configuration.usesDiscovery = false
         let second = try await run(Pairing(key: desk.key, trust: desk.trust, configuration: configuration), answering: true)
@@ -151,7 +160,8 @@ import Testing
         var limits = TransportConfiguration()
         limits.applicationProtocol = PairingLimits.applicationProtocol
         let connection = try await Transport(key: key, configuration: limits, admits: { _ in true }).dial(host: "127.0.0.1", port: port)
-        var configuration = PairingSession.Configuration(own: key.id.bytes, peer: connection.peer.bytes, role: .initiator, method: .numbers)
+        var configuration = PairingSession.Configuration(
+            own: key.id.bytes, peer: connection.peer.bytes, role: .initiator, app: "test", method: .numbers)
         configuration.household = HouseholdClaim(.new, [UInt8](repeating: 0xFF, count: 32))
         var session = PairingSession(configuration, nonce: [UInt8](repeating: 5, count: 32), cryptography: NodeCryptography())
         var inputs = [PairingSession.Input.connected]
@@ -174,10 +184,10 @@ import Testing
     // MARK: Strangers
 
     /// Connects to a window as a device that the test makes.
-    private func stranger(_ port: Int) async throws -> Connection {
+    private func stranger(_ port: Int, key: DeviceKey = DeviceKey()) async throws -> Connection {
         var configuration = TransportConfiguration()
         configuration.applicationProtocol = "kith-pair/1"
-        return try await Transport(key: DeviceKey(), configuration: configuration, admits: { _ in true })
+        return try await Transport(key: key, configuration: configuration, admits: { _ in true })
             .dial(host: "127.0.0.1", port: port)
     }
 
@@ -194,8 +204,11 @@ import Testing
 
     /// Learns the acceptor's nonce and hangs up; `false` if it was told to wait, because the last attempt is not over yet.
     private func guesses(_ port: Int) async throws -> Bool {
-        let connection = try await stranger(port)
-        try await connection.send([1, 1, 1] + [UInt8](repeating: 9, count: 32))
+        let key = DeviceKey()
+        let connection = try await stranger(port, key: key)
+        let transcript = PairingTranscript(
+            cryptography: NodeCryptography(), acceptor: connection.peer.bytes, initiator: key.id.bytes, app: "test")
+        try await connection.send([1, 1, 1] + [UInt8](repeating: 9, count: 32) + transcript.app)
         var frames = connection.frames.makeAsyncIterator()
         let answer = try await frames.next()?.first
         connection.abort(reason: "the digits do not fit")

@@ -7,6 +7,7 @@ import Logging
 /// A node with a store, a key and a list of devices of its own, in a folder that goes with it.
 final class TestNode {
     let folder: URL
+    private let app: AppID
     let database: DatabasePool
     let store: KithStore
     let key: DeviceKey
@@ -16,7 +17,11 @@ final class TestNode {
 
     static let noteSQL = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '')"
 
-    init(sql: String = noteSQL, tables: [TrackedTable] = [TrackedTable("note")], options: KithStore.Options = KithStore.Options()) throws {
+    init(
+        sql: String = noteSQL, tables: [TrackedTable] = [TrackedTable("note")], options: KithStore.Options = KithStore.Options(),
+        app: AppID = "test"
+    ) throws {
+        self.app = app
         folder = FileManager.default.temporaryDirectory.appending(path: "kith-node-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder.appending(path: "store"), withIntermediateDirectories: true)
         database = try DatabasePool(path: folder.appending(path: "store/test.sqlite").path)
@@ -24,7 +29,7 @@ final class TestNode {
         store = try KithStore(database, tables: tables, options: options)
         key = try DeviceKey.loadOrCreate(in: folder.appending(path: "keys"))
         trust = try TrustStore(in: folder.appending(path: "keys"), ownID: key.id)
-        node = Self.makeNode(store, key, trust)
+        node = Self.makeNode(store, key, trust, app)
     }
 
     deinit {
@@ -34,8 +39,8 @@ final class TestNode {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    private static func makeNode(_ store: KithStore, _ key: DeviceKey, _ trust: TrustStore, port: Int = 0) -> Node {
-        var configuration = NodeConfiguration()
+    private static func makeNode(_ store: KithStore, _ key: DeviceKey, _ trust: TrustStore, _ app: AppID, port: Int = 0) -> Node {
+        var configuration = NodeConfiguration(app: app)
         configuration.port = port
         configuration.usesDiscovery = false
         return Node(store: store, key: key, trust: trust, configuration: configuration)
@@ -49,7 +54,7 @@ final class TestNode {
 
     /// Starts the node. A node that was stopped starts anew.
     func start(port: Int = 0) {
-        node = Self.makeNode(store, key, trust, port: port)
+        node = Self.makeNode(store, key, trust, app, port: port)
         task = Task { [node] in try await node.run() }
     }
 

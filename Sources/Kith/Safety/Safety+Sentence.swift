@@ -1,0 +1,68 @@
+extension Safety {
+    /// The names of the holders, for a sentence: `attic, desk and phone`; `nil` if there are none.
+    public var names: String? { Self.list(holders.map(\.name)) }
+
+    /// The names of those that hold all rows, for a sentence; `nil` if there are none.
+    public var rowHolderNames: String? { Self.list(rowHolders.map(\.name)) }
+
+    /// The same in plain words, about the whole store.
+    public var sentence: String { sentence() }
+
+    /// The same, in the words of an app.
+    ///
+    /// - Parameters:
+    ///   - rows: what the app calls all that is no attachment, in the plural and as a sentence begins.
+    ///   - attachmentName: what people call an attachment, if they call it anything.
+    public func sentence(rows: String = "Rows", attachmentName: (LooseAttachment) -> String? = { _ in nil }) -> String {
+        if let names { return "Everything \(isWrittenHere ? "you wrote" : "here") is safe on: \(names)." }
+        if isEmpty { return "Nothing is written here yet." }
+        if devices == 0 { return "Everything is on this device alone." }
+        if devicesHeard == 0 { return "Not confirmed yet: no other device has said what it holds." }
+        let loose = loose(attachmentName)
+        let isOne = attachmentsHereOnly.count == 1
+        if let names = rowHolderNames {
+            guard let loose else { return "Everything here is on other devices, too, though none of them has all of it yet." }
+            return "\(rows) are safe on \(names); \(loose) \(isOne ? "is" : "are") only here."
+        }
+        switch (commitsHereOnly, loose) {
+        case (0?, nil): return "Everything here is on other devices, too, though none of them has all of it yet."
+        case (0?, let loose?):
+            return "\(rows) are on other devices, too, though none of them has all yet; \(loose) \(isOne ? "is" : "are") only here."
+        case (1?, nil): return "1 change is only here."
+        case (let count?, nil): return "\(NodeStatus.grouped(Int(clamping: count))) changes are only here."
+        case (let count?, let loose?):
+            return "\(count == 1 ? "1 change" : "\(NodeStatus.grouped(Int(clamping: count))) changes"), and \(loose), are only here."
+        case (nil, _): return "No other device has all of it yet."
+        }
+    }
+
+    /// The same in a few words, about a row or a few.
+    public func label(rows: String = "Row", attachmentName: (LooseAttachment) -> String? = { _ in nil }) -> String {
+        if let names { return "Safe on: \(names)." }
+        if devicesHeard == 0 { return "Not confirmed yet." }
+        guard let names = rowHolderNames else { return "As it is now, only here." }
+        guard let loose = loose(attachmentName) else { return "On other devices, too, though none of them has all of it yet." }
+        return "\(rows) safe on: \(names); \(loose) only here."
+    }
+
+    /// Names this many attachments at most.
+    private static let namedMax = 3
+
+    /// What is only here: `film (260.0 MiB)`; `nil` if that is nothing.
+    private func loose(_ name: (LooseAttachment) -> String?) -> String? {
+        if attachmentsHereOnly.isEmpty { return nil }
+        let names = attachmentsHereOnly.prefix(Self.namedMax).map { ($0.sizeBytes, name($0)) }
+        let isNamed = names.contains { $0.1 != nil }
+        let named = isNamed ? names.map { "\($0.1 ?? "an attachment") (\(ByteText.text($0.0)))" } : []
+        let rest = attachmentsHereOnly.count - named.count
+        if rest == 0 { return Self.list(named) }
+        let bytes = attachmentsHereOnly.dropFirst(named.count).reduce(0) { $0 + $1.sizeBytes }
+        let more = named.isEmpty ? "" : " more"
+        return Self.list(named + ["\(rest)\(more) attachment\(rest == 1 ? "" : "s") (\(ByteText.text(bytes)))"])
+    }
+
+    private static func list(_ names: [String]) -> String? {
+        guard let last = names.last else { return nil }
+        return names.count == 1 ? last : names.dropLast().joined(separator: ", ") + " and " + last
+    }
+}

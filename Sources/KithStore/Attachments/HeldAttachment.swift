@@ -1,0 +1,92 @@
+import KithSync
+
+/// An attachment that visible rows show and that is here, with the members that said they have it, too.
+public struct HeldAttachment: Hashable, Sendable {
+    public let id: AttachmentID
+    public let sizeBytes: Int64
+    /// Device ids, see ``Member/device``.
+    public let holders: [[UInt8]]
+
+    public init(id: AttachmentID, sizeBytes: Int64, holders: [[UInt8]]) {
+        self.id = id
+        self.sizeBytes = sizeBytes
+        self.holders = holders
+    }
+}
+
+/// What a member said of the attachments that it has, gathered from several messages.
+public struct HoldingNews: Hashable, Sendable {
+    /// Whether what was known before counts no more.
+    public private(set) var replacesAll = false
+    public private(set) var added: Set<AttachmentID> = []
+    public private(set) var removed: Set<AttachmentID> = []
+
+    public init() {}
+
+    /// Takes in what the member says now.
+    public mutating func hear(_ holdings: AttachmentHoldings) {
+        switch holdings.kind {
+        case .only:
+            self = HoldingNews()
+            replacesAll = true
+            added = Set(holdings.ids)
+        case .also:
+            added.formUnion(holdings.ids)
+            removed.subtract(holdings.ids)
+        case .noLonger:
+            added.subtract(holdings.ids)
+            removed.formUnion(holdings.ids)
+        }
+    }
+
+    /// Takes in what came before this, and could not be noted.
+    public mutating func follow(_ earlier: HoldingNews) {
+        if replacesAll { return }
+        replacesAll = earlier.replacesAll
+        added.formUnion(earlier.added.subtracting(removed))
+        removed.formUnion(earlier.removed.subtracting(added))
+    }
+}
+
+extension KithStore {
+    /// The attachments that are here, whole and on the disk, whatever refers to them; sorted. Reads the names of files, not their content.
+    public func attachmentsHere() -> [AttachmentID] {
+        attachments?.held() ?? []
+    }
+
+    /// A member said this of the attachments that it has. Of a device that is no member nothing is noted.
+    public func noteHoldings(_ news: HoldingNews, of device: [UInt8]) throws {
+        try write { _, state in try HoldingRecords(connection: state.ledger.connection).note(news, of: device) }
+    }
+
+    /// The attachments that visible rows show and that are here, each with the members that said they have it, too.
+    public func heldAttachments() throws -> [HeldAttachment] {
+        let tables = writer.declarations.tables.filter { !$0.attachments.isEmpty }
+        if tables.isEmpty || attachments == nil { return [] }
+        return try read(rows: false) { ledger in
+            let references = AttachmentReferences(connection: ledger.connection)
+            let shown = try tables.flatMap { try references.shown(table: $0.name, columns: $0.attachments) }
+            return try held(shown, ledger)
+        }
+    }
+
+    /// The same of a single row, if it is shown.
+    public func heldAttachments(table: String, id: RowID) throws -> [HeldAttachment] {
+        guard let declared = writer.declarations.tables.first(where: { $0.name == table }), !declared.attachments.isEmpty,
+            attachments != nil
+        else { return [] }
+        return try read(rows: false) { ledger in
+            let shown = try AttachmentReferences(connection: ledger.connection)
+                .shown(table: table, columns: declared.attachments, key: declared.key, id: id)
+            return try held(shown, ledger)
+        }
+    }
+
+    private func held(_ shown: [AttachmentID], _ ledger: RowLedger) throws -> [HeldAttachment] {
+        let records = HoldingRecords(connection: ledger.connection)
+        return try Set(shown).sorted().compactMap { id in
+            guard case .present(let file)? = attachments?.state(id) else { return nil }
+            return HeldAttachment(id: id, sizeBytes: file.sizeBytes, holders: try records.holders(of: id))
+        }
+    }
+}

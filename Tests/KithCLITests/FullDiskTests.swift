@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+/// A small disk of its own for a few commands, which is full or read-only.
+@Suite("Notes cannot be read where nothing can be written", .timeLimit(.minutes(2)))
+struct FullDiskTests {
+    private let home: KithHome
+
+    init() throws {
+        home = try KithHome()
+    }
+
+    static let canMount: Bool = {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", "unshare -m mount -t tmpfs tmpfs /mnt"]
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }()
+
+    /// Runs commands on a disk of 4 MiB with two notes, after `spoiling` it. `tell` prints how a command ended, and all that it said.
+    private func disk(_ spoiling: String, _ commands: String) throws -> String {
+        try home.script(
+            "disk.sh",
+            """
+            mkdir disk && mount -t tmpfs -o size=4m tmpfs disk && mkdir disk/home
+            export KITH_HOME=$PWD/disk/home
+            tell() { "$KITH" "$@" >out 2>err; echo "$1 $2 = $?"; sed 's/^/  out: /' out; sed 's/^/  err: /' err; }
+            "$KITH" note add One --body 'hello there' >/dev/null && "$KITH" note add Two >/dev/null
+            echo attached >photo.txt && "$KITH" note attach One photo.txt >/dev/null && "$KITH" device id >/dev/null
+            \(spoiling)
+            \(commands)
+            """)
+        return try home.shell("unshare -m sh disk.sh").output
+    }
+
+    @Test(
+        "notes are listed, shown, searched and saved, and writing is refused in one line", .enabled(if: canMount),
+        arguments: ["dd if=/dev/zero of=disk/fill bs=1k 2>/dev/null", "mount -o remount,ro disk"])
+    func reads(spoiling: String) throws {
+        let output = try disk(
+            spoiling,
+            """
+            tell note list
+            tell note show One
+            tell note search hello
+            tell note save One photo.txt --output -
+            tell note history One
+            tell trash list
+            tell conflicts list
+            tell verify
+            tell status
+            tell device list
+            tell doctor --no-discovery
+            tell doctor --size
+            tell note add Three
+            tell note edit One --title Uno
+            tell up --no-discovery
+            """)
+        func part(_ name: String) -> String {
+            let lines = output.split(separator: "\n").drop { !$0.hasPrefix(name) }
+            return (lines.prefix(1) + lines.dropFirst().prefix { $0.hasPrefix("  ") }).joined(separator: "\n")
+        }
+        for command in [
+            "note list", "note show", "note search", "note save", "note history", "trash list", "conflicts list", "verify ", "status ",
+        ] {
+            #expect(part(command).contains("= 0"), "\(part(command))")
+            #expect(part(command).contains("err: Only reading:"), "\(part(command))")
+        }
+        #expect(part("note list").contains("One") && part("note list").contains("Two"))
+        #expect(part("note show").contains("hello there") && part("note search").contains("One"))
+        #expect(part("note save").contains("out: attached"))
+        #expect(part("doctor --no").contains("= 69") && part("doctor --size").contains("= 0"))
+        for command in ["note add", "note edit"] {
+            #expect(part(command).contains("= 73") || part(command).contains("= 74"), "\(part(command))")
+            #expect(part(command).components(separatedBy: "err: ").count == 2, "\(part(command))")
+        }
+        #expect(!part("up ").contains("= 0"))
+    }
+
+    @Test(
+        "a home in which there never was anything says how things stand, too", .enabled(if: canMount),
+        arguments: ["dd if=/dev/zero of=disk/fill bs=1k 2>/dev/null", "mount -o remount,ro disk"])
+    func fresh(spoiling: String) throws {
+        let output = try disk(
+            spoiling,
+            """
+            export KITH_HOME=$PWD/disk/fresh
+            tell note list
+            tell status
+            tell doctor --no-discovery
+            tell note add One
+            """)
+        #expect(output.contains("note list = 0") && output.contains("status  = 0"), "\(output)")
+        #expect(output.contains("doctor --no-discovery = 69"), "\(output)")
+        #expect(!output.contains("note add = 0"), "\(output)")
+    }
+}

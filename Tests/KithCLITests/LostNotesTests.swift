@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+@Suite("Notes that are gone are called safe, or well, or an empty file takes their place", .timeLimit(.minutes(2)))
+struct LostNotesTests {
+    private let home: KithHome
+
+    init() throws {
+        home = try KithHome()
+        try home.kith("note", "add", "Only here")
+    }
+
+    @Test("every command says so, and makes nothing", arguments: ["rm -f", "truncate -s 0"])
+    func gone(how: String) throws {
+        try home.shell("\(how) \(home.store.path)")
+        let commands = [
+            "note list", "note add x", "note show x", "verify", "up", "trash list", "conflicts list", "doctor --size", "note search x",
+        ]
+        for command in commands {
+            expectFailure(try home.shell("\"$KITH\" \(command)"), 65, "The notes are gone", "kith recover")
+        }
+        let status = try home.kith("status")
+        #expect(status.status == 65 && status.output.hasPrefix("The notes are gone"), "\(status.output)")
+        #expect(!status.output.contains("other devices, too") && !status.output.contains("safe"))
+        #expect((try home.kith("status", "--json").json() as? [String: Any])?["isLost"] as? Bool == true)
+        #expect(try home.kith("doctor", "--no-discovery").output.hasPrefix("WRONG The notes are gone"))
+        #expect(try home.kith("device", "list").error.contains("The notes are gone"))
+        #expect(FileManager.default.fileExists(atPath: home.store.path) == (how != "rm -f"))
+        let choices = try home.kith("recover")
+        #expect(choices.status == 65 && choices.output.contains("backup") && choices.output.contains("--refill"), "\(choices.output)")
+    }
+
+    @Test("what a person chose is done: a new file, or a backup")
+    func chosen() throws {
+        try home.shell("cp \(home.store.path) backup; truncate -s 0 \(home.store.path)")
+        let refilled = try home.kith("recover", "--refill", "--json")
+        #expect(refilled.status == 0, "\(refilled.error)")
+        let aside = try #require((refilled.json() as? [String: Any])?["setAside"] as? [String])
+        #expect(aside.count == 1 && aside[0].contains("notes.sqlite.lost-") && FileManager.default.fileExists(atPath: aside[0]))
+        #expect(try home.kith("note", "list").output.isEmpty)
+        // A file that is there is not given up by a slip of the fingers.
+        #expect(try home.kith("recover", "--refill").status == 64)
+        #expect(try home.kith("recover").status == 0)
+        try home.shell("rm \(home.store.path); cp backup \(home.store.path)")
+        #expect(try home.kith("note", "list").output.contains("Only here"))
+        #expect(try home.kith("verify").status == 0)
+    }
+
+    @Test("a damaged file is put aside, and one that never was ours is left where it is")
+    func damaged() throws {
+        try home.shell("printf 'no database, but some text' > \(home.store.path)")
+        #expect(try home.kith("recover").status == 65)
+        #expect(try home.kith("recover", "--refill").status == 0)
+        #expect(try home.kith("note", "add", "New").status == 0)
+        let letter = try home.write("letter.txt", Data("a letter, which is no database".utf8))
+        expectFailure(try home.kith("recover", "--refill", "--store", letter), 65, "not an SQLite database")
+        #expect(FileManager.default.contents(atPath: letter)?.isEmpty == false)
+    }
+
+    @Test("another machine brings the notes back")
+    func refilled() async throws {
+        let other = try KithHome()
+        try home.kith("device", "add", other.kith("device", "id").lastLine, "--name", "other")
+        let node = try RunningNode(home, "--no-discovery", "--port", "0", "--json")
+        var port: Int?
+        try await node.wait { output in
+            port = output.matches(of: /"port":(\d+)/).last.flatMap { Int($0.1) }
+            return port != nil
+        }
+        try other.kith("device", "add", home.kith("device", "id").lastLine, "--address", "127.0.0.1:\(try #require(port))")
+        let second = try RunningNode(other, "--no-discovery", "--port", "0")
+        try await second.wait { _ in try other.kith("note", "list").output.contains("Only here") }
+        #expect(try await second.stop(SIGTERM) == 0)
+        try other.shell("rm -f \(other.store.path) \(other.store.path)-wal")
+        try #require(!FileManager.default.fileExists(atPath: other.store.path))
+        let early = try RunningNode(other, "--no-discovery", "--port", "0")
+        #expect(try await early.end() == 65)
+        #expect(try other.kith("recover", "--refill").status == 0)
+        let third = try RunningNode(other, "--no-discovery", "--port", "0")
+        try await third.wait { _ in try other.kith("note", "list").output.contains("Only here") }
+        #expect(try await third.stop(SIGTERM) == 0)
+        #expect(try await node.stop(SIGTERM) == 0)
+    }
+}

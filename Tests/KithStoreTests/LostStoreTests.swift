@@ -1,0 +1,126 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import Testing
+
+@Suite("A store that is gone is taken for a new one, and what it held is forgotten without a word")
+struct LostStoreTests {
+    private let folder: TemporaryFolder
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.file("a.sqlite")
+    }
+
+    private func open(refilling: Bool = false) throws -> KithStore {
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS note (id BLOB PRIMARY KEY NOT NULL, title TEXT)") }
+        var options = TestStore.options()
+        options.refillsLostStore = refilling
+        return try KithStore(queue, tables: [TrackedTable("note")], options: options)
+    }
+
+    private func write(_ store: KithStore) throws {
+        try store.database.write { try $0.execute(sql: "INSERT INTO note VALUES (randomblob(16), 'x')") }
+    }
+
+    private func remove() throws { try FileManager.default.removeItem(atPath: path) }
+
+    @Test("a file that is missing or empty is an alarm until somebody has chosen", arguments: [StoreLoss.missing, .emptied])
+    func gone(_ loss: StoreLoss) throws {
+        let before = try open()
+        try write(before)
+        let replica = try before.summary().replica
+        #expect(KithStore.loss(at: path) == nil)
+        before.close()
+        try before.database.close()
+        try remove()
+        if loss == .emptied { try Data().write(to: URL(filePath: path)) }
+        for _ in 0..<2 {
+            // What is made of it by a mere look does not calm anybody.
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            if attributes?[.size] as? Int ?? 0 == 0 { #expect(KithStore.loss(at: path) == loss) }
+            let error = #expect(throws: StoreError.self) { try open() }
+            #expect(error?.code == .lost)
+        }
+        let new = try open(refilling: true)
+        #expect(try new.summary().replica != replica && new.identityDoubt != nil)
+        try write(new)
+        new.close()
+        try new.database.close()
+        #expect(KithStore.loss(at: path) == nil)
+        let again = try open()
+        #expect(try again.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") } == 1)
+        again.close()
+    }
+
+    @Test("a database that was put in the place of a store without being one is an alarm")
+    func erased() throws {
+        let before = try open()
+        try write(before)
+        before.close()
+        try before.database.write { db in
+            for name in try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'kith*'") {
+                try db.execute(sql: "DROP TABLE \(name)")
+            }
+        }
+        try before.database.close()
+        #expect(KithStore.loss(at: path) == nil)
+        #expect(#expect(throws: StoreError.self) { try open() }?.code == .lost)
+    }
+
+    @Test("what others wrote is as much of a loss, and so is what a killed process wrote")
+    func content() throws {
+        let other = try TestStore(
+            .queue, sql: "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT)", tables: [TrackedTable("note")])
+        try other.execute("INSERT INTO note VALUES (randomblob(16), 'from elsewhere')")
+        let store = try open()
+        _ = try store.apply(try other.store.delta(since: VersionVector()))
+        store.close()
+        try store.database.close()
+        try remove()
+        #expect(KithStore.loss(at: path) == .missing)
+        // What is beside the database of a process that still runs is what a killed one leaves behind.
+        let running = try open(refilling: true)
+        try write(running)
+        let copy = folder.file("b.sqlite")
+        for suffix in ["-kith", "-kith-lock"] { try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix) }
+        #expect(KithStore.loss(at: copy) == .missing)
+        running.close()
+    }
+
+    @Test("a store that never held anything is no loss")
+    func neverFilled() throws {
+        let store = try open()
+        store.close()
+        try store.database.close()
+        try remove()
+        #expect(KithStore.loss(at: path) == nil)
+        let again = try open()
+        #expect(again.identityDoubt == nil)
+        again.close()
+    }
+
+    @Test("what is left is put aside whole, and not while somebody works on it")
+    func setAside() throws {
+        let store = try open()
+        try write(store)
+        #expect(#expect(throws: StoreError.self) { try KithStore.setAside(at: path, ending: ".lost") }?.code == .busy)
+        store.close()
+        try store.database.close()
+        let content = try Data(contentsOf: URL(filePath: path))
+        #expect(try KithStore.setAside(at: path, ending: ".lost") == [path + ".lost"])
+        #expect(try Data(contentsOf: URL(filePath: path + ".lost")) == content)
+        #expect(KithStore.loss(at: path) == .missing)
+        #expect(try KithStore.setAside(at: path, ending: ".again") == [])
+        // A backup that is put back is a store, under another id.
+        try FileManager.default.moveItem(atPath: path + ".lost", toPath: path)
+        let again = try open()
+        #expect(try again.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") } == 1)
+        #expect(again.identityDoubt == nil)
+        again.close()
+    }
+}
