@@ -112,8 +112,9 @@ private struct SafetyEvidence {
     }
 
     private func holders(_ ids: Set<[UInt8]>) -> [Safety.Holder] {
-        devices.filter { ids.contains($0.id.bytes) }
-            .map { Safety.Holder(deviceID: $0.id.description, name: $0.name.isEmpty ? $0.id.shortDescription : $0.name) }
+        let names = DeviceNames(devices)
+        return devices.filter { ids.contains($0.id.bytes) }
+            .map { Safety.Holder(deviceID: $0.id.description, name: names[$0.id]) }
             .sorted { ($0.name, $0.deviceID) < ($1.name, $1.deviceID) }
     }
 }

@@ -72,6 +72,9 @@ struct StoreOptions: ParsableArguments {
         }
     }
 
+    /// What to call the machines that wrote something. Notes are shown whatever is wrong with the key or the list.
+    func deviceNames() -> DeviceNames { DeviceNames((try? trustedDevices()) ?? []) }
+
     /// The list of trusted devices; this device gets its key if it has none yet.
     func trust() throws -> TrustStore {
         let folder = try folders().identity

@@ -24,12 +24,12 @@ struct StatusCommand: ParsableCommand {
         let known = try options.withNotesIfReadable { notes in
             let safety = try notes.store.safety(among: trust.devices)
             return (
-                node: try options.runningNode(), safety: safety,
+                node: try options.runningNode(for: notes), safety: safety,
                 sentence: safety.sentence(rows: "Texts") { Self.name(of: $0, in: notes) },
                 attachments: try notes.store.wantedAttachments().count,
                 mended: try notes.store.mending().map { mending in
                     StatusReport.Mended(mending, title: try? notes.title(ofMended: mending))
-                }
+                }, conflicts: try notes.conflicts()
             )
         }
         var report = StatusReport(
@@ -39,6 +39,7 @@ struct StatusCommand: ParsableCommand {
         report.attachmentsOnTheirWay = known?.attachments ?? 0
         report.mended = known?.mended
         report.keyObstacle = keyObstacle
+        report.noteConflicts = known?.conflicts ?? []
         if options.json { try Console.output.write(json: report) } else { try report.write(to: .output) }
         if lost != nil { throw ExitCode(CommandFailure.Status.data.rawValue) }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Kith
+import KithNotes
 
 /// What `kith status` says.
 struct StatusReport: Encodable {
@@ -24,11 +25,19 @@ struct StatusReport: Encodable {
     var safetySentence: String?
     /// Attachments whose bytes are to come from another machine.
     var attachmentsOnTheirWay = 0
+    /// Fields of notes of which several versions are kept.
+    private(set) var conflicts = 0
+    var noteConflicts: [NoteConflict] = [] { didSet { conflicts = noteConflicts.count } }
     /// Rows that differed from another machine's without a reason, and were mended here; `nil` if none were since `kith verify` last found
     /// all well.
     var mended: Mended?
     /// What the running node says of itself.
     let node: NodeStatus?
+
+    private enum CodingKeys: String, CodingKey {
+        case device, keyObstacle, notes, isRunning, sentence, isLost, remedy, household, safety, safetySentence, attachmentsOnTheirWay
+        case conflicts, mended, node
+    }
 
     struct Mended: Encodable {
         let rows: UInt64
@@ -92,6 +101,7 @@ struct StatusReport: Encodable {
             let few = attachmentsOnTheirWay == 1 ? "1 attachment is" : "\(NodeStatus.grouped(attachmentsOnTheirWay)) attachments are"
             try console.writeLine("\(few) on the way here.")
         }
+        if let sentence = noteConflicts.sentence { try console.writeLine(console.styled(sentence, .yellow)) }
         if let node, !node.peers.isEmpty {
             try console.writeLine("")
             try Self.table(of: node.peers).write(to: console)
@@ -154,8 +164,7 @@ struct StatusReport: Encodable {
         var remarks: [String] = []
         if let error = peer.lastError, peer.state == .notReachable { remarks.append("\(name): \(error)") }
         if let offset = peer.clockOffsetMilliseconds {
-            let seconds = offset.magnitude / 1_000
-            remarks.append("\(name): its clock is \(seconds) seconds \(offset > 0 ? "ahead of" : "behind") this one. Set the clocks.")
+            remarks.append("\(name): its clock is \(PlainDuration.offset(milliseconds: offset)) this one's. Set the clocks.")
         }
         if peer.isIdentical == false {
             remarks.append("\(name): it holds other rows than this machine although both know the same; they are being compared.")

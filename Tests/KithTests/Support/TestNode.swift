@@ -19,7 +19,7 @@ final class TestNode {
 
     init(
         sql: String = noteSQL, tables: [TrackedTable] = [TrackedTable("note")], options: KithStore.Options = KithStore.Options(),
-        app: AppID = "test"
+        app: AppID = "test", withKeyOf other: TestNode? = nil
     ) throws {
         self.app = app
         folder = FileManager.default.temporaryDirectory.appending(path: "kith-node-\(UUID().uuidString.prefix(8))")
@@ -27,6 +27,9 @@ final class TestNode {
         database = try DatabasePool(path: folder.appending(path: "store/test.sqlite").path)
         try database.write { try $0.execute(sql: sql) }
         store = try KithStore(database, tables: tables, options: options)
+        if let other {
+            try FileManager.default.copyItem(at: other.folder.appending(path: "keys"), to: folder.appending(path: "keys"))
+        }
         key = try DeviceKey.loadOrCreate(in: folder.appending(path: "keys"))
         trust = try TrustStore(in: folder.appending(path: "keys"), ownID: key.id)
         node = Self.makeNode(store, key, trust, app)
