@@ -115,12 +115,9 @@ struct ZoneSearch {
         let seers = Dictionary(uniqueKeysWithValues: pairs.map { ($0, changesThatSaw($0)) })
         let counts = seers.mapValues { $0.count(where: \.self) }
         let total = candidates.reduce(0) { $0 + ($1.pair.map { counts[$0] ?? 0 } ?? changes.count) }
+        // Older ones are few enough.
+        if total > TextLimits.conflictComparisonsMax(changes: changes.count) { giveUp() }
         if total == 0 { return }
-        guard total <= TextLimits.conflictComparisonsMax(changes: changes.count) else {
-            isComplete = false
-            candidates = []
-            return
-        }
         try walk { search, index, parents throws(TextError) in
             let seen = search.candidates.indices.filter { number in
                 guard let pair = search.candidates[number].pair else { return true }
