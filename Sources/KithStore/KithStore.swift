@@ -222,6 +222,20 @@ public final class KithStore: Sendable {
         }
     }
 
+    /// Reads as a part of `db`, an access to the store's database, what does not depend on clocks that are still in runs.
+    func read<Result>(_ db: Database, _ body: (RowLedger) throws -> Result) throws -> Result {
+        try checkIsOpen()
+        return try StoreError.mapping {
+            if let state = try? writerState(db) {
+                try state.entry.enter()
+                return try body(state.ledger)
+            }
+            let connection = try Connection(borrowing: db)
+            let check = try EntryCheck(connection)
+            return try body(RowLedger(connection, try catalog(connection, version: check.catalogVersion)))
+        }
+    }
+
     private static let readsBeforeWrite = 2
 
     private func checkIsOpen() throws {

@@ -48,11 +48,36 @@ struct WrongNoteTests {
 
     @Test(
         "what names no note is not found",
-        arguments: ["", "shopping", "Shop", "abc", "%", "_", "--", "0000", "\u{0}", String(repeating: "f", count: 100_000)])
+        arguments: ["", "Shop", "abc", "%", "_", "--", "0000", "\u{0}", String(repeating: "f", count: 100_000)])
     func unknown(reference: String) throws {
         let store = try NotesStore.inMemory()
         try store.add(title: "Shopping")
         #expect(code { _ = try store.find(reference) } == .notFound)
+    }
+
+    @Test("a title is found whatever its case and accents, unless another has it exactly or several could be meant")
+    func foldedTitles() throws {
+        let store = try NotesStore.inMemory()
+        let cafe = try store.add(title: "Café")
+        for reference in ["Café", "café", "CAFE", "cafe"] { #expect(try store.find(reference) == cafe) }
+        let exact = try store.add(title: "cafe")
+        #expect(try store.find("cafe") == exact)
+        #expect(try store.find("Café") == cafe)
+        #expect(code { _ = try store.find("CAFE") } == .ambiguous)
+    }
+
+    @Test(
+        "a slip of the hand is answered with what may have been meant",
+        arguments: ["Shoping", "shopping list", "Shpoping", "opping", "Shoppign"])
+    func suggestions(reference: String) throws {
+        let store = try NotesStore.inMemory()
+        for title in ["Shopping", "Holidays", "Bread", "Shopping lists"] { try store.add(title: title) }
+        let error = #expect(throws: NotesError.self) { try store.find(reference) }
+        #expect(error?.code == .notFound)
+        #expect(error?.message.contains("Did you mean \u{201C}Shopping") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("Bread") == false)
+        let none = #expect(throws: NotesError.self) { try store.find("Xylophone") }
+        #expect(none?.message.contains("Name one by its title or its id.") == true)
     }
 
     @Test("fewer digits than four are no part of an id")

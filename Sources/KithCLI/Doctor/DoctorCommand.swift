@@ -35,7 +35,9 @@ struct DoctorCommand: AsyncParsableCommand {
         let trust = try options.trust()
         var doctor = NetworkDoctor(key: try DeviceKey.load(from: folders.identity), trust: trust, store: folders.notes)
         doctor.usesDiscovery = !noDiscovery
-        let findings = await doctor.examine(node: try options.withNotesIfReadable(options.runningNode(for:)) ?? nil)
+        let known = try options.withNotesIfReadable { (node: try options.runningNode(for: $0), conflicts: try $0.conflicts()) }
+        var findings = await doctor.examine(node: known?.node)
+        if let conflicts = known?.conflicts { findings.append(DiagnosisFinding(conflicts, options.deviceNames())) }
         if options.json {
             try Console.output.write(json: findings)
         } else {
@@ -54,5 +56,17 @@ struct DoctorCommand: AsyncParsableCommand {
         try Console.output.writeLine(
             Console.output.styled(mark.padded(toWidth: 6), style) + PlainText.line(finding.sentence))
         if let remedy = finding.remedy { try Console.output.writeLine("      " + PlainText.line(remedy)) }
+    }
+}
+
+extension DiagnosisFinding {
+    /// Conflicts keep no machines apart, and want to be seen.
+    fileprivate init(_ conflicts: [NoteConflict], _ names: DeviceNames) {
+        guard let first = conflicts.first else {
+            self.init("conflicts", .good, "No note has several versions of a title or a color.")
+            return
+        }
+        let rest = conflicts.count == 1 ? "" : " \(conflicts.count - 1) more wait\(conflicts.count == 2 ? "s" : "") for a choice."
+        self.init("conflicts", .warning, first.sentence(names) + rest, remedy: "Choose: kith conflicts list")
     }
 }

@@ -7,8 +7,8 @@ struct NoteHistory: ParsableCommand {
         commandName: "history",
         abstract: "List the versions of a note's text, newest first.",
         discussion: """
-            `kith note show NOTE --at VERSION` prints the text as it was. The author is a store, not a person: it gets \
-            another name when it is copied or restored.
+            `kith note show NOTE --at VERSION` prints the text as it was. A store that no machine of the \
+            household has said it is shows as the beginning of its replica id.
 
             EXAMPLES
               kith note history Shopping
@@ -22,13 +22,14 @@ struct NoteHistory: ParsableCommand {
 
     func run() throws {
         let versions = try options.withNotes { notes in try notes.history(of: notes.find(note).id) }
-        if options.json { return try Console.output.write(json: versions.map(NoteVersionRecord.init)) }
+        if options.json { return try Console.output.write(json: versions.map { NoteVersionRecord($0, options.deviceNames()) }) }
+        let names = options.deviceNames()
         var table = TextTable(header: ["VERSION", "WRITTEN", "ADDED", "REMOVED", "BY"], flexibleColumns: 4)
         table.rows = versions.map { version in
             [
                 .init(version.shortID, .bold), .init(TimeText(milliseconds: version.milliseconds)?.local ?? "unknown", .dim),
                 .init("+\(version.inserted)"), .init("-\(version.deleted)"),
-                .init(version.isOwn ? "this device" : String(version.author.prefix(8)), .dim),
+                .init(names[version.writer] ?? String(version.author.prefix(8)), .dim),
             ]
         }
         try table.write(to: .output)
@@ -39,15 +40,18 @@ struct NoteHistory: ParsableCommand {
 private struct NoteVersionRecord: Encodable {
     let version: String
     let author: String
+    /// The author as people call it; `nil` for a store that no machine has said it is.
+    let device: String?
     let own: Bool
     /// `nil` for a time that no calendar shows.
     let written: String?
     let inserted: Int
     let deleted: Int
 
-    init(_ version: NoteVersion) {
+    init(_ version: NoteVersion, _ names: DeviceNames) {
         self.version = version.id.description
         author = version.author
+        device = names[version.writer]
         own = version.isOwn
         written = TimeText(milliseconds: version.milliseconds)?.iso8601
         inserted = version.inserted

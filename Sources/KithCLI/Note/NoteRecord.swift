@@ -16,13 +16,16 @@ struct NoteRecord: Encodable {
     let version: String?
     /// The machines that would still have it as it is now without this one; `nil` where it was not asked for.
     let safeOn: [Safety.Holder]?
+    /// Fields of which several versions are kept; `nil` where it was not asked for.
+    let conflicts: [String]?
 
     init(_ note: Note) {
         self.init(note, version: nil, safety: nil)
     }
 
-    init(_ note: Note, version: String?, safety: Safety?) {
+    init(_ note: Note, version: String?, safety: Safety?, conflicts: [NoteConflict]? = nil) {
         self.version = version
+        self.conflicts = conflicts?.map(\.field.rawValue)
         safeOn = safety?.holders
         id = note.id.uuidString.lowercased()
         title = note.title
@@ -36,19 +39,27 @@ struct NoteRecord: Encodable {
 
 extension [Note] {
     /// Writes the notes as a table or as JSON.
-    func write(to console: Console, asJSON: Bool) throws {
-        if asJSON { return try console.write(json: map(NoteRecord.init)) }
+    ///
+    /// - Parameter conflicts: of whichever notes; those with some are marked.
+    func write(to console: Console, asJSON: Bool, conflicts: [NoteConflict]) throws {
+        let conflicts = Dictionary(grouping: conflicts, by: \.noteID)
+        if asJSON {
+            return try console.write(json: map { NoteRecord($0, version: nil, safety: nil, conflicts: conflicts[$0.id] ?? []) })
+        }
         var table = TextTable(header: ["ID", "CHANGED", "TITLE", "COLOR", "TAGS"], flexibleColumns: 2)
         table.rows = map { note in
             [
                 .init(note.shortID, .dim),
                 .init(TimeText(milliseconds: note.updatedMilliseconds)?.local ?? "unknown", .dim),
-                .init(note.title.isEmpty ? "(no title)" : note.title, .bold),
+                .init((conflicts[note.id] == nil ? "" : "! ") + (note.title.isEmpty ? "(no title)" : note.title), .bold),
                 .init(note.color == .none ? "" : note.color.name, TextStyle(note.color)),
                 .init(note.tags.map { "#" + $0 }.joined(separator: " ")),
             ]
         }
         try table.write(to: console)
+        if console.isTerminal, contains(where: { conflicts[$0.id] != nil }) {
+            try Console.error.writeLine("! several versions are kept: kith conflicts list")
+        }
     }
 }
 

@@ -6,7 +6,8 @@ struct NoteSearch: ParsableCommand {
         commandName: "search",
         abstract: "List notes that contain all of the words.",
         discussion: """
-            Words are looked for in titles, texts and tags, as parts of words too, whatever the case and the accents.
+            Words are looked for in titles, texts and tags, as parts of words too, whatever the case and the accents; also in titles \
+            that another machine wrote at the same time. A note of which several versions are kept is marked with `!`.
 
             EXAMPLES
               kith note search coffee
@@ -23,8 +24,8 @@ struct NoteSearch: ParsableCommand {
         var query = NoteQuery(searching: words.joined(separator: " "))
         list.apply(to: &query)
         query.readsBodies = options.json
-        let found = try options.withNotes { notes in try notes.list(query) }
-        try found.write(to: .output, asJSON: options.json)
+        let (found, conflicts) = try options.withNotes { notes in (try notes.list(query), try notes.conflicts()) }
+        try found.write(to: .output, asJSON: options.json, conflicts: conflicts)
         if found.isEmpty, !options.json, Console.output.isTerminal {
             try Console.error.writeLine("No note contains that.")
         }

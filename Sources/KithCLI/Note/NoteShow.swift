@@ -35,7 +35,9 @@ struct NoteShow: ParsableCommand {
             let safety = at == nil && !devices.isEmpty ? try notes.safety(of: note.id, among: devices) : nil
             return (note, version, conflicts, try notes.attachments(of: note.id), safety)
         }
-        if options.json { return try Console.output.write(json: NoteRecord(note, version: version.description, safety: safety)) }
+        if options.json {
+            return try Console.output.write(json: NoteRecord(note, version: version.description, safety: safety, conflicts: conflicts))
+        }
         if bodyOnly { return try Console.output.write(note.body) }
         try write(note, safety, to: .output)
         if !attachments.isEmpty { try Console.output.writeLine("") }

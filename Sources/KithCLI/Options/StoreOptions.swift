@@ -54,6 +54,9 @@ struct StoreOptions: ParsableArguments {
         return try TrustStore(in: folder, ownID: DeviceKey.load(from: folder).id).devices
     }
 
+    /// What to call the machines that wrote something. Notes are shown whatever is wrong with the key or the list.
+    func deviceNames() -> DeviceNames { DeviceNames((try? trustedDevices()) ?? []) }
+
     /// The list of trusted devices; this device gets its key if it has none yet.
     func trust() throws -> TrustStore {
         let folder = try folders().identity

@@ -1,5 +1,6 @@
 import Foundation
 import Kith
+import KithNotes
 
 /// What `kith status` says.
 struct StatusReport: Encodable {
@@ -17,8 +18,15 @@ struct StatusReport: Encodable {
     var safety: Safety?
     /// Attachments whose bytes are to come from another machine.
     var attachmentsOnTheirWay = 0
+    /// Fields of notes of which several versions are kept.
+    private(set) var conflicts = 0
+    var noteConflicts: [NoteConflict] = [] { didSet { conflicts = noteConflicts.count } }
     /// What the running node says of itself.
     let node: NodeStatus?
+
+    private enum CodingKeys: String, CodingKey {
+        case device, notes, isRunning, sentence, remedy, household, safety, attachmentsOnTheirWay, conflicts, node
+    }
 
     init(device: DeviceID, notes: URL, node: NodeStatus?, trust: TrustStore) {
         self.device = device.description
@@ -53,6 +61,7 @@ struct StatusReport: Encodable {
             let few = attachmentsOnTheirWay == 1 ? "1 attachment is" : "\(NodeStatus.grouped(attachmentsOnTheirWay)) attachments are"
             try console.writeLine("\(few) on the way here.")
         }
+        if let sentence = noteConflicts.sentence { try console.writeLine(console.styled(sentence, .yellow)) }
         if let node, !node.peers.isEmpty {
             try console.writeLine("")
             try Self.table(of: node.peers).write(to: console)
@@ -114,8 +123,7 @@ struct StatusReport: Encodable {
         var remarks: [String] = []
         if let error = peer.lastError, peer.state == .notReachable { remarks.append("\(name): \(error)") }
         if let offset = peer.clockOffsetMilliseconds {
-            let seconds = offset.magnitude / 1_000
-            remarks.append("\(name): its clock is \(seconds) seconds \(offset > 0 ? "ahead of" : "behind") this one. Set the clocks.")
+            remarks.append("\(name): its clock is \(PlainDuration.offset(milliseconds: offset)) this one's. Set the clocks.")
         }
         if let count = peer.rowsMended {
             let last = (peer.mended ?? []).last.map { ", the last of them \($0)" } ?? ""

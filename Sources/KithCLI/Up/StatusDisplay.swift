@@ -40,6 +40,11 @@ final class StatusDisplay: Sendable {
         }
     }
 
+    /// Lets a terminal sound its bell (ECMA-48, BEL).
+    func ring() {
+        if console.isTerminal { try? console.write("\u{7}") }
+    }
+
     /// Leaves the last line where it is.
     func finish() {
         guard console.isTerminal, !isJSON else { return }

@@ -48,7 +48,8 @@ struct UpCommand: AsyncParsableCommand {
         if !options.json {
             display.show(line: "kith \(KithCommand.version), device \(key.id.shortDescription), notes in \(folders.notes.path)")
         }
-        try await Self.run(node, until: signals.stream, showing: display)
+        let watch = options.json ? nil : ConflictWatch(notes, display) { DeviceNames(trust.devices) }
+        try await Self.run(node, until: signals.stream, showing: display, watch)
         try? notes.close()
     }
 
@@ -61,16 +62,20 @@ struct UpCommand: AsyncParsableCommand {
     }
 
     /// Returns when a signal came and the node has stopped; throws what ends the node before.
-    private static func run(_ node: Node, until signals: AsyncStream<Void>, showing display: StatusDisplay) async throws {
+    private static func run(
+        _ node: Node, until signals: AsyncStream<Void>, showing display: StatusDisplay, _ watch: ConflictWatch?
+    ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await node.run() }
             group.addTask {
                 for await _ in signals { break }
             }
             let shown = Task { for await status in node.statuses { display.show(status) } }
+            let watched = Task { await watch?.run() }
             defer {
                 group.cancelAll()
                 shown.cancel()
+                watched.cancel()
                 display.finish()
             }
             try await group.next()

@@ -3,22 +3,23 @@ import GRDB
 import Kith
 
 extension NotesStore {
-    /// The fields of which several versions are kept, in all notes, last changed first.
+    /// The fields of which several versions are kept, in all notes, last written first. Takes time in proportion to them.
     public func conflicts() throws(NotesError) -> [NoteConflict] {
-        var conflicts: [NoteConflict] = []
-        for note in try list() { conflicts += try self.conflicts(of: note) }
-        return conflicts
+        let conflicts = try NotesError.mapping { try store.conflicts() }
+        var found: [NoteConflict] = []
+        for conflict in conflicts {
+            guard conflict.table == NotesSchema.table, let note = try note(UUID(conflict.row)),
+                let conflict = NoteConflict(conflict, of: note)
+            else { continue }
+            found.append(conflict)
+        }
+        return found
     }
 
     /// The fields of `note` of which several versions are kept.
     public func conflicts(of note: Note) throws(NotesError) -> [NoteConflict] {
         try NotesError.mapping {
-            let alternatives = try store.alternatives(table: NotesSchema.table, id: RowID(note.id))
-            // Bodies and tags merge, and times are not worth a question.
-            return [NoteField.title, .color].compactMap { field in
-                let kept = alternatives.filter { $0.column == field.rawValue }
-                return NoteConflict(note, field, kept)
-            }
+            try store.conflicts(table: NotesSchema.table, id: RowID(note.id)).compactMap { NoteConflict($0, of: note) }
         }
     }
 
@@ -31,7 +32,7 @@ extension NotesStore {
         guard conflict.versions.indices.contains(version) else {
             throw NotesError(.notFound, "There is no such version; this field has \(conflict.versions.count).")
         }
-        guard let note = try note(conflict.noteID), try conflicts(of: note).contains(conflict) else {
+        guard let note = try note(conflict.noteID), try conflicts(of: note).contains(where: conflict.isSame) else {
             throw NotesError(.changedMeanwhile, "The versions changed in the meantime. Look at them again before you choose.")
         }
         return try NotesError.mapping {
@@ -41,35 +42,6 @@ extension NotesStore {
                     keeping: conflict.versions[version].value)
                 return try Self.current(note.id, db)
             }
-        }
-    }
-}
-
-extension NoteConflict {
-    /// `nil` if all that is kept says what is shown.
-    fileprivate init?(_ note: Note, _ field: NoteField, _ kept: [Alternative]) {
-        let shown: Value
-        switch field {
-        case .title: shown = .text(note.title)
-        default: shown = .integer(note.color.rawValue)
-        }
-        var versions = [Version(text: field.text(of: shown), value: shown)]
-        for alternative in kept where !versions.contains(where: { $0.value == alternative.value }) {
-            versions.append(Version(text: field.text(of: alternative.value), value: alternative.value))
-        }
-        guard versions.count > 1 else { return nil }
-        self.init(noteID: note.id, title: note.title, field: field, versions: versions)
-    }
-}
-
-extension NoteField {
-    fileprivate func text(of value: Value) -> String {
-        switch value {
-        case .text(let bytes): String(decoding: bytes, as: UTF8.self)
-        case .integer(let number): self == .color ? NoteColor(rawValue: number).name : String(number)
-        case .real(let pattern): String(Double(bitPattern: pattern))
-        case .blob(let bytes): "\(bytes.count) bytes"
-        case .null: ""
         }
     }
 }

@@ -7,3 +7,9 @@ extension RowID {
         self.init(high: word(id.bytes[..<8]), low: word(id.bytes[8...]))
     }
 }
+
+extension UUID {
+    init(_ id: RowID) {
+        self = Data(id.bytes).withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+}

@@ -1,4 +1,5 @@
 import GRDB
+import Kith
 
 /// Which notes to read, and in which order.
 public struct NoteQuery: Hashable, Sendable {
@@ -12,7 +13,8 @@ public struct NoteQuery: Hashable, Sendable {
         case title
     }
 
-    /// Notes that contain each of these words somewhere in title, body or tags, whatever the case and the accents.
+    /// Notes that contain each of these words somewhere in title, body or tags, whatever the case and the accents. A title that another
+    /// machine wrote at the same time, and that is kept, counts as well.
     public var words: [String] = []
     /// Notes with this tag.
     public var tag: String?
@@ -31,7 +33,8 @@ public struct NoteQuery: Hashable, Sendable {
         words = text.split(whereSeparator: \.isWhitespace).map(String.init)
     }
 
-    func fetch(_ db: Database) throws -> [Note] {
+    /// - Parameter kept: notes in which the words occur otherwise, in a version that is not shown.
+    func fetch(_ db: Database, besides kept: [RowID] = []) throws -> [Note] {
         var conditions: [String] = []
         var arguments: [any DatabaseValueConvertible] = []
         if let tag {
@@ -42,9 +45,11 @@ public struct NoteQuery: Hashable, Sendable {
             conditions.append("color = ?")
             arguments.append(color.rawValue)
         }
-        for word in words {
-            conditions.append("instr(\(TextFolding.sqlName)(title || char(10) || body || char(10) || tags), ?) > 0")
-            arguments.append(TextFolding.fold(word))
+        if !words.isEmpty {
+            let each = words.map { _ in "instr(\(TextFolding.sqlName)(title || char(10) || body || char(10) || tags), ?) > 0" }
+            let ids = kept.map { id in "x'\(id.bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())'" }
+            conditions.append("(\(each.joined(separator: " AND ")) OR id IN (\(ids.joined(separator: ", "))))")
+            arguments += words.map { TextFolding.fold($0) }
         }
         arguments.append(limit.map { max(0, $0) } ?? -1)
         let sql = """

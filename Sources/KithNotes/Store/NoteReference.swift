@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a person names a note: by its id, by the beginning or end of its id, or by its exact title.
+/// How a person names a note: by its id, by the beginning or end of its id, or by its title.
 struct NoteReference {
     let text: String
     /// The text as upper-case digits of an id; `nil` if it cannot be a part of one.
@@ -26,13 +26,18 @@ struct NoteReference {
     /// - Throws: ``NotesError`` with code `notFound`, or `ambiguous` with the notes that could be meant.
     func theOnly(of found: [Note], in place: String? = nil) throws(NotesError) -> Note {
         if let note = found.first, found.count == 1 { return note }
+        if found.isEmpty { throw notFound(in: place) }
         let shown = "\u{201C}\(text.prefix(80))\u{201D}"
-        if found.isEmpty {
-            let whole = "There is no note \(shown)\(place.map { " in " + $0 } ?? ""). Name one by its title or its id."
-            throw NotesError(.notFound, whole)
-        }
         let candidates = found.prefix(5).map { "\($0.shortID) (\($0.title.prefix(40)))" }.joined(separator: ", ")
         throw NotesError(.ambiguous, "\(shown) could be any of \(candidates). Name one by its id.")
+    }
+
+    /// - Parameter titles: what may have been meant.
+    func notFound(in place: String? = nil, suggesting titles: [String] = []) -> NotesError {
+        let shown = "\u{201C}\(text.prefix(80))\u{201D}"
+        let suggestions = titles.prefix(3).map { "\u{201C}\($0.prefix(40))\u{201D}" }.joined(separator: " or ")
+        let advice = titles.isEmpty ? "Name one by its title or its id." : "Did you mean \(suggestions)?"
+        return NotesError(.notFound, "There is no note \(shown)\(place.map { " in " + $0 } ?? ""). \(advice)")
     }
 
     private static func isHexDigit(_ byte: UInt8) -> Bool {

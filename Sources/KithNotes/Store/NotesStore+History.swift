@@ -10,6 +10,8 @@ public struct NoteVersion: Hashable, Sendable {
     public let author: String
     /// Whether this store wrote it.
     public let isOwn: Bool
+    /// Whose it is, as far as this machine knows.
+    public let writer: Author
     /// When, in milliseconds since 1970, by the author's clock.
     public let milliseconds: Int64
     /// Characters (Unicode scalars) that were inserted and deleted.
@@ -29,11 +31,13 @@ extension NotesStore {
     public func history(of id: UUID) throws(NotesError) -> [NoteVersion] {
         try NotesError.mapping {
             let own = try store.summary().replica
+            let authors = try store.authors()
             return try store.textRevisions(table: NotesSchema.table, id: RowID(id), column: NoteField.body.rawValue).map { revision in
                 NoteVersion(
                     id: revision.version, author: revision.stamp.dot.replica.description,
-                    isOwn: revision.stamp.dot.replica == own, milliseconds: revision.stamp.timestamp.milliseconds,
-                    inserted: revision.insertedScalars, deleted: revision.deletedScalars)
+                    isOwn: revision.stamp.dot.replica == own, writer: authors[revision.stamp.dot.replica],
+                    milliseconds: revision.stamp.timestamp.milliseconds, inserted: revision.insertedScalars,
+                    deleted: revision.deletedScalars)
             }
         }
     }

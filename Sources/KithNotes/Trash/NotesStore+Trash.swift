@@ -8,7 +8,8 @@ extension NotesStore {
     public func trash() throws(NotesError) -> [TrashedNote] {
         try NotesError.mapping {
             let replica = try store.summary().replica
-            return try store.trash(table: NotesSchema.table, max: .max).compactMap { TrashedNote($0, own: replica) }
+            let authors = try store.authors()
+            return try store.trash(table: NotesSchema.table, max: .max).compactMap { TrashedNote($0, own: replica, authors) }
         }
     }
 

@@ -11,6 +11,8 @@ public struct TrashedNote: Identifiable, Hashable, Sendable {
     /// Whether it was deleted on this machine, as far as its store knows: a store that was restored from a copy does not
     /// count what it did before.
     public let isDeletedHere: Bool
+    /// Who deleted it, as far as this machine knows; of several that did so at the same time, one that is known.
+    public let deletedBy: Author
 
     public var id: UUID { note.id }
 
@@ -22,10 +24,12 @@ public struct TrashedNote: Identifiable, Hashable, Sendable {
 }
 
 extension TrashedNote {
-    init?(_ row: TrashedRow, own replica: ReplicaID) {
+    init?(_ row: TrashedRow, own replica: ReplicaID, _ authors: Authors) {
         guard let note = Note(row.id, row.values) else { return nil }
+        let known = row.deletedBy.map { authors[$0] }
         self.init(
-            note: note, deletedMilliseconds: row.deletedMilliseconds, isDeletedHere: row.deletedBy.contains(replica))
+            note: note, deletedMilliseconds: row.deletedMilliseconds, isDeletedHere: row.deletedBy.contains(replica),
+            deletedBy: known.first { $0 == .own } ?? known.first { $0 != .unknown } ?? .unknown)
     }
 }
 

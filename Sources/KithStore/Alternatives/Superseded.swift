@@ -54,6 +54,7 @@ struct SupersededValues {
 
     /// Notes the alternatives of `before` that are gone in `after`.
     func note(_ before: RowState, _ after: RowState, _ table: Int, _ id: RowID, nowMilliseconds now: Int64) throws {
+        if before.hasAlternatives, !after.hasAlternatives { try ConflictRecords(ledger: ledger).forget(table, id) }
         for entry in before.cells {
             guard case .register(let register) = entry.cell, register.writes.count > 1 else { continue }
             var kept: [Write] = []

@@ -102,6 +102,7 @@ final class RowLedger {
         if let exceptions { insert.bind(7, blob: exceptions) } else { insert.bindNull(7) }
         if let context = stored.context { insert.bind(8, context) } else { insert.bindNull(8) }
         try insert.run()
+        if stored.exceptions.hasAlternatives { try ConflictRecords(ledger: self).note(table, id) }
     }
 
     func removeClocks(_ table: Int, row: Int64) throws {

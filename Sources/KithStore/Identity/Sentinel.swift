@@ -81,4 +81,7 @@ public enum IdentityDoubt: String, Hashable, Sendable {
     case uncleanStop
     /// A peer holds a commit of this replica that this store does not have, or has otherwise.
     case peerKnowsBetter
+
+    /// Whether what the old id wrote was surely written on this device.
+    var isOfThisDevice: Bool { self == .olderDatabase || self == .uncleanStop }
 }

@@ -48,5 +48,6 @@ struct MemberRecords {
         update.bind(3, blob: writer.bytes)
         update.bind(4, now)
         try update.run()
+        try Authors.note(device, is: replica, connection)
     }
 }

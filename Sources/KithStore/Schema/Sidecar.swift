@@ -44,6 +44,8 @@ enum Sidecar {
         CREATE TABLE IF NOT EXISTS kith_moved (row INTEGER PRIMARY KEY, now INTEGER NOT NULL);
         \(ReferenceRecords.sql)
         \(ClockRuns.sql)
+        \(ConflictRecords.sql)
+        \(Authors.sql)
         """ + "\n" + TextTables.sql
 
     /// The clocks of one tracked table's visible rows, by the rowid of the app's row.

@@ -106,6 +106,7 @@ struct StoreOpening {
                     naturalKey: table.key?.columns ?? [], references: references, attachments: table.attachments))
         }
         declarations.annotate(&ledger.catalog)
+        try ConflictRecords(ledger: ledger).complete()
 
         let clock = CommitClock(connection, signal, reading: options.clock)
         let entry = TransactionEntry(ledger, declarations, clock)
@@ -160,7 +161,11 @@ struct StoreOpening {
             try records.adopt(options.makeReplicaID(), ledger)
         } else {
             doubt = presence?.doubt(try records.claim(ledger.catalog))
-            if doubt != nil { try records.adopt(options.makeReplicaID(), ledger) }
+            if let doubt {
+                let before = try records.replica(ledger.catalog)
+                try records.adopt(options.makeReplicaID(), ledger)
+                if doubt.isOfThisDevice { try Authors.noteOwn(before, connection) }
+            }
         }
         if let presence, presence.isFirst {
             let before = try records.claim(ledger.catalog).opening

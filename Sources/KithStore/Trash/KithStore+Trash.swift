@@ -80,6 +80,7 @@ extension KithStore {
         while let after = last {
             let step = try write { _, state in
                 try SupersededValues(ledger: state.ledger).expire(until: trashEnd, max: Self.garbageRowsMax)
+                if after == 0 { try ConflictRecords(ledger: state.ledger).forgetHidden() }
                 return try Trash(ledger: state.ledger).collect(
                     acknowledged: try acknowledged(state.ledger), until: trashEnd, after: after, max: Self.garbageRowsMax)
             }

@@ -31,6 +31,9 @@ struct StoreVerifier {
                 if try !isIndexed(dot, row) { report("\(name) carries commit \(dot), which the index does not list.") }
             }
             try checkShown(row, name, report)
+            if row.reference > 0, row.state.hasAlternatives, try !ConflictRecords(ledger: ledger).contains(row.table, row.position.row) {
+                report("\(name) keeps several versions of a value, and the list of conflicts does not have it.")
+            }
             histories += try checkTexts(row, name, report)
             let digest = try digests.noted(row.table, row.position.row)
             if digest != nil { noted += 1 }

@@ -1,0 +1,43 @@
+import Foundation
+import Kith
+import KithNotes
+
+/// Tells the person in front of `kith up` of conflicts: how many wait when it starts, and each new one, with a bell on a terminal.
+struct ConflictWatch: Sendable {
+    /// Commits within this time are looked at together.
+    private static let pauseMilliseconds = 500
+
+    private let notes: NotesStore
+    private let display: StatusDisplay
+    private let names: @Sendable () -> DeviceNames
+
+    init(_ notes: NotesStore, _ display: StatusDisplay, names: @escaping @Sendable () -> DeviceNames) {
+        self.notes = notes
+        self.display = display
+        self.names = names
+    }
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        let commits = notes.store.commits
+        // What cannot be read now is read after the next commit.
+        var known = (try? notes.conflicts()) ?? []
+        if let sentence = known.sentence { display.show(line: sentence) }
+        for await _ in commits {
+            try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds))
+            guard !Task.isCancelled, let conflicts = try? notes.conflicts() else { continue }
+            let new = conflicts.filter { conflict in
+                !known.contains {
+                    $0.noteID == conflict.noteID && $0.field == conflict.field && $0.versions.count >= conflict.versions.count
+                }
+            }
+            for conflict in new.prefix(Self.linesMax) { display.show(line: conflict.sentence(names())) }
+            if new.count > Self.linesMax, let sentence = conflicts.sentence { display.show(line: sentence) }
+            if !new.isEmpty { display.ring() }
+            known = conflicts
+        }
+    }
+
+    /// More than these at once are counted.
+    private static let linesMax = 3
+}

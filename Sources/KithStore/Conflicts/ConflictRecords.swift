@@ -1,0 +1,147 @@
+import GRDB
+import KithCausality
+import KithSync
+
+/// Rows that have, or had, several versions of something: what `kith_conflict` lists.
+///
+/// A row is noted when it is stored with alternatives, which happens only where a merge brings them, so that a store without conflicts
+/// has nothing to look at. That an entry is there says nothing: whoever reads looks at the row itself.
+struct ConflictRecords {
+    static let sql = """
+        -- Visible rows that have or had alternatives.
+        CREATE TABLE IF NOT EXISTS kith_conflict (tbl INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY (tbl, id)) WITHOUT ROWID;
+        """
+    /// The name in `kith_meta` that says that the rows of the time before there was this list are in it.
+    private static let isCompleteName = "conflicts"
+
+    let ledger: RowLedger
+
+    private var connection: Connection { ledger.connection }
+
+    func note(_ table: Int, _ id: RowID) throws {
+        let insert = try connection.statement("INSERT OR IGNORE INTO kith_conflict (tbl, id) VALUES (?, ?)")
+        insert.bind(1, table)
+        insert.bind(2, id)
+        try insert.run()
+    }
+
+    func forget(_ table: Int, _ id: RowID) throws {
+        let delete = try connection.statement("DELETE FROM kith_conflict WHERE tbl = ? AND id = ?")
+        delete.bind(1, table)
+        delete.bind(2, id)
+        try delete.run()
+    }
+
+    func contains(_ table: Int, _ id: RowID) throws -> Bool {
+        let select = try connection.statement("SELECT 1 FROM kith_conflict WHERE tbl = ? AND id = ?")
+        select.bind(1, table)
+        select.bind(2, id)
+        defer { select.reset() }
+        return try select.step()
+    }
+
+    /// Forgets rows that are not shown any more.
+    func forgetHidden() throws {
+        for table in ledger.catalog.tables {
+            guard let tracked = table.tracked else { continue }
+            let delete = try connection.statement(
+                """
+                DELETE FROM kith_conflict WHERE tbl = ? AND NOT EXISTS (
+                    SELECT 1 FROM \(quoted(tracked.sqlName)) n WHERE n.\(quoted(tracked.key)) = kith_conflict.id)
+                """)
+            delete.bind(1, table.number)
+            try delete.run()
+        }
+    }
+
+    /// Notes the rows of a store that was made before there was this list.
+    func complete() throws {
+        let records = VectorRecords(connection: connection)
+        if try records.meta(Self.isCompleteName) != nil { return }
+        let exists = try connection.statement("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
+        for table in ledger.catalog.tables {
+            let clocks = Sidecar.clockTable(table.number)
+            exists.bind(1, .text(Array(clocks.utf8)))
+            let isThere = try exists.step()
+            exists.reset()
+            guard isThere else { continue }
+            let select = try connection.statement(
+                "SELECT id, replica, sequence, timestamp, columns, exceptions, context FROM \(clocks) WHERE exceptions NOT NULL")
+            while try select.step() {
+                let stored = try ledger.storedRow(select, at: 1, table: table.number)
+                if stored.exceptions.hasAlternatives { try note(table.number, try select.rowID(0)) }
+            }
+        }
+        try records.setMeta(Self.isCompleteName, .integer(1))
+    }
+
+    // MARK: Reading
+
+    /// All conflicts, the latest write first.
+    func all() throws -> [Conflict] {
+        let select = try connection.statement("SELECT tbl, id FROM kith_conflict")
+        var rows: [(table: Int, id: RowID)] = []
+        while try select.step() { rows.append((select.int(0), try select.rowID(1))) }
+        if rows.isEmpty { return [] }
+        let authors = try Authors(ledger: ledger)
+        return try rows.flatMap { try conflicts($0.table, $0.id, authors) }.sorted { left, right in
+            let (newest, other) = (left.newest, right.newest)
+            if newest != other { return newest > other }
+            return (left.table, left.row, left.column) < (right.table, right.row, right.column)
+        }
+    }
+
+    /// Those of a visible row, by column.
+    func conflicts(_ number: Int, _ id: RowID, _ authors: Authors) throws -> [Conflict] {
+        guard let table = ledger.catalog[number], let tracked = table.tracked,
+            let visible = try UserTable(connection: connection, table: table, tracked: tracked).find(id),
+            let row = try clockRow(of: id, at: visible.row, number), let stored = try ledger.storedRow(number, row: row)
+        else { return [] }
+        return stored.exceptions.cells.compactMap { entry in
+            guard case .register(let register) = entry.cell, register.writes.count > 1, !tracked.isKey(entry.column),
+                let position = tracked.columns.firstIndex(of: entry.column), let name = table.columns[entry.column].sqlName
+            else { return nil }
+            let shown = stored.written(entry.column) ?? visible.values[position]
+            let versions = register.versions(showing: shown, authors)
+            guard versions.count > 1 else { return nil }
+            return Conflict(kind: .value, table: tracked.sqlName, row: id, column: name, versions: versions)
+        }
+    }
+
+    /// Where the clocks of a row are: elsewhere than the row, if VACUUM has moved it and nobody has written since.
+    private func clockRow(of id: RowID, at row: Int64, _ table: Int) throws -> Int64? {
+        let clocks = Sidecar.clockTable(table)
+        let select = try connection.statement(
+            "SELECT row FROM \(clocks) WHERE row = ?1 AND id = ?2 UNION ALL SELECT row FROM \(clocks) WHERE id = ?2 LIMIT 1")
+        select.bind(1, row)
+        select.bind(2, id)
+        defer { select.reset() }
+        return try select.step() ? select.integer(0) : nil
+    }
+}
+
+extension Conflict {
+    /// When the last of the versions was written.
+    fileprivate var newest: HybridTimestamp { versions.map(\.stamp.timestamp).max() ?? .zero }
+}
+
+extension RegisterState {
+    /// - Parameter shown: the value that is shown, which the write itself does not hold.
+    fileprivate func versions(showing shown: Value, _ authors: Authors) -> [Conflict.Version] {
+        var versions: [Conflict.Version] = []
+        let best = self.shown?.stamp.dot
+        for write in writes.sorted(by: { $0.stamp.isShown(over: $1.stamp) }) {
+            let value = write.stamp.dot == best ? shown : write.value
+            if versions.contains(where: { $0.value == value }) { continue }
+            versions.append(Conflict.Version(value: value, stamp: write.stamp, author: authors[write.stamp.dot.replica]))
+        }
+        return versions
+    }
+}
+
+extension RowState {
+    /// Whether several writes of a value are kept.
+    var hasAlternatives: Bool {
+        cells.contains { if case .register(let register) = $0.cell { register.writes.count > 1 } else { false } }
+    }
+}

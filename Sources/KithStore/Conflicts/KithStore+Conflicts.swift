@@ -1,0 +1,31 @@
+import GRDB
+import KithSync
+
+extension KithStore {
+    /// Everything of which several versions are kept, in all tracked tables, the latest write first.
+    ///
+    /// Takes time in proportion to the conflicts, not to the store. Columns that machines write without a person, such as the time of
+    /// the last change, are among them: leave out what is not worth a question.
+    /// - Throws: ``StoreError``.
+    public func conflicts() throws -> [Conflict] {
+        try read { ledger in try ConflictRecords(ledger: ledger).all() }
+    }
+
+    /// The same as a part of the access `db` to this store's database, such as an observation or a transaction that resolves them.
+    public func conflicts(_ db: Database) throws -> [Conflict] {
+        try read(db) { ledger in try ConflictRecords(ledger: ledger).all() }
+    }
+
+    /// The conflicts of one visible row, by column; none if it is not there.
+    public func conflicts(table: String, id: RowID) throws -> [Conflict] {
+        try read { ledger in
+            guard let (number, _) = ledger.tracked(table) else { return [] }
+            return try ConflictRecords(ledger: ledger).conflicts(number, id, try Authors(ledger: ledger))
+        }
+    }
+
+    /// Who wrote the commits of each replica, as far as is known here.
+    public func authors() throws -> Authors {
+        try read { ledger in try Authors(ledger: ledger) }
+    }
+}
