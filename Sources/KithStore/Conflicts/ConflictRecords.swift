@@ -78,21 +78,28 @@ struct ConflictRecords {
     // MARK: Reading
 
     /// All conflicts, the latest write first.
-    func all() throws -> [Conflict] {
+    func all() throws -> MergedTexts.Found {
         let select = try connection.statement("SELECT tbl, id FROM kith_conflict")
         var rows: [(table: Int, id: RowID)] = []
         while try select.step() { rows.append((select.int(0), try select.rowID(1))) }
-        if rows.isEmpty { return [] }
         let authors = try Authors(ledger: ledger)
-        return try rows.flatMap { try conflicts($0.table, $0.id, authors) }.sorted { left, right in
+        var found = try MergedTexts(ledger: ledger).search(authors)
+        found.conflicts += try rows.flatMap { try values($0.table, $0.id, authors) }
+        found.conflicts.sort { left, right in
             let (newest, other) = (left.newest, right.newest)
             if newest != other { return newest > other }
-            return (left.table, left.row, left.column) < (right.table, right.row, right.column)
+            return (left.table, left.row, left.column, left.start) < (right.table, right.row, right.column, right.start)
         }
+        return found
     }
 
-    /// Those of a visible row, by column.
+    /// Those of a visible row: whole values by column, then texts.
     func conflicts(_ number: Int, _ id: RowID, _ authors: Authors) throws -> [Conflict] {
+        let texts = try MergedTexts(ledger: ledger).search(table: number, id: id, authors).conflicts
+        return try values(number, id, authors) + texts.sorted { ($0.column, $0.start) < ($1.column, $1.start) }
+    }
+
+    private func values(_ number: Int, _ id: RowID, _ authors: Authors) throws -> [Conflict] {
         guard let table = ledger.catalog[number], let tracked = table.tracked,
             let visible = try UserTable(connection: connection, table: table, tracked: tracked).find(id),
             let row = try clockRow(of: id, at: visible.row, number), let stored = try ledger.storedRow(number, row: row)
@@ -109,7 +116,7 @@ struct ConflictRecords {
     }
 
     /// Where the clocks of a row are: elsewhere than the row, if VACUUM has moved it and nobody has written since.
-    private func clockRow(of id: RowID, at row: Int64, _ table: Int) throws -> Int64? {
+    func clockRow(of id: RowID, at row: Int64, _ table: Int) throws -> Int64? {
         let clocks = Sidecar.clockTable(table)
         let select = try connection.statement(
             "SELECT row FROM \(clocks) WHERE row = ?1 AND id = ?2 UNION ALL SELECT row FROM \(clocks) WHERE id = ?2 LIMIT 1")
@@ -123,6 +130,11 @@ struct ConflictRecords {
 extension Conflict {
     /// When the last of the versions was written.
     fileprivate var newest: HybridTimestamp { versions.map(\.stamp.timestamp).max() ?? .zero }
+
+    /// Where in its text it is.
+    fileprivate var start: Int {
+        if case .text(let lines) = kind { lines.range.lowerBound } else { 0 }
+    }
 }
 
 extension RegisterState {
