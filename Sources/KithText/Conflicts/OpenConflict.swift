@@ -5,9 +5,6 @@ struct OpenConflict {
     let before: String
     /// Two.
     let versions: [TextConflict.Version]
-    /// The lines with the place, where they are known.
-    var lines: ConflictLines?
-
     /// An order that is the same everywhere: by the place in the text, then by what the versions say.
     func precedes(_ other: OpenConflict) -> Bool {
         let (first, second) = (inserted.first?.lowerBound ?? 0, other.inserted.first?.lowerBound ?? 0)

@@ -20,7 +20,7 @@ extension TextDocument {
         var search = ConflictSearch(log)
         for zone in zones { try search.go(through: zone) }
         guard search.text.count == text.count else { throw TextError.damagedHistory("it shows another text than its history gives") }
-        return search.result
+        return search.finish()
     }
 }
 
@@ -29,6 +29,8 @@ private struct ConflictSearch {
     private let log: ChangeLog
     private(set) var text = TextBuffer()
     private var open: [OpenConflict] = []
+    /// For each open conflict its lines since the last part that was concurrent: where they are, and where they were.
+    private var lines: ContiguousArray<(now: ConflictLines, start: Int)> = []
     private var isComplete = true
 
     init(_ log: ChangeLog) {
@@ -55,26 +57,35 @@ private struct ConflictSearch {
         text.applyChecked(log.pool, steps)
     }
 
+    /// Ends the conflicts whose lines a change touches that is about to be applied.
     private mutating func endTouched(by steps: Range<Int>) {
         var ended: Set<Int> = []
-        for number in open.indices where !survives(number, steps) { ended.insert(number) }
-        if !ended.isEmpty { open = open.indices.filter { !ended.contains($0) }.map { open[$0] } }
+        for number in lines.indices {
+            if lines[number].now.isJoined { findLines(number) }
+            if !lines[number].now.survive(log.pool, steps) { ended.insert(number) }
+        }
+        if ended.isEmpty { return }
+        lines = ContiguousArray(lines.indices.filter { !ended.contains($0) }.map { lines[$0] })
+        open = open.indices.filter { !ended.contains($0) }.map { open[$0] }
     }
 
-    private mutating func survives(_ number: Int, _ steps: Range<Int>) -> Bool {
-        guard let first = open[number].inserted.first, let last = open[number].inserted.last else { return false }
-        let before = open[number].lines ?? ConflictLines(text.lines(around: first.lowerBound..<last.upperBound))
-        var lines = before
-        guard lines.survive(log.pool, steps) else { return false }
-        open[number].lines = lines.isJoined ? nil : lines
-        let distance = lines.bounds.lowerBound - before.bounds.lowerBound
-        if distance != 0 {
-            open[number].inserted = open[number].inserted.map { $0.lowerBound + distance..<$0.upperBound + distance }
-        }
-        return true
+    private mutating func findLines(_ number: Int) {
+        settle(number)
+        guard let first = open[number].inserted.first, let last = open[number].inserted.last else { return }
+        let bounds = text.lines(around: first.lowerBound..<last.upperBound)
+        lines[number] = (ConflictLines(bounds), bounds.lowerBound)
+    }
+
+    /// Makes the positions of a conflict those of the text as it is now.
+    private mutating func settle(_ number: Int) {
+        let distance = lines[number].now.bounds.lowerBound - lines[number].start
+        lines[number].start += distance
+        if distance == 0 { return }
+        open[number].inserted = open[number].inserted.map { $0.lowerBound + distance..<$0.upperBound + distance }
     }
 
     private mutating func search(_ changes: Range<Int>) throws(TextError) {
+        for number in open.indices { settle(number) }
         var zone = ZoneSearch(log, changes, base: text, carried: open)
         try zone.run()
         open = zone.remaining
@@ -85,10 +96,13 @@ private struct ConflictSearch {
             isComplete = false
         }
         do throws(TextError) { try text.apply(zone.patch) } catch { throw .damagedHistory("its changes do not fit the text") }
+        lines = ContiguousArray(repeating: (ConflictLines(0..<0), 0), count: open.count)
+        for number in open.indices { findLines(number) }
     }
 
     /// What is open in the end, one conflict for all that are on the same lines.
-    var result: TextConflicts {
+    mutating func finish() -> TextConflicts {
+        for number in open.indices { settle(number) }
         var result = TextConflicts()
         result.isComplete = isComplete
         var onSameLines: [OpenConflict] = []

@@ -34,7 +34,6 @@ struct ZoneSearch {
         content = WalkedContent(log, changes, base: base)
         candidates = carried.map { conflict in
             var older = conflict
-            older.lines = nil
             older.inserted = conflict.inserted.map { Span.older + $0.lowerBound..<Span.older + $0.upperBound }
             return Candidate(pair: nil, conflict: older)
         }
@@ -119,9 +118,10 @@ struct ZoneSearch {
         if total > TextLimits.conflictComparisonsMax(changes: changes.count) { giveUp() }
         if total == 0 { return }
         try walk { search, index, parents throws(TextError) in
+            let isSeen = seers.filter { $0.value[index - search.changes.lowerBound] }
+            if isSeen.isEmpty, !search.hasOlder { return false }
             let seen = search.candidates.indices.filter { number in
-                guard let pair = search.candidates[number].pair else { return true }
-                return seers[pair]?[index - search.changes.lowerBound] ?? false
+                search.candidates[number].pair.map { isSeen[$0] != nil } ?? true
             }
             if !seen.isEmpty {
                 try search.walker.move(to: parents, in: search.log.graph)
@@ -130,6 +130,8 @@ struct ZoneSearch {
             return false
         }
     }
+
+    private var hasOlder: Bool { candidates.contains { $0.pair == nil } }
 
     /// For each change of this part whether it has both versions in its past.
     private func changesThatSaw(_ pair: Pair) -> [Bool] {
