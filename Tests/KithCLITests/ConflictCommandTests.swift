@@ -69,4 +69,32 @@ struct ConflictCommandTests {
         #expect(try !desk.kith("status").output.contains("Choose"))
         #expect(try !desk.kith("note", "list").output.contains("!"))
     }
+
+    @Test("both versions of a line that both changed are shown, and one is kept or the line as it stands", arguments: [0, 1, 2])
+    func body(version: Int) async throws {
+        let (desk, laptop, note) = try await Self.disagreement()
+        try desk.kith("note", "edit", note, "--title", "Bread", "--body", "at work")
+        try laptop.kith("note", "edit", note, "--title", "Bread", "--body", "at school")
+        try await Self.meet(desk, laptop) { first, second in
+            try await second.wait { $0.contains("The body of \u{201C}Bread\u{201D}") }
+            try await first.wait { $0.contains("The body of \u{201C}Bread\u{201D}") }
+        }
+        let merged = try desk.kith("note", "show", note, "--body-only").output
+        for home in [desk, laptop] {
+            let shown = try home.kith("conflicts", "show", note).output
+            #expect(shown.contains("body, as it stands\n    \(merged)"), "\(shown)")
+            #expect(shown.contains("    at work\n") && shown.contains("    at school\n"), "\(shown)")
+            #expect(shown.contains(/body 1  (this device|laptop|desk), 20\d\d-\d\d-\d\d \d\d:\d\d/), "\(shown)")
+            let records = try home.kith("conflicts", "list", "--json").json() as? [[String: Any]]
+            let record = try #require(records?.first { $0["field"] as? String == "body" })
+            #expect(record["before"] as? String == "at home" && record["shown"] as? String == merged)
+        }
+        let records = try laptop.kith("conflicts", "show", note, "--json").json() as? [[String: Any]]
+        let versions = records?.compactMap { $0["versions"] as? [[String: Any]] }.first?.compactMap { $0["text"] as? String }
+        #expect(try laptop.kith("conflicts", "keep", note, "body", "3").status != 0)
+        #expect(try laptop.kith("conflicts", "keep", note, "body", String(version)).status == 0)
+        let kept = version == 0 ? merged : versions?[version - 1]
+        #expect(try laptop.kith("note", "show", note, "--body-only").output == kept)
+        #expect(try laptop.kith("conflicts", "show", note, "--json").json() as? [String] == [])
+    }
 }

@@ -112,4 +112,39 @@ struct ConflictTests {
         #expect(try a.note(note.id)?.body == "Bread")
         #expect(try b.note(note.id)?.body == "Bread")
     }
+
+    /// Two machines that changed the train in the body of one note at the same time, and then met.
+    private static func trains() throws -> (NotesStore, NotesStore, Note) {
+        let a = try NotesStore.inMemory(seed: 1)
+        let b = try NotesStore.inMemory(seed: 2)
+        let note = try a.add(title: "Trip", body: "Train: 9:00\nBuy milk")
+        try b.pull(from: a)
+        try a.edit(note.id) { $0.body = "Train: 10:30\nBuy milk" }
+        try b.edit(note.id) { $0.body = "Train: 8:15\nBuy milk" }
+        try a.pull(from: b)
+        try b.pull(from: a)
+        return (a, b, note)
+    }
+
+    @Test("both versions of a line are kept beside the merged body until one is chosen", arguments: [0, 1, nil])
+    func lines(version: Int?) throws {
+        let (a, b, note) = try Self.trains()
+        let merged = try #require(try a.note(note.id)?.body)
+        for store in [a, b] {
+            let conflicts = try store.conflicts()
+            #expect(conflicts.map(\.field) == [.body])
+            #expect(Set(conflicts.flatMap { $0.versions.map(\.text) }) == ["Train: 10:30", "Train: 8:15"])
+            #expect(conflicts.first?.lines?.before == "Train: 9:00")
+            #expect(conflicts.first?.lines.map { $0.shown + "\nBuy milk" } == merged)
+        }
+        let conflict = try #require(try b.conflicts().first)
+        let kept = try version.map { try b.keep($0, of: conflict) } ?? b.keepMerged(conflict)
+        #expect(kept.body == (version.map { conflict.versions[$0].text + "\nBuy milk" } ?? merged))
+        #expect(code { try b.keepMerged(conflict) } == .changedMeanwhile)
+        try a.pull(from: b)
+        for store in [a, b] {
+            #expect(try store.conflicts().isEmpty)
+            #expect(try store.note(note.id)?.body == kept.body)
+        }
+    }
 }

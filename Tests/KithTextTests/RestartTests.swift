@@ -5,7 +5,7 @@ import Testing
 
 /// Risk: one device has forgotten the history of a text, another has not, and they show it in different orders.
 @Suite struct RestartTests {
-    @Test func whatIsForgottenBeforeARestartChangesNoOrder() throws {
+    @Test func whatIsForgottenBeforeARestartChangesNeitherOrderNorConflicts() throws {
         var count = 0
         let seeds = Soak.count(4_000)
         for seed in 0..<seeds {
@@ -22,6 +22,9 @@ import Testing
                 try #require(outcome.appended.count == 1, "seed \(seed)")
             }
             try #require(document.text == TextBuffer(TreeOracle.text(changes)), "seed \(seed)")
+            var whole = TextDocument()
+            _ = try whole.merge(changes)
+            try #require(try document.conflicts() == whole.conflicts(), "seed \(seed)")
         }
         #expect(count > seeds / 10)
     }

@@ -15,13 +15,18 @@ struct ConflictRecord: Encodable {
     let note: String
     let title: String
     let field: String
-    /// The one that is shown comes first; `conflicts keep` counts from 1.
+    /// The one that is shown comes first; `conflicts keep` counts from 1, through all places of a body.
     let versions: [Version]
+    /// Of lines of the body: what they say now, and what they said before.
+    let shown: String?
+    let before: String?
 
     init(_ conflict: NoteConflict, _ names: DeviceNames) {
         note = conflict.noteID.uuidString.lowercased()
         title = conflict.title
         field = conflict.field.rawValue
+        shown = conflict.lines?.shown
+        before = conflict.lines?.before
         versions = conflict.versions.map { version in
             Version(
                 text: version.text, device: names[version.author],

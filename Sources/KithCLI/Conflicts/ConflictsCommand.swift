@@ -6,7 +6,8 @@ struct ConflictsCommand: ParsableCommand {
         abstract: "Choose between versions that were written at the same time.",
         discussion: """
             When two machines change the same field of a note before they have seen each other, one version is shown and \
-            the other is kept until you choose. Nothing is lost meanwhile, and nothing waits for you.
+            the other is kept until you choose. Bodies merge; where two machines changed the same place of one, both versions \
+            of the line are kept until you choose or edit the line. Nothing is lost meanwhile, and nothing waits for you.
 
             EXAMPLES
               kith conflicts list

@@ -8,16 +8,18 @@ struct ConflictsKeep: ParsableCommand {
         commandName: "keep",
         abstract: "Keep one version of a field; the others are given up on all devices.",
         discussion: """
-            To merge by hand, keep one version and then edit the note. What is given up is printed once more.
+            To merge by hand, keep one version and then edit the note. What is given up is printed once more. Of a body, 0 \
+            keeps all its places as they stand there now.
 
             EXAMPLES
               kith conflicts keep Shopping title 2
+              kith conflicts keep Shopping body 1
             """)
 
     @Argument(help: "The title, or the beginning or end of the id.")
     var note: String
 
-    @Argument(help: "title or color.")
+    @Argument(help: "title, color or body.")
     var field: NoteField
 
     @Argument(help: "The number of the version, as `kith conflicts show` counts.")
@@ -26,22 +28,35 @@ struct ConflictsKeep: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let (note, conflict) = try options.withNotes { notes in
+        let (note, givenUp) = try options.withNotes { notes -> (Note, [String]) in
             let found = try notes.find(self.note)
-            guard let conflict = try notes.conflicts(of: found).first(where: { $0.field == field }) else {
+            let conflicts = try notes.conflicts(of: found).filter { $0.field == field }
+            if conflicts.isEmpty {
                 throw CommandFailure(.noInput, "The \(field.rawValue) of \(found.label) has one version, so there is nothing to choose.")
             }
-            guard conflict.versions.indices.contains(version - 1) else {
-                throw CommandFailure(
-                    .noInput,
-                    "There is no version \(version); the \(field.rawValue) has \(conflict.versions.count). See kith conflicts show.")
+            if version == 0, field == .body { return (try keepMerged(conflicts, notes), []) }
+            // The places of a body are counted through.
+            var first = 1
+            for conflict in conflicts {
+                let index = version - first
+                if conflict.versions.indices.contains(index) {
+                    let others = conflict.versions.indices.filter { $0 != index }.map { conflict.versions[$0].text }
+                    return (try notes.keep(index, of: conflict), others)
+                }
+                first += conflict.versions.count
             }
-            return (try notes.keep(version - 1, of: conflict), conflict)
+            throw CommandFailure(
+                .noInput, "There is no version \(version); the \(field.rawValue) has \(first - 1). See kith conflicts show.")
         }
         if options.json { return try Console.output.write(json: NoteRecord(note)) }
+        if version == 0 { return try Console.output.writeLine("Kept the body of \(PlainText.line(note.label)) as it stands.") }
         try Console.output.writeLine("Kept version \(version) of the \(field.rawValue) of \(PlainText.line(note.label)). Given up:")
-        for (index, other) in conflict.versions.enumerated() where index != version - 1 {
-            try Console.output.writeLine(PlainText.block(other.text))
-        }
+        for other in givenUp { try Console.output.writeLine(PlainText.block(other)) }
+    }
+
+    private func keepMerged(_ conflicts: [NoteConflict], _ notes: NotesStore) throws -> Note {
+        var note = try notes.find(self.note)
+        for conflict in conflicts { note = try notes.keepMerged(conflict) }
+        return note
     }
 }

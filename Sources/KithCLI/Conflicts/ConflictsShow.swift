@@ -25,17 +25,29 @@ struct ConflictsShow: ParsableCommand {
         if options.json { return try Console.output.write(json: conflicts.map { ConflictRecord($0, names) }) }
         let console = Console.output
         if conflicts.isEmpty { return try console.writeLine("\(PlainText.line(note.label)) has one version of everything.") }
+        var counts: [NoteField: Int] = [:]
         for conflict in conflicts {
+            let first = 1 + counts[conflict.field, default: 0]
+            counts[conflict.field, default: 0] += conflict.versions.count
+            if let lines = conflict.lines {
+                try console.writeLine(console.styled("\(conflict.field.rawValue), as it stands", .bold))
+                try Self.write(lines.shown, to: console)
+            }
             for (index, version) in conflict.versions.enumerated() {
-                let heading = "\(conflict.field.rawValue) \(index + 1)\(index == 0 ? ", shown" : "")"
+                let heading = "\(conflict.field.rawValue) \(first + index)\(index == 0 && conflict.lines == nil ? ", shown" : "")"
                 let time = TimeText(milliseconds: version.writtenMilliseconds)?.local ?? "at an unknown time"
                 let origin = "  \(PlainText.line(names[version.author] ?? "another device")), \(time)"
                 try console.writeLine(console.styled(heading, .bold) + console.styled(origin, .dim))
-                for line in PlainText.block(version.text).split(separator: "\n", omittingEmptySubsequences: false) {
-                    try console.writeLine("    \(line)")
-                }
+                try Self.write(version.text, to: console)
             }
-            try console.writeLine("Choose: kith conflicts keep \(note.shortID) \(conflict.field.rawValue) 1\n")
+            let hint = conflict.lines == nil ? "" : "  (0: as it stands; an edit of the line does as much)"
+            try console.writeLine("Choose: kith conflicts keep \(note.shortID) \(conflict.field.rawValue) \(first)\(hint)\n")
+        }
+    }
+
+    private static func write(_ text: String, to console: Console) throws {
+        for line in PlainText.block(text).split(separator: "\n", omittingEmptySubsequences: false) {
+            try console.writeLine("    \(line)")
         }
     }
 }

@@ -25,7 +25,8 @@ struct NoteRecord: Encodable {
 
     init(_ note: Note, version: String?, safety: Safety?, conflicts: [NoteConflict]? = nil) {
         self.version = version
-        self.conflicts = conflicts?.map(\.field.rawValue)
+        // Several places of the body are one field.
+        self.conflicts = conflicts.map { all in NoteField.allCases.filter { field in all.contains { $0.field == field } }.map(\.rawValue) }
         safeOn = safety?.holders
         id = note.id.uuidString.lowercased()
         title = note.title

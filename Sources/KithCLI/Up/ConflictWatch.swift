@@ -29,6 +29,7 @@ struct ConflictWatch: Sendable {
             let new = conflicts.filter { conflict in
                 !known.contains {
                     $0.noteID == conflict.noteID && $0.field == conflict.field && $0.versions.count >= conflict.versions.count
+                        && $0.lines == conflict.lines
                 }
             }
             for conflict in new.prefix(Self.linesMax) { display.show(line: conflict.sentence(names())) }

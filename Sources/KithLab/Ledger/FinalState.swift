@@ -35,7 +35,8 @@ struct FinalState: Equatable, Sendable {
         notes = [:]
         for note in try store.list() {
             var kept = Note(title: note.title, body: note.body, color: note.color.name, tags: note.tags.map { $0 }.sorted())
-            for conflict in try store.conflicts(of: note) {
+            // Of texts the oracle knows what the merge shows.
+            for conflict in try store.conflicts(of: note) where conflict.lines == nil {
                 guard let field = WriteRecord.Field(rawValue: conflict.field.rawValue) else { continue }
                 kept.alternatives[field] = conflict.versions.dropFirst().map(\.text)
             }

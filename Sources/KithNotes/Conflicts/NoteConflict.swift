@@ -2,7 +2,7 @@ import Foundation
 import Kith
 
 /// A field of a note that several machines wrote without having seen each other's text. Nothing is lost: one version is
-/// shown, the others are kept until someone chooses.
+/// shown, the others are kept until someone chooses. Of the body, which merges, it is a place that several changed at once.
 public struct NoteConflict: Hashable, Sendable {
     /// One of the versions.
     public struct Version: Hashable, Sendable {
@@ -15,32 +15,49 @@ public struct NoteConflict: Hashable, Sendable {
         let value: Value
     }
 
+    /// Lines of the body that several machines changed at one place.
+    public struct Lines: Hashable, Sendable {
+        /// What they say now: the merge of all versions, which may make no sense.
+        public let shown: String
+        /// What they said before.
+        public let before: String
+    }
+
     public let noteID: UUID
     /// The note's title, as it is shown.
     public let title: String
-    /// Title or color.
+    /// Title, color or body.
     public let field: NoteField
-    /// The one that is shown comes first, and each text occurs once; at least two.
+    /// The one that is shown comes first, and each text occurs once; at least two. Of lines, what they were on each side.
     public let versions: [Version]
+    /// Which lines, if it is the body.
+    public let lines: Lines?
+    /// What the store says.
+    let conflict: Conflict
 
     /// Whether `other` is the same choice: what is known of the authors may have changed meanwhile.
     func isSame(as other: NoteConflict) -> Bool {
         noteID == other.noteID && field == other.field && versions.map(\.value) == other.versions.map(\.value)
+            && lines == other.lines
     }
 }
 
 extension NoteConflict {
-    /// `nil` for what is not worth a question: bodies and tags merge, and times are written by no person.
+    /// `nil` for what is not worth a question: tags merge, and times are written by no person.
     init?(_ conflict: Conflict, of note: Note) {
-        guard conflict.kind == .value, conflict.table == NotesSchema.table, let field = NoteField(rawValue: conflict.column),
-            field == .title || field == .color
-        else { return nil }
+        guard conflict.table == NotesSchema.table, let field = NoteField(rawValue: conflict.column) else { return nil }
+        let lines: Lines?
+        switch (conflict.kind, field) {
+        case (.value, .title), (.value, .color): lines = nil
+        case (.text(let found), .body): lines = Lines(shown: found.shown, before: found.before)
+        default: return nil
+        }
         let versions = conflict.versions.map { version in
             Version(
                 text: field.text(of: version.value), author: version.author,
                 writtenMilliseconds: version.stamp.timestamp.milliseconds, value: version.value)
         }
-        self.init(noteID: note.id, title: note.title, field: field, versions: versions)
+        self.init(noteID: note.id, title: note.title, field: field, versions: versions, lines: lines, conflict: conflict)
     }
 }
 

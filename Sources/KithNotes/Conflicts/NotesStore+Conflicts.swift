@@ -32,9 +32,8 @@ extension NotesStore {
         guard conflict.versions.indices.contains(version) else {
             throw NotesError(.notFound, "There is no such version; this field has \(conflict.versions.count).")
         }
-        guard let note = try note(conflict.noteID), try conflicts(of: note).contains(where: conflict.isSame) else {
-            throw NotesError(.changedMeanwhile, "The versions changed in the meantime. Look at them again before you choose.")
-        }
+        let (note, current) = try current(conflict)
+        if current.lines != nil { return try keep(lines: conflict.versions[version].text, of: current) }
         return try NotesError.mapping {
             try database.write { db in
                 try store.resolve(
@@ -43,5 +42,34 @@ extension NotesStore {
                 return try Self.current(note.id, db)
             }
         }
+    }
+
+    /// Ends `conflict`, which is of lines of the body, with the merge as it stands there.
+    ///
+    /// - Throws: as ``keep(_:of:)``.
+    @discardableResult
+    public func keepMerged(_ conflict: NoteConflict) throws(NotesError) -> Note {
+        let (_, current) = try current(conflict)
+        guard let lines = current.lines else {
+            throw NotesError(.notFound, "The \(conflict.field.rawValue) is not merged. Choose a version.")
+        }
+        return try keep(lines: lines.shown, of: current)
+    }
+
+    private func keep(lines text: String, of current: NoteConflict) throws(NotesError) -> Note {
+        try NotesError.mapping {
+            try database.write { db in
+                try store.resolveTextConflict(db, current.conflict, keeping: text)
+                return try Self.current(current.noteID, db)
+            }
+        }
+    }
+
+    /// The same conflict as it is now.
+    private func current(_ conflict: NoteConflict) throws(NotesError) -> (Note, NoteConflict) {
+        guard let note = try note(conflict.noteID), let current = try conflicts(of: note).first(where: conflict.isSame) else {
+            throw NotesError(.changedMeanwhile, "The versions changed in the meantime. Look at them again before you choose.")
+        }
+        return (note, current)
     }
 }

@@ -78,38 +78,49 @@ struct ConflictRecords {
     // MARK: Reading
 
     /// All conflicts, the latest write first.
-    func all() throws -> [Conflict] {
+    func all() throws -> MergedTexts.Found {
         let select = try connection.statement("SELECT tbl, id FROM kith_conflict")
         var rows: [(table: Int, id: RowID)] = []
         while try select.step() { rows.append((select.int(0), try select.rowID(1))) }
-        if rows.isEmpty { return [] }
         let authors = try Authors(ledger: ledger)
-        return try rows.flatMap { try conflicts($0.table, $0.id, authors) }.sorted { left, right in
+        var found = try MergedTexts(ledger: ledger).search(authors)
+        found.conflicts += try rows.flatMap { try values($0.table, $0.id, authors) }
+        found.conflicts.sort { left, right in
             let (newest, other) = (left.newest, right.newest)
             if newest != other { return newest > other }
-            return (left.table, left.row, left.column) < (right.table, right.row, right.column)
+            return (left.table, left.row, left.column, left.start) < (right.table, right.row, right.column, right.start)
         }
+        return found
     }
 
-    /// Those of a visible row, by column.
+    /// Those of a visible row: whole values by column, then texts.
     func conflicts(_ number: Int, _ id: RowID, _ authors: Authors) throws -> [Conflict] {
+        let texts = try MergedTexts(ledger: ledger).search(table: number, id: id, authors).conflicts
+        return try values(number, id, authors) + texts.sorted { ($0.column, $0.start) < ($1.column, $1.start) }
+    }
+
+    private func values(_ number: Int, _ id: RowID, _ authors: Authors) throws -> [Conflict] {
         guard let table = ledger.catalog[number], let tracked = table.tracked,
             let visible = try UserTable(connection: connection, table: table, tracked: tracked).find(id),
             let row = try clockRow(of: id, at: visible.row, number), let stored = try ledger.storedRow(number, row: row)
         else { return [] }
-        return stored.exceptions.cells.compactMap { entry in
-            guard case .register(let register) = entry.cell, register.writes.count > 1, !tracked.isKey(entry.column),
-                let position = tracked.columns.firstIndex(of: entry.column), let name = table.columns[entry.column].sqlName
-            else { return nil }
-            let shown = stored.written(entry.column) ?? visible.values[position]
-            let versions = register.versions(showing: shown, authors)
-            guard versions.count > 1 else { return nil }
+        if !stored.exceptions.hasAlternatives { return [] }
+        let state = try stored.state(tracked, values: visible.values) { try SetText.elements(of: $0, connection) }
+        return state.cells.compactMap { entry in
+            guard !tracked.isKey(entry.column), let name = table.columns[entry.column].sqlName, let shown = entry.cell.shownVersion else {
+                return nil
+            }
+            let others = entry.cell.alternatives
+            if others.isEmpty { return nil }
+            let versions = ([shown] + others.sorted { $0.stamp.isShown(over: $1.stamp) }).map { write in
+                Conflict.Version(value: write.value, stamp: write.stamp, author: authors[write.stamp.dot.replica])
+            }
             return Conflict(kind: .value, table: tracked.sqlName, row: id, column: name, versions: versions)
         }
     }
 
     /// Where the clocks of a row are: elsewhere than the row, if VACUUM has moved it and nobody has written since.
-    private func clockRow(of id: RowID, at row: Int64, _ table: Int) throws -> Int64? {
+    func clockRow(of id: RowID, at row: Int64, _ table: Int) throws -> Int64? {
         let clocks = Sidecar.clockTable(table)
         let select = try connection.statement(
             "SELECT row FROM \(clocks) WHERE row = ?1 AND id = ?2 UNION ALL SELECT row FROM \(clocks) WHERE id = ?2 LIMIT 1")
@@ -123,25 +134,40 @@ struct ConflictRecords {
 extension Conflict {
     /// When the last of the versions was written.
     fileprivate var newest: HybridTimestamp { versions.map(\.stamp.timestamp).max() ?? .zero }
+
+    /// Where in its text it is.
+    fileprivate var start: Int {
+        if case .text(let lines) = kind { lines.range.lowerBound } else { 0 }
+    }
 }
 
-extension RegisterState {
-    /// - Parameter shown: the value that is shown, which the write itself does not hold.
-    fileprivate func versions(showing shown: Value, _ authors: Authors) -> [Conflict.Version] {
-        var versions: [Conflict.Version] = []
-        let best = self.shown?.stamp.dot
-        for write in writes.sorted(by: { $0.stamp.isShown(over: $1.stamp) }) {
-            let value = write.stamp.dot == best ? shown : write.value
-            if versions.contains(where: { $0.value == value }) { continue }
-            versions.append(Conflict.Version(value: value, stamp: write.stamp, author: authors[write.stamp.dot.replica]))
+extension Cell {
+    /// What is shown, with the commit by which it is; `nil` for a set, and for a cell that nobody has written.
+    fileprivate var shownVersion: Write? {
+        switch self {
+        case .register(let state):
+            return state.shown
+        case .counter(let state):
+            return state.base.map { Write(stamp: $0.stamp, value: .integer(state.value)) }
+                ?? state.totals.last.map { Write(stamp: Stamp(dot: $0.dot, timestamp: .zero), value: .integer(state.value)) }
+        case .text(let state):
+            return state.adopted?[state.document].map { Write(stamp: $0.stamp, value: state.shown) }
+        case .set:
+            return nil
         }
-        return versions
     }
 }
 
 extension RowState {
-    /// Whether several writes of a value are kept.
+    /// Whether several versions of a value may be kept.
     var hasAlternatives: Bool {
-        cells.contains { if case .register(let register) = $0.cell { register.writes.count > 1 } else { false } }
+        cells.contains { entry in
+            switch entry.cell {
+            case .register(let state): state.writes.count > 1
+            case .counter(let state): !state.alternatives.isEmpty
+            case .text(let state): state.adopted?.documents.count ?? 0 > 1
+            case .set: false
+            }
+        }
     }
 }

@@ -4,16 +4,20 @@ import KithSync
 extension KithStore {
     /// Everything of which several versions are kept, in all tracked tables, the latest write first.
     ///
-    /// Takes time in proportion to the conflicts, not to the store. Columns that machines write without a person, such as the time of
+    /// Takes time in proportion to the conflicts and to the histories of texts that were changed on two machines at once and not searched
+    /// since, not to the store. Columns that machines write without a person, such as the time of
     /// the last change, are among them: leave out what is not worth a question.
     /// - Throws: ``StoreError``.
     public func conflicts() throws -> [Conflict] {
-        try read { ledger in try ConflictRecords(ledger: ledger).all() }
+        let found = try read { ledger in try ConflictRecords(ledger: ledger).all() }
+        // Only so that they need not be searched again: a store that cannot be written now can be read all the same.
+        if !found.settled.isEmpty { try? write { _, state in try MergedTexts(ledger: state.ledger).forget(found.settled) } }
+        return found.conflicts
     }
 
     /// The same as a part of the access `db` to this store's database, such as an observation or a transaction that resolves them.
     public func conflicts(_ db: Database) throws -> [Conflict] {
-        try read(db) { ledger in try ConflictRecords(ledger: ledger).all() }
+        try read(db) { ledger in try ConflictRecords(ledger: ledger).all().conflicts }
     }
 
     /// The conflicts of one visible row, by column; none if it is not there.

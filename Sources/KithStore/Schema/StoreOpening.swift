@@ -109,6 +109,7 @@ struct StoreOpening {
         }
         declarations.annotate(&ledger.catalog)
         try ConflictRecords(ledger: ledger).complete()
+        try MergedTexts(ledger: ledger).complete()
 
         let clock = CommitClock(connection, signal, reading: options.clock)
         let entry = TransactionEntry(ledger, declarations, clock)

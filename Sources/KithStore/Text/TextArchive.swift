@@ -71,6 +71,7 @@ struct TextArchive {
         for sql in [
             "DELETE FROM kith_text_change WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ?)",
             "DELETE FROM kith_text_chunk WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ?)",
+            "DELETE FROM kith_text_merged WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ?)",
             "DELETE FROM kith_text WHERE tbl = ? AND id = ?",
             "DELETE FROM kith_text_aside WHERE tbl = ? AND id = ?",
         ] {
@@ -86,6 +87,7 @@ struct TextArchive {
         for sql in [
             "DELETE FROM kith_text_change WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?)",
             "DELETE FROM kith_text_chunk WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?)",
+            "DELETE FROM kith_text_merged WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?)",
             "DELETE FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?",
         ] {
             let delete = try connection.statement(sql)
@@ -123,6 +125,7 @@ struct TextArchive {
             """
             DELETE FROM kith_text_change WHERE text IN (SELECT number FROM kith_text WHERE \(condition));
             DELETE FROM kith_text_chunk WHERE text IN (SELECT number FROM kith_text WHERE \(condition));
+            DELETE FROM kith_text_merged WHERE text IN (SELECT number FROM kith_text WHERE \(condition));
             DELETE FROM kith_text WHERE \(condition);
             DELETE FROM kith_text_aside WHERE \(condition) AND reason IS NOT '';
             """)

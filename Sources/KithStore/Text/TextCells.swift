@@ -55,6 +55,9 @@ struct TextCells {
         archived.heads = opened.document.heads
         archived.nextEvent = opened.document.nextEvent
         try archive.save(archived)
+        if archived.heads.count > 1 || appended.contains(where: { $0.header.parents.count > 1 }) {
+            try MergedTexts(ledger: archive.ledger).note(archived.number)
+        }
         try archive.packIfLarge(archived)
         state.past = .kept
     }

@@ -15,6 +15,7 @@ enum TextTables {
         CREATE TABLE IF NOT EXISTS kith_text_chunk (
             text INTEGER NOT NULL, first INTEGER NOT NULL, end INTEGER NOT NULL, times BLOB NOT NULL, graph BLOB NOT NULL,
             body BLOB NOT NULL, PRIMARY KEY (text, first)) WITHOUT ROWID;
+        \(MergedTexts.sql)
         -- Changes of peers that are not applied: with a reason for good, without one as long as a parent is missing, with an empty
         -- one until the row comes that they were sent ahead of.
         CREATE TABLE IF NOT EXISTS kith_text_aside (

@@ -40,6 +40,22 @@ public struct TextBuffer: Sendable {
         }
     }
 
+    /// The scalars with these numbers, which the text has.
+    func scalars(in range: Range<Int>) -> ContiguousArray<Unicode.Scalar> {
+        var result: ContiguousArray<Unicode.Scalar> = []
+        result.reserveCapacity(range.count)
+        var start = 0
+        for place in slots.indices where start < range.upperBound {
+            let end = start + Int(counts[place])
+            if end > range.lowerBound {
+                let slot = Int(slots[place]) * Self.chunkCapacity - start
+                result.append(contentsOf: storage[slot + max(start, range.lowerBound)..<slot + min(end, range.upperBound)])
+            }
+            start = end
+        }
+        return result
+    }
+
     /// Calls `body` with the text, piece by piece.
     func forEachChunk(_ body: (UnsafeBufferPointer<Unicode.Scalar>) -> Void) {
         storage.withUnsafeBufferPointer { all in

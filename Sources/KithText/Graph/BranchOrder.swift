@@ -60,13 +60,19 @@ struct BranchOrder {
 extension EventGraph {
     /// All changes above `base`, where a change ends, as ranges of their indices in an order fit for a replay.
     func changesByBranch(above base: Int) -> ContiguousArray<Range<Int>> {
-        guard base + 1 < nextEvent else { return [] }
+        changesByBranch(above: base, before: nextEvent)
+    }
+
+    /// The same of changes before event `end`, where one begins or all are over.
+    func changesByBranch(above base: Int, before end: Int) -> ContiguousArray<Range<Int>> {
+        guard base + 1 < end else { return [] }
         let first = runIndex(of: base + 1)
-        let starts = [base + 1] + runs[(first + 1)...].map(\.start)
-        let indices = starts.map(changeIndex) + [changes.count]
+        let last = runIndex(of: end - 1)
+        let starts = [base + 1] + runs[(first + 1)..<(last + 1)].map(\.start)
+        let indices = starts.map(changeIndex) + [changeIndex(of: end - 1) + 1]
         let ranges = ContiguousArray(zip(indices, indices.dropFirst()).map { $0..<$1 })
         guard ranges.count > 2 else { return ranges }
-        let events = ContiguousArray(zip(starts, starts.dropFirst() + [nextEvent]).map { $1 - $0 })
+        let events = ContiguousArray(zip(starts, starts.dropFirst() + [end]).map { $1 - $0 })
         var edges: ContiguousArray<BranchOrder.Edge> = []
         for run in 1..<ranges.count {
             for parent in parents(ofRun: first + run) where parent > base {

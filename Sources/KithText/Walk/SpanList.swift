@@ -81,6 +81,38 @@ struct SpanList {
         place.index < Int(counts[place.block]) ? place : Place(block: place.block + 1, index: 0)
     }
 
+    /// The place before, at whatever end of a block; `nil` for the first.
+    func before(_ place: Place) -> Place? {
+        if place.index > 0 { return place.previous }
+        return place.block > 0 ? Place(block: place.block - 1, index: Int(counts[place.block - 1]) - 1) : nil
+    }
+
+    /// The place after; `nil` for the last.
+    func after(_ place: Place) -> Place? {
+        let next = normalised(Place(block: place.block, index: place.index + 1))
+        return next.block < slots.count ? next : nil
+    }
+
+    /// How many characters before a span stand in the version that the walker stands at.
+    func preparedBefore(_ place: Place) -> Int {
+        var sum = preparedSums[..<place.block].reduce(0, +)
+        for index in 0..<place.index {
+            let span = self[Place(block: place.block, index: index)]
+            if span.isPrepared { sum += span.length }
+        }
+        return sum
+    }
+
+    /// How many visible characters stand before a span.
+    func visibleBefore(_ place: Place) -> Int {
+        var sum = visibleSums[..<place.block].reduce(0, +)
+        for index in 0..<place.index {
+            let span = self[Place(block: place.block, index: index)]
+            if span.isVisible { sum += span.length }
+        }
+        return sum
+    }
+
     /// Where the character number `id` lies.
     func find(_ id: Int) -> Place? {
         guard let entry = index.floor(id) else { return nil }

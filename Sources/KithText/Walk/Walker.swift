@@ -99,6 +99,46 @@ struct Walker {
         return length
     }
 
+    // MARK: Looking at what was walked
+
+    /// What events did: characters in a row that they inserted or deleted.
+    struct Effect {
+        let isDeletion: Bool
+        let event: Int
+        /// The first character; the others have the numbers after it.
+        let first: Int
+        let count: Int
+    }
+
+    /// Calls `body` with what the events of `range` did.
+    func forEachEffect(of range: Range<Int>, _ body: (Effect) throws(TextError) -> Void) throws(TextError) {
+        var event = range.lowerBound
+        while event < range.upperBound {
+            let place = deletions.floor(event)
+            let effect: Effect
+            if let place, event < deletions.key(at: place) + deletions[place].length {
+                let offset = event - deletions.key(at: place)
+                effect = Effect(
+                    isDeletion: true, event: event, first: deletions[place].target + offset,
+                    count: min(deletions[place].length - offset, range.upperBound - event))
+            } else {
+                let end = deletions.next(place).map { deletions.key(at: $0) } ?? range.upperBound
+                effect = Effect(isDeletion: false, event: event, first: event, count: min(end, range.upperBound) - event)
+            }
+            try body(effect)
+            event += effect.count
+        }
+    }
+
+    /// Cuts spans so that none has only some of the characters from `first` on.
+    mutating func isolate(_ first: Int, _ count: Int) throws(TextError) {
+        for id in [first, first + count] {
+            guard let place = spans.find(id == first ? id : id - 1) else { throw .damagedHistory("event \(id) was not walked") }
+            let span = spans[place]
+            if id > span.id, id < span.end { _ = spans.split(place, at: id - span.id) }
+        }
+    }
+
     /// Moves to the version after a change that was just applied.
     mutating func stand(at event: Int) {
         version = .one(event)

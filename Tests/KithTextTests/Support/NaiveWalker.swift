@@ -46,6 +46,8 @@ struct NaiveWalker {
         let right: Int?
         var prepare = 1
         var visible = true
+        /// The bits of the changes that deleted it.
+        var deleters: UInt64 = 0
     }
 
     enum Rule { case fugueMax, fugue }
@@ -63,7 +65,24 @@ struct NaiveWalker {
 
     static func text(_ changes: [TextChange], _ rule: Rule = .fugueMax) -> String {
         var walker = NaiveWalker(graph: NaiveGraph(changes), rule: rule)
-        return walker.run()
+        walker.run()
+        var result = String.UnicodeScalarView()
+        result.append(contentsOf: walker.records.filter(\.visible).map(\.scalar))
+        return String(result)
+    }
+
+    /// A character that was inserted: the bit of the change that did, and the bits of those that deleted it.
+    struct Character {
+        let scalar: Unicode.Scalar
+        let author: UInt64
+        let deleters: UInt64
+    }
+
+    /// All characters that were ever inserted, in the order of the text.
+    static func characters(_ changes: [TextChange]) -> [Character] {
+        var walker = NaiveWalker(graph: NaiveGraph(changes), rule: .fugueMax)
+        walker.run()
+        return walker.records.map { Character(scalar: $0.scalar, author: $0.change, deleters: $0.deleters) }
     }
 
     private init(graph: NaiveGraph, rule: Rule) {
@@ -71,7 +90,7 @@ struct NaiveWalker {
         self.rule = rule
     }
 
-    private mutating func run() -> String {
+    private mutating func run() {
         var prepared: UInt64 = 0
         for (index, change) in graph.changes.enumerated() {
             let wanted = graph.ancestors[index]
@@ -87,9 +106,6 @@ struct NaiveWalker {
             eventsOf.append(first..<targets.count)
             prepared = wanted | 1 << UInt64(index)
         }
-        var result = String.UnicodeScalarView()
-        result.append(contentsOf: records.filter(\.visible).map(\.scalar))
-        return String(result)
     }
 
     private mutating func shift(_ change: Int, by amount: Int) {
@@ -133,6 +149,7 @@ struct NaiveWalker {
         let found = index(after: position + 1) - 1
         records[found].prepare = 2
         records[found].visible = false
+        records[found].deleters |= bit
         targets.append(records[found].id)
     }
 

@@ -27,6 +27,11 @@ struct PagedStore: TextHistory {
         TextDocument(text: try TextBuffer(utf8: text), heads: heads, nextEvent: nextEvent)
     }
 
+    func conflicts() throws -> TextConflicts {
+        var document = try open()
+        return try document.conflicts(history: self)
+    }
+
     @discardableResult
     mutating func merge(_ changes: [TextChange]) throws -> TextMerge {
         try merge(changes, history: self)

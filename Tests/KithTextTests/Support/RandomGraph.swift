@@ -10,6 +10,7 @@ struct RandomGraph {
     private let isHot: Bool
     private let hasOwnBranches: Bool
     private let hasRestarts: Bool
+    private let hasLines: Bool
 
     private struct Site {
         var document = TextDocument()
@@ -24,15 +25,18 @@ struct RandomGraph {
     ///   - isHot: few characters at few places, for dense conflicts.
     ///   - hasOwnBranches: one replica's changes may be concurrent to each other.
     ///   - hasRestarts: now and then somebody replaces the whole text.
+    ///   - hasLines: many scalars are line breaks, and somebody begins with some lines.
     init(
         sites siteCount: Int, changes count: Int, isHot: Bool = false, hasOwnBranches: Bool = false, hasRestarts: Bool = false,
-        using random: inout SplitMix64
+        hasLines: Bool = false, using random: inout SplitMix64
     ) throws {
+        self.hasLines = hasLines
         self.isHot = isHot
         self.hasOwnBranches = hasOwnBranches
         self.hasRestarts = hasRestarts
         sequences = Array(repeating: 0, count: siteCount)
         sites = Array(repeating: Site(), count: siteCount)
+        if hasLines { try begin() }
         while changes.count < count {
             let site = random.below(siteCount)
             if random.chance(32), !changes.isEmpty {
@@ -50,6 +54,16 @@ struct RandomGraph {
         try RandomGraph(
             sites: 2 + random.below(4), changes: 5 + random.below(25), isHot: random.chance(50),
             hasOwnBranches: random.chance(30), hasRestarts: maybeRestarts && random.chance(30), using: &random)
+    }
+
+    private mutating func begin() throws {
+        sequences[0] += 1
+        let change = try sites[0].document.edit([.insert("one two\nthree\n\nfour\r\nfive", at: 0)], as: dot(0, 1)).change
+        changes.append(change)
+        for site in sites.indices {
+            if site > 0 { _ = try sites[site].document.merge([change]) }
+            sites[site].known.insert(0)
+        }
     }
 
     private mutating func learn(_ site: Int, from other: Int) throws {
@@ -93,7 +107,7 @@ struct RandomGraph {
             let position = random.pick([0, length, isHot ? length / 2 : random.below(length + 1), min(1, length)])
             var text = ""
             for _ in 0..<random.pick(isHot ? [1, 1, 1, 2] : [1, 1, 2, 4]) {
-                text += isHot ? random.pick(["A", "B", "C", "漢", "😀"]) : random.pick(Self.alphabet)
+                text += hasLines && random.chance(25) ? "\n" : isHot ? random.pick(["A", "B", "C", "漢", "😀"]) : random.pick(Self.alphabet)
             }
             operations.insert(text, at: position)
             length += text.unicodeScalars.count
