@@ -1,3 +1,4 @@
+import Foundation
 import KithDiscovery
 import KithSync
 import KithTransport
@@ -13,11 +14,23 @@ actor Network {
     private var planner = DialPlanner()
     private var random = SystemRandomNumberGenerator()
     private var sessions: [DeviceID: SessionRunner] = [:]
+    /// Since when each of them is there.
+    private var since: [DeviceID: Instant] = [:]
     /// Wakes the dialling loop when there may be something to dial.
     private let alarm = Alarm()
     /// Wakes whoever looks whether the list of devices or the household has changed.
     let trustAlarm = Alarm()
+    /// Wakes whoever looks for another machine with this device's key.
+    private let twinAlarm = Alarm()
     private var announcements = AnnouncementBook()
+    private let addresses: AddressMemory
+    /// The network cards and their addresses, as last heard.
+    private var links: LocalNetwork?
+    private var twins = TwinWatch()
+    /// Where somebody announced itself as this device and was not it, and when that was looked at.
+    private var looked: [PeerAddress: Instant] = [:]
+    /// Those of them that have its key.
+    private var twinPlaces: Set<PeerAddress> = []
     private let household: HouseholdExchange
     /// Who this device is as long as this runs.
     private let key: DeviceKey
@@ -39,6 +52,7 @@ actor Network {
             throw NodeError(.invalidIdentity, error.message)
         }
         household = HouseholdExchange(trust: trust, hub: node.hub, logger: node.logger) { [trustAlarm] in trustAlarm.ring() }
+        addresses = AddressMemory(in: trust.file.deletingLastPathComponent(), logger: node.logger)
         discovery = node.configuration.usesDiscovery ? Discovery(logger: node.logger) : nil
     }
 
@@ -53,7 +67,9 @@ actor Network {
                 group.addTask { await discovery.run() }
                 group.addTask { await self.follow(discovery) }
             }
+            group.addTask { await self.lookForTwins() }
             group.addTask { await self.accept() }
+            group.addTask { for await links in NetworkWatch.networks { await self.note(links) } }
             group.addTask { await self.dial() }
             await self.watchTrust()
             group.cancelAll()
@@ -98,6 +114,7 @@ actor Network {
     private func watchTrust() async {
         while !Task.isCancelled, !node.trust.devices.isEmpty, node.key.id == key.id {
             await trustAlarm.sleep(until: MonotonicClock.now.advanced(byMilliseconds: Int64(Node.trustPollMilliseconds)))
+            noteTwins()
             guard node.reloadTrust() else { continue }
             let isOtherGroup = group != currentGroup
             if isOtherGroup {
@@ -118,7 +135,8 @@ actor Network {
         group = currentGroup
         let secrets = trust.standing == .member ? trust.household?.secrets ?? [] : []
         announcements.trust(devices.map(\.id), own: key.id, secrets: secrets)
-        planner.trust(devices, now: MonotonicClock.now)
+        addresses.keep(only: devices.map(\.id))
+        planner.trust(devices, now: MonotonicClock.now, remembered: addresses.addresses(of:))
         planTargets()
     }
 
@@ -132,6 +150,7 @@ actor Network {
             case .appeared(let announcement), .changed(let announcement):
                 if announcements.found(announcement) { planTargets() }
                 alarm.ring()
+                twinAlarm.ring()
             case .disappeared(let name):
                 announcements.lost(name)
                 planTargets()
@@ -147,7 +166,81 @@ actor Network {
     private func planTargets() {
         let targets = announcements.targets(wallClockMilliseconds: MonotonicClock.wallClockMilliseconds)
         planner.found(targets, now: MonotonicClock.now)
+        for (_, device, places) in targets {
+            if let device, sessions[device]?.peer != nil { remember(places, of: device) }
+        }
     }
+
+    /// A session with `device` came about, and it is reached there.
+    private func remember(_ places: [PeerAddress], of device: DeviceID) {
+        addresses.note(places, of: device)
+        let given = node.trust.device(device)?.addresses ?? []
+        planner.remember(given + addresses.addresses(of: device).filter { !given.contains($0) }, of: device)
+    }
+
+    /// A cable was pulled or plugged in, or an address came or went: what cannot work any more ends now, what may work again is tried.
+    private func note(_ links: LocalNetwork) {
+        let before = self.links
+        self.links = links
+        node.board.network(isConnected: links.isConnected, cut: links.cutLinks)
+        guard let before, before != links else { return }
+        for session in sessions.values {
+            guard let local = session.connection.localAddress?.host, before.carries(local), !links.carries(local) else { continue }
+            session.connection.abort(reason: Self.linkLost)
+        }
+        if Set(links.addresses).isSubset(of: before.addresses) { return }
+        planner.retryAll(now: MonotonicClock.now)
+        alarm.ring()
+    }
+
+    private static let linkLost = "the network link or the address that it used is gone"
+
+    // MARK: Two machines with one key
+
+    private func lookForTwins() async {
+        while !Task.isCancelled {
+            await lookForTwin()
+            await twinAlarm.sleep(until: nil)
+        }
+    }
+
+    /// Who announces itself as this device, elsewhere than here, is asked whether it has the key.
+    private func lookForTwin() async {
+        let now = MonotonicClock.now
+        looked = looked.filter { now.milliseconds - $0.value.milliseconds < TwinWatch.windowMilliseconds }
+        let places = ownPlaces.filter { looked[$0] == nil }
+        for place in places.prefix(Self.twinsLookedAtMax) {
+            looked[place] = now
+            do throws(TransportError) {
+                let connection = try await transport.dial(
+                    host: place.host, port: place.port, expecting: nil, timeoutMilliseconds: 5_000)
+                await connection.close(reason: "it was looked at who is there")
+            } catch {
+                guard error.code == .ownDevice else { continue }
+                twinPlaces.insert(place)
+                noteTwins()
+                node.logger.warning("another machine uses this device's key", metadata: ["address": "\(place)"])
+            }
+        }
+    }
+
+    /// Where this device is announced and is not: another machine, or its own announcement from before its address changed.
+    private var ownPlaces: [PeerAddress] {
+        guard let links else { return [] }
+        return announcements.own(wallClockMilliseconds: MonotonicClock.wallClockMilliseconds).filter { !links.carries($0.host) }
+    }
+
+    /// Lets the status say which keys two machines use, as far as is known now.
+    private func noteTwins() {
+        let places = twinPlaces.isEmpty ? [] : ownPlaces.filter(twinPlaces.contains)
+        twinPlaces.formIntersection(places)
+        node.board.twin(at: places.first?.host)
+        let now = MonotonicClock.now
+        for device in node.trust.devices { node.board.twins(device.id, at: twins.hosts(of: device.id, now: now)) }
+    }
+
+    /// Places that are asked at once.
+    private static let twinsLookedAtMax = 4
 
     // MARK: Connections
 
@@ -186,7 +279,7 @@ actor Network {
                 if error.advice == .afterChange { break }
             }
         }
-        if let device, let failure { node.board.failed(device, failure.message) }
+        if let device, let failure { node.board.failed(device, failure.message, isRefused: failure.code == .refusedByPeer) }
         planner.failed(
             target, failure?.advice ?? .later, now: MonotonicClock.now, using: &random)
         node.board.dials(planner.isDialling)
@@ -202,6 +295,8 @@ actor Network {
         }
         household.hear(connection.certificate)
         let device = connection.peer
+        // Two machines with one key would cut each other off for ever: the first stays.
+        let isTwin = sessions[device] != nil && twins.hosts(of: device, now: MonotonicClock.now) != nil
         let runner = makeRunner(connection)
         planner.connected(device, dialled: target)
         // Its announcement proved to be of use: a flood of others does not crowd it out.
@@ -210,19 +305,22 @@ actor Network {
         // Whoever was expected there may be elsewhere.
         alarm.ring()
         let reason: CloseReason
-        if let old = sessions[device], choice(old.connection, connection) == .keepOld {
+        if let old = sessions[device], isTwin || choice(old.connection, connection) == .keepOld {
+            if isTwin { twins.heardAgain(device, now: MonotonicClock.now) }
             await connection.close(reason: "another connection to this device is kept")
             reason = CloseReason(.replaced, "Another connection to this device is kept.")
         } else {
             sessions[device]?.post(.close(CloseReason(.replaced, "A newer connection to this device is kept.")))
             sessions[device] = runner
+            since[device] = MonotonicClock.now
             // An accepted connection comes from a passing port, which says nothing about where the device is reached.
             node.board.connected(device, address: connection.isInitiator ? connection.remoteAddress : nil)
             reason = await runner.run()
+            noteReplica(of: runner)
         }
         if sessions[device] === runner {
             sessions[device] = nil
-            node.board.disconnected(device, reason.message)
+            node.board.disconnected(device, reason.message, isRefused: runner.isRefusedByPeer)
             node.upkeep.disconnected(device)
         }
         node.logger.debug("a session ended", metadata: ["device": "\(device.shortDescription)", "reason": "\(reason.message)"])
@@ -233,10 +331,26 @@ actor Network {
         alarm.ring()
     }
 
+    /// Which store spoke for the device.
+    private func noteReplica(of runner: SessionRunner) {
+        guard let replica = runner.peer else { return }
+        let device = runner.connection.peer
+        let now = MonotonicClock.now
+        twins.saw(device, as: replica, at: runner.connection.remoteAddress?.host ?? "?", now: now)
+        node.board.twins(device, at: twins.hosts(of: device, now: now))
+    }
+
+    /// Two that dial each other at the same time agree on one of the connections. A device that dials later has lost the older one, of
+    /// which this side has not heard: its address may have changed.
     private func choice(_ old: Connection, _ new: Connection) -> ConnectionChoice {
-        ConnectionChoice(
+        let age = since[new.peer].map { MonotonicClock.now.milliseconds - $0.milliseconds } ?? 0
+        if !new.isInitiator, age > Self.simultaneousMilliseconds { return .keepNew }
+        return ConnectionChoice(
             own: key.id, peer: new.peer, oldIsInitiator: old.isInitiator, newIsInitiator: new.isInitiator)
     }
+
+    /// Connections that come about within this time may have been dialled at the same time: as long as dialling takes at most, twice.
+    private static let simultaneousMilliseconds: Int64 = 10_000
 
     private func makeRunner(_ connection: Connection) -> SessionRunner {
         let device = connection.peer
@@ -245,10 +359,20 @@ actor Network {
         var configuration = PeerSession.Configuration(group: currentGroup, software: node.configuration.software)
         configuration.capabilities.formUnion([.household, .compression])
         if node.store.keepsAttachments { configuration.capabilities.insert(.attachments) }
+        let isRemembered = Mutex(false)
         return SessionRunner(
             connection, configuration, store: node.store, hub: node.hub, exchange: node.exchange, household: household,
-            onStatus: { [logger = node.logger] status in
+            onStatus: { [logger = node.logger, addresses] status in
                 upkeep.heard(device, status)
+                // Where it was dialled it will be found again.
+                if connection.isInitiator,
+                    !isRemembered.withLock({ known in
+                        defer { known = true }; return known
+                    }),
+                    let place = connection.remoteAddress
+                {
+                    addresses.note([place], of: device)
+                }
                 guard board.progress(device, status) else { return }
                 logger.warning(
                     "rows differed although both machines knew the same, and were mended",

@@ -108,6 +108,7 @@ public final class Node: Sendable {
             if store.keepsAttachments { group.addTask { await self.exchange.run() } }
             if isFile {
                 group.addTask { await StatusFile(forStore: file).follow(self.board, logger: self.logger) }
+                group.addTask { await StatusFile(forStore: file).keepFresh() }
             }
             defer { group.cancelAll() }
             try await group.next()

@@ -1,10 +1,13 @@
 import ArgumentParser
+import Foundation
 
 /// Where `kith` starts and ends: the only place that exits the process.
 @main
 enum Program {
     static func main() async {
         StandardStreams.open()
+        // Avahi's library would write advice for programmers between a question and its answer.
+        setenv("AVAHI_COMPAT_NOWARN", "1", 1)
         do {
             try StandardStreams.checkArguments()
             var command = try KithCommand.parseAsRoot()

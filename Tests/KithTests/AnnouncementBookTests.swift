@@ -37,6 +37,28 @@ import Testing
         #expect(book.targets(wallClockMilliseconds: now).isEmpty)
     }
 
+    @Test func aMemberWithAWrongClockIsDialledAndNamed() throws {
+        var book = AnnouncementBook()
+        book.trust([member], own: own, secrets: [try secret])
+        let ahead = now + 48 * 3_600_000
+        _ = book.found(try announcement("member", tag: AnnouncementTag(of: member, secret: secret, milliseconds: ahead).bytes))
+        _ = book.found(try announcement("year", tag: AnnouncementTag(of: member, secret: secret, milliseconds: now * 2).bytes))
+        #expect(book.targets(wallClockMilliseconds: now).map(\.device) == [member])
+        let clocks = book.wrongClocks(wallClockMilliseconds: now)
+        #expect(clocks.map(\.device) == [member, nil])
+        #expect(clocks.first?.hoursAhead == 48 && clocks.first?.address == "10.0.0.1")
+        #expect(book.wrongClocks(wallClockMilliseconds: ahead).count == 1)
+    }
+
+    @Test func whoeverAnnouncesThisDeviceIsTold() throws {
+        var book = AnnouncementBook()
+        book.trust([member], own: own, secrets: [try secret])
+        #expect(book.own(wallClockMilliseconds: now).isEmpty)
+        _ = book.found(try announcement("self", tag: AnnouncementTag(of: own, secret: secret, milliseconds: now).bytes))
+        _ = book.found(try announcement("member", tag: AnnouncementTag(of: member, secret: secret, milliseconds: now).bytes))
+        #expect(book.own(wallClockMilliseconds: now).map(\.description) == ["10.0.0.1:4747"])
+    }
+
     @Test func aDeviceWithoutASecretHeedsEverybodyWhoDoesNotPair() throws {
         var book = AnnouncementBook()
         book.trust([member], own: own, secrets: [])

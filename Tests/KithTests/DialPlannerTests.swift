@@ -26,6 +26,30 @@ import Testing
         #expect(planner.start(now: at(5)).map(\.target) == [.announced(try name("one"))])
     }
 
+    @Test mutating func aDeviceIsDialledWhereItWasReachedBefore() throws {
+        let bare = try TrustedDevice(id: id(1), added: Date(timeIntervalSince1970: 0))
+        let (old, given) = (try address(7), try address(1))
+        planner.trust([bare], now: at(0)) { _ in [old] }
+        #expect(planner.start(now: at(0)).map(\.addresses) == [[old]])
+        var both = DialPlanner()
+        both.trust([try device(1)], now: at(0)) { _ in [old, given] }
+        let expected = try device(1).addresses + [old]
+        #expect(both.start(now: at(0)).map(\.addresses) == [expected])
+    }
+
+    @Test mutating func aNetworkThatComesBackEndsEveryPause() throws {
+        planner.trust([try device(1)], now: at(0))
+        for _ in 0..<6 {
+            let due = try #require(planner.nextDue)
+            let target = try #require(planner.start(now: due).first?.target)
+            planner.failed(target, .later, now: due, using: &random)
+        }
+        let now = try #require(planner.nextDue).advanced(byMilliseconds: -500)
+        #expect(planner.start(now: now).isEmpty)
+        planner.retryAll(now: now)
+        #expect(planner.start(now: now).count == 1)
+    }
+
     @Test mutating func failuresWaitLongerAndLongerUpToTheLimit() throws {
         planner.trust([try device(1)], now: at(0))
         var now: Int64 = 0

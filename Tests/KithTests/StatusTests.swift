@@ -1,3 +1,5 @@
+import Foundation
+import KithStore
 import KithTrust
 import Testing
 
@@ -23,6 +25,53 @@ import Testing
         facts.mdns = "no mDNS daemon answers"
         facts.mdnsFails = true
         #expect(NodeStatus(facts).remedy?.contains("--address") == true)
+    }
+
+    @Test func whatKeepsAMachineApartIsNamed() {
+        var offline = facts([peer("desk")])
+        (offline.isOffline, offline.cutLinks) = (true, ["eth0"])
+        #expect(NodeStatus(offline).sentence == "Waiting: this machine is connected to no network (eth0).")
+        #expect(NodeStatus(offline).remedy?.contains("cable") == true)
+        var refused = facts([peer("desk"), peer("attic")])
+        for index in refused.peers.indices { refused.peers[index].isRefused = true }
+        #expect(NodeStatus(refused).sentence == "Refused: desk and attic refuse this device.")
+        #expect(NodeStatus(refused).remedy?.contains("kith pair") == true)
+        refused.peers[0].isRefused = nil
+        #expect(NodeStatus(refused).sentence.contains("none of 2 devices"))
+        var twin = facts([peer("desk", connected: true)])
+        twin.twin = "10.0.0.2"
+        #expect(NodeStatus(twin).sentence == "This device's key is in use on two machines: this one and another at 10.0.0.2.")
+        #expect(NodeStatus(twin).remedy?.contains("kith device renew") == true)
+    }
+
+    @Test func devicesOfOneNameAreToldApart() throws {
+        let devices = try ["laptop", "laptop", "desk", ""].map {
+            try TrustedDevice(id: DeviceKey().id, name: $0, added: Date(timeIntervalSince1970: 0))
+        }
+        let names = DeviceNames(devices)
+        #expect(names[devices[0].id] == "laptop (\(devices[0].id.description.prefix { $0 != "-" }))")
+        #expect(names[devices[0].id] != names[devices[1].id])
+        #expect(names[devices[2].id] == "desk")
+        #expect(names[devices[3].id] == devices[3].id.shortDescription)
+        #expect(names[Author.own] == "this device" && names[Author.unknown] == nil)
+        #expect(names[Author.device(Array(devices[2].id.bytes))] == "desk")
+    }
+
+    @Test func aNodeThatDoesNotMoveIsNotCalledUpToDate() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "kith-status-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = StatusFile(forStore: folder.appending(path: "notes.sqlite"))
+        var desk = peer("desk", connected: true)
+        desk.isInSync = true
+        try file.write(NodeStatus(facts([desk])))
+        #expect(file.read()?.state == .upToDate)
+        let mode = try FileManager.default.attributesOfItem(atPath: file.url.path)[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -65)], ofItemAtPath: file.url.path)
+        #expect(file.read()?.state == .stalled)
+        #expect(file.read()?.sentence.contains("Not responding: nothing was heard of the node for 65 s") == true)
+        #expect(file.read()?.peers.allSatisfy { !$0.isInSync && $0.state == .notReachable } == true)
     }
 
     @Test func rowsOnTheirWayAreCounted() {

@@ -34,16 +34,24 @@ struct DialPlanner: Sendable {
     // MARK: What happens
 
     /// The user's list of devices is this.
-    mutating func trust(_ devices: [TrustedDevice], now: Instant) {
+    ///
+    /// - Parameter remembered: where a device was reached before.
+    mutating func trust(_ devices: [TrustedDevice], now: Instant, remembered: (DeviceID) -> [PeerAddress] = { _ in [] }) {
         let listed = Set(devices.map { DialTarget.device($0.id) })
         for target in entries.keys {
             if case .device = target, !listed.contains(target) { entries[target] = nil }
         }
         for device in devices {
-            set(.device(device.id), device.addresses, device: device.id, now: now)
+            let earlier = remembered(device.id).filter { !device.addresses.contains($0) }
+            set(.device(device.id), device.addresses + earlier, device: device.id, now: now)
         }
         // Whoever was refused may be welcome now.
         for target in entries.keys { retry(target, now: now) }
+    }
+
+    /// A device was reached at another address than before. That alone is no reason to dial it sooner.
+    mutating func remember(_ addresses: [PeerAddress], of device: DeviceID) {
+        entries[.device(device)]?.addresses = addresses
     }
 
     /// A node is announced at these addresses: that of `device`, as far as an announcement can tell.
@@ -63,6 +71,11 @@ struct DialPlanner: Sendable {
         for target in entries.keys {
             if case .announced(let name) = target, !names.contains(name) { entries[target] = nil }
         }
+    }
+
+    /// The network has changed: everything may be reached now.
+    mutating func retryAll(now: Instant) {
+        for target in entries.keys { retry(target, now: now) }
     }
 
     /// A connection to `device` is up; `target` is what was dialled, if it was dialled from here.

@@ -31,8 +31,10 @@ public struct DiagnosisFinding: Codable, Hashable, Sendable {
 struct Observations: Sendable {
     /// What came of dialling a device.
     enum Reach: Hashable, Sendable {
-        /// A running node is connected with it.
-        case connected
+        /// A running node is connected with it, and somebody listens there now; without an address that could not be tried.
+        case connected(at: String?)
+        /// A running node takes it for connected, and nobody answers there now.
+        case silent(at: String)
         case reached(at: String)
         case noAddress
         case failed(at: String, TransportError.Code, String)
@@ -43,8 +45,18 @@ struct Observations: Sendable {
         let reach: Reach
         /// What the running node heard last.
         var lastError: String?
+        /// Where two machines are that use its key.
+        var twins: [String]?
         var clockOffsetMilliseconds: Int64?
         var isAnnounced = false
+    }
+
+    /// An announcement that tells an hour which no right clock shows.
+    struct WrongClock: Hashable, Sendable {
+        /// Of a device that is trusted; `nil` if it is none, or not known.
+        let name: String?
+        let address: String?
+        let hoursAhead: Int64
     }
 
     var standing = HouseholdStanding.alone
@@ -53,6 +65,11 @@ struct Observations: Sendable {
     var freeBytes: Int64?
     /// Addresses of this machine that others could use.
     var addresses: [String] = []
+    /// Network cards that lead nowhere.
+    var cutLinks: [String] = []
+    var wrongClocks: [WrongClock] = []
+    /// Where another machine uses the key of this one.
+    var twin: String?
     /// Why mDNS does not work; `nil` if it does.
     var mdnsFailure: String?
     /// Whether mDNS was asked at all.
@@ -72,7 +89,30 @@ extension Observations {
         var findings = [standingFinding, nodeFinding]
         if let diskFinding { findings.append(diskFinding) }
         findings += [addressFinding, mdnsFinding]
-        return findings + devices.map(finding)
+        if let twin {
+            findings.append(
+                DiagnosisFinding(
+                    "key", .problem, "This device's key is in use on two machines: this one and another at \(twin).",
+                    remedy: Self.twinRemedy))
+        }
+        return findings + clockFindings + devices.map(finding)
+    }
+
+    private static let twinRemedy = "Run `kith device renew` on one of them; what both wrote is kept."
+
+    /// Clocks of which announcements tell; what a session has measured is said of the device itself.
+    private var clockFindings: [DiagnosisFinding] {
+        let measured = Set(devices.filter { $0.clockOffsetMilliseconds != nil }.map(\.name))
+        return wrongClocks.filter { $0.name.map { !measured.contains($0) } ?? true }.map { clock in
+            let who =
+                clock.name.map { "\($0)'s clock is" } ?? "A Kith device here\(clock.address.map { " (\($0))" } ?? "") has a clock that is"
+            let offset = PlainDuration.offset(milliseconds: clock.hoursAhead.multipliedReportingOverflow(by: 3_600_000).partialValue)
+            let others = wrongClocks.count { $0.hoursAhead == clock.hoursAhead } - 1
+            let hint = others > 0 ? " Several say so: it may be this one that is wrong." : ""
+            return DiagnosisFinding(
+                "clock", .warning, "\(who) \(offset) this one's.\(hint)",
+                remedy: "Set the clocks. Devices that are more than a day apart may not find each other by mDNS.")
+        }
     }
 
     private var standingFinding: DiagnosisFinding {
@@ -93,8 +133,13 @@ extension Observations {
             DiagnosisFinding(
                 "household", .warning, "This device joins a household and has not heard from a member yet.",
                 remedy: "Let `kith up` run here and on the device that it was paired with.")
-        case .listed: DiagnosisFinding("household", .good, "This device trusts \(devices.count) devices that were added by hand.")
-        case .member: DiagnosisFinding("household", .good, "This device is in a household with \(devices.count) others.")
+        case .listed:
+            DiagnosisFinding(
+                "household", .good,
+                "This device trusts \(devices.count == 1 ? "1 device that was" : "\(devices.count) devices that were") added by hand.")
+        case .member:
+            DiagnosisFinding(
+                "household", .good, "This device is in a household with \(devices.count == 1 ? "1 other" : "\(devices.count) others").")
         }
     }
 
@@ -114,7 +159,12 @@ extension Observations {
 
     private var addressFinding: DiagnosisFinding {
         addresses.isEmpty
-            ? DiagnosisFinding("network", .problem, "This machine has no network address.", remedy: "Connect it to a network.")
+            ? DiagnosisFinding(
+                "network", .problem,
+                cutLinks.isEmpty
+                    ? "This machine has no network address."
+                    : "This machine is connected to no network: \(cutLinks.joined(separator: ", ")) has no link.",
+                remedy: "Plug in the cable, or join the Wi-Fi.")
             : DiagnosisFinding("network", .good, "This machine is reached at \(addresses.joined(separator: ", ")).")
     }
 
@@ -127,7 +177,10 @@ extension Observations {
                 "mdns", .problem, mdnsFailure, remedy: "Start the mDNS daemon, or give addresses: kith device add ID --address HOST:PORT")
         }
         if announcementsHeard > 0 {
-            return DiagnosisFinding("mdns", .good, "mDNS works: \(announcementsHeard) other nodes are announced on this network.")
+            return DiagnosisFinding(
+                "mdns", .good,
+                "mDNS works: \(announcementsHeard == 1 ? "1 other node is" : "\(announcementsHeard) other nodes are") announced on this network."
+            )
         }
         let remedy =
             "If the other device runs `kith up` on this very network: a VPN, a guest network or an access point that holds back multicast "
@@ -137,14 +190,24 @@ extension Observations {
 
     private func finding(_ device: Device) -> DiagnosisFinding {
         let name = device.name
+        if device.twins != nil {
+            return DiagnosisFinding("device", .problem, NodeStatus.sentence(onTwins: device.twins ?? [], of: name), remedy: Self.twinRemedy)
+        }
+        if case .silent(let address) = device.reach {
+            return DiagnosisFinding(
+                "device", .problem, "\(name): the node takes it for connected, but nobody answers at \(address) now.",
+                remedy: "Is the cable in, the Wi-Fi on, there and here? The node finds out by itself within a minute.")
+        }
         if let offset = device.clockOffsetMilliseconds {
             return DiagnosisFinding(
                 "device", .warning,
-                "\(name): its clock is \(offset.magnitude / 1_000) seconds \(offset > 0 ? "ahead of" : "behind") this one.",
+                "\(name): its clock is \(PlainDuration.offset(milliseconds: offset)) this one's.",
                 remedy: "Set both clocks. Nothing is lost, but times are shown wrong, and it may not be found by mDNS.")
         }
         switch device.reach {
-        case .connected: return DiagnosisFinding("device", .good, "\(name): connected.")
+        case .connected(let address):
+            return DiagnosisFinding("device", .good, "\(name): connected\(address.map { ", and answers at \($0) now" } ?? "").")
+        case .silent(let address): return DiagnosisFinding("device", .problem, "\(name): nobody answers at \(address).")
         case .reached(let address):
             guard let error = device.lastError, isNodeRunning else {
                 return DiagnosisFinding("device", .good, "\(name): answers at \(address) and is who it should be.")

@@ -36,23 +36,37 @@ public struct NetworkDoctor: Sendable {
         seen.isNodeRunning = node != nil
         seen.usesDiscovery = usesDiscovery
         seen.freeBytes = freeBytes
-        seen.addresses = LocalAddresses.all
+        let network = LocalNetwork.current ?? LocalNetwork()
+        seen.addresses = network.addresses
+        seen.cutLinks = network.cutLinks
         var book = AnnouncementBook()
         let devices = trust.devices
         let secrets = trust.standing == .member ? trust.household?.secrets ?? [] : []
         book.trust(devices.map(\.id), own: key.id, secrets: secrets)
-        if usesDiscovery, trust.standing != .alone, trust.standing != .removed { await listen(&seen, &book, own: node?.port) }
-        let targets = book.targets(wallClockMilliseconds: MonotonicClock.wallClockMilliseconds)
+        if usesDiscovery { await listen(&seen, &book, own: node?.port) }
+        let now = MonotonicClock.wallClockMilliseconds
+        let targets = book.targets(wallClockMilliseconds: now)
+        let names = DeviceNames(devices)
+        seen.wrongClocks = book.wrongClocks(wallClockMilliseconds: now).map { clock in
+            Observations.WrongClock(name: clock.device.map { names[$0] }, address: clock.address, hoursAhead: clock.hoursAhead)
+        }
+        let places = book.own(wallClockMilliseconds: now).filter { !network.carries($0.host) }
+        seen.twin = await twin(at: places)
+        let memory = AddressMemory(in: trust.file.deletingLastPathComponent(), logger: Self.silent)
         for device in devices {
             let peer = node?.peers.first { $0.deviceID == device.id.description }
             let announced = targets.filter { $0.device == nil || $0.device == device.id }.flatMap(\.addresses)
-            var reach = Observations.Reach.connected
-            if peer?.state != .connected {
-                reach = await dial(device.id, device.addresses, announced, last: peer?.address.flatMap { try? PeerAddress(parsing: $0) })
+            let known = device.addresses + [peer?.address.flatMap { try? PeerAddress(parsing: $0) }].compactMap(\.self)
+            let places = known + memory.addresses(of: device.id)
+            let reach: Observations.Reach
+            if peer?.state == .connected {
+                reach = await probe(announced + places)
+            } else {
+                reach = await dial(device.id, places, announced)
             }
             seen.devices.append(
                 Observations.Device(
-                    name: device.name.isEmpty ? device.id.shortDescription : device.name, reach: reach, lastError: peer?.lastError,
+                    name: names[device.id], reach: reach, lastError: peer?.lastError, twins: peer?.twins,
                     clockOffsetMilliseconds: peer?.clockOffsetMilliseconds, isAnnounced: targets.contains { $0.device == device.id }))
         }
         return seen.findings
@@ -67,7 +81,7 @@ public struct NetworkDoctor: Sendable {
     // MARK: mDNS
 
     private func listen(_ seen: inout Observations, _ book: inout AnnouncementBook, own port: Int?) async {
-        let discovery = Discovery(logger: Logger(label: "kith.doctor", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let discovery = Discovery(logger: Self.silent)
         let running = Task { await discovery.run() }
         let timer = Task {
             try? await Task.sleep(for: .milliseconds(listeningMilliseconds))
@@ -94,11 +108,45 @@ public struct NetworkDoctor: Sendable {
 
     // MARK: Dialling
 
-    private func dial(
-        _ device: DeviceID, _ given: [PeerAddress], _ announced: [PeerAddress], last: PeerAddress?
-    ) async -> Observations.Reach {
+    /// The node has a connection, which another one by the same device would end: so it is only looked whether anybody listens there.
+    private func probe(_ places: [PeerAddress]) async -> Observations.Reach {
         var addresses: [PeerAddress] = []
-        for address in announced + given + [last].compactMap({ $0 }) where !addresses.contains(address) { addresses.append(address) }
+        for address in places where !addresses.contains(address) { addresses.append(address) }
+        if addresses.isEmpty { return .connected(at: nil) }
+        for address in addresses.prefix(DialPlanner.addressesMax) {
+            if await TCPProbe.isListening(at: address, milliseconds: dialMilliseconds) { return .connected(at: address.description) }
+        }
+        return .silent(at: addresses[0].description)
+    }
+
+    /// Where another machine has this device's key, of those that announce themselves as this device.
+    private func twin(at places: [PeerAddress]) async -> String? {
+        guard !places.isEmpty else { return nil }
+        let transport: Transport
+        do throws(TransportError) {
+            transport = try Transport(key: key, admission: { _ in nil }, logger: Self.silent)
+        } catch {
+            return nil
+        }
+        var found: String?
+        for place in places.prefix(DialPlanner.addressesMax) where found == nil {
+            do throws(TransportError) {
+                let connection = try await transport.dial(
+                    host: place.host, port: place.port, expecting: nil, timeoutMilliseconds: dialMilliseconds)
+                await connection.close(reason: "the look at it is over")
+            } catch {
+                if error.code == .ownDevice { found = place.host }
+            }
+        }
+        await transport.close()
+        return found
+    }
+
+    private static let silent = Logger(label: "kith.doctor", factory: { _ in SwiftLogNoOpLogHandler() })
+
+    private func dial(_ device: DeviceID, _ given: [PeerAddress], _ announced: [PeerAddress]) async -> Observations.Reach {
+        var addresses: [PeerAddress] = []
+        for address in announced + given where !addresses.contains(address) { addresses.append(address) }
         guard !addresses.isEmpty else { return .noAddress }
         var result = Observations.Reach.noAddress
         do throws(TransportError) {
@@ -106,7 +154,7 @@ public struct NetworkDoctor: Sendable {
                 key: key, stating: trust.statements,
                 admission: { [trust] certificate in
                     certificate.id == device || trust.admission(of: certificate) == device ? device : nil
-                }, logger: Logger(label: "kith.doctor", factory: { _ in SwiftLogNoOpLogHandler() }))
+                }, logger: Self.silent)
             for address in addresses.prefix(DialPlanner.addressesMax) {
                 do throws(TransportError) {
                     let connection = try await transport.dial(

@@ -39,6 +39,29 @@ struct AnnouncementBook: Sendable {
         announcements.keys.sorted().compactMap { target($0, wallClockMilliseconds) }
     }
 
+    /// Where this device itself is announced, by whomever.
+    mutating func own(wallClockMilliseconds: Int64) -> [PeerAddress] {
+        announcements.keys.sorted().flatMap { name -> [PeerAddress] in
+            guard let announcement = announcements[name], let tag = announcement.attributes[Self.attribute], let ownID,
+                recognizer?.device(of: tag, milliseconds: wallClockMilliseconds) == ownID
+            else { return [] }
+            return Self.places(announcement)
+        }
+    }
+
+    /// Announcements whose hour no right clock shows, by how many hours it is ahead: evidence that a clock is wrong, there or here. Whose
+    /// they are is told of members alone.
+    mutating func wrongClocks(wallClockMilliseconds: Int64) -> [(device: DeviceID?, address: String?, hoursAhead: Int64)] {
+        announcements.keys.sorted().compactMap { name in
+            guard let announcement = announcements[name], let tag = announcement.attributes[Self.attribute],
+                let hours = AnnouncementTag.hoursAhead(of: tag, milliseconds: wallClockMilliseconds),
+                hours.magnitude > AnnouncementTag.hoursApartMax
+            else { return nil }
+            let device = recognizer?.distantDevice(of: tag, milliseconds: wallClockMilliseconds)
+            return device == ownID && device != nil ? nil : (device, announcement.addresses.first?.description, hours)
+        }
+    }
+
     /// Where to dial what is announced under `name`; `nil` if it is not to be heeded. Without a device anybody may be there.
     private mutating func target(
         _ name: InstanceName, _ wallClockMilliseconds: Int64
@@ -46,12 +69,17 @@ struct AnnouncementBook: Sendable {
         guard let announcement = announcements[name] else { return nil }
         var device: DeviceID?
         if recognizer != nil {
-            device = announcement.attributes[Self.attribute].flatMap {
-                recognizer?.device(of: $0, milliseconds: wallClockMilliseconds)
+            device = announcement.attributes[Self.attribute].flatMap { tag in
+                // Who seems to be far away in time may have a wrong clock, or this device has.
+                recognizer?.device(of: tag, milliseconds: wallClockMilliseconds)
+                    ?? recognizer?.distantDevice(of: tag, milliseconds: wallClockMilliseconds)
             }
             guard let device, device != ownID else { return nil }
         }
-        let addresses = announcement.addresses.compactMap { try? PeerAddress(host: $0.description, port: Int(announcement.port)) }
-        return (name, device, addresses)
+        return (name, device, Self.places(announcement))
+    }
+
+    private static func places(_ announcement: Announcement) -> [PeerAddress] {
+        announcement.addresses.compactMap { try? PeerAddress(host: $0.description, port: Int(announcement.port)) }
     }
 }

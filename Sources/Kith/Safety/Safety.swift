@@ -24,8 +24,9 @@ public struct Safety: Codable, Hashable, Sendable {
 
     init(holders members: [Member], among devices: [TrustedDevice], commitsHereOnly: UInt64?) {
         let ids = Set(members.map(\.device))
+        let names = DeviceNames(devices)
         holders = devices.filter { ids.contains($0.id.bytes) }
-            .map { Holder(deviceID: $0.id.description, name: $0.name.isEmpty ? $0.id.shortDescription : $0.name) }
+            .map { Holder(deviceID: $0.id.description, name: names[$0.id]) }
             .sorted { ($0.name, $0.deviceID) < ($1.name, $1.deviceID) }
         self.devices = devices.count
         self.commitsHereOnly = commitsHereOnly

@@ -35,6 +35,7 @@ final class SessionRunner: @unchecked Sendable {
     private var bytesHeard: UInt64 = 0
     private var news: PeerStatus?
     private var reason: CloseReason?
+    private var isRefused = false
     private var householdBytesLeft = HouseholdExchange.answerBytesMax
 
     init(
@@ -54,6 +55,9 @@ final class SessionRunner: @unchecked Sendable {
 
     /// The peer's replica, once it has said hello.
     var peer: ReplicaID? { shared.withLock { $0 } }
+
+    /// Whether the peer does not trust this device.
+    var isRefusedByPeer: Bool { queue.sync { isRefused || reason?.code == .notTrusted } }
 
     /// The group of the peer, if it is another one.
     var refusedGroup: [UInt8]? { queue.sync { session.refusedGroup } }
@@ -139,6 +143,7 @@ final class SessionRunner: @unchecked Sendable {
 
     private func lose(_ error: TransportError) {
         if reason == nil { reason = CloseReason(.timeout, error.message) }
+        if error.code == .refusedByPeer { isRefused = true }
         if error.code == .stalled {
             // What waits for a peer that does not read would only go on waiting.
             connection.abort(reason: Self.ended)

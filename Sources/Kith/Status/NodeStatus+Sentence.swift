@@ -10,6 +10,11 @@ extension NodeStatus {
         var isDialling = false
         var standing = HouseholdStanding.alone
         var household: String?
+        /// Whether the machine is connected to no network, and which of its cards lead nowhere.
+        var isOffline = false
+        var cutLinks: [String] = []
+        /// Where another machine uses this device's key.
+        var twin: String?
         /// What keeps the node from working at all.
         var obstacle: String?
     }
@@ -42,9 +47,27 @@ extension NodeStatus {
             remedy =
                 "To synchronise, run `kith pair` on both machines, "
                 + "or `kith device add ID` with the id that `kith device id` shows on the other."
+        } else if let twin = facts.twin {
+            state = .stalled
+            sentence = "This device's key is in use on two machines: this one and another at \(twin)."
+            remedy = Self.twinRemedy
+        } else if let peer = facts.peers.first(where: { $0.twins != nil }) {
+            state = .stalled
+            sentence = Self.sentence(onTwinsOf: peer)
+            remedy = Self.twinRemedy
+        } else if connected.isEmpty, facts.isOffline {
+            let cards = facts.cutLinks.isEmpty ? "" : " (\(facts.cutLinks.joined(separator: ", ")))"
+            (state, sentence) = (.waiting, "Waiting: this machine is connected to no network\(cards).")
+            remedy = "Plug in the cable or join the Wi-Fi; the node goes on by itself."
         } else if connected.isEmpty, facts.standing == .joining, !facts.isDialling {
             (state, sentence) = (.waiting, "Waiting: this device joins a household and has not met a member yet.")
             remedy = "Let `kith up` run on the device that it was paired with; it joins by itself when they meet."
+        } else if connected.isEmpty, !facts.isDialling, facts.peers.allSatisfy({ $0.isRefused == true }) {
+            let whom = facts.peers.count == 1 ? "\(Self.list(facts.peers)) refuses" : "\(Self.list(facts.peers)) refuse"
+            (state, sentence) = (.waiting, "Refused: \(whom) this device.")
+            remedy =
+                "It may have been removed on another device. Your notes are all here; "
+                + "to share them again, run `kith pair` here and on one of the others."
         } else if connected.isEmpty {
             let isAlone = facts.peers.count == 1
             if facts.isDialling {
@@ -64,6 +87,17 @@ extension NodeStatus {
         self.init(
             state: state, sentence: sentence, remedy: remedy, port: facts.port, mdns: facts.mdns, household: facts.household,
             peers: facts.peers)
+    }
+
+    private static let twinRemedy = "Run `kith device renew` on one of them; what both wrote is kept."
+
+    /// That two machines use the key of a device.
+    package static func sentence(onTwinsOf peer: Peer) -> String {
+        sentence(onTwins: peer.twins ?? [], of: peer.name.isEmpty ? String(peer.deviceID.prefix(11)) : peer.name)
+    }
+
+    static func sentence(onTwins places: [String], of name: String) -> String {
+        "The key of \(name) is in use on two machines\(places.count > 1 ? ": at \(places.joined(separator: " and "))" : "")."
     }
 
     private static func remedy(_ facts: Facts) -> String {

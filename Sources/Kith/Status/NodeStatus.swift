@@ -26,6 +26,7 @@ public struct NodeStatus: Codable, Hashable, Sendable {
 
         /// The device's id, in its readable form.
         public var deviceID: String
+        /// What people call it; with the beginning of its id if several have this name, and empty without one.
         public var name: String
         public var state: State
         /// Where it was reached last.
@@ -36,6 +37,8 @@ public struct NodeStatus: Codable, Hashable, Sendable {
         public var lastSyncMilliseconds: Int64?
         /// Why the last connection ended or failed.
         public var lastError: String?
+        /// Whether it said that it does not trust this device, when it was reached last.
+        public var isRefused: Bool?
         /// Rows on their way.
         public var rowsToSend: Int
         public var rowsToReceive: Int
@@ -52,6 +55,8 @@ public struct NodeStatus: Codable, Hashable, Sendable {
         public var mended: [String]?
         /// How far its wall clock is ahead of ours, if by more than two minutes either way.
         public var clockOffsetMilliseconds: Int64?
+        /// Where two machines are that use its key; `nil` if nothing says that there are two.
+        public var twins: [String]?
 
         public init(deviceID: String, name: String) {
             self.deviceID = deviceID

@@ -70,6 +70,26 @@ final class StatusBoard: Sendable {
         }
     }
 
+    /// The machine has a way out, or these cards lead nowhere.
+    func network(isConnected: Bool, cut: [String]) {
+        update { state in
+            state.facts.isOffline = !isConnected
+            state.facts.cutLinks = cut
+        }
+    }
+
+    /// Another machine uses this device's key; `nil` if nothing says so.
+    func twin(at host: String?) {
+        guard state.withLock({ $0.facts.twin != host }) else { return }
+        update { $0.facts.twin = host }
+    }
+
+    /// Two machines use the key of `device`.
+    func twins(_ device: DeviceID, at hosts: [String]?) {
+        guard state.withLock({ $0.peers[device]?.twins != hosts }) else { return }
+        update(device) { $0.twins = hosts }
+    }
+
     func dials(_ isDialling: Bool) {
         update { $0.facts.isDialling = isDialling }
     }
@@ -97,6 +117,7 @@ final class StatusBoard: Sendable {
         update(device) { peer in
             isMended = status.rowsMended > peer.rowsMended ?? 0
             peer.software = status.software
+            peer.isRefused = nil
             peer.rowsToSend = status.rowsToSend
             peer.rowsToReceive = status.rowsToReceive
             if status.isInSync, !peer.isInSync { peer.lastSyncMilliseconds = MonotonicClock.wallClockMilliseconds }
@@ -115,7 +136,8 @@ final class StatusBoard: Sendable {
         "\(String(decoding: position.table, as: UTF8.self)) \(position.row)"
     }
 
-    func disconnected(_ device: DeviceID, _ reason: String) {
+    /// - Parameter isRefused: whether it does not trust this device.
+    func disconnected(_ device: DeviceID, _ reason: String, isRefused: Bool = false) {
         update(device) { peer in
             peer.state = .notReachable
             peer.isInSync = false
@@ -124,11 +146,15 @@ final class StatusBoard: Sendable {
             peer.sending = nil
             peer.receiving = nil
             peer.lastError = reason
+            peer.isRefused = isRefused ? true : nil
         }
     }
 
-    func failed(_ device: DeviceID, _ reason: String) {
-        update(device) { $0.lastError = reason }
+    func failed(_ device: DeviceID, _ reason: String, isRefused: Bool = false) {
+        update(device) { peer in
+            peer.lastError = reason
+            peer.isRefused = isRefused ? true : nil
+        }
     }
 
     // MARK: Publishing
@@ -153,9 +179,10 @@ final class StatusBoard: Sendable {
 
     private static func status(of state: State) -> NodeStatus {
         var facts = state.facts
+        let names = DeviceNames(state.devices)
         facts.peers = state.devices.sorted { $0.id < $1.id }.map { device in
             var peer = state.peers[device.id] ?? NodeStatus.Peer(deviceID: device.id.description, name: "")
-            peer.name = device.name
+            peer.name = device.name.isEmpty ? "" : names[device.id]
             return peer
         }
         return NodeStatus(facts)

@@ -6,6 +6,11 @@ public struct StatusFile: Sendable {
     /// How long after a change the file is written.
     static let pauseMilliseconds = 200
 
+    /// How often a node says that it lives.
+    static let beatMilliseconds: Int64 = 5_000
+    /// After how long without a word from it a node is said not to respond.
+    public static let silenceMilliseconds: Int64 = 20_000
+
     public let url: URL
     var retryMilliseconds = StatusBoard.retryMilliseconds
 
@@ -14,17 +19,38 @@ public struct StatusFile: Sendable {
         url = database.deletingLastPathComponent().appending(path: database.lastPathComponent + "-status.json")
     }
 
-    /// The status last written; `nil` if there is none, or none that this version understands.
+    /// The status last written; `nil` if there is none, or none that this version understands. Of a node that has not moved for
+    /// ``silenceMilliseconds`` it says so, and nothing that may not be true any more.
     public func read() -> NodeStatus? {
-        guard let data = try? Data(contentsOf: url) else { return nil }
-        return try? JSONDecoder().decode(NodeStatus.self, from: data)
+        guard let data = try? Data(contentsOf: url), var status = try? JSONDecoder().decode(NodeStatus.self, from: data) else {
+            return nil
+        }
+        let written = (try? FileManager.default.attributesOfItem(atPath: url.path))?[.modificationDate] as? Date
+        if let written, case let silence = Int64(Date().timeIntervalSince(written) * 1_000), silence > Self.silenceMilliseconds {
+            status.freeze(afterMilliseconds: silence)
+        }
+        return status
     }
 
     /// Replaces the file in one step.
     func write(_ status: NodeStatus) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
-        try encoder.encode(status).write(to: url, options: .atomic)
+        try PrivateText.write(encoder.encode(status), to: url)
+        touch()
+    }
+
+    /// Says by the time of the file that the node lives, until the task is cancelled.
+    func keepFresh() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(Self.beatMilliseconds))
+            touch()
+        }
+    }
+
+    /// By this process's own idea of the time, as whoever reads it has one.
+    private func touch() {
+        try? FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: url.path)
     }
 
     /// Writes every change of the status, the newest of several that come at once, and removes the file at the end.
@@ -57,5 +83,18 @@ public struct StatusFile: Sendable {
 
     func remove() {
         try? FileManager.default.removeItem(at: url)
+    }
+}
+
+extension NodeStatus {
+    /// The node has said nothing for this long.
+    fileprivate mutating func freeze(afterMilliseconds silence: Int64) {
+        state = .stalled
+        sentence = "Not responding: nothing was heard of the node for \(PlainDuration.text(milliseconds: silence))."
+        remedy = "It may be stopped, or the machine was asleep until now. If this stays, end it and run `kith up` again."
+        for index in peers.indices {
+            peers[index].state = .notReachable
+            peers[index].isInSync = false
+        }
     }
 }

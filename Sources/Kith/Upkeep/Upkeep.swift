@@ -13,7 +13,7 @@ final class Upkeep: Sendable {
     /// How often news of the devices is written down.
     static let noteMilliseconds: Int64 = 60_000
     /// How soon it is written down that a device holds all that it was to get: people wait for this.
-    static let settledMilliseconds: Int64 = 5_000
+    static let settledMilliseconds: Int64 = 1_000
     /// How often garbage is collected.
     static let garbageMilliseconds: Int64 = 6 * 60 * 60 * 1_000
 

@@ -23,13 +23,18 @@ struct StatusCommand: ParsableCommand {
         let known = try options.withNotesIfReadable { notes in
             (
                 node: try options.runningNode(for: notes), safety: try notes.store.safety(among: trust.devices),
-                attachments: try notes.store.wantedAttachments().count, conflicts: try notes.conflicts()
+                attachments: try notes.store.wantedAttachments().count, conflicts: try notes.conflicts(),
+                members: try notes.store.members()
             )
         }
         var report = StatusReport(device: trust.ownID, notes: folders.notes, node: known?.node, trust: trust)
         report.safety = known?.safety
         report.attachmentsOnTheirWay = known?.attachments ?? 0
         report.noteConflicts = known?.conflicts ?? []
+        for member in known?.members ?? [] where member.replica != nil {
+            guard let id = DeviceID(bytes: member.device)?.description else { continue }
+            report.lastSeenMilliseconds[id] = member.seenMilliseconds
+        }
         if options.json { return try Console.output.write(json: report) }
         try report.write(to: .output)
     }

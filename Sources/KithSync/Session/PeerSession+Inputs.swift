@@ -108,7 +108,7 @@ extension PeerSession {
             throw CloseReason(.timeout, "It did not say hello within \(configuration.timing.helloMilliseconds) ms.")
         case .open:
             if clock.silence(configuration.timing) <= clock.now {
-                throw CloseReason(.timeout, "Nothing was heard for \(configuration.timing.silenceMilliseconds) ms.")
+                throw CloseReason(.timeout, "Nothing was heard for \(configuration.timing.silenceMilliseconds / 1_000) s.")
             }
             let asks = forwarding.tick(clock.now)
             if asks || clock.keepAlive(configuration.timing) <= clock.now { ping() }

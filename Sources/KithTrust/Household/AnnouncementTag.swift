@@ -9,6 +9,8 @@ public struct AnnouncementTag: Hashable, Sendable {
     public static let byteCount = 16
     /// How far the clocks of two devices may be apart, in hours.
     public static let hoursApartMax: Int64 = 26
+    /// How far apart they may be for a device to be recognised as one with a wrong clock, in hours.
+    public static let distantHoursMax: Int64 = 7 * 24
     private static let label = Array("kith-household/1 announcement".utf8)
 
     public let bytes: [UInt8]
@@ -24,6 +26,14 @@ public struct AnnouncementTag: Hashable, Sendable {
         bytes = hourBytes + Array(code).prefix(Self.byteCount - 4)
     }
 
+    /// How many hours the hour that a tag tells is ahead of `milliseconds` since 1970, whoever says so; `nil` for what is no tag.
+    public static func hoursAhead(of tag: [UInt8], milliseconds: Int64) -> Int64? {
+        guard tag.count == byteCount else { return nil }
+        return Int64(hour(of: tag)) - Int64(hour(milliseconds))
+    }
+
+    fileprivate static func hour(of tag: [UInt8]) -> UInt32 { tag.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } }
+
     /// The number of whole hours since 1970; 0 for times before.
     static func hour(_ milliseconds: Int64) -> UInt32 { UInt32(clamping: milliseconds / 3_600_000) }
 
@@ -34,6 +44,12 @@ public struct AnnouncementTag: Hashable, Sendable {
         private let devices: [DeviceID]
         private let secrets: [HouseholdSecret]
         private var known: [UInt32: [[UInt8]: DeviceID]] = [:]
+        /// The same for hours that a right clock does not show, as far as computed in the present hour.
+        private var distant: [UInt32: [[UInt8]: DeviceID]] = [:]
+        private var distantSince: UInt32?
+
+        /// Distant hours that are computed in one hour: each costs as much as there are devices and secrets, and anybody can tell any hour.
+        static let distantHoursComputedMax = 64
 
         public init(devices: [DeviceID], secrets: [HouseholdSecret]) {
             self.devices = devices
@@ -43,7 +59,7 @@ public struct AnnouncementTag: Hashable, Sendable {
         /// Whose tag this is; `nil` for anything else.
         public mutating func device(of tag: [UInt8], milliseconds: Int64) -> DeviceID? {
             guard tag.count == AnnouncementTag.byteCount else { return nil }
-            let hour = tag.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            let hour = AnnouncementTag.hour(of: tag)
             let now = AnnouncementTag.hour(milliseconds)
             guard abs(Int64(hour) - Int64(now)) <= AnnouncementTag.hoursApartMax else { return nil }
             if known[hour] == nil {
@@ -51,6 +67,20 @@ public struct AnnouncementTag: Hashable, Sendable {
                 known[hour] = tags(of: hour)
             }
             return known[hour]?[tag]
+        }
+
+        /// Whose tag this is though its hour is more than ``AnnouncementTag/hoursApartMax`` off, because one of the two clocks is wrong.
+        public mutating func distantDevice(of tag: [UInt8], milliseconds: Int64) -> DeviceID? {
+            guard let apart = AnnouncementTag.hoursAhead(of: tag, milliseconds: milliseconds)?.magnitude,
+                apart > AnnouncementTag.hoursApartMax, apart <= AnnouncementTag.distantHoursMax
+            else { return nil }
+            let (hour, now) = (AnnouncementTag.hour(of: tag), AnnouncementTag.hour(milliseconds))
+            if distantSince != now { (distant, distantSince) = ([:], now) }
+            if distant[hour] == nil {
+                guard distant.count < Self.distantHoursComputedMax else { return nil }
+                distant[hour] = tags(of: hour)
+            }
+            return distant[hour]?[tag]
         }
 
         private func tags(of hour: UInt32) -> [[UInt8]: DeviceID] {

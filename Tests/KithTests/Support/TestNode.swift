@@ -16,12 +16,18 @@ final class TestNode {
 
     static let noteSQL = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '')"
 
-    init(sql: String = noteSQL, tables: [TrackedTable] = [TrackedTable("note")], options: KithStore.Options = KithStore.Options()) throws {
+    init(
+        sql: String = noteSQL, tables: [TrackedTable] = [TrackedTable("note")], options: KithStore.Options = KithStore.Options(),
+        withKeyOf other: TestNode? = nil
+    ) throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "kith-node-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder.appending(path: "store"), withIntermediateDirectories: true)
         database = try DatabasePool(path: folder.appending(path: "store/test.sqlite").path)
         try database.write { try $0.execute(sql: sql) }
         store = try KithStore(database, tables: tables, options: options)
+        if let other {
+            try FileManager.default.copyItem(at: other.folder.appending(path: "keys"), to: folder.appending(path: "keys"))
+        }
         key = try DeviceKey.loadOrCreate(in: folder.appending(path: "keys"))
         trust = try TrustStore(in: folder.appending(path: "keys"), ownID: key.id)
         node = Self.makeNode(store, key, trust)

@@ -25,6 +25,32 @@ import Testing
         for hours in [-27, 27] as [Int64] { #expect(recognizer.device(of: tag.bytes, milliseconds: now + hours * hour) == nil) }
     }
 
+    @Test func aDeviceWithAWrongClockIsRecognisedForAWeekAtABoundedCost() throws {
+        let secret = try secret(1)
+        var recognizer = AnnouncementTag.Recognizer(devices: [device], secrets: [secret])
+        let tag = AnnouncementTag(of: device, secret: secret, milliseconds: now).bytes
+        for hours in [-168, -48, -27, 27, 48, 168] as [Int64] {
+            #expect(recognizer.distantDevice(of: tag, milliseconds: now + hours * hour) == device)
+            #expect(AnnouncementTag.hoursAhead(of: tag, milliseconds: now + hours * hour) == -hours)
+        }
+        for hours in [-169, -26, 0, 26, 169] as [Int64] {
+            #expect(recognizer.distantDevice(of: tag, milliseconds: now + hours * hour) == nil)
+        }
+        // Forged hours use up what is computed in an hour; what was recognised before still is, and in the next hour all is as before.
+        let later = now + 48 * hour
+        #expect(recognizer.distantDevice(of: tag, milliseconds: later) == device)
+        for offset in 30...160 as ClosedRange<Int64> {
+            let forged = later / hour + offset
+            let tag = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: forged >> Int64($0)) } + [UInt8](repeating: 0, count: 12)
+            #expect(recognizer.distantDevice(of: tag, milliseconds: later) == nil)
+        }
+        #expect(recognizer.distantDevice(of: tag, milliseconds: later) == device)
+        let other = AnnouncementTag(of: device, secret: secret, milliseconds: later - 100 * hour).bytes
+        #expect(recognizer.distantDevice(of: other, milliseconds: later) == nil)
+        #expect(recognizer.distantDevice(of: other, milliseconds: later + hour) == device)
+        #expect(AnnouncementTag.hoursAhead(of: [1, 2], milliseconds: now) == nil)
+    }
+
     @Test func noPartOfATagStaysLongerThanAnHour() throws {
         let secret = try secret(1)
         var seen: Set<[UInt8]> = []

@@ -1,0 +1,44 @@
+import Testing
+
+@testable import Kith
+
+/// The risk: a cable is out, and people read that all is well; or it is in again, and nobody tries.
+@Suite struct LocalNetworkTests {
+    private var network: LocalNetwork {
+        LocalNetwork(links: [
+            .init(name: "lo", isConnected: true, isLoopback: true, addresses: ["127.0.0.1", "::1"]),
+            .init(name: "eth0", isConnected: true, addresses: ["10.77.0.1", "fe80::1%eth0"]),
+            .init(name: "wlan0", isConnected: false, addresses: ["192.168.1.7"]),
+            .init(name: "usb0", isConnected: false),
+        ])
+    }
+
+    @Test func whatAWorkingLinkHasIsCarried() {
+        for address in ["10.77.0.1", "::ffff:10.77.0.1", "fe80::1%eth0", "fe80::1", "127.0.0.1"] { #expect(network.carries(address)) }
+        for address in ["192.168.1.7", "10.77.0.2", "::ffff:10.77.0.2", ""] { #expect(!network.carries(address)) }
+        #expect(network.addresses == ["10.77.0.1", "fe80::1%eth0"])
+        #expect(network.cutLinks == ["wlan0"])
+    }
+
+    @Test func withoutAnyWorkingLinkAllThatAreOutAreNamed() {
+        var network = network
+        network.links[1].isConnected = false
+        #expect(!network.isConnected)
+        #expect(network.cutLinks == ["eth0", "wlan0", "usb0"])
+        #expect(network.carries("127.0.0.1"))
+    }
+
+    @Test func whatTheSystemListsIsRead() throws {
+        let network = try #require(LocalNetwork.current)
+        #expect(network.links.allSatisfy { !$0.name.isEmpty })
+    }
+
+    @Test func whoWatchesHearsOfTheNetworkAtOnce() async {
+        var heard: LocalNetwork?
+        for await network in NetworkWatch.networks {
+            heard = network
+            break
+        }
+        #expect(heard != nil)
+    }
+}
