@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Synchronization
 
 /// Where `kith` starts and ends: the only place that exits the process.
@@ -6,6 +7,8 @@ import Synchronization
 enum Program {
     static func main() async {
         StandardStreams.open()
+        // Avahi's library would write advice for programmers between a question and its answer.
+        setenv("AVAHI_COMPAT_NOWARN", "1", 1)
         do {
             try StandardStreams.checkArguments()
             var command = try KithCommand.parseAsRoot()

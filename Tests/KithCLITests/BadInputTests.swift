@@ -32,12 +32,21 @@ struct BadInputTests {
         arguments: [
             "note list --limit 0", "note list --limit x", "note list --color purple", "note add t --color 9", "note frobnicate",
             "note add t --body a --body-file b", "up --port 70000", "up --port -1", "conflicts keep a b c", "--nope", "note add one two",
+            "note edit t --title ''", "note edit t --title '  '",
         ])
     func usage(line: String) throws {
         let result = try home.shell("\"$KITH\" \(line)")
         #expect(result.status == 64)
         #expect(result.output.isEmpty)
         #expect(result.error.contains("Usage:"))
+    }
+
+    @Test("a title that nobody could see is refused")
+    func blankTitle() throws {
+        expectFailure(try home.kith("note", "add", "   ", "--body", "x"), 65, "nothing but spaces")
+        let note = try home.kith("note", "add", "Seen").lastLine
+        #expect(try home.kith("note", "edit", note, "--title", " \u{3000}").status == 64)
+        #expect(try home.kith("note", "show", "Seen").status == 0)
     }
 
     @Test("an argument that is not UTF-8 is refused, not changed")

@@ -73,6 +73,35 @@ struct DeviceCommandTests {
         #expect(try home.kith("device", "list").output.isEmpty)
     }
 
+    @Test("a name that nobody could see is refused", arguments: ["", " ", "\u{A0} "])
+    func emptyNames(name: String) throws {
+        expectUsage(try home.kith("device", "add", other, "--name", name))
+        try home.kith("device", "add", other, "--name", "laptop")
+        expectUsage(try home.kith("device", "rename", "laptop", name))
+        expectUsage(try home.kith("pair", "--name", name))
+        #expect(try home.kith("device", "list").output.hasPrefix("laptop"))
+    }
+
+    private func expectUsage(_ result: KithHome.Result) {
+        #expect(result.status == 64 && result.error.contains("name that can be seen"), "\(result)")
+    }
+
+    @Test("devices of one name are told apart")
+    func twinNames() async throws {
+        let third = try KithHome().kith("device", "id").lastLine
+        for id in [other, third] { try home.kith("device", "add", id, "--name", "laptop") }
+        let node = try RunningNode(home, "--no-discovery", "--port", "0")
+        try await node.wait { _ in try home.kith("status").output.contains("laptop (\(other.prefix(5)))") }
+        #expect(try home.kith("status").output.contains("laptop (\(third.prefix(5)))"))
+        #expect(try await node.stop(SIGTERM) == 0)
+    }
+
+    @Test("a machine in no household has no name to change")
+    func ownNameAlone() throws {
+        let own = try home.kith("device", "id").lastLine
+        expectFailure(try home.kith("device", "rename", own, "desk"), 66, "no household")
+    }
+
     @Test("what names no machine, or several, changes none")
     func references() throws {
         let third = try KithHome().kith("device", "id").lastLine

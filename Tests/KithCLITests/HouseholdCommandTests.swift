@@ -11,7 +11,7 @@ struct HouseholdCommandTests {
         second = try KithHome()
     }
 
-    /// Pairs two homes by a token, without mDNS.
+    /// Pairs two homes by a token, typed with spaces, without mDNS.
     private func pair(_ first: KithHome, _ second: KithHome, _ options: String = "") throws -> KithHome.Result {
         try first.shell(
             """
@@ -20,7 +20,7 @@ struct HouseholdCommandTests {
             while ! grep -q '"token"' pair.out; do kill -0 $pair || exit 1; sleep 0.05; done
             port=$(sed -n 's/.*"port" *: *\\([0-9]*\\).*/\\1/p' pair.out)
             token=$(sed -n 's/.*"token" *: *"\\([^"]*\\)".*/\\1/p' pair.out)
-            KITH_HOME=\(second.folder.path) "$KITH" pair "$token" --address 127.0.0.1:$port --no-discovery --name second \(options); status=$?
+            KITH_HOME=\(second.folder.path) "$KITH" pair $(echo "$token" | tr - ' ') --address 127.0.0.1:$port --no-discovery --name second \(options); status=$?
             [ $status = 0 ] || kill $pair 2>/dev/null; wait $pair; exit $status
             """)
     }
@@ -56,6 +56,12 @@ struct HouseholdCommandTests {
         try await one.wait { _ in try first.kith("note", "list").output.contains("Written alone") }
         try await two.wait { _ in try members(second) == ["first", "second"] }
         try first.kith("device", "rename", "second", "attic")
+        try await two.wait { _ in try members(second) == ["attic", "first"] }
+        // A machine may also choose its own name, and goes by it everywhere.
+        let renamed = try second.kith("device", "rename", "attic", "loft")
+        #expect(renamed.status == 0 && renamed.output.contains("is now loft"), "\(renamed)")
+        try await one.wait { _ in try members(first) == ["first", "loft"] }
+        try first.kith("device", "rename", "loft", "attic")
         try await two.wait { _ in try members(second) == ["attic", "first"] }
         try await one.wait { _ in try state(ofFirstIn: first) == "connected" }
 

@@ -96,6 +96,8 @@ struct ScenarioReaderTests {
             ("lasts: 1d\nnodes:\n  a: {disk: big}", 3, "big"),
             ("lasts: 1d\nnodes:\n  a: {binary: old}", 1, "old"),
             ("lasts: 1d\nnodes: [a]\ntopology: blob", 3, "blob"),
+            ("lasts: 1d\nnodes: [a]\ntrust: blindly", 3, "blindly"),
+            ("lasts: 1d\nnodes: [a, b]\ntrust: household\ntopology: chain", 1, "paired with the first"),
             ("lasts: 1d\nnodes: [a]\nseed: x", 3, "number"),
             ("lasts: 1d\nnodes: [a, b]\nlink: {loss: 200%}", 3, "share"),
             ("lasts: 1d\nnodes: [a, b]\nlink: {speed: 1}", 3, "speed"),
@@ -112,6 +114,14 @@ struct ScenarioReaderTests {
         } catch {
             #expect(error.problems.contains { $0.line == line && $0.message.contains(words) }, "\(error)")
         }
+    }
+
+    @Test func householdsAndMovesAreRead() throws {
+        let text = "lasts: 1d\nnodes: [a, b]\ntrust: household\nevents:\n  - {at: 1h, move: [a, b]}"
+        let scenario = try ScenarioReader.read(text, name: "test")
+        #expect(scenario.trust == .household)
+        #expect(scenario.events.map(\.action) == [.move(0), .move(1)])
+        #expect(try ScenarioReader.read("lasts: 1d\nnodes: [a]", name: "test").trust == .devices)
     }
 
     @Test func allMistakesOfAFileAreToldAtOnce() throws {
@@ -144,7 +154,7 @@ struct ScenarioReaderTests {
     }
 
     @Test func theScenariosThatShipAreThese() throws {
-        let names = ["week", "month", "offline", "wifi", "slow", "kill", "disk", "clocks", "star", "chain", "mesh", "versions"]
+        let names = ["week", "month", "offline", "wifi", "slow", "kill", "disk", "clocks", "cables", "star", "chain", "mesh", "versions"]
         #expect(ShippedScenario.all.map(\.name) == names)
         let sources = URL(filePath: #filePath).appending(path: "../../../Sources/KithLab/Resources").standardized
         let files = try FileManager.default.contentsOfDirectory(atPath: sources.path).filter { $0.hasSuffix(".yaml") }

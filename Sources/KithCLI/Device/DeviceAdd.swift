@@ -18,18 +18,22 @@ struct DeviceAdd: ParsableCommand {
     var id: String
 
     @Option(parsing: .unconditional, help: "What you call it.")
-    var name = ""
+    var name: String?
 
     @Option(help: "HOST:PORT, where it is reached without mDNS; may be given several times.")
     var address: [String] = []
 
     @OptionGroup var options: StoreOptions
 
+    func validate() throws {
+        if let name { try DeviceNameOption.check(name) }
+    }
+
     func run() throws {
         let other = try DeviceID(parsing: id)
         let trust = try options.trust()
         let addresses = try address.map { try PeerAddress(parsing: $0) }
-        let device = try trust.add(TrustedDevice(id: other, name: name, addresses: addresses, added: Date()))
+        let device = try trust.add(TrustedDevice(id: other, name: name ?? "", addresses: addresses, added: Date()))
         if options.json { return try Console.output.write(json: DeviceRecord(device)) }
         try Console.output.writeLine("This machine trusts \(PlainText.line(device.label)).")
         if trust.standing == .member {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Kith
 
 struct DeviceRename: ParsableCommand {
@@ -8,6 +9,7 @@ struct DeviceRename: ParsableCommand {
         discussion: """
             EXAMPLES
               kith device rename laptop "Old laptop"
+              kith device rename desk "Study desk"     on the desk itself, in a household
             """)
 
     @Argument(help: "The name, the id, or the beginning of the id.")
@@ -20,10 +22,36 @@ struct DeviceRename: ParsableCommand {
 
     func run() throws {
         let trust = try options.trust()
-        let device = try trust.find(device)
+        let device = try trust.isOwn(device) ? trust.ownDevice : trust.find(device)
         try trust.rename(device.id, to: name)
-        let renamed = trust.device(device.id) ?? device
+        let renamed = try TrustedDevice(id: device.id, name: name, addresses: device.addresses, added: device.added)
         if options.json { return try Console.output.write(json: DeviceRecord(renamed)) }
         try Console.output.writeLine("\(PlainText.line(device.label)) is now \(PlainText.line(renamed.label)).")
+    }
+
+    func validate() throws { try DeviceNameOption.check(name) }
+}
+
+extension TrustStore {
+    /// Whether a person means this very machine: by its id, the beginning of its id, or its name in the household.
+    fileprivate func isOwn(_ reference: String) -> Bool {
+        let own = household?.membership.members.first { $0.id == ownID }
+        let isNamed = own.map { !$0.name.isEmpty && $0.name.utf8.elementsEqual(reference.utf8) } ?? false
+        if isNamed { return !devices.contains { $0.name.utf8.elementsEqual(reference.utf8) } }
+        let prefix = reference.uppercased().filter { $0 != "-" && $0 != " " }
+        return prefix.count >= 5 && ownID.description.filter { $0 != "-" }.hasPrefix(prefix)
+    }
+
+    /// This machine, as the household knows it.
+    fileprivate var ownDevice: TrustedDevice {
+        get throws {
+            guard standing == .member, let own = household?.membership.members.first(where: { $0.id == ownID }) else {
+                throw CommandFailure(
+                    .noInput,
+                    "This machine is in no household, so nobody knows a name of it. It gets one when it is paired: kith pair --name NAME")
+            }
+            return try TrustedDevice(
+                id: own.id, name: own.name, added: Date(timeIntervalSince1970: TimeInterval(own.addedMilliseconds) / 1_000))
+        }
     }
 }

@@ -43,6 +43,7 @@ struct NoteEdit: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
+        if let title, title.allSatisfy(\.isWhitespace) { throw ValidationError("--title needs a title that can be seen.") }
         if base != nil, text.body == nil, text.bodyFile == nil { throw ValidationError("--base needs --body or --body-file.") }
     }
 

@@ -20,8 +20,13 @@ struct PairCommand: AsyncParsableCommand {
               kith pair ABCD-EFGH-IJKL-MNOP-QRST-UVWX-YZ23    on the other
             """)
 
-    @Argument(help: "The token that the other machine shows; - reads it from standard input, where no list of processes shows it.")
-    var token: String?
+    @Argument(
+        help: ArgumentHelp(
+            "The token that the other machine shows, with spaces or without; - reads it from standard input, where no list of processes shows it.",
+            valueName: "token"))
+    var tokenParts: [String] = []
+
+    private var token: String? { tokenParts.isEmpty ? nil : tokenParts.joined(separator: " ") }
 
     @Flag(
         name: .customLong("token"),
@@ -52,6 +57,7 @@ struct PairCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port needs a number from 0 to 65535.") }
+        if let name { try DeviceNameOption.check(name) }
         if showsToken, token != nil { throw ValidationError("Either show a token with --token, or enter one, not both.") }
         if showsToken, address != nil { throw ValidationError("The machine that shows the token waits; give --address on the other one.") }
         if token != nil, port != nil {

@@ -29,7 +29,7 @@ struct StatusCommand: ParsableCommand {
                 attachments: try notes.store.wantedAttachments().count,
                 mended: try notes.store.mending().map { mending in
                     StatusReport.Mended(mending, title: try? notes.title(ofMended: mending))
-                }, conflicts: try notes.conflicts()
+                }, conflicts: try notes.conflicts(), members: try notes.store.members()
             )
         }
         var report = StatusReport(
@@ -40,6 +40,10 @@ struct StatusCommand: ParsableCommand {
         report.mended = known?.mended
         report.keyObstacle = keyObstacle
         report.noteConflicts = known?.conflicts ?? []
+        for member in known?.members ?? [] where member.replica != nil {
+            guard let id = DeviceID(bytes: member.device)?.description else { continue }
+            report.lastSeenMilliseconds[id] = member.seenMilliseconds
+        }
         if options.json { try Console.output.write(json: report) } else { try report.write(to: .output) }
         if lost != nil { throw ExitCode(CommandFailure.Status.data.rawValue) }
     }

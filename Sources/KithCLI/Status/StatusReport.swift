@@ -33,6 +33,8 @@ struct StatusReport: Encodable {
     var mended: Mended?
     /// What the running node says of itself.
     let node: NodeStatus?
+    /// When each device was last heard of, in milliseconds since 1970, by its id; as `kith device list` says it.
+    var lastSeenMilliseconds: [String: Int64] = [:]
 
     private enum CodingKeys: String, CodingKey {
         case device, keyObstacle, notes, isRunning, sentence, isLost, remedy, household, safety, safetySentence, attachmentsOnTheirWay
@@ -104,7 +106,7 @@ struct StatusReport: Encodable {
         if let sentence = noteConflicts.sentence { try console.writeLine(console.styled(sentence, .yellow)) }
         if let node, !node.peers.isEmpty {
             try console.writeLine("")
-            try Self.table(of: node.peers).write(to: console)
+            try table(of: node.peers).write(to: console)
             for peer in node.peers {
                 for remark in Self.remarks(on: peer) { try console.writeLine("  " + PlainText.line(remark)) }
             }
@@ -134,14 +136,16 @@ struct StatusReport: Encodable {
         return facts
     }
 
-    private static func table(of peers: [NodeStatus.Peer]) -> TextTable {
-        var table = TextTable(header: ["DEVICE", "ID", "STATE", "LAST IN STEP", "ADDRESS"], flexibleColumns: 0, 2, 4)
+    private func table(of peers: [NodeStatus.Peer]) -> TextTable {
+        var table = TextTable(header: ["DEVICE", "ID", "STATE", "LAST SEEN", "ADDRESS"], flexibleColumns: 0, 2, 4)
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
         table.rows = peers.map { peer in
-            [
+            let seen = [lastSeenMilliseconds[peer.deviceID], peer.lastSyncMilliseconds].compactMap(\.self).max()
+            let ago = peer.state == .connected ? "now" : seen.flatMap(TimeText.init(milliseconds:))?.ago(nowMilliseconds: now)
+            return [
                 .init(peer.name.isEmpty ? "(no name)" : peer.name, .bold),
                 .init(String(peer.deviceID.prefix(11))),
-                .init(state(of: peer), peer.isInSync ? .green : nil),
-                .init(peer.lastSyncMilliseconds.flatMap(TimeText.init(milliseconds:))?.local ?? "never", .dim),
+                .init(Self.state(of: peer), peer.isInSync ? .green : nil), .init(ago ?? "-", .dim),
                 .init(peer.address ?? "-"),
             ]
         }
@@ -149,7 +153,7 @@ struct StatusReport: Encodable {
     }
 
     private static func state(of peer: NodeStatus.Peer) -> String {
-        if peer.state == .notReachable { return "not reachable" }
+        if peer.state == .notReachable { return peer.isRefused == true ? "refuses this device" : "not reachable" }
         if peer.isInSync { return "up to date" }
         if let progress = peer.receiving ?? peer.sending {
             let share = "\(NodeStatus.grouped(progress.rows)) of about \(NodeStatus.grouped(progress.rowsTotal)) rows"
@@ -162,6 +166,7 @@ struct StatusReport: Encodable {
     private static func remarks(on peer: NodeStatus.Peer) -> [String] {
         let name = peer.name.isEmpty ? String(peer.deviceID.prefix(11)) : peer.name
         var remarks: [String] = []
+        if peer.twins != nil { remarks.append(NodeStatus.sentence(onTwinsOf: peer) + " Run `kith device renew` on one of them.") }
         if let error = peer.lastError, peer.state == .notReachable { remarks.append("\(name): \(error)") }
         if let offset = peer.clockOffsetMilliseconds {
             remarks.append("\(name): its clock is \(PlainDuration.offset(milliseconds: offset)) this one's. Set the clocks.")

@@ -21,10 +21,12 @@ final class Host: Sendable {
         var writer: Child?
         var isExpectedToEnd = true
         var failure: String?
+        /// How often it has got another address.
+        var moves = 0
     }
     private let state = Mutex(State())
 
-    var address: String { "10.77.0.\(index + 1)" }
+    var address: String { address(after: state.withLock(\.moves)) }
     var notes: URL { home.appending(path: "store/notes.sqlite") }
     var errors: URL { folder.appending(path: "\(spec.name).err") }
     /// Adds the line in KITH_LAB_LINE to the file it is called with.
@@ -125,6 +127,33 @@ final class Host: Sendable {
         return (status, (try? String(contentsOfFile: log, encoding: .utf8)) ?? "")
     }
 
+    /// Takes `other` into the household of this machine, or makes one.
+    func admit(_ other: Host) throws {
+        let port = 4_748
+        let errors = folder.appending(path: "\(spec.name).pair").path
+        let shown = try Child(
+            command(["pair", "--token", "--json", "--no-discovery", "--port", "\(port)", "--name", spec.name]),
+            output: .lines(errors: errors))
+        let token = Mutex<String?>(nil)
+        let text = Mutex("")
+        Thread.detachNewThread {
+            shown.readLines { line in
+                let all = text.withLock { text in
+                    text += line
+                    return text
+                }
+                if let found = all.firstMatch(of: /"token"\s*:\s*"([^"]*)"/) { token.withLock { $0 = String(found.1) } }
+            }
+        }
+        try Self.wait("the token of \(spec.name)") { token.withLock { $0 != nil } }
+        let answer = try other.run(
+            ["pair", token.withLock { $0 } ?? "", "--address", "\(address):\(port)", "--no-discovery", "--name", other.spec.name])
+        if answer.status != 0 { shown.signal(SIGTERM) }
+        guard shown.wait() == 0, answer.status == 0 else {
+            throw LabError(.software, "\(spec.name) and \(other.spec.name) could not be paired: \(answer.text)")
+        }
+    }
+
     /// Starts the node, unless it runs.
     ///
     /// - Parameter line: called, on a thread of its own, for each line of its status.
@@ -176,6 +205,22 @@ final class Host: Sendable {
     }
 
     // MARK: The machine
+
+    private func address(after moves: Int) -> String {
+        "10.77.0.\(1 + index + moves % Self.movesMax * (Scenario.nodesMax + 1))"
+    }
+
+    /// After so many other addresses the first one comes again.
+    private static let movesMax = 15
+
+    /// Gives the machine another address, and takes the one before away.
+    func move() throws {
+        let before = address
+        state.withLock { $0.moves += 1 }
+        // The other way round the kernel would take the new one away with the old one.
+        let change = "ip addr del \(before)/24 dev eth0 && ip addr add \(address)/24 dev eth0"
+        try Child.run(inside(["sh", "-c", change]), log: folder.appending(path: "\(spec.name).move").path)
+    }
 
     func setClock(_ milliseconds: Int64) throws {
         // In one step, because kith may read it at any moment.

@@ -13,7 +13,7 @@ struct Broken {
         case .pause(let node): repairsByKey["4node \(node)"] = .resume(node)
         case .kill(let node), .stop(let node): repairsByKey["4node \(node)"] = .start(node)
         case .resume(let node), .start(let node): repairsByKey["4node \(node)"] = nil
-        case .write, .link, .clock: break
+        case .write, .link, .clock, .move: break
         }
     }
 

@@ -121,7 +121,7 @@ struct SpaceTimeDiagram {
         let title = "<title>\(Markup.escape(mark.text))</title>"
         switch mark.kind {
         case .kill: return "<path class=\"mark\" d=\"\(cross(at, 6))\">\(title)</path>"
-        case .stop:
+        case .stop, .move:
             return
                 "<path class=\"mark\" d=\"\(axis.path([(mark.atMilliseconds, lane(mark.node) - 7), (mark.atMilliseconds, lane(mark.node) + 7)]))\">\(title)</path>"
         case .clock:

@@ -166,6 +166,7 @@ extension LabRun {
         case .clock(let node, let offset):
             let span = Quantity.span(Double(offset.magnitude))
             return (.clock, node, nil, "\(name(node)): clock \(offset == 0 ? "right again" : "\(span) \(offset > 0 ? "ahead" : "behind")")")
+        case .move(let node): return (.move, node, nil, "\(name(node)): another address")
         case .fill(let node): return (.fill, node, nil, "\(name(node)): disk full")
         case .free(let node): return (.free, node, nil, "\(name(node)): disk freed")
         }

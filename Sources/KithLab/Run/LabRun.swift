@@ -46,7 +46,7 @@ final class LabRun {
         }
         let frames = network
         Thread.detachNewThread { frames.run(seed: scenario.seed) }
-        try introduceAll()
+        if scenario.trust == .household { try pairAll() } else { try introduceAll() }
         state = RunState()
         writers = hosts.map { [state] in Writer($0, state) }
         PrivateWorld.onStop { [state] in state.with { $0.isInterrupted = true } }
@@ -70,6 +70,13 @@ final class LabRun {
             }
         }
         if errors.isInterrupted { throw LabError(.software, "The nodes could not be told of each other (kith device add).") }
+    }
+
+    /// Clocks are right meanwhile: a token is good for ten minutes.
+    private func pairAll() throws {
+        for host in hosts { try host.setClock(0) }
+        for host in hosts.dropFirst() { try hosts[0].admit(host) }
+        for host in hosts { try host.setClock(host.spec.clockMilliseconds) }
     }
 
     // MARK: The course of events
@@ -141,6 +148,7 @@ final class LabRun {
         case .pause(let node): hosts[node].pause(true)
         case .resume(let node): hosts[node].pause(false)
         case .clock(let node, let milliseconds): try hosts[node].setClock(milliseconds)
+        case .move(let node): try hosts[node].move()
         case .fill(let node): hosts[node].fill()
         case .free(let node): hosts[node].free()
         }

@@ -27,6 +27,14 @@ public struct Scenario: Equatable, Sendable {
         case ring
     }
 
+    /// How machines come to trust each other.
+    public enum Trust: String, CaseIterable, Sendable {
+        /// Each is told the id of each other one.
+        case devices
+        /// Each is paired with the first one, while all clocks are right.
+        case household
+    }
+
     /// How frames fare between two nodes, in each direction.
     public struct Link: Equatable, Sendable {
         public var delayMilliseconds: Double = 0
@@ -89,6 +97,8 @@ public struct Scenario: Equatable, Sendable {
         case pause(Int)
         case resume(Int)
         case clock(Int, milliseconds: Int64)
+        /// Another address, and not the one before.
+        case move(Int)
         /// Fills the disk of a node, frees it.
         case fill(Int)
         case free(Int)
@@ -116,6 +126,7 @@ public struct Scenario: Equatable, Sendable {
     public var events: [Event]
     /// Other programs than the one that runs the lab, by name.
     public var binaries: [String: String]
+    public var trust = Trust.devices
 
     /// Whether the topology has a path between two nodes.
     public func isConnected(_ pair: Pair) -> Bool {

@@ -37,6 +37,7 @@ extension ScenarioReader {
     private static let ofNodes: [(String, @Sendable (Int) -> Scenario.Action)] = [
         ("cut", { .cut($0) }), ("heal", { .heal($0) }), ("start", { .start($0) }), ("stop", { .stop($0) }), ("kill", { .kill($0) }),
         ("pause", { .pause($0) }), ("resume", { .resume($0) }), ("fill", { .fill($0) }), ("free", { .free($0) }),
+        ("move", { .move($0) }),
     ]
 
     private static let ofPairs: [(String, @Sendable (Scenario.Pair) -> Scenario.Action)] = [

@@ -51,13 +51,17 @@ public final class ScenarioReader {
             seed: fields.take("seed").flatMap(number).map { UInt64($0) } ?? 1, nodes: nodes,
             topology: fields.take("topology").flatMap { choice($0, Scenario.Topology.self, "topology") } ?? .mesh, link: link,
             links: links(fields.take("links"), like: link), workloads: list(fields.take("writes")).compactMap { workload($0) },
-            events: list(fields.take("events")).flatMap { events($0) }, binaries: binaries(fields.take("binaries")))
+            events: list(fields.take("events")).flatMap { events($0) }, binaries: binaries(fields.take("binaries")),
+            trust: fields.take("trust").flatMap { choice($0, Scenario.Trust.self, "trust") } ?? .devices)
         reject(fields)
         check(scenario, root)
         return scenario
     }
 
     private func check(_ scenario: Scenario, _ root: Yams.Node) {
+        if scenario.trust == .household, ![.mesh, .star].contains(scenario.topology) {
+            report(root, "In a household each machine is paired with the first, which it does not hear in a \(scenario.topology.rawValue).")
+        }
         for node in scenario.nodes {
             if let binary = node.binary, scenario.binaries[binary] == nil {
                 report(root, "Node \(node.name) runs \(binary), which \u{201C}binaries\u{201D} does not list.")

@@ -14,6 +14,7 @@ public struct ShippedScenario: Sendable {
         .init("kill", PackageResources.kill_yaml),
         .init("disk", PackageResources.disk_yaml),
         .init("clocks", PackageResources.clocks_yaml),
+        .init("cables", PackageResources.cables_yaml),
         .init("star", PackageResources.star_yaml),
         .init("chain", PackageResources.chain_yaml),
         .init("mesh", PackageResources.mesh_yaml),

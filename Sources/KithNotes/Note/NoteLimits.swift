@@ -49,6 +49,9 @@ public enum NoteLimits {
         if title.utf8.count > titleBytesMax {
             throw reject("The title has \(title.utf8.count) bytes; at most \(titleBytesMax) are allowed. Put the rest in the body.")
         }
+        if !title.isEmpty, title.allSatisfy(\.isWhitespace) {
+            throw reject("The title is nothing but spaces. Give one that can be seen, or none.")
+        }
         if title.unicodeScalars.contains(where: isControl) {
             throw reject("The title contains a line break or another control character. A title is one line of text.")
         }
