@@ -110,6 +110,8 @@ final class SimulatedNode {
             makeReplicaID: { [identities] in identities.next() }, host: HostIdentity(machine: name, boot: String(boots)))
         options.synchronizeLog = FaultyDisk.synchronize(path:)
         options.watchesFile = false
+        // Its user lets the others refill what a loss of power has taken.
+        options.refillsLostStore = true
         let store = try KithStore(database, tables: version.tables, options: options)
         summary = try store.renewIdentity(from: StoreTemplate.replica)
         self.store = store
