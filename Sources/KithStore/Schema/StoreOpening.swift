@@ -89,17 +89,13 @@ struct StoreOpening {
 
         var declarations = Declarations()
         var columnsBefore: [Int: Int] = [:]
-        for table in tables {
-            if declarations.tables.contains(where: { $0.name == table.name }) {
-                throw StoreError(.tableRejected, "Table \(table.name) is declared twice.")
-            }
-            let (key, columns) = try TableInspector(connection: connection).inspect(table)
+        for (table, found, references) in try Registration(connection: connection).inspect(tables) {
+            let (key, columns) = (found.key, found.tracked)
             let number = try store.addTable(Array(table.name.utf8), to: &ledger.catalog)
             columnsBefore[number] = ledger.catalog.tables[number].columns.count
             let keys = columns.map { (name: $0.name, key: ColumnKey(table.renamed[$0.name] ?? $0.name, $0.kind)) }
             for column in keys { _ = try store.addColumn(column.key, table: number, to: &ledger.catalog) }
             try connection.execute(Sidecar.clockTableSQL(number))
-            let references = try ReferenceInspector(connection: connection).references(of: table, columns, among: tables)
             declarations.tables.append(
                 Declarations.Table(
                     name: table.name, key: key, deletePolicy: table.deletePolicy, columns: keys,
