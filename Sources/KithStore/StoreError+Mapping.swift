@@ -13,6 +13,8 @@ extension StoreError {
             throw StoreError(sqlite: error.code, error.description)
         } catch let error as DatabaseError {
             throw StoreError(sqlite: error.extendedResultCode.rawValue, error.description)
+        } catch let error as TransactionRefused where error.row == nil {
+            throw StoreError(.valueRejected, "A rule of the table does not allow this; nothing was changed. (\(error.message))")
         } catch let error as WireError {
             throw StoreError(.corrupt, "A record of this store cannot be read: \(error).")
         }

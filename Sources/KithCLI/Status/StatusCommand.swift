@@ -23,12 +23,13 @@ struct StatusCommand: ParsableCommand {
         let known = try options.withNotesIfReadable { notes in
             (
                 node: try options.runningNode(for: notes), safety: try notes.store.safety(among: trust.devices),
-                attachments: try notes.store.wantedAttachments().count
+                attachments: try notes.store.wantedAttachments().count, refused: try notes.store.refusedRows().count
             )
         }
         var report = StatusReport(device: trust.ownID, notes: folders.notes, node: known?.node, trust: trust)
         report.safety = known?.safety
         report.attachmentsOnTheirWay = known?.attachments ?? 0
+        report.refusedRows = known?.refused ?? 0
         if options.json { return try Console.output.write(json: report) }
         try report.write(to: .output)
     }

@@ -17,6 +17,8 @@ struct StatusReport: Encodable {
     var safety: Safety?
     /// Attachments whose bytes are to come from another machine.
     var attachmentsOnTheirWay = 0
+    /// Rows that a rule of the notes' own tables keeps from being shown as they were merged.
+    var refusedRows = 0
     /// What the running node says of itself.
     let node: NodeStatus?
 
@@ -52,6 +54,11 @@ struct StatusReport: Encodable {
         if attachmentsOnTheirWay > 0 {
             let few = attachmentsOnTheirWay == 1 ? "1 attachment is" : "\(NodeStatus.grouped(attachmentsOnTheirWay)) attachments are"
             try console.writeLine("\(few) on the way here.")
+        }
+        if refusedRows > 0 {
+            try console.writeLine(
+                "\(refusedRows == 1 ? "1 row is" : "\(NodeStatus.grouped(refusedRows)) rows are") refused by a rule of the table. See `kith verify`."
+            )
         }
         if let node, !node.peers.isEmpty {
             try console.writeLine("")

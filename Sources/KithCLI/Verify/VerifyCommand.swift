@@ -28,6 +28,9 @@ struct VerifyCommand: ParsableCommand {
             try Console.output.write(json: Report(result))
         } else if result.isSound {
             try Console.output.writeLine("All is well: \(result.rowCount) rows were read, deleted ones included.")
+            for row in result.refusedRows {
+                try Console.output.writeLine(PlainText.line("Row \(row.id) of \(row.table) is refused, and kept: \(row.reason)"))
+            }
         } else {
             for problem in result.problems { try Console.output.writeLine(PlainText.line(problem)) }
         }
@@ -47,11 +50,14 @@ struct VerifyCommand: ParsableCommand {
         /// Rows that were read, deleted ones included.
         let rows: Int
         let problems: [String]
+        /// Rows that rules of their tables refuse.
+        let refused: Int
 
         init(_ result: Verification) {
             isSound = result.isSound
             rows = result.rowCount
             problems = result.problems
+            refused = result.refusedRows.count
         }
     }
 }

@@ -22,9 +22,6 @@ struct StoreOpening {
     }
 
     func open(_ tables: [TrackedTable]) throws -> WriterState {
-        // REPLACE fires delete triggers only with this, and would otherwise remove rows unseen.
-        try connection.execute("PRAGMA recursive_triggers = ON")
-        try waitForOthers()
         try expandRuns()
         // What an earlier version has merged may dangle, and is settled as a merge is.
         let obeys = try connection.obeyForeignKeys(false)
@@ -36,19 +33,8 @@ struct StoreOpening {
             connection.finalizeStatements()
             throw error
         }
-        connection.limitLength(to: Int32(TrackedTable.rowBytesMax))
         return state
     }
-
-    /// Several processes may write one file, so a connection that would fail at once waits for the others.
-    private func waitForOthers() throws {
-        let timeout = try connection.statement("PRAGMA busy_timeout")
-        let milliseconds = try timeout.step() ? timeout.int(0) : 0
-        timeout.reset()
-        if milliseconds == 0 { try connection.execute("PRAGMA busy_timeout = \(Self.busyTimeoutMilliseconds)") }
-    }
-
-    private static let busyTimeoutMilliseconds = 5_000
 
     /// In transactions of their own, for which nobody waits long.
     private func expandRuns() throws {
@@ -125,6 +111,8 @@ struct StoreOpening {
         let state = WriterState(
             ledger: ledger, capture: capture, clock: clock, declarations: declarations, entry: entry, doubt: doubt)
         _ = try state.settledReferences()
+        entry.schema = try SchemaGuard(ledger.catalog, connection)
+        try entry.checkSchema()
         return state
     }
 
