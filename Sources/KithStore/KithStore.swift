@@ -52,33 +52,39 @@ public final class KithStore: Sendable {
         self.signal = signal
         writer = try StoreError.mapping {
             try database.writeWithoutTransaction { db in
-                let writer = WriterBox(try StoreOpening(db, options, signal, presence).open(tables))
-                Self.addAttachmentFunctions(to: db, attachments)
-                checkpoints?.install(on: writer.state.ledger.connection.handle)
-                return writer
+                try db.waitingForOthers {
+                    let writer = try db.keepingLastInsertedRowID {
+                        WriterBox(try StoreOpening(db, options, signal, presence).open(tables))
+                    }
+                    Self.addAttachmentFunctions(to: db, attachments)
+                    try checkpoints?.install(on: writer.state.ledger.connection)
+                    return writer
+                }
             }
         }
         observer = TransactionWatch(writer, signal, presence, copy: file == nil ? options.copy : nil)
         database.add(transactionObserver: observer, extent: .databaseLifetime)
         let names = tables.map(\.name)
+        let schema = writer.schema
         watch = (options.watchesFile ? file : nil).map { file in
             StoreWatch(file) { [weak database] in
                 // A database that is busy is read again at the next occasion.
                 guard let database, let vector = try? database.read(VectorRecords.vector), signal.didRead(vector) else { return }
-                KithStore.tellObservations(of: names, database)
+                KithStore.tellObservations(of: schema?.reached(from: names) ?? names, database)
                 signal.fireForeign()
             }
         }
+        try retryRefusedRows()
     }
 
     /// Lets go of the database, which may then be closed. The tables stay tracked: without a store, writing them fails.
     public func close() {
         if isClosed.exchange(true, ordering: .acquiringAndReleasing) { return }
         watch?.stop()
-        database.remove(transactionObserver: observer)
-        database.writeWithoutTransaction { [writer, presence, checkpoints] _ in
-            checkpoints?.remove(from: writer.state.ledger.connection.handle)
-            writer.state.ledger.connection.limitLength(to: .max)
+        // An observation may be the last to hold the store, and let go of it within an access.
+        database.unsafeReentrantWrite { [writer, presence, checkpoints, observer] db in
+            db.remove(transactionObserver: observer)
+            checkpoints?.remove(from: writer.state.ledger.connection)
             let claim = try? writer.state.claim()
             Functions.remove(from: writer.state.ledger.connection.handle)
             let isSafe = (try? writer.state.ledger.connection.isSynchronizing()) == true
@@ -109,9 +115,19 @@ public final class KithStore: Sendable {
         try read(rows: false) { ledger in try VectorRecords(connection: ledger.connection).summary(ledger.catalog) }
     }
 
+    /// The same as a part of what is open on `db`.
+    public func summary(_ db: Database) throws -> StoreSummary {
+        try read(in: db, rows: false) { ledger in try VectorRecords(connection: ledger.connection).summary(ledger.catalog) }
+    }
+
     /// The version vector.
     public func vector() throws -> VersionVector {
         try summary().vector
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func vector(_ db: Database) throws -> VersionVector {
+        try summary(db).vector
     }
 
     /// What rows of broken-off catch-ups know beyond the vector: whoever is to bring the rest may never come back, so a session offers
@@ -149,11 +165,14 @@ public final class KithStore: Sendable {
         var obeysForeignKeys = !isRelated || slice.listing == nil && slice.rows.count <= Self.relatedRowsTried
         let mayOmitTriggers = slice.canDoWithoutTriggers && !isRelated
         var first = 0
+        var refusals: [RowKey: String] = [:]
         while true {
             // The app writes in between, on the same connection and with triggers, so that each part switches them.
             do {
-                let (outcome, end) = try writeMerged(obeyingForeignKeys: obeysForeignKeys) { db, state in
-                    try mergePart(
+                let (outcome, end) = try writeMerged(obeyingForeignKeys: obeysForeignKeys) { [refusals] db, state in
+                    state.ledger.refusals = refusals
+                    defer { state.ledger.refusals.removeAll() }
+                    return try mergePart(
                         of: slice, from: first, mayOmitTriggers: mayOmitTriggers && slice.isWorthNoTriggers(from: first),
                         isRelated: isRelated, db, state)
                 }
@@ -161,6 +180,8 @@ public final class KithStore: Sendable {
                 first = end
             } catch is ForeignKeyInTheWay where obeysForeignKeys {
                 obeysForeignKeys = false
+            } catch let refused as TransactionRefused where refused.row.map({ refusals[$0] == nil }) ?? false {
+                if let row = refused.row { refusals[row] = refused.message }
             }
         }
     }
@@ -191,7 +212,7 @@ public final class KithStore: Sendable {
         let summary = try records.summary(state.ledger.catalog)
         guard let part else { return (.refused(summary), first) }
         if connection.hasBrokenReferences { throw ForeignKeyInTheWay() }
-        for table in part.tables { try db.notifyChanges(in: Table(table)) }
+        try state.notifyChanges(in: part.tables, db)
         if summary.vector != before { state.note(summary) }
         return (.applied(summary), part.end)
     }
@@ -208,12 +229,16 @@ public final class KithStore: Sendable {
         try checkIsOpen()
         return try StoreError.mapping {
             for _ in 0..<Self.readsBeforeWrite {
-                let result = try database.unsafeRead { db -> Result? in
+                let result = try database.unsafeReentrantRead { db -> Result? in
+                    try db.requireNoAccess()
                     let connection = try Connection(borrowing: db)
-                    return try connection.reading {
-                        let check = try EntryCheck(connection)
-                        if rows, !check.areRowsInPlace || !check.areRunsExpanded { return nil }
-                        return try body(RowLedger(connection, try catalog(connection, version: check.catalogVersion)))
+                    return try db.waitingForOthers {
+                        try connection.reading {
+                            try writer.schema?.check(connection)
+                            let check = try EntryCheck(connection)
+                            if rows, !check.areRowsInPlace || !check.areRunsExpanded { return nil }
+                            return try body(RowLedger(connection, try catalog(connection, version: check.catalogVersion)))
+                        }
                     }
                 }
                 if let result { return result }
@@ -254,7 +279,8 @@ public final class KithStore: Sendable {
         return try StoreError.mapping {
             var expandedRowsMax = ClockRuns.expandedRowsMax
             while true {
-                let result = try database.writeWithoutTransaction { [writer] db -> Result? in
+                let result = try database.unsafeReentrantWrite { [writer] db -> Result? in
+                    try db.requireNoAccess()
                     var result: Result?
                     func run() throws {
                         try db.inTransaction(.immediate) {
@@ -265,10 +291,20 @@ public final class KithStore: Sendable {
                             return .commit
                         }
                     }
-                    if obeyingForeignKeys {
-                        try run()
-                    } else {
-                        try writer.state.ledger.connection.withoutForeignKeys(run)
+                    do {
+                        try db.waitingForOthers {
+                            try db.keepingLastInsertedRowID {
+                                if obeyingForeignKeys {
+                                    try run()
+                                } else {
+                                    try writer.state.ledger.connection.withoutForeignKeys(run)
+                                }
+                            }
+                        }
+                    } catch let error as TransactionRefused {
+                        // SQLite has rolled back before GRDB could see it.
+                        writer.state.rollback()
+                        throw error
                     }
                     return result
                 }
@@ -294,6 +330,29 @@ public final class KithStore: Sendable {
                 state.ledger.connection.limitLength(to: limit)
             }
             return try body(db, state)
+        }
+    }
+
+    /// Reads as a part of what is open on `db`, or in a transaction of its own without that.
+    ///
+    /// For what is asked of one row, or of what is kept apart from rows: rows that were inserted in bulk may have their clocks in runs,
+    /// which only an access that writes can expand.
+    func read<Result>(in db: Database?, rows: Bool = true, _ body: (RowLedger) throws -> Result) throws -> Result {
+        guard let db else { return try read(rows: rows, body) }
+        try checkIsOpen()
+        return try StoreError.mapping {
+            if db.sqliteConnection == writer.handle, db.isInsideTransaction, try !db.isReading() {
+                try writer.state.entry.enter()
+                return try body(writer.state.ledger)
+            }
+            let connection = try Connection(borrowing: db)
+            try writer.schema?.check(connection)
+            let check = try EntryCheck(connection)
+            if rows, !check.areRowsInPlace {
+                throw StoreError(
+                    .busy, "VACUUM has moved rows since the store was written last. Call this once outside of an access to the database.")
+            }
+            return try body(RowLedger(connection, try catalog(connection, version: check.catalogVersion)))
         }
     }
 

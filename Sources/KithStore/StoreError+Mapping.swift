@@ -14,6 +14,8 @@ extension StoreError {
         } catch let error as DatabaseError {
             let code = error.extendedResultCode.rawValue
             throw StoreError(sqlite: code, SQLiteError.brief(code, error.message), details: error.description)
+        } catch let error as TransactionRefused where error.row == nil {
+            throw StoreError(.valueRejected, "A rule of the table does not allow this; nothing was changed. (\(error.message))")
         } catch let error as WireError {
             throw StoreError(.corrupt, "A record of this store cannot be read: \(error).")
         }

@@ -15,8 +15,13 @@ struct RegistrationTests {
     }
 
     private static let mergeable = [
-        "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL)",
-        "CREATE TABLE t (id BLOB PRIMARY KEY)",
+        "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a)",
+        "CREATE TABLE t (id BLOB PRIMARY KEY, a)",
+        "CREATE TABLE t (id UUID PRIMARY KEY NOT NULL, a)",
+        "CREATE TABLE t (id BLOB(16) PRIMARY KEY NOT NULL, a)",
+        "CREATE TABLE t (id PRIMARY KEY NOT NULL, a)",
+        "CREATE TABLE t (id ANY PRIMARY KEY NOT NULL, a ANY) STRICT",
+        "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, oid INTEGER, _rowid_ TEXT)",
         "CREATE TABLE t (id blob primary key not null, a)",
         "CREATE TABLE t (id BLOB NOT NULL, a TEXT, PRIMARY KEY (id))",
         "CREATE TABLE t (a TEXT, id BLOB PRIMARY KEY NOT NULL) STRICT",
@@ -56,10 +61,6 @@ struct RegistrationTests {
         ("CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, a)", "declared INTEGER"),
         ("CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL)", "declared TEXT"),
         ("CREATE TABLE t (id INT PRIMARY KEY NOT NULL)", "declared INT"),
-        ("CREATE TABLE t (id UUID PRIMARY KEY NOT NULL)", "declared UUID"),
-        ("CREATE TABLE t (id BLOB(16) PRIMARY KEY NOT NULL)", "declared BLOB(16)"),
-        ("CREATE TABLE t (id PRIMARY KEY NOT NULL)", "without a type"),
-        ("CREATE TABLE t (id ANY PRIMARY KEY NOT NULL) STRICT", "declared ANY"),
         ("CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT UNIQUE)", "a is UNIQUE"),
         ("CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a, b, UNIQUE (a, b))", "a, b is UNIQUE"),
         ("CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a); CREATE UNIQUE INDEX i ON t (a)", "a is UNIQUE"),
@@ -68,9 +69,14 @@ struct RegistrationTests {
         ("CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL UNIQUE, a TEXT UNIQUE)", "is UNIQUE"),
         ("CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT NOT NULL)", "NOT NULL without a default"),
         ("CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a INT NOT NULL DEFAULT NULL)", "NOT NULL without a default"),
-        ("CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL); INSERT INTO t VALUES (x'01')", "not a UUID of 16 bytes"),
-        ("CREATE TABLE t (id BLOB PRIMARY KEY); INSERT INTO t VALUES (NULL)", "not a UUID of 16 bytes"),
-        ("CREATE TABLE t (id BLOB PRIMARY KEY); INSERT INTO t VALUES ('0123456789abcdef')", "not a UUID of 16 bytes"),
+        ("CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a); INSERT INTO t VALUES (x'01', 1)", "not a UUID of 16 bytes"),
+        ("CREATE TABLE t (id BLOB PRIMARY KEY, a); INSERT INTO t VALUES (NULL, 1)", "not a UUID of 16 bytes"),
+        ("CREATE TABLE t (id BLOB PRIMARY KEY, a); INSERT INTO t VALUES ('0123456789abcdef', 1)", "not a UUID of 16 bytes"),
+        ("CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL)", "no column that synchronises beside its id"),
+        ("CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a AS (hex(id)))", "no column that synchronises beside its id"),
+        ("CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, RowID INTEGER)", "hides SQLite's rowid"),
+        ("CREATE TABLE t (id CHAR(36) PRIMARY KEY NOT NULL, a)", "declared CHAR(36)"),
+        ("CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL, a TEXT) STRICT", "declared TEXT"),
         (
             "CREATE TABLE t (id BLOB PRIMARY KEY, \((0...60).map { "c\($0)" }.joined(separator: ", ")))",
             "it has 61 columns; at most 60"
@@ -99,8 +105,28 @@ struct RegistrationTests {
         ),
         (
             TrackedTable("t", counters: ["a"]),
-            "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a); INSERT INTO t VALUES (zeroblob(16), 'x')",
+            "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a INTEGER); INSERT INTO t VALUES (zeroblob(16), 'x')",
             "INTEGER"
+        ),
+        (TrackedTable("t", counters: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT)", "a is a counter"),
+        (TrackedTable("t", counters: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a)", "declared without a type"),
+        (TrackedTable("t", sets: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a INTEGER)", "a is a set, which is text"),
+        (TrackedTable("t", sets: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a BLOB) STRICT", "Declare it TEXT"),
+        (TrackedTable("t", texts: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a NUMERIC)", "a is a text, which is text"),
+        (TrackedTable("t", sets: ["a"], texts: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT)", "of two kinds"),
+        (
+            TrackedTable("t", counters: ["a"], localColumns: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a INTEGER)",
+            "of two kinds"
+        ),
+        (
+            TrackedTable("t", counters: ["Stock"]),
+            "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, Stock INTEGER NOT NULL DEFAULT 0, CHECK ('Stock' <> '' AND abs([stock]) < 9))",
+            "a CHECK looks at the counter Stock"
+        ),
+        (TrackedTable("a\"b"), "CREATE TABLE \"a\"\"b\" (id BLOB PRIMARY KEY NOT NULL, a)", "quotation mark"),
+        (
+            TrackedTable("t", key: Key("a")), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT NOT NULL UNIQUE COLLATE NOCASE)",
+            "Drop the COLLATE"
         ),
     ]
 
@@ -114,34 +140,72 @@ struct RegistrationTests {
     @Test("a refusal leaves the database as it was")
     func refusalLeavesNothing() throws {
         let database = try DatabaseQueue()
-        try database.write { try $0.execute(sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL); CREATE TABLE u (a UNIQUE)") }
+        try database.write { try $0.execute(sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a); CREATE TABLE u (a UNIQUE)") }
         #expect(throws: StoreError.self) { try KithStore(database, tables: [TrackedTable("t"), TrackedTable("u")]) }
         let names = try database.read { try String.fetchAll($0, sql: "SELECT name FROM sqlite_master WHERE name LIKE 'kith%'") }
         #expect(names == [])
-        try database.write { try $0.execute(sql: "INSERT INTO t VALUES (zeroblob(16))") }
+        try database.write { try $0.execute(sql: "INSERT INTO t VALUES (zeroblob(16), 1)") }
     }
 
     @Test("the same table declared twice is refused")
     func declaredTwice() throws {
         let database = try DatabaseQueue()
-        try database.write { try $0.execute(sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL)") }
+        try database.write { try $0.execute(sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a)") }
         let error = #expect(throws: StoreError.self) { try KithStore(database, tables: [TrackedTable("t"), TrackedTable("t")]) }
         #expect(error?.code == .tableRejected)
     }
 
-    @Test("a table of ids alone holds together, whatever is done to it")
-    func idsAlone() throws {
-        let sql = "CREATE TABLE IF NOT EXISTS t (id BLOB PRIMARY KEY NOT NULL)"
-        let notes = try TestStore(.queue, sql: sql + "; INSERT INTO t VALUES (x'\(rowID(1))')", tables: [TrackedTable("t")])
-        try notes.execute("INSERT INTO t VALUES (?), (?)", [key(2), key(3)])
-        try notes.database.write { db in
-            for number: UInt64 in 11...40 { try db.execute(sql: "INSERT INTO t VALUES (?)", arguments: [key(number)]) }
+    @Test(
+        "a CHECK that does not look at a counter is no reason, nor is what looks like one",
+        arguments: [
+            "a TEXT CHECK (length(a) < 9)", "a TEXT CHECK ('stock' <> a)", "a TEXT DEFAULT 'check (stock)'",
+            "a TEXT /* CHECK (stock > 0) */",
+            "\"check\" TEXT DEFAULT (stock2())",
+        ])
+    func otherChecks(column: String) throws {
+        try Self.open(
+            "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, stock INTEGER NOT NULL DEFAULT 0, \(column.replacing("stock2()", with: "1")))",
+            TrackedTable("t", counters: ["stock"]))
+    }
+
+    @Test("all that stands against the tables is said at once")
+    func allProblems() throws {
+        let database = try DatabaseQueue()
+        try database.write {
+            try $0.execute(
+                sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT NOT NULL, b UNIQUE, p REFERENCES z (id)); CREATE TABLE u (a)")
         }
-        try notes.execute("DELETE FROM t WHERE id = ?", [key(2)])
-        try notes.execute("INSERT OR REPLACE INTO t VALUES (?)", [key(3)])
-        try notes.expectSound()
-        notes.store.close()
-        try TestStore(.queue, sql: sql + "; ALTER TABLE t ADD COLUMN a", tables: [TrackedTable("t")], folder: notes.folder).expectSound()
+        let error = #expect(throws: StoreError.self) {
+            try KithStore(database, tables: [TrackedTable("t", sets: ["c"]), TrackedTable("u"), TrackedTable("v")])
+        }
+        let message = try #require(error?.message)
+        for reason in [
+            "Table t cannot be tracked, for 5 reasons", "declared INTEGER", "a is NOT NULL", "b is UNIQUE", "no column c", "refers to z",
+            "Table u cannot be tracked: its primary key", "Table v cannot be tracked: there is no such table",
+        ] { #expect(message.contains(reason), "\(message)") }
+    }
+
+    @Test("a database that keeps text as UTF-16 is refused in words", arguments: ["UTF-16le", "UTF-16be"])
+    func encoding(name: String) throws {
+        let database = try DatabaseQueue()
+        try database.writeWithoutTransaction {
+            try $0.execute(sql: "PRAGMA encoding = '\(name)'; CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a)")
+        }
+        let error = #expect(throws: StoreError.self) { try KithStore(database, tables: [TrackedTable("t")]) }
+        #expect(error?.code == .notAStore)
+        #expect(error?.message.contains("keeps text as \(name)") == true)
+    }
+
+    @Test("a key of another declared type holds ids, which peers understand")
+    func keyTypes() throws {
+        let sql = "CREATE TABLE note (id UUID PRIMARY KEY NOT NULL, title TEXT)"
+        let (first, second) = (
+            try TestStore(sql: sql, tables: [TrackedTable("note")]), try TestStore(sql: sql, tables: [TrackedTable("note")])
+        )
+        try first.execute("INSERT INTO note VALUES (?, 'a')", [key(1)])
+        try second.receive(from: first)
+        #expect(try second.row(rowID(1))?["title"] == "a")
+        try second.expectSound()
     }
 
     @Test("rows that were there before become one commit")

@@ -42,7 +42,7 @@ struct UnpreparedConnectionTests {
 
     @Test("a process that has not declared a tracked table cannot write it")
     func undeclared() throws {
-        let notes = try TestStore(.pool, sql: TestStore.noteSQL + "; CREATE TABLE IF NOT EXISTS page (id BLOB PRIMARY KEY NOT NULL)")
+        let notes = try TestStore(.pool, sql: TestStore.noteSQL + "; CREATE TABLE IF NOT EXISTS page (id BLOB PRIMARY KEY NOT NULL, title)")
         notes.store.close()
         let more = try KithStore(notes.database, tables: [TrackedTable("page")])
         let error = #expect(throws: DatabaseError.self) { try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)]) }
@@ -76,7 +76,7 @@ struct UnpreparedConnectionTests {
         _ = try other.store.apply(newer.delta(since: other.store.vector()))
         #expect(try newer.digest() == other.store.digest())
 
-        try mine.execute("CREATE TABLE leaf (id BLOB PRIMARY KEY NOT NULL)")
+        try mine.execute("CREATE TABLE leaf (id BLOB PRIMARY KEY NOT NULL, title)")
         #expect(throws: Never.self) { try newer.delta(since: VersionVector()) }
         let newest = try KithStore(mine.database, tables: declared + [TrackedTable("leaf")])
         #expect(throws: StoreError.self) { try newer.delta(since: VersionVector()) }
@@ -94,7 +94,7 @@ struct UnpreparedConnectionTests {
         ])
     func failedNote(sql: String) throws {
         let notes = try TestStore(
-            .pool, sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a); CREATE TABLE u (id BLOB PRIMARY KEY NOT NULL)",
+            .pool, sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a); CREATE TABLE u (id BLOB PRIMARY KEY NOT NULL, b)",
             tables: [TrackedTable("t")])
         try notes.execute("INSERT INTO t VALUES (?, 1), (?, 1)", [key(1), key(2)])
         notes.store.close()

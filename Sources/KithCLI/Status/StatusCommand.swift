@@ -29,7 +29,8 @@ struct StatusCommand: ParsableCommand {
                 attachments: try notes.store.wantedAttachments().count,
                 mended: try notes.store.mending().map { mending in
                     StatusReport.Mended(mending, title: try? notes.title(ofMended: mending))
-                }, conflicts: try notes.conflicts(), members: try notes.store.members()
+                }, conflicts: try notes.conflicts(), members: try notes.store.members(),
+                refused: try notes.store.refusedRows().count
             )
         }
         var report = StatusReport(
@@ -37,6 +38,7 @@ struct StatusCommand: ParsableCommand {
         report.safety = known?.safety
         report.safetySentence = known?.sentence
         report.attachmentsOnTheirWay = known?.attachments ?? 0
+        report.refusedRows = known?.refused ?? 0
         report.mended = known?.mended
         report.keyObstacle = keyObstacle
         report.noteConflicts = known?.conflicts ?? []

@@ -31,6 +31,8 @@ struct StatusReport: Encodable {
     /// Rows that differed from another machine's without a reason, and were mended here; `nil` if none were since `kith verify` last found
     /// all well.
     var mended: Mended?
+    /// Rows that a rule of the notes' own tables keeps from being shown as they were merged.
+    var refusedRows = 0
     /// What the running node says of itself.
     let node: NodeStatus?
     /// When each device was last heard of, in milliseconds since 1970, by its id; as `kith device list` says it.
@@ -38,7 +40,7 @@ struct StatusReport: Encodable {
 
     private enum CodingKeys: String, CodingKey {
         case device, keyObstacle, notes, isRunning, sentence, isLost, remedy, household, safety, safetySentence, attachmentsOnTheirWay
-        case conflicts, mended, node
+        case conflicts, mended, refusedRows, node
     }
 
     struct Mended: Encodable {
@@ -104,6 +106,11 @@ struct StatusReport: Encodable {
             try console.writeLine("\(few) on the way here.")
         }
         if let sentence = noteConflicts.sentence { try console.writeLine(console.styled(sentence, .yellow)) }
+        if refusedRows > 0 {
+            try console.writeLine(
+                "\(refusedRows == 1 ? "1 row is" : "\(NodeStatus.grouped(refusedRows)) rows are") refused by a rule of the table. See `kith verify`."
+            )
+        }
         if let node, !node.peers.isEmpty {
             try console.writeLine("")
             try table(of: node.peers).write(to: console)

@@ -41,6 +41,9 @@ struct VerifyCommand: ParsableCommand {
             try Console.output.write(json: Report(result, attachments, damaged))
         } else if result.isSound {
             try Console.output.writeLine("All is well: \(result.rowCount) rows were read, deleted ones included\(Self.also(attachments)).")
+            for row in result.refusedRows {
+                try Console.output.writeLine(PlainText.line("Row \(row.id) of \(row.table) is refused, and kept: \(row.reason)"))
+            }
         } else {
             for problem in result.problems { try Console.output.writeLine(PlainText.line(problem)) }
         }
@@ -72,6 +75,8 @@ struct VerifyCommand: ParsableCommand {
         let attachments: Int
         /// As notes show them.
         let damagedAttachments: [AttachmentRecord]
+        /// Rows that rules of their tables refuse.
+        let refused: Int
 
         init(_ result: Verification, _ attachments: Int, _ damaged: [AttachmentRecord]) {
             self.attachments = attachments
@@ -79,6 +84,7 @@ struct VerifyCommand: ParsableCommand {
             isSound = result.isSound
             rows = result.rowCount
             problems = result.problems
+            refused = result.refusedRows.count
         }
     }
 }

@@ -20,6 +20,11 @@ extension KithStore {
         try read { ledger in try ledger.alternatives(table, id) }
     }
 
+    /// The same as a part of what is open on `db`, so that a list and its conflicts are one observation.
+    public func alternatives(_ db: Database, table: String, id: RowID) throws -> [Alternative] {
+        try read(in: db) { ledger in try ledger.alternatives(table, id) }
+    }
+
     /// The same for several rows, read in one transaction.
     package func alternatives(of rows: [(table: String, id: RowID)]) throws -> [[Alternative]] {
         try read { ledger in try rows.map { try ledger.alternatives($0.table, $0.id) } }
@@ -42,7 +47,7 @@ extension KithStore {
                 try state.entry.enter()
                 try StoreError.rejectingValue { try body(state.capture) }
                 // It is written with statements that GRDB does not see.
-                try db.notifyChanges(in: Table(table))
+                try state.notifyChanges(in: [table], db)
                 return .commit
             }
         }

@@ -1,3 +1,4 @@
+import GRDB
 import KithCausality
 import KithSync
 
@@ -19,7 +20,16 @@ extension KithStore {
     ///
     /// Each store keeps those that it has seen going.
     public func supersededValues(table: String, id: RowID) throws -> [SupersededValue] {
-        try read { ledger in
+        try supersededValues(in: nil, table, id)
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func supersededValues(_ db: Database, table: String, id: RowID) throws -> [SupersededValue] {
+        try supersededValues(in: db, table, id)
+    }
+
+    private func supersededValues(in db: Database?, _ table: String, _ id: RowID) throws -> [SupersededValue] {
+        try read(in: db, rows: false) { ledger in
             guard let (number, _) = ledger.tracked(table) else { return [] }
             return try SupersededValues(ledger: ledger).of(ledger.catalog.tables[number], id, after: trashEnd)
         }

@@ -42,7 +42,8 @@ final class PlainRows {
 
     private init?(_ local: LocalTable, _ merger: RowMerger, _ theirs: VersionVector, isAhead: Bool) throws {
         guard let table = merger.ledger.catalog[local.number], let tracked = table.tracked, tracked.naturalKey == nil, !tracked.isRelated,
-            zip(local.columns, local.columns.dropFirst()).allSatisfy({ $0 < $1 }), RegistersMadeTexts(table) == nil
+            !merger.ledger.connection.rulesMayRaise, zip(local.columns, local.columns.dropFirst()).allSatisfy({ $0 < $1 }),
+            RegistersMadeTexts(table) == nil
         else { return nil }
         ledger = merger.ledger
         self.table = table
@@ -79,9 +80,11 @@ final class PlainRows {
     /// Writes the app's table, unless a rule of the app refuses it.
     private func isAccepted(_ write: Statement) throws -> Bool {
         if ledger.connection.firesTriggers { ledger.connection.willWrite() }
+        // A trigger that fires before Kith's may keep it from being taken.
+        defer { _ = ledger.connection.takesOwnWrite() }
         do {
             try write.run()
-            return true
+            return ledger.connection.changedRowCount == 1
         } catch let error where error.isConstraint {
             return false
         }
@@ -108,7 +111,7 @@ final class PlainRows {
             else { return false }
             insert.bind(Int32(index + 2), value)
         }
-        guard try isAccepted(insert), ledger.connection.changedRowCount == 1 else { return false }
+        guard try isAccepted(insert) else { return false }
         try noteClocks(part.id, row: ledger.connection.lastInsertedRow, stamp, columns: cells.count)
         return true
     }

@@ -24,6 +24,8 @@ struct RowMerger {
         var dots: [Dot] { state.liveDots }
         /// Whether nothing is left that garbage collection would have taken.
         var isBare: Bool { visible == nil && state.isBare }
+        /// Whether a rule of the app may have refused what was merged before.
+        var mayBeRefused: Bool { visible == nil ? hidden?.reason == .refused : !state.tombstones.isEmpty }
     }
 
     /// - Parameters:
@@ -98,25 +100,24 @@ struct RowMerger {
             if let key = tracked.naturalKey, !key.names(id, showing: state.shownValues(tracked)) {
                 return try hide(bare, table, id, held, context, .wrongKey)
             }
-            if state.hasOverfullSet { return try hide(bare, table, id, held, context, .refused) }
-            do {
-                try show(bare, table, tracked, id, held, context)
-                return
-            } catch let error as SQLiteError where error.isConstraint && !error.isForeignKey {
-                // The app's own rule refuses the merged row: it is kept, and shown once the rule allows it.
-                try hide(bare, table, id, held, context, .refused)
-                return
+            if state.hasOverfullSet {
+                return try refuse(bare, table, id, held, context, "A set has more than \(WireLimits.setElementsMax) elements.")
             }
+            return try showUnlessRefused(bare, table, tracked, id, held, context)
         }
         let reason: HiddenReason = state.isEmpty ? .contextOnly : table.tracked == nil ? .unknownTable : .deleted
         try hide(bare, table, id, held, context, reason)
     }
 
     func show(
-        _ state: RowState, _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ id: RowID, _ held: Held, _ context: Int64?
+        _ state: RowState, _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ id: RowID, _ held: Held, _ context: Int64?,
+        isRefused: Bool = false
     ) throws {
         let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
         let values = state.shownValues(tracked)
+        if held.mayBeRefused, !isRefused {
+            try RefusedRows(connection: ledger.connection).forget(RowKey(table: table.number, id: id))
+        }
         let row: Int64
         if let visible = held.visible {
             row = visible.row
@@ -132,14 +133,86 @@ struct RowMerger {
         try ledger.reindex(table.number, from: held.dots, at: reference(held), to: state.liveDots, at: row)
     }
 
+    /// Shows a row, unless a rule of the app is against it: then it is kept, and shown once the rule allows it.
+    func showUnlessRefused(
+        _ state: RowState, _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ id: RowID, _ held: Held, _ context: Int64?
+    ) throws {
+        let key = RowKey(table: table.number, id: id)
+        if let message = ledger.refusals[key] { return try refuse(state, table, id, held, context, message, ends: true) }
+        do {
+            try show(state, table, tracked, id, held, context)
+        } catch let error as SQLiteError where error.isConstraint && !error.isForeignKey {
+            try refuse(state, table, id, held, context, error.message)
+        } catch let error as TransactionRefused {
+            throw TransactionRefused(message: error.message, row: key)
+        }
+    }
+
+    private func refuse(
+        _ state: RowState, _ table: CatalogTable, _ id: RowID, _ held: Held, _ context: Int64?, _ message: String, ends: Bool = false
+    ) throws {
+        try hide(state, table, id, held, context, .refused)
+        try note(RowKey(table: table.number, id: id), message, ends: ends)
+    }
+
+    private func note(_ row: RowKey, _ message: String, ends: Bool) throws {
+        try RefusedRows(connection: ledger.connection).note(
+            row, message, ends: ends, sinceMilliseconds: clock.wallClockMilliseconds)
+    }
+
+    /// Takes a row out of the app's table, as far as the app's rules allow it.
+    ///
+    /// - Returns: why they do not allow a deletion; a row that could not be shown as it is goes without their being asked.
+    private func remove(_ visible: Int64, _ user: UserTable, _ key: RowKey, mayStay: Bool) throws -> (why: String, ends: Bool)? {
+        if let message = ledger.refusals[key], mayStay { return (message, true) }
+        do {
+            if ledger.refusals[key] == nil {
+                try user.delete(visible)
+                return nil
+            }
+        } catch let error as SQLiteError where error.isConstraint && !error.isForeignKey {
+            if mayStay { return (error.message, false) }
+        } catch let error as TransactionRefused {
+            throw TransactionRefused(message: error.message, row: key)
+        }
+        try ledger.connection.withoutTriggers { try user.delete(visible) }
+        return nil
+    }
+
+    /// A rule of the app refuses the deletion of a row: it is shown as it was merged, and stays deleted for everybody else.
+    private func keepShown(
+        _ state: RowState, _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ id: RowID, _ held: Held, _ context: Int64?,
+        _ refusal: (why: String, ends: Bool)
+    ) throws -> Bool {
+        do {
+            try show(state, table, tracked, id, held, context, isRefused: true)
+        } catch let error as SQLiteError where error.isConstraint && !error.isForeignKey {
+            return false
+        } catch let error as TransactionRefused {
+            throw TransactionRefused(message: error.message, row: RowKey(table: table.number, id: id))
+        }
+        try note(RowKey(table: table.number, id: id), refusal.why, ends: refusal.ends)
+        return true
+    }
+
+    /// - Parameter mayStay: whether a rule of the app may refuse the deletion of the row, so that it stays shown.
     func hide(
-        _ state: RowState, _ table: CatalogTable, _ id: RowID, _ held: Held, _ context: Int64?, _ reason: HiddenReason
+        _ state: RowState, _ table: CatalogTable, _ id: RowID, _ held: Held, _ context: Int64?, _ reason: HiddenReason,
+        mayStay: Bool = true
     ) throws {
         if table.tracked?.isRelated == true { try references.note(RowKey(table: table.number, id: id)) }
         if let visible = held.visible, let tracked = table.tracked {
             if !tracked.referrers.isEmpty, ledger.connection.obeysForeignKeys { throw ForeignKeyInTheWay() }
-            try UserTable(connection: ledger.connection, table: table, tracked: tracked).delete(visible.row)
+            let key = RowKey(table: table.number, id: id)
+            let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
+            if let refusal = try remove(visible.row, user, key, mayStay: mayStay && reason == .deleted) {
+                if try keepShown(state, table, tracked, id, held, context, refusal) { return }
+                try ledger.connection.withoutTriggers { try user.delete(visible.row) }
+            }
             try ledger.removeClocks(table.number, row: visible.row)
+        }
+        if held.mayBeRefused, reason != .refused {
+            try RefusedRows(connection: ledger.connection).forget(RowKey(table: table.number, id: id))
         }
         if held.state.hasTexts, !state.hasTexts { try TextArchive(ledger: ledger).forget(table: table.number, id: id) }
         // Nothing is left that could tell the digest of it.

@@ -1,7 +1,6 @@
 /// What ``TransactionTable`` tells of the transaction that is open.
 extension Capture {
-    func savepointWillBegin(_ number: Int32) throws {
-        if pending.isFull { try pending.store() }
+    func savepointWillBegin(_ number: Int32) {
         pending.savepointWillBegin(number)
     }
 
@@ -15,17 +14,21 @@ extension Capture {
     }
 
     func transactionWillCommit() throws {
+        // What was written before the schema changed cannot be told from what was written after.
+        try entry.checkSchema()
         try pending.store()
         clock.willCommit()
     }
 
     func transactionDidCommit() {
         pending.clear()
+        open.removeAll()
         clock.didLeave()
     }
 
     func transactionDidRollBack() {
         pending.clear()
+        open.removeAll()
         clock.didRollBack()
         clock.didLeave()
     }

@@ -7,7 +7,7 @@ final class Capture {
     let ledger: RowLedger
     let clock: CommitClock
     let pending: PendingRows
-    private let entry: TransactionEntry
+    let entry: TransactionEntry
     /// While a delta is applied, writes are not the user's.
     var isSuspended = false
     /// The next update, or insertion, is noted by whoever makes it.
@@ -15,18 +15,8 @@ final class Capture {
     var skipsInsert = false
     /// What `kith_text` made for the update that is about to come.
     var staleSaves = StaleSaves()
-    /// The row that the last deletion removed, until another row is inserted: together they are a REPLACE.
-    private var replaced: ReplacedRow?
-
-    private struct ReplacedRow {
-        let table: Int
-        let id: RowID
-        /// What the row showed, in the order of the tracked columns.
-        let values: [Value]
-        let tombstones: [Tombstone]
-
-        func value(_ column: Int) -> Value? { column < values.count ? values[column] : nil }
-    }
+    /// The writes of the user that have begun.
+    var open = OpenWrites()
 
     init(_ ledger: RowLedger, _ clock: CommitClock, _ entry: TransactionEntry) {
         self.ledger = ledger
@@ -46,29 +36,33 @@ final class Capture {
         isSuspended && !connection.takesOwnWrite()
     }
 
-    func beforeInsert() throws {
-        replaced = nil
-        try entry.enter()
-    }
-
     /// - Parameter key: the values of the table's natural key, if it has one.
-    func insert(_ tableNumber: Int, row: Int64, id: RowID, key: [Value]) throws {
+    func insert(_ tableNumber: Int, row: Int64, id: RowID, key: (NaturalKey) -> [Value]) throws {
+        if isSuspended { return }
+        let write = open.end(tableNumber, id, inserts: true)
         if skipsInsert {
             skipsInsert = false
             return
         }
-        if isSuspended { return }
         guard row > 0 else { throw Self.rowidNotPositive }
+        let replaced = try write.flatMap { try remove($0) }
+        try insert(tableNumber, row: row, id: id, key: key, replacing: replaced)
+        try noteWrite(tableNumber, id, row)
+    }
+
+    private func insert(
+        _ tableNumber: Int, row: Int64, id: RowID, key: (NaturalKey) -> [Value], replacing replaced: ReplacedRow?
+    ) throws {
         if let columns = try ledger.columnsOfNewRows(tableNumber) {
             let (stamp, replica) = try clock.stamp(ledger.catalog)
             let new = PendingRows.Row(row: row, id: id, table: Int32(tableNumber), columns: columns)
             return try pending.append(new, stamp, replica: replica)
         }
         let (table, tracked) = try trackedTable(tableNumber)
-        try tracked.naturalKey?.check(id, of: key)
+        if let naturalKey = tracked.naturalKey { try naturalKey.check(id, of: key(naturalKey)) }
         let (stamp, replica) = try clock.stamp(ledger.catalog)
         if let hidden = try hiddenRow(tableNumber, id) {
-            return try restart(table, tracked, row: row, id: id, hidden, stamp)
+            return try restart(table, tracked, row: row, id: id, hidden, stamp, replacing: replaced)
         }
         if tracked.hasSubstitutes { try ledger.forgetSubstitutes(tableNumber, tracked, id, .max) }
         if table.columns.count == tracked.columns.count {
@@ -92,9 +86,12 @@ final class Capture {
             skipsUpdate = false
             return
         }
-        if isSuspended || (changed == 0 && oldRow == newRow) { return }
+        if isSuspended { return }
         guard newRow > 0 else { throw Self.rowidNotPositive }
+        // Also where nothing has changed: it may be a column that was added meanwhile.
         let oldRow = try entry.enter() ? newRow : oldRow
+        if changed == 0, oldRow == newRow { return open.dropEnded() }
+        if oldRow == newRow { open.dropEnded() } else { try open.end(tableNumber, id, inserts: false).map { _ = try remove($0) } }
         let (_, tracked) = try trackedTable(tableNumber)
         try tracked.naturalKey?.checkUpdate(changed)
         guard var stored = try ledger.storedRow(tableNumber, row: oldRow) else { throw Self.missingClocks(tracked) }
@@ -104,27 +101,41 @@ final class Capture {
             let (stamp, _) = try clock.stamp(ledger.catalog)
             try apply(changed, values, to: &stored, tableNumber, id, tracked, stamp)
             // Peers hear that deletions are overridden by what was written; a set that was saved as it was says nothing.
-            if !stored.exceptions.tombstones.isEmpty, stored.liveDots.contains(stamp.dot) { stored.exceptions.tombstones = [] }
+            if !stored.exceptions.tombstones.isEmpty, stored.liveDots.contains(stamp.dot) {
+                stored.exceptions.tombstones = []
+                try RefusedRows(connection: connection).forget(RowKey(table: tableNumber, id: id))
+            }
         }
         if oldRow != newRow { try ledger.removeClocks(tableNumber, row: oldRow) }
         try ledger.save(stored, tableNumber, row: newRow, id: id)
         try ledger.reindex(tableNumber, from: before, at: oldRow, to: stored.liveDots, at: newRow)
+        try noteWrite(tableNumber, id, newRow)
     }
 
     func delete(_ tableNumber: Int, row: Int64, id: RowID, values: [Value]) throws {
         if isSuspended { return }
         try entry.enter(deleted: DeletedRow(table: tableNumber, row: row, id: id))
-        let (_, tracked) = try trackedTable(tableNumber)
-        guard let stored = try ledger.storedRow(tableNumber, row: row) else { throw Self.missingClocks(tracked) }
+        let deleted = try remove(ReplacedRow(table: tableNumber, row: row, id: id, values: values))
+        open.didDelete(deleted)
+        open.dropEnded(unless: deleted)
+    }
+
+    /// Turns a row that is gone from its table into a deleted one.
+    func remove(_ gone: ReplacedRow) throws -> ReplacedRow {
+        let (_, tracked) = try trackedTable(gone.table)
+        guard let stored = try ledger.storedRow(gone.table, row: gone.row) else { throw Self.missingClocks(tracked) }
         let (stamp, _) = try clock.stamp(ledger.catalog)
-        var state = try stored.state(tracked, values: values) { try SetText.elements(of: $0, connection) }
+        var state = try stored.state(tracked, values: gone.values) { try SetText.elements(of: $0, connection) }
         state.tombstones = [Tombstone(dot: stamp.dot, seen: state.clock)]
         let hidden = HiddenRow(number: 0, state: state, context: stored.context, reason: .deleted)
         let number = try ledger.save(
-            hidden, tableNumber, id: id, sinceMilliseconds: clock.wallClockMilliseconds)
-        try ledger.removeClocks(tableNumber, row: row)
-        try ledger.reindex(tableNumber, from: stored.liveDots, at: row, to: state.liveDots, at: -number)
-        replaced = ReplacedRow(table: tableNumber, id: id, values: values, tombstones: stored.exceptions.tombstones)
+            hidden, gone.table, id: gone.id, sinceMilliseconds: clock.wallClockMilliseconds)
+        try ledger.removeClocks(gone.table, row: gone.row)
+        try ledger.reindex(gone.table, from: stored.liveDots, at: gone.row, to: state.liveDots, at: -number)
+        var gone = gone
+        gone.tombstones = stored.exceptions.tombstones
+        if !gone.tombstones.isEmpty { try RefusedRows(connection: connection).forget(RowKey(table: gone.table, id: gone.id)) }
+        return gone
     }
 
     // MARK: Parts
@@ -138,12 +149,11 @@ final class Capture {
 
     /// A row is inserted whose id was known: a new life without alternatives, or, within one REPLACE, an update.
     private func restart(
-        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, row: Int64, id: RowID, _ hidden: HiddenRow, _ stamp: Stamp
+        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, row: Int64, id: RowID, _ hidden: HiddenRow, _ stamp: Stamp,
+        replacing old: ReplacedRow?
     ) throws {
         var state = hidden.state
-        let old = replaced.flatMap { $0.table == table.number && $0.id == id ? $0 : nil }
         let isReplace = old != nil
-        replaced = nil
         var values = try values(of: tracked, row: row)
         try ledger.keepSubstitutes(table.number, tracked, id, isReplace: isReplace, &values)
         // Columns of other schemas are written anew as well: somebody may have collected the old life.
@@ -152,6 +162,7 @@ final class Capture {
         state.tombstones = old.map { state.cellDots.contains(stamp.dot) ? [] : $0.tombstones } ?? []
         let stored = StoredRow(state, table, tracked, context: hidden.context)
         try ledger.removeHidden(hidden.number)
+        if hidden.reason == .refused { try RefusedRows(connection: connection).forget(RowKey(table: table.number, id: id)) }
         try ledger.save(stored, table.number, row: row, id: id)
         try ledger.reindex(table.number, from: hidden.state.liveDots, at: -hidden.number, to: stored.liveDots, at: row)
     }
@@ -255,7 +266,7 @@ final class Capture {
         return tracked.columns.indices.map { select.value(Int32($0)) }
     }
 
-    private func trackedTable(_ number: Int) throws -> (CatalogTable, CatalogTable.Tracked) {
+    func trackedTable(_ number: Int) throws -> (CatalogTable, CatalogTable.Tracked) {
         guard let table = ledger.catalog[number], let tracked = table.tracked else {
             throw StoreError(
                 .notFound,

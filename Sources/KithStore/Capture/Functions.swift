@@ -6,16 +6,35 @@ import KithSync
 enum Functions {
     /// Registers them; they keep `capture` alive as long as the connection lives.
     static func install(_ capture: Capture, on connection: OpaquePointer) throws {
-        try register("kith_before_insert", capture, connection) { context, _, _ in
-            Functions.guarded(context) { capture, _ in
+        try register("kith_before_insert", capture, connection) { context, count, values in
+            Functions.guarded(context, count, values) { capture, arguments in
                 if capture.isEcho() { return sqlite3_result_int(context, 1) }
-                try capture.beforeInsert()
+                // What is no id is refused when the row is inserted.
+                guard let id = try? arguments.id(1) else { return }
+                try capture.beforeInsert(try arguments.table(), id: id, row: try arguments.row(2))
             }
+        }
+        try register("kith_before_move", capture, connection) { context, count, values in
+            Functions.guarded(context, count, values) { capture, arguments in
+                guard let id = try? arguments.id(1) else { return }
+                try capture.beforeMove(try arguments.table(), id: id, row: try arguments.row(2))
+            }
+        }
+        try register("kith_replace", capture, connection) { context, count, values in
+            Functions.guarded(context, count, values) { capture, arguments in try capture.stands(inTheWay: try arguments.row(0)) }
+        }
+        try register("kith_size", capture, connection) { context, count, values in
+            Functions.guarded(context, count, values) { capture, arguments in try capture.check(size: arguments.byteCount(from: 0)) }
         }
         try register("kith_is_set", capture, connection) { context, count, values in
             guard let pointer = sqlite3_user_data(context), count == 1, let values else { return }
             let connection = Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().ledger.connection
             sqlite3_result_int(context, SetText.isSet(values[0], connection) ? 1 : 0)
+        }
+        try register("kith_set_count", capture, connection) { context, count, values in
+            guard let pointer = sqlite3_user_data(context), count == 1, let values else { return }
+            let connection = Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().ledger.connection
+            sqlite3_result_int64(context, SetText.count(of: Value(values[0]), connection))
         }
         try register("kith_is_echo", capture, connection) { context, _, _ in
             guard let pointer = sqlite3_user_data(context) else { return }
@@ -39,8 +58,10 @@ enum Functions {
         }
         try register("kith_insert", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
-                try capture.insert(
-                    try arguments.table(), row: try arguments.row(1), id: try arguments.id(2), key: arguments.values(from: 3))
+                try capture.check(size: arguments.byteCount(from: 3))
+                try capture.insert(try arguments.table(), row: try arguments.row(1), id: try arguments.id(2)) { key in
+                    key.positions.compactMap { arguments.value(3 + $0) }
+                }
             }
         }
         try register("kith_update", capture, connection) { context, count, values in
@@ -67,9 +88,9 @@ enum Functions {
     /// Takes them away again, so that a write that nobody notes fails.
     static func remove(from connection: OpaquePointer) {
         for name in [
-            "kith_before_insert", "kith_is_echo", "kith_is_applying", "kith_is_set", "kith_is_text", "kith_text", "kith_insert",
-            "kith_update",
-            "kith_delete", "kith_key",
+            "kith_before_insert", "kith_before_move", "kith_replace", "kith_size", "kith_is_echo", "kith_is_applying", "kith_is_set",
+            "kith_set_count",
+            "kith_is_text", "kith_text", "kith_insert", "kith_update", "kith_delete", "kith_key",
         ] {
             sqlite3_create_function_v2(connection, name, -1, SQLITE_UTF8, nil, nil, nil, nil, nil)
         }
@@ -78,11 +99,13 @@ enum Functions {
 
     typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
+    /// All are innocuous in SQLite's sense (sqlite.org/c3ref/c_deterministic.html): they reach nothing but this database, whose
+    /// file says the same to whoever can write a trigger into it. So `PRAGMA trusted_schema = OFF` lets triggers call them.
     static func register(_ name: String, _ capture: Capture, _ connection: OpaquePointer, _ body: Body) throws {
         // SQLite lets go of the reference when the connection is closed or the function replaced.
         let reference = Unmanaged.passRetained(capture).toOpaque()
         let code = sqlite3_create_function_v2(
-            connection, name, -1, SQLITE_UTF8, reference, body, nil, nil,
+            connection, name, -1, SQLITE_UTF8 | SQLITE_INNOCUOUS, reference, body, nil, nil,
             { pointer in if let pointer { Unmanaged<Capture>.fromOpaque(pointer).release() } })
         if code != SQLITE_OK { throw SQLiteError(connection, code: code) }
     }
@@ -153,6 +176,22 @@ private struct Arguments {
     func updated(from first: Int) -> UpdatedValues {
         guard let values, first < count else { return UpdatedValues(count: 0, values: nil) }
         return UpdatedValues(count: count - first, values: values + first)
+    }
+
+    func value(_ index: Int) -> Value? {
+        guard index < count, let values else { return nil }
+        return Value(values[index])
+    }
+
+    /// Bytes of the texts and blobs.
+    func byteCount(from first: Int) -> Int {
+        guard let values, first < count else { return 0 }
+        var bytes = 0
+        for index in first..<count {
+            let type = sqlite3_value_type(values[index])
+            if type == SQLITE_TEXT || type == SQLITE_BLOB { bytes += Int(sqlite3_value_bytes(values[index])) }
+        }
+        return bytes
     }
 
     func values(from first: Int) -> [Value] {

@@ -24,10 +24,22 @@ struct Triggers {
         ReferenceTriggers(table: table.number, key: quoted(tracked.key), tracked: tracked)
     }
 
-    /// Tells REPLACE, which deletes within the insertion, from a deletion that came before, and ignores echoes.
+    /// Ignores echoes, and finds the rows that a REPLACE would remove without firing their delete triggers: the one of the same
+    /// id, and the one at the rowid that the insertion asks for.
     private var beforeInsert: Trigger {
-        ("before_insert", "BEFORE INSERT", "  SELECT RAISE(IGNORE) WHERE kith_before_insert();\n\(missingID)")
+        let key = quoted(tracked.key)
+        return (
+            "before_insert", "BEFORE INSERT",
+            """
+              SELECT RAISE(IGNORE) WHERE kith_before_insert(\(table.number), new.\(key), new.rowid);
+            \(missingID)  SELECT kith_replace(o.rowid) FROM \(name) o WHERE o.\(key) = new.\(key);
+              SELECT kith_replace(o.rowid) FROM \(name) o WHERE new.rowid > 0 AND o.rowid = new.rowid AND o.\(key) IS NOT new.\(key);
+
+            """
+        )
     }
+
+    private var name: String { quoted(tracked.sqlName) }
 
     /// SQLite would only say that the id is NULL.
     private var missingID: String {
@@ -39,7 +51,19 @@ struct Triggers {
             """
     }
 
-    private var beforeUpdate: Trigger { ("before_update", "BEFORE UPDATE", Self.ignoresEcho) }
+    /// Ignores echoes, and finds the row that UPDATE OR REPLACE would remove at another rowid.
+    private var beforeUpdate: Trigger {
+        let key = quoted(tracked.key)
+        return (
+            "before_update", "BEFORE UPDATE",
+            Self.ignoresEcho + """
+                  SELECT kith_before_move(\(table.number), new.\(key), new.rowid) WHERE old.rowid <> new.rowid;
+                  SELECT kith_replace(o.rowid) FROM \(name) o WHERE old.rowid <> new.rowid AND o.rowid = new.rowid;
+
+                """
+        )
+    }
+
     private var beforeDelete: Trigger { ("before_delete", "BEFORE DELETE", Self.ignoresEcho) }
 
     /// While a delta is applied, the app's own triggers run, for instance to keep a search index. What they write to
@@ -47,10 +71,10 @@ struct Triggers {
     private static let ignoresEcho = "  SELECT RAISE(IGNORE) WHERE kith_is_echo();\n"
 
     private var insert: Trigger {
-        let key = (tracked.naturalKey?.names ?? []).map { ", new.\(quoted($0))" }.joined()
+        let arguments = ["\(table.number)", "new.rowid", "new.\(quoted(tracked.key))"] + columnNames.map { "new.\($0)" }
         return (
             "insert", "AFTER INSERT",
-            checks + references.insert + Self.call("kith_insert(\(table.number), new.rowid, new.\(quoted(tracked.key))\(key))")
+            checks + references.insert + Self.call("kith_insert(\(arguments.joined(separator: ", ")))")
         )
     }
 
@@ -67,13 +91,21 @@ struct Triggers {
         let arguments =
             ["\(table.number)", "old.rowid", "new.rowid", "old.\(key)", "new.\(key)"]
             + [mask.isEmpty ? "0" : mask.joined(separator: " | ")] + pairs + registers
-        return ("update", "AFTER UPDATE", checks + references.update + Self.call("kith_update(\(arguments.joined(separator: ", ")))"))
+        return (
+            "update", "AFTER UPDATE",
+            checks + size + references.update + Self.call("kith_update(\(arguments.joined(separator: ", ")))")
+        )
     }
 
     private var delete: Trigger {
         let values = columnNames.map { "old.\($0)" }
         let arguments = ["\(table.number)", "old.rowid", "old.\(quoted(tracked.key))"] + values
         return ("delete", "AFTER DELETE", references.delete + Self.call("kith_delete(\(arguments.joined(separator: ", ")))"))
+    }
+
+    /// Refuses a row that is too long to travel. An insertion looks at that with the rest.
+    private var size: String {
+        columnNames.isEmpty ? "" : Self.call("kith_size(\(columnNames.map { "new.\($0)" }.joined(separator: ", ")))") + "\n"
     }
 
     /// Calls a function, which answers NULL or fails.
@@ -95,7 +127,7 @@ struct Triggers {
                       SELECT RAISE(ABORT, '\(column) is a set: it holds a JSON array such as ["a","b"]')
                         WHERE new.\(name) IS NOT NULL AND NOT kith_is_set(new.\(name));
                       SELECT RAISE(ABORT, '\(column) has more than \(WireLimits.setElementsMax) elements')
-                        WHERE length(new.\(name)) >= \(2 * WireLimits.setElementsMax) AND json_array_length(new.\(name)) > \(WireLimits.setElementsMax);
+                        WHERE length(new.\(name)) >= \(2 * WireLimits.setElementsMax) AND kith_set_count(new.\(name)) > \(WireLimits.setElementsMax);
 
                     """
             case .counter:

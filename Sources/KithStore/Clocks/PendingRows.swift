@@ -21,9 +21,6 @@ final class PendingRows {
         var stored: [Row]?
     }
 
-    /// Rows that one statement may insert before their clocks are stored in its midst.
-    private static let rowsMax = 10 * ClockRuns.rowsMax
-
     private let connection: Connection
     private var rows: [Row] = []
     private var commit: (stamp: Stamp, replica: Int)?
@@ -34,13 +31,11 @@ final class PendingRows {
         self.connection = connection
     }
 
-    /// Whether a run is complete.
-    var isFull: Bool { rows.count >= ClockRuns.rowsMax }
-
     /// - Parameter stamp: of the commit, the same for all rows of one transaction.
     func append(_ row: Row, _ stamp: Stamp, replica: Int) throws {
         if commit == nil { commit = (stamp, replica) }
-        if rows.count >= Self.rowsMax { try store() }
+        // Within the statement that inserts, where SQLite keeps `changes()` apart.
+        if rows.count >= ClockRuns.rowsMax { try store() }
         rows.append(row)
     }
 

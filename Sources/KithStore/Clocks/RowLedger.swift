@@ -40,6 +40,8 @@ final class RowLedger {
     private var plainColumns: [Int32?] = []
     /// Rows whose clocks are not stored yet; `nil` where nothing is written.
     var pending: PendingRows?
+    /// Rows that must not be tried in the merge under way, with what a rule of the app said of them when it ended the transaction.
+    var refusals: [RowKey: String] = [:]
     /// Whether changes of texts were kept that came ahead of their rows.
     var keepsEarlyChanges = false
     /// The row after which the digest's patrol goes on, once it has begun here; its inner `nil` is the beginning.
@@ -54,10 +56,24 @@ final class RowLedger {
 
     func storedRow(_ table: Int, row: Int64) throws -> StoredRow? {
         if let stored = try readRow(table, row: row) { return stored }
-        guard let pending else { return nil }
+        guard let pending else { return try rowInRun(table, row: row) }
         let hadPending = try pending.store()
         let wasInRun = try ClockRuns(connection).expand(around: row, of: table)
         return hadPending || wasInRun ? try readRow(table, row: row) : nil
+    }
+
+    /// The clocks of a row that is in a run, for an access that cannot expand it.
+    private func rowInRun(_ table: Int, row: Int64) throws -> StoredRow? {
+        let select = try connection.statement(
+            """
+            SELECT replica, sequence, timestamp, columns, NULL, NULL, first + count FROM kith_run
+            WHERE tbl = ? AND first <= ? ORDER BY first DESC LIMIT 1
+            """)
+        defer { select.reset() }
+        select.bind(1, table)
+        select.bind(2, row)
+        guard try select.step(), row < select.integer(6) else { return nil }
+        return try storedRow(select, at: 0, table: table)
     }
 
     private func readRow(_ table: Int, row: Int64) throws -> StoredRow? {

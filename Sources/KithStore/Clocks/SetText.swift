@@ -57,6 +57,14 @@ enum SetText {
         return (try? check.step()) == true && check.int(0) == 1
     }
 
+    /// How many elements the array in `value` has. SQLite's own function may not be called from triggers where the app distrusts them.
+    static func count(of value: Value, _ connection: Connection) -> Int64 {
+        guard let count = try? connection.statement("SELECT json_array_length(?)") else { return 0 }
+        count.bind(1, value)
+        defer { count.reset() }
+        return (try? count.step()) == true ? count.integer(0) : 0
+    }
+
     /// Whether `text` is an array of strings without escapes and spaces, as most are.
     private static func isPlainStrings(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard text.count >= 2, text[0] == UInt8(ascii: "["), text[text.count - 1] == UInt8(ascii: "]") else { return false }

@@ -25,11 +25,12 @@ struct UserTable {
             "INSERT INTO \(sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks)) RETURNING rowid")
         insert.bind(1, id)
         for (position, index) in present.enumerated() { insert.bind(Int32(position + 2), values[index] ?? .null) }
-        connection.willWrite()
-        guard try insert.step() else { throw StoreError(.failed, "SQLite did not insert a row.") }
-        let row = insert.integer(0)
-        try insert.run()
-        return row
+        return try connection.writeRow {
+            guard try insert.step() else { throw Connection.rowIgnored }
+            let row = insert.integer(0)
+            try insert.run()
+            return row
+        }
     }
 
     /// Makes the row show `values` where they differ from `shown`.
@@ -39,8 +40,7 @@ struct UserTable {
         let update = try update(of: changed)
         for (position, index) in changed.enumerated() { update.bind(Int32(position + 1), values[index] ?? .null) }
         update.bind(Int32(changed.count + 1), row)
-        connection.willWrite()
-        try update.run()
+        try write(update)
     }
 
     /// Writes the columns at `places`, in their order; then comes the rowid.
@@ -52,8 +52,14 @@ struct UserTable {
     func delete(_ row: Int64) throws {
         let delete = try connection.statement("DELETE FROM \(sqlName) WHERE rowid = ?")
         delete.bind(1, row)
-        connection.willWrite()
-        try delete.run()
+        try write(delete)
+    }
+
+    private func write(_ statement: Statement) throws {
+        try connection.writeRow {
+            try statement.run()
+            if connection.changedRowCount == 0 { throw Connection.rowIgnored }
+        }
     }
 
     private var sqlName: String { quoted(tracked.sqlName) }

@@ -24,6 +24,8 @@ extension KithStore {
             }
         } catch let error as StoreError where error.code != .sliceRejected && error.code != .corrupt {
             return .unavailable
+        } catch is TransactionRefused {
+            return .unavailable
         }
     }
 
@@ -64,7 +66,7 @@ extension KithStore {
             try MendingRecord(state.ledger).add(changed, nowMilliseconds: options.clock().milliseconds)
             for table in Set(changed.map(\.table)) {
                 guard let tracked = state.ledger.catalog.table(named: table)?.tracked else { continue }
-                try db.notifyChanges(in: Table(tracked.sqlName))
+                try state.notifyChanges(in: [tracked.sqlName], db)
             }
             return .mended(own, changed: changed)
         }

@@ -6,18 +6,19 @@ struct KeyInspector {
     let connection: Connection
 
     /// - Parameter columns: the tracked columns of the table.
-    func check(_ key: Key, _ columns: [(name: String, kind: ColumnKind)], _ reject: (String) -> StoreError) throws {
+    func check(_ key: Key, _ columns: [(name: String, kind: ColumnKind)], _ report: (String) -> Void) throws {
         guard (1...Key.columnsMax).contains(key.columns.count), Set(key.columns).count == key.columns.count else {
-            throw reject("its key names \(key.columns.count) columns; it must name from 1 to \(Key.columnsMax) different ones.")
+            return report("its key names \(key.columns.count) columns; it must name from 1 to \(Key.columnsMax) different ones.")
         }
         for name in key.columns {
             guard let column = columns.first(where: { $0.name == name }) else {
-                throw reject(
+                report(
                     "\(name) is part of its key, but is no column that synchronises: it does not exist, or is generated, local or the id itself."
                 )
+                continue
             }
             if column.kind != .register {
-                throw reject("\(name) is part of its key, which is never edited, so it cannot be a \(column.kind).")
+                report("\(name) is part of its key, which is never edited, so it cannot be a \(column.kind).")
             }
         }
     }
@@ -25,11 +26,21 @@ struct KeyInspector {
     /// Whether a unique index can never refuse a row that a merge brings: equal keys are equal ids.
     func isImplied(_ index: String, by key: Key?) throws -> Bool {
         guard let key else { return false }
-        let select = try connection.statement("SELECT name FROM pragma_index_xinfo(?) WHERE \"key\" AND name NOT NULL AND coll = 'BINARY'")
+        return try columns(of: index, "coll = 'BINARY'").isSuperset(of: key.columns)
+    }
+
+    /// Whether that would be so if the index compared bytes.
+    func isImpliedButForCollation(_ index: String, by key: Key?) throws -> Bool {
+        guard let key else { return false }
+        return try columns(of: index, "true").isSuperset(of: key.columns)
+    }
+
+    private func columns(of index: String, _ condition: String) throws -> Set<String> {
+        let select = try connection.statement("SELECT name FROM pragma_index_xinfo(?) WHERE \"key\" AND name NOT NULL AND \(condition)")
         select.bind(1, .text(index))
-        var compared: Set<String> = []
-        while try select.step() { compared.insert(String(decoding: select.blob(0), as: UTF8.self)) }
-        return compared.isSuperset(of: key.columns)
+        var columns: Set<String> = []
+        while try select.step() { columns.insert(String(decoding: select.blob(0), as: UTF8.self)) }
+        return columns
     }
 
     /// Rows that are there already have the ids that the key gives them.

@@ -1,10 +1,16 @@
+import GRDB
 import KithCausality
 import KithSync
 
 extension KithStore {
     /// The other devices of the group, by device id.
     public func members() throws -> [Member] {
-        try read { ledger in try MemberRecords(ledger: ledger).all() }
+        try read(rows: false) { ledger in try MemberRecords(ledger: ledger).all() }
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func members(_ db: Database) throws -> [Member] {
+        try read(in: db, rows: false) { ledger in try MemberRecords(ledger: ledger).all() }
     }
 
     /// Says which other devices belong to the group. One that is new holds back garbage from now on; one that is missing does
@@ -30,16 +36,26 @@ extension KithStore {
     }
 
     /// The members that cannot lose anything of what this store holds now, as far as is known here.
-    public func holders() throws -> [Member] {
-        try read { ledger in
+    public func holders() throws -> [Member] { try holders(in: nil) }
+
+    /// The same as a part of what is open on `db`.
+    public func holders(_ db: Database) throws -> [Member] { try holders(in: db) }
+
+    private func holders(in db: Database?) throws -> [Member] {
+        try read(in: db, rows: false) { ledger in
             let vector = try VectorRecords(connection: ledger.connection).vector(ledger.catalog)
             return try MemberRecords(ledger: ledger).all().filter { $0.durable.covers(vector) }
         }
     }
 
     /// The members that cannot lose a row as it is now, deletion included, as far as is known here; none if the row is not known.
-    public func holders(table: String, id: RowID) throws -> [Member] {
-        try read { ledger in
+    public func holders(table: String, id: RowID) throws -> [Member] { try holders(in: nil, table, id) }
+
+    /// The same as a part of what is open on `db`.
+    public func holders(_ db: Database, table: String, id: RowID) throws -> [Member] { try holders(in: db, table, id) }
+
+    private func holders(in db: Database?, _ table: String, _ id: RowID) throws -> [Member] {
+        try read(in: db) { ledger in
             guard let number = ledger.catalog.table(named: Array(table.utf8))?.number,
                 let dots = try liveDots(number, id, ledger)
             else { return [] }

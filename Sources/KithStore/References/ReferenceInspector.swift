@@ -9,32 +9,45 @@ struct ReferenceInspector {
     /// - Parameters:
     ///   - columns: the tracked columns of the table.
     ///   - tables: all tables that are declared.
+    ///   - report: is told of every foreign key that cannot hold.
     func references(
-        of table: TrackedTable, _ columns: [(name: String, kind: ColumnKind)], among tables: [TrackedTable]
+        of table: TrackedTable, _ columns: [(name: String, kind: ColumnKind)], among tables: [TrackedTable], _ report: (String) -> Void
     ) throws -> [Declarations.Reference] {
         var found: [Declarations.Reference] = []
         for key in try foreignKeys(of: table.name) where !key.columns.allSatisfy(table.localColumns.contains) {
-            let column = key.columns.joined(separator: ", ")
-            func reject(_ why: String) -> StoreError {
-                StoreError(.tableRejected, "Table \(table.name) cannot be tracked: its foreign key \(column) \(why)")
+            do {
+                found.append(try reference(key, of: table, columns, among: tables, besides: found))
+            } catch let rejection as Rejection {
+                report("its foreign key \(key.columns.joined(separator: ", ")) \(rejection.reason)")
             }
-            guard let kind = columns.first(where: { $0.name == column })?.kind, kind == .register else {
-                throw reject(
-                    "is not one plain column that synchronises, so a merge could not obey it. Refer to one row by its id, in a register.")
-            }
-            guard let parent = tables.first(where: { $0.name.lowercased() == key.table.lowercased() }) else {
-                throw reject(
-                    "refers to \(key.table), which is not tracked: its rows are not on other machines. Track it too, or drop the reference."
-                )
-            }
-            guard try isKey(key.to, of: parent.name) else {
-                throw reject("refers to \(parent.name) by another column than its primary key, which alone names a row. Refer to that one.")
-            }
-            if found.contains(where: { $0.column == column }) { throw reject("is declared twice. Drop one.") }
-            let rule = try rule(key.action, table, column, reject)
-            found.append(Declarations.Reference(column: column, parent: parent.name, rule: rule))
         }
         return found
+    }
+
+    private struct Rejection: Error {
+        let reason: String
+    }
+
+    private func reference(
+        _ key: ForeignKey, of table: TrackedTable, _ columns: [(name: String, kind: ColumnKind)], among tables: [TrackedTable],
+        besides found: [Declarations.Reference]
+    ) throws -> Declarations.Reference {
+        let column = key.columns.joined(separator: ", ")
+        func reject(_ why: String) -> Rejection { Rejection(reason: why) }
+        guard let kind = columns.first(where: { $0.name == column })?.kind, kind == .register else {
+            throw reject(
+                "is not one plain column that synchronises, so a merge could not obey it. Refer to one row by its id, in a register.")
+        }
+        guard let parent = tables.first(where: { $0.name.lowercased() == key.table.lowercased() }) else {
+            throw reject(
+                "refers to \(key.table), which is not tracked: its rows are not on other machines. Track it too, or drop the reference."
+            )
+        }
+        guard try isKey(key.to, of: parent.name) else {
+            throw reject("refers to \(parent.name) by another column than its primary key, which alone names a row. Refer to that one.")
+        }
+        if found.contains(where: { $0.column == column }) { throw reject("is declared twice. Drop one.") }
+        return Declarations.Reference(column: column, parent: parent.name, rule: try rule(key.action, table, column, reject))
     }
 
     private struct ForeignKey {
@@ -70,7 +83,7 @@ struct ReferenceInspector {
     }
 
     private func rule(
-        _ action: String, _ table: TrackedTable, _ column: String, _ reject: (String) -> StoreError
+        _ action: String, _ table: TrackedTable, _ column: String, _ reject: (String) -> Rejection
     ) throws -> ReferenceRule {
         switch action {
         case "CASCADE": return .cascade

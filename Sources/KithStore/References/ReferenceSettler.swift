@@ -220,7 +220,12 @@ final class ReferenceSettler {
             let before = try facts[row]
             // First: of a visible row the records say what was written where the table shows something else.
             if before.isShown {
-                try merger.hide(row, before.life == .alive ? .reference : .deleted)
+                // Where a rule of the app keeps a deleted row, it stays, but not without what it refers to.
+                let mayStay = try before.parents(\.isHard).allSatisfy { parent in
+                    guard let parent, !hidden.contains(parent) else { return false }
+                    return try shown.contains(parent) || facts[parent].isShown
+                }
+                try merger.hide(row, before.life == .alive ? .reference : .deleted, mayStay: mayStay)
                 changed.insert(row.table)
                 facts.forget(row)
             }

@@ -29,20 +29,17 @@ extension RowMerger {
     }
 
     private func show(_ held: Held, _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ id: RowID) throws -> Bool {
-        do {
-            try show(held.state, table, tracked, id, held, held.context)
-            return true
-        } catch let error as SQLiteError where error.isConstraint && !error.isForeignKey {
-            try hide(held.state, table, id, held, held.context, .refused)
-            return false
-        }
+        try showUnlessRefused(held.state, table, tracked, id, held, held.context)
+        return try UserTable(connection: ledger.connection, table: table, tracked: tracked).find(id) != nil
     }
 
     /// Hides a row, whose state stays as it is.
-    func hide(_ row: RowKey, _ reason: HiddenReason) throws {
+    ///
+    /// - Parameter mayStay: whether a rule of the app may refuse that.
+    func hide(_ row: RowKey, _ reason: HiddenReason, mayStay: Bool) throws {
         guard let table = ledger.catalog[row.table] else { return }
         let held = try find(table, row.id)
-        try hide(held.state, table, row.id, held, held.context, reason)
+        try hide(held.state, table, row.id, held, held.context, reason, mayStay: mayStay)
     }
 
     /// Lets a column of a visible row show `value`, whatever was written.

@@ -6,7 +6,7 @@ extension WriterState {
     /// Makes the app's tables obey their foreign keys, at the end of a transaction in which SQLite does not.
     func settleReferences(_ db: Database) throws {
         guard declarations.hasForeignKeys else { return }
-        for table in try settledReferences() { try db.notifyChanges(in: Table(table)) }
+        try notifyChanges(in: settledReferences(), db)
     }
 
     /// The same, also where a migration has dropped the last foreign key.
@@ -26,11 +26,15 @@ extension WriterState {
     /// Until then they were shown as before, which breaks no foreign key.
     func settleAfterCommit(_ db: Database) throws {
         guard declarations.hasForeignKeys, try ReferenceRecords(connection: ledger.connection).hasUnsettled() else { return }
-        try ledger.connection.withoutForeignKeys {
-            try db.inTransaction(.immediate) {
-                try entry.enter()
-                try settleReferences(db)
-                return .commit
+        try db.waitingForOthers {
+            try ledger.connection.keepingLastInsertedRowID {
+                try ledger.connection.withoutForeignKeys {
+                    try db.inTransaction(.immediate) {
+                        try entry.enter()
+                        try settleReferences(db)
+                        return .commit
+                    }
+                }
             }
         }
     }

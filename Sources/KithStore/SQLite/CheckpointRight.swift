@@ -8,11 +8,11 @@ import Synchronization
 /// a process that can take that lock for the moment because nobody does. The checkpoint that SQLite makes when the very last
 /// connection is closed is safe: there is nobody left to commit.
 final class CheckpointRight: Sendable {
-    /// Pages in the log from which on it is moved, as SQLite's own `wal_autocheckpoint`.
-    static let pagesMin: Int32 = 1_000
-
     private let lockPath: String
     private let isHeld = Mutex(false)
+    /// Pages in the log from which on it is moved: what the app has set as `wal_autocheckpoint`. 0 if it has switched that off, or
+    /// has a hook of its own, which is left alone.
+    private let pagesMin = Mutex<Int32>(0)
 
     init(databasePath: String) {
         lockPath = databasePath + "-kith-node"
@@ -23,28 +23,42 @@ final class CheckpointRight: Sendable {
     }
 
     /// Takes the place of `wal_autocheckpoint` on `connection`, which keeps this object alive.
-    func install(on connection: OpaquePointer) {
+    func install(on connection: Connection) throws {
+        let pages = try Self.pages(connection)
+        pagesMin.withLock { $0 = pages }
+        if pages == 0 { return }
         // The reference is given back by remove(from:).
         let reference = Unmanaged.passRetained(self).toOpaque()
         sqlite3_wal_hook(
-            connection,
+            connection.handle,
             { pointer, connection, name, pages in
-                if let pointer, pages >= CheckpointRight.pagesMin {
-                    Unmanaged<CheckpointRight>.fromOpaque(pointer).takeUnretainedValue().checkpoint(connection, name)
+                if let pointer {
+                    Unmanaged<CheckpointRight>.fromOpaque(pointer).takeUnretainedValue().checkpoint(connection, name, pages)
                 }
                 return SQLITE_OK
             }, reference)
     }
 
-    /// Gives SQLite its own way back.
-    func remove(from connection: OpaquePointer) {
-        if let pointer = sqlite3_wal_hook(connection, nil, nil), pointer == Unmanaged.passUnretained(self).toOpaque() {
-            Unmanaged<CheckpointRight>.fromOpaque(pointer).release()
-        }
-        sqlite3_wal_autocheckpoint(connection, Self.pagesMin)
+    /// Gives SQLite its own way back, as the app had set it.
+    func remove(from connection: Connection) {
+        let pages = pagesMin.withLock { $0 }
+        if pages == 0 { return }
+        let hook = Unmanaged.passUnretained(self)
+        defer { hook.release() }
+        // The app has set another one since.
+        if let set = try? Self.pages(connection), set != 0 { return }
+        if sqlite3_wal_hook(connection.handle, nil, nil) == hook.toOpaque() { sqlite3_wal_autocheckpoint(connection.handle, pages) }
     }
 
-    private func checkpoint(_ connection: OpaquePointer?, _ name: UnsafePointer<CChar>?) {
+    /// What the app has set, if SQLite does it; else 0.
+    private static func pages(_ connection: Connection) throws -> Int32 {
+        let pragma = try connection.statement("PRAGMA wal_autocheckpoint")
+        defer { pragma.reset() }
+        return try pragma.step() ? Int32(truncatingIfNeeded: pragma.integer(0)) : 0
+    }
+
+    private func checkpoint(_ connection: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ pages: Int32) {
+        if pages < pagesMin.withLock({ $0 }) { return }
         var lock: FileLock?
         if !isHeld.withLock({ $0 }) {
             guard let free = try? FileLock(path: lockPath), (try? free.tryToTake(.exclusive)) == true else { return }

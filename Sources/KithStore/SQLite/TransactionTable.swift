@@ -42,7 +42,7 @@ enum TransactionTable {
         module.xSync = { table in told(table) { try $0.transactionWillCommit() } }
         module.xCommit = { table in told(table) { $0.transactionDidCommit() } }
         module.xRollback = { table in told(table) { $0.transactionDidRollBack() } }
-        module.xSavepoint = { table, number in told(table) { try $0.savepointWillBegin(number) } }
+        module.xSavepoint = { table, number in told(table) { $0.savepointWillBegin(number) } }
         module.xRelease = { table, number in told(table) { $0.savepointDidEnd(number) } }
         module.xRollbackTo = { table, number in told(table) { $0.transactionDidRollBack(to: number) } }
         let pointer = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)

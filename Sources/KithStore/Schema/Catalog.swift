@@ -37,6 +37,8 @@ struct CatalogTable {
         var mayBeBrought = false
         /// Reads the tracked columns of the row with a rowid.
         let valuesSQL: String
+        /// Reads the key and the tracked columns of the row with a rowid.
+        let rowSQL: String
         /// Finds rowid and tracked columns by the key.
         let findSQL: String
 
@@ -52,6 +54,7 @@ struct CatalogTable {
             self.names = names
             self.naturalKey = naturalKey
             valuesSQL = "SELECT \((names + ["1"]).joined(separator: ", ")) FROM \(quoted(sqlName)) WHERE rowid = ?"
+            rowSQL = "SELECT \(([quoted(key)] + names).joined(separator: ", ")) FROM \(quoted(sqlName)) WHERE rowid = ?"
             findSQL = "SELECT \((["rowid"] + names).joined(separator: ", ")) FROM \(quoted(sqlName)) WHERE \(quoted(key)) = ?"
         }
 

@@ -75,7 +75,10 @@ struct SchemaArrival {
     /// Rows that no table could show, or a rule of the table did not let in.
     private func settleHiddenRows(_ table: CatalogTable) throws {
         let select = try ledger.connection.statement(
-            "SELECT id FROM kith_hidden WHERE tbl = ? AND reason IN (\(HiddenReason.unknownTable.rawValue), \(HiddenReason.refused.rawValue))"
+            """
+            SELECT id FROM kith_hidden h WHERE tbl = ? AND reason IN (\(HiddenReason.unknownTable.rawValue), \(HiddenReason.refused.rawValue))
+                AND NOT EXISTS (SELECT 1 FROM kith_refused r WHERE r.tbl = h.tbl AND r.id = h.id AND ends)
+            """
         )
         select.bind(1, table.number)
         var hidden: [RowID] = []

@@ -45,6 +45,7 @@ enum Sidecar {
         INSERT INTO kith_canary (rowid, mark) SELECT 2, x'00' WHERE NOT EXISTS (SELECT 1 FROM kith_canary);
         -- Where rows were and are, while clocks follow them; empty otherwise.
         CREATE TABLE IF NOT EXISTS kith_moved (row INTEGER PRIMARY KEY, now INTEGER NOT NULL);
+        \(RefusedRows.sql)
         \(ReferenceRecords.sql)
         \(ClockRuns.sql)
         \(ConflictRecords.sql)

@@ -22,9 +22,6 @@ struct StoreOpening {
     }
 
     func open(_ tables: [TrackedTable]) throws -> WriterState {
-        // REPLACE fires delete triggers only with this, and would otherwise remove rows unseen.
-        try connection.execute("PRAGMA recursive_triggers = ON")
-        try waitForOthers()
         try expandRuns()
         // What an earlier version has merged may dangle, and is settled as a merge is.
         let obeys = try connection.obeyForeignKeys(false)
@@ -38,19 +35,8 @@ struct StoreOpening {
             connection.finalizeStatements()
             throw error
         }
-        connection.limitLength(to: Int32(TrackedTable.rowBytesMax))
         return state
     }
-
-    /// Several processes may write one file, so a connection that would fail at once waits for the others.
-    private func waitForOthers() throws {
-        let timeout = try connection.statement("PRAGMA busy_timeout")
-        let milliseconds = try timeout.step() ? timeout.int(0) : 0
-        timeout.reset()
-        if milliseconds == 0 { try connection.execute("PRAGMA busy_timeout = \(Self.busyTimeoutMilliseconds)") }
-    }
-
-    private static let busyTimeoutMilliseconds = 5_000
 
     /// In transactions of their own, for which nobody waits long.
     private func expandRuns() throws {
@@ -91,17 +77,13 @@ struct StoreOpening {
 
         var declarations = Declarations()
         var columnsBefore: [Int: Int] = [:]
-        for table in tables {
-            if declarations.tables.contains(where: { $0.name == table.name }) {
-                throw StoreError(.tableRejected, "Table \(table.name) is declared twice.")
-            }
-            let (key, columns) = try TableInspector(connection: connection).inspect(table)
+        for (table, found, references) in try Registration(connection: connection).inspect(tables) {
+            let (key, columns) = (found.key, found.tracked)
             let number = try store.addTable(Array(table.name.utf8), to: &ledger.catalog)
             columnsBefore[number] = ledger.catalog.tables[number].columns.count
             let keys = columns.map { (name: $0.name, key: ColumnKey(table.renamed[$0.name] ?? $0.name, $0.kind)) }
             for column in keys { _ = try store.addColumn(column.key, table: number, to: &ledger.catalog) }
             try connection.execute(Sidecar.clockTableSQL(number))
-            let references = try ReferenceInspector(connection: connection).references(of: table, columns, among: tables)
             declarations.tables.append(
                 Declarations.Table(
                     name: table.name, key: key, deletePolicy: table.deletePolicy, columns: keys,
@@ -133,6 +115,8 @@ struct StoreOpening {
         let state = WriterState(
             ledger: ledger, capture: capture, clock: clock, declarations: declarations, entry: entry, doubt: doubt)
         _ = try state.settledReferences()
+        entry.schema = try SchemaGuard(ledger.catalog, connection)
+        try entry.checkSchema()
         return state
     }
 

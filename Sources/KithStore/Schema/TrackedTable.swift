@@ -13,7 +13,7 @@ import KithSync
 ///
 /// Its primary key is one column that holds 16 bytes. Every other column is nullable or has a default, and none is
 /// `UNIQUE`: two machines could each insert a row that is fine alone. (Columns of a ``Key`` are exempt from both.) At most ``columnsMax`` columns and ``rowBytesMax``
-/// bytes a row. Its foreign keys refer to primary keys of tracked tables; they hold after every merge, too.
+/// bytes a row, and one column at least beside the key. Its foreign keys refer to primary keys of tracked tables; they hold after every merge, too.
 public struct TrackedTable: Hashable, Sendable {
     /// Columns of one tracked table, the key aside.
     public static let columnsMax = 60
@@ -33,6 +33,8 @@ public struct TrackedTable: Hashable, Sendable {
     public let deletePolicy: DeletePolicy
     /// The columns that rows are named by; `nil` if ids are drawn.
     public let key: Key?
+    /// Columns that are declared as of more than one kind, sorted.
+    let ambiguous: [String]
 
     /// - Parameters:
     ///   - name: the table's name, as in its `CREATE TABLE`.
@@ -54,6 +56,8 @@ public struct TrackedTable: Hashable, Sendable {
         for column in counters { kinds[column] = .counter }
         for column in texts { kinds[column] = .text }
         self.kinds = kinds
+        let named = [sets, counters, texts, attachments, Array(localColumns)].flatMap(Set.init)
+        ambiguous = Dictionary(grouping: named) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
         self.localColumns = localColumns
         self.renamed = renamed
         self.attachments = attachments

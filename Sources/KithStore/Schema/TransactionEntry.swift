@@ -11,6 +11,9 @@ final class TransactionEntry {
     /// Whether clocks of rows may be in runs.
     private(set) var mayHaveRuns = true
     private let clock: CommitClock
+    /// `nil` while the store is being opened.
+    var schema: SchemaGuard?
+    private var schemaState = SchemaGuard.State(version: -1, mayNest: [], triggerCount: 0)
     /// SQLite was about to commit, and nobody has said that it did.
     private var isCommitting = false
     /// The same, and since then a transaction commits in which nothing was noted.
@@ -33,6 +36,7 @@ final class TransactionEntry {
         let seen = ledger.connection.dataVersion
         if isCommitting { try settleCommit(seen) }
         if seen == dataVersion { return false }
+        try checkSchema()
         let check = try EntryCheck(ledger.connection)
         if check.catalogVersion != catalogVersion {
             ledger.catalog = try CatalogStore(connection: ledger.connection).load()
@@ -49,6 +53,33 @@ final class TransactionEntry {
         dataVersion = seen
         return hasMoved
     }
+
+    // MARK: The schema
+
+    /// Refuses to go on if tracked tables are not what they were when the store was opened.
+    func checkSchema() throws {
+        guard let state = try schema?.check(ledger.connection) else { return }
+        schemaState = state
+        ledger.connection.rulesMayRaise = state.mayRaise
+    }
+
+    /// Whether triggers of the app, or actions of foreign keys, may write anything while a row of the table is inserted.
+    func mayNest(_ table: Int) -> Bool {
+        table >= schemaState.mayNest.count || schemaState.mayNest[table]
+    }
+
+    /// How many writes can be under way at once, each but the first made by a trigger.
+    func writesNestedMax() throws -> Int {
+        let pragma = try ledger.connection.statement("PRAGMA recursive_triggers")
+        defer { pragma.reset() }
+        if try pragma.step(), pragma.int(0) != 0 { return Self.triggerDepthMax }
+        // Otherwise each trigger is under way once at most. Some may be of the connection alone.
+        return schemaState.triggerCount + Self.temporaryTriggersMax
+    }
+
+    /// SQLITE_MAX_TRIGGER_DEPTH, and the statement itself.
+    private static let triggerDepthMax = 1_001
+    private static let temporaryTriggersMax = 64
 
     // MARK: Ends
 

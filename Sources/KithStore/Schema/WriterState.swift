@@ -1,3 +1,4 @@
+import GRDB
 import KithCausality
 import KithSync
 
@@ -29,6 +30,11 @@ final class WriterState {
     /// What the database says of itself.
     func claim() throws -> Sentinel.Claim {
         try VectorRecords(connection: ledger.connection).claim(ledger.catalog)
+    }
+
+    /// Tells who observes `tables`, which were written with statements that GRDB does not see, or what triggers have made of that.
+    func notifyChanges(in tables: [String], _ db: Database) throws {
+        for table in entry.schema?.reached(from: tables) ?? tables { try db.notifyChanges(in: Table(table)) }
     }
 
     /// Notes that the open transaction moves the vector, to that of `summary`.
@@ -76,14 +82,19 @@ final class WriterState {
 /// Lets the state of the writing connection be kept by a store.
 ///
 /// Sound because `state` is only touched within an access to the database's one writing connection, which GRDB grants to
-/// one thread at a time; `declarations` and `doubt` never change.
+/// one thread at a time; `declarations`, `schema` and `doubt` never change.
 struct WriterBox: @unchecked Sendable {
     let state: WriterState
     let declarations: Declarations
+    let schema: SchemaGuard?
+    /// Tells the connection; never used.
+    nonisolated(unsafe) let handle: OpaquePointer
     let doubt: IdentityDoubt?
 
     init(_ state: WriterState) {
         self.state = state
+        schema = state.entry.schema
+        handle = state.ledger.connection.handle
         declarations = state.declarations
         doubt = state.doubt
     }

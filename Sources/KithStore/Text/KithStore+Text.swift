@@ -89,14 +89,30 @@ extension KithStore {
     ///
     /// - Throws: ``StoreError`` with code `notFound` if there is no such visible row or text column.
     public func textVersion(table: String, id: RowID, column: String) throws -> TextVersion {
-        try readText(table, id, column) { _, opened in TextVersion(opened.document.version) }
+        try readText(nil, table, id, column) { _, opened in TextVersion(opened.document.version) }
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func textVersion(_ db: Database, table: String, id: RowID, column: String) throws -> TextVersion {
+        try readText(db, table, id, column) { _, opened in TextVersion(opened.document.version) }
     }
 
     /// The text at a version.
     ///
     /// - Throws: ``StoreError`` with code `notFound` if there is no such visible row, text column or version.
     public func text(table: String, id: RowID, column: String, at version: TextVersion) throws -> String {
-        try readText(table, id, column) { _, opened in
+        try text(in: nil, table, id, column, version)
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func text(_ db: Database, table: String, id: RowID, column: String, at version: TextVersion) throws -> String {
+        try text(in: db, table, id, column, version)
+    }
+
+    private func text(
+        in db: Database?, _ table: String, _ id: RowID, _ column: String, _ version: TextVersion
+    ) throws -> String {
+        try readText(db, table, id, column) { _, opened in
             try opened.document.text(at: version.dots, history: opened.history).string
         }
     }
@@ -105,7 +121,16 @@ extension KithStore {
     ///
     /// - Throws: ``StoreError`` with code `notFound` if there is no such visible row or text column.
     public func textRevisions(table: String, id: RowID, column: String) throws -> [TextRevision] {
-        try readText(table, id, column) { state, opened in
+        try textRevisions(in: nil, table, id, column)
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func textRevisions(_ db: Database, table: String, id: RowID, column: String) throws -> [TextRevision] {
+        try textRevisions(in: db, table, id, column)
+    }
+
+    private func textRevisions(in db: Database?, _ table: String, _ id: RowID, _ column: String) throws -> [TextRevision] {
+        try readText(db, table, id, column) { state, opened in
             guard let archived = opened.archived else {
                 guard case .one(let stamp) = state.past else { return [] }
                 return [
@@ -125,7 +150,16 @@ extension KithStore {
 
     /// The changes of peers that could not be applied and were put aside, at most `max`.
     public func refusedTextChanges(max limit: Int = 1_000) throws -> [RefusedTextChange] {
-        try read { ledger in
+        try refusedTextChanges(in: nil, limit)
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func refusedTextChanges(_ db: Database, max limit: Int = 1_000) throws -> [RefusedTextChange] {
+        try refusedTextChanges(in: db, limit)
+    }
+
+    private func refusedTextChanges(in db: Database?, _ limit: Int) throws -> [RefusedTextChange] {
+        try read(in: db, rows: false) { ledger in
             let select = try ledger.connection.statement(
                 "SELECT tbl, id, col, replica, sequence, reason FROM kith_text_aside WHERE reason IS NOT '' LIMIT ?")
             select.bind(1, limit)
@@ -147,9 +181,10 @@ extension KithStore {
     }
 
     private func readText<Result>(
-        _ table: String, _ id: RowID, _ column: String, _ body: (TextState, inout TextCells.Opened) throws -> Result
+        _ db: Database?, _ table: String, _ id: RowID, _ column: String,
+        _ body: (TextState, inout TextCells.Opened) throws -> Result
     ) throws -> Result {
-        try read { ledger in
+        try read(in: db) { ledger in
             try StoreError.rejectingText {
                 let cells = TextCells(ledger)
                 let cell = try cells.find(table: table, id: id, column: column)

@@ -29,6 +29,11 @@ extension KithStore {
         try read { ledger in try Trash(ledger: ledger).rows(table: table, max: limit, after: trashEnd) }
     }
 
+    /// The same as a part of what is open on `db`.
+    public func trash(_ db: Database, table: String? = nil, max limit: Int = 1_000) throws -> [TrashedRow] {
+        try read(in: db, rows: false) { ledger in try Trash(ledger: ledger).rows(table: table, max: limit, after: trashEnd) }
+    }
+
     /// Brings a row back from the trash as it was last shown: a new life, without alternatives.
     ///
     /// - Throws: ``StoreError`` with code `notFound` if the row is not in the trash; `valueRejected` if a rule of the
@@ -38,7 +43,15 @@ extension KithStore {
             try StoreError.rejectingValue { try state.capture.restore(table: table, id: id) }
             try state.settleReferences(db)
             try state.capture.checkIsShown(table: table, id: id)
-            try db.notifyChanges(in: Table(table))
+            try state.notifyChanges(in: [table], db)
+        }
+    }
+
+    /// The same as a part of the transaction that is open on `db`. If it throws, nothing of it stays.
+    public func restore(_ db: Database, table: String, id: RowID) throws {
+        try change(table, db) { capture in
+            try capture.restore(table: table, id: id)
+            try capture.checkIsShown(table: table, id: id)
         }
     }
 
@@ -48,6 +61,16 @@ extension KithStore {
     @discardableResult
     public func emptyTrash(table: String? = nil) throws -> Int {
         try write { _, state in try Trash(ledger: state.ledger).empty(table: table, after: trashEnd) }
+    }
+
+    /// The same as a part of the transaction that is open on `db`.
+    @discardableResult
+    public func emptyTrash(_ db: Database, table: String? = nil) throws -> Int {
+        try StoreError.mapping {
+            let state = try writerState(db)
+            try state.entry.enter()
+            return try Trash(ledger: state.ledger).empty(table: table, after: trashEnd)
+        }
     }
 
     /// Removes for good what was deleted, is no longer in the trash, and is known to be deleted by every member

@@ -5,6 +5,8 @@ import KithSync
 public struct Verification: Hashable, Sendable {
     /// Rows that were read, hidden ones included.
     public var rowCount = 0
+    /// Rows that rules of the app's tables refuse, at most ``problemsMax``: no damage, but not shown as they were merged.
+    public var refusedRows: [RefusedRow] = []
     /// What does not hold together, one sentence each, at most ``problemsMax``; empty if the store is sound.
     public var problems: [String] = []
 

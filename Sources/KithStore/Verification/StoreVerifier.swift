@@ -54,6 +54,7 @@ struct StoreVerifier {
             }
             return true
         }
+        result.refusedRows = try RefusedRows(connection: ledger.connection).rows(ledger.catalog, max: Verification.problemsMax)
         try checkIndex(entries, report)
         let kept = try number("SELECT count(*) FROM kith_text")
         if kept != histories { report("The histories of \(kept) texts are kept where rows have \(histories).") }
@@ -127,7 +128,8 @@ struct StoreVerifier {
         guard isShown else { return }
         let key = RowKey(table: row.table, id: row.position.row)
         // A row of a table without columns has no cells.
-        if !row.state.isEmpty, !row.state.isVisible(tracked.deletePolicy), try !ReferenceRecords(connection: ledger.connection).isHeld(key)
+        if !row.state.isEmpty, !row.state.isVisible(tracked.deletePolicy), try !ReferenceRecords(connection: ledger.connection).isHeld(key),
+            try !RefusedRows(connection: ledger.connection).has(key)
         {
             report("\(name) should not be visible and is.")
         }

@@ -1,0 +1,58 @@
+import GRDB
+import KithCausality
+import KithSync
+
+/// A row of which a merge brought what a rule of the app's table does not allow: a `CHECK`, or a trigger that raises an error.
+///
+/// Its state is kept, sent on, and tried again when the row changes, or when the rules do and the store is opened.
+public struct RefusedRow: Hashable, Sendable {
+    public let table: String
+    public let id: RowID
+    /// Whether the rule refuses a deletion, so that the row is still shown; else it is not shown.
+    public let isDeletion: Bool
+    /// What SQLite, the trigger or Kith said.
+    public let reason: String
+    /// Since when, in milliseconds since 1970 by this store's own clock.
+    public let sinceMilliseconds: Int64
+}
+
+extension KithStore {
+    /// Tries refused rows again if a trigger or table of the app is not what it was when that was done last.
+    func retryRefusedRows() throws {
+        guard let rules = writer.schema?.rulesHash else { return }
+        let current = Value.text(Array(String(rules, radix: 16).utf8))
+        let rows = try read(rows: false) { ledger -> [RowKey] in
+            let refused = RefusedRows(connection: ledger.connection)
+            let isTried = try VectorRecords(connection: ledger.connection).meta("rules") == current
+            return try isTried ? [] : refused.keys()
+        }
+        if rows.isEmpty { return }
+        var refusals: [RowKey: String] = [:]
+        while true {
+            do {
+                return try writeMerged { [refusals] db, state in
+                    state.ledger.refusals = refusals
+                    defer { state.ledger.refusals.removeAll() }
+                    let merger = try RowMerger(ledger: state.ledger, clock: state.clock)
+                    for row in rows { try merger.settle(row.table, row.id) }
+                    try state.settleReferences(db)
+                    try VectorRecords(connection: state.ledger.connection).setMeta("rules", current)
+                    let tables = Set(rows.map(\.table)).compactMap { state.ledger.catalog[$0]?.tracked?.sqlName }
+                    try state.notifyChanges(in: tables, db)
+                }
+            } catch let refused as TransactionRefused where refused.row.map({ refusals[$0] == nil }) ?? false {
+                if let row = refused.row { refusals[row] = refused.message }
+            }
+        }
+    }
+
+    /// The rows that rules of the app's tables refuse, by table and id, at most `max`.
+    public func refusedRows(max limit: Int = 1_000) throws -> [RefusedRow] {
+        try read(rows: false) { ledger in try RefusedRows(connection: ledger.connection).rows(ledger.catalog, max: limit) }
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func refusedRows(_ db: Database, max limit: Int = 1_000) throws -> [RefusedRow] {
+        try read(in: db, rows: false) { ledger in try RefusedRows(connection: ledger.connection).rows(ledger.catalog, max: limit) }
+    }
+}

@@ -1,0 +1,104 @@
+import KithSync
+
+/// A row that is gone from its table, or may soon be, because another one takes its place.
+struct ReplacedRow {
+    let table: Int
+    let row: Int64
+    let id: RowID
+    /// What the row showed, in the order of the tracked columns.
+    let values: [Value]
+    /// Those that its clocks had.
+    var tombstones: [Tombstone] = []
+
+    func value(_ column: Int) -> Value? { column < values.count ? values[column] : nil }
+}
+
+/// The writes that are between their BEFORE and their AFTER trigger, with the rows that stand in their way.
+///
+/// SQLite carries REPLACE out as a deletion that fires no triggers, and an insertion. What stands in the way of a row is found
+/// before it is written: rows of its id and of its rowid, for nothing else is unique in a tracked table. If the row is written
+/// all the same, they were replaced. A write that came to nothing (IGNORE, an UPSERT, a failure) is never heard of again.
+struct OpenWrites {
+    struct Write {
+        let table: Int
+        let id: RowID
+        /// The rowid that it asks for; not positive if SQLite chooses it.
+        let row: Int64
+        /// Whether it inserts a row; else it moves one to another rowid.
+        let inserts: Bool
+        /// Whether triggers of the app, or actions of foreign keys, may write anything before its AFTER trigger.
+        let mayNest: Bool
+        /// What stands in its way.
+        var replaced: [ReplacedRow] = []
+        /// The row of its id that was deleted meanwhile.
+        var deleted: ReplacedRow?
+    }
+
+    private var writes: [Write] = []
+
+    /// Whether nothing is known to be open.
+    var isEmpty: Bool { writes.isEmpty }
+
+    mutating func removeAll() {
+        writes.removeAll(keepingCapacity: true)
+    }
+
+    /// Of what is open, each write but the outermost is made by a trigger, so that only so many can be: `depthMax` are kept.
+    mutating func begin(_ write: Write, depthMax: () throws -> Int) rethrows {
+        dropEnded()
+        if writes.count >= Self.countMin {
+            let depth = try depthMax()
+            if writes.count >= 2 * depth { writes.removeFirst(writes.count - depth) }
+        }
+        writes.append(write)
+    }
+
+    private static let countMin = 64
+
+    /// Notes what stands in the way of the write that has just begun.
+    mutating func note(_ row: ReplacedRow) {
+        if !writes.isEmpty { writes[writes.count - 1].replaced.append(row) }
+    }
+
+    /// The table and id of the write that has just begun.
+    var last: Write? { writes.last }
+
+    /// The write whose AFTER trigger has fired; those that began after it are over.
+    mutating func end(_ table: Int, _ id: RowID, inserts: Bool) -> Write? {
+        guard let index = writes.lastIndex(where: { $0.id == id && $0.table == table && $0.inserts == inserts }) else {
+            dropEnded()
+            return nil
+        }
+        let write = writes[index]
+        writes.removeSubrange(index...)
+        dropEnded()
+        return write
+    }
+
+    /// Forgets writes of tables in which nothing can be written before the AFTER trigger: something is.
+    ///
+    /// - Parameter deleted: but not the one that this row makes room for.
+    mutating func dropEnded(unless deleted: ReplacedRow? = nil) {
+        while let last = writes.last, !last.mayNest {
+            if let deleted, last.table == deleted.table, last.inserts && last.id == deleted.id || last.row == deleted.row { return }
+            writes.removeLast()
+        }
+    }
+
+    /// A row was deleted, perhaps in the midst of a REPLACE.
+    mutating func didDelete(_ row: ReplacedRow) {
+        for index in writes.indices where writes[index].table == row.table {
+            writes[index].replaced.removeAll { $0.id == row.id }
+            if writes[index].inserts, writes[index].id == row.id { writes[index].deleted = row }
+        }
+    }
+
+    /// A row was written, perhaps while another of the same id or rowid is.
+    mutating func didWrite(_ table: Int, _ id: RowID, _ row: Int64, _ read: () throws -> ReplacedRow?) rethrows {
+        for index in writes.indices where writes[index].table == table {
+            writes[index].replaced.removeAll { $0.id == id }
+            let stands = writes[index].inserts && writes[index].id == id || writes[index].row == row && writes[index].id != id
+            if stands, let row = try read() { writes[index].replaced.append(row) }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import GRDBSQLite
+import KithSync
+import Synchronization
+
+/// Tells whether the app's schema is still the one with which the store was opened.
+///
+/// A column that was added since would be written unseen, and so would a table that was built anew, without Kith's triggers.
+/// Looked at when SQLite's own count of changes to the schema has moved; costs a few hundred nanoseconds otherwise.
+final class SchemaGuard: Sendable {
+    private struct Watched: Sendable {
+        let number: Int
+        let name: String
+        /// The SQL of all that capture relies on.
+        let rules: String
+    }
+
+    /// What is looked up anew whenever the schema changes.
+    struct State: Sendable {
+        var version: Int
+        /// By number of the table: whether anything may be written between the BEFORE and the AFTER trigger of an insertion.
+        var mayNest: [Bool]
+        /// Triggers of the app.
+        var triggerCount: Int
+        /// Whether one of them raises an error, or a constraint says what a conflict with it does.
+        var mayRaise = false
+        /// What triggers of the app write.
+        var targets = TriggerTargets()
+        /// Tables and views of the app, in lower case, with their names.
+        var names: [String: String] = [:]
+        /// Changes whenever a rule does that may refuse a row.
+        var rulesHash: UInt64 = 0
+    }
+
+    private let tables: [Watched]
+    private let known: Mutex<State>
+
+    /// Takes the schema as it is for the right one.
+    init(_ catalog: Catalog, _ connection: Connection) throws {
+        tables = try catalog.tables.compactMap { table in
+            guard let tracked = table.tracked else { return nil }
+            let rules = try Self.rules(tracked.sqlName, table.number, connection)
+            return Watched(number: table.number, name: tracked.sqlName, rules: rules)
+        }
+        known = Mutex(State(version: -1, mayNest: [], triggerCount: 0))
+        let state = try look(connection, version: try Self.version(connection))
+        known.withLock { $0 = state }
+    }
+
+    /// Looks whether the schema, as the open transaction sees it, is still that of the opening.
+    ///
+    /// - Throws: ``StoreError`` with code `tableRejected` if a tracked table is otherwise now.
+    @discardableResult
+    func check(_ connection: Connection) throws -> State {
+        let version = try Self.version(connection)
+        let state = known.withLock { $0 }
+        if state.version == version { return state }
+        for table in tables where try Self.rules(table.name, table.number, connection) != table.rules {
+            throw StoreError(
+                .tableRejected,
+                "Table \(table.name) was changed while its store was open, so what is written there could not be synchronised. Close the store, and open it again after the migration."
+            )
+        }
+        let new = try look(connection, version: version)
+        known.withLock { $0 = new }
+        return new
+    }
+
+    /// Changes whenever a rule of the app does that may refuse a row.
+    var rulesHash: UInt64 { known.withLock { $0.rulesHash } }
+
+    /// `tables`, and all that triggers of the app may write when their rows change.
+    func reached(from tables: [String]) -> [String] {
+        let state = known.withLock { $0 }
+        return tables + state.targets.reached(from: tables).sorted().compactMap { state.names[$0] }
+    }
+
+    private func look(_ connection: Connection, version: Int) throws -> State {
+        let count = try connection.statement("SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND name NOT GLOB 'kith_[0-9]*_*'")
+        defer { count.reset() }
+        var state = State(version: version, mayNest: [], triggerCount: try count.step() ? count.int(0) : 0)
+        let rules = try connection.statement(
+            """
+            SELECT sql, type = 'trigger' AND sql LIKE '%raise%' OR type = 'table' AND sql LIKE '%on conflict%', type, name, tbl_name
+            FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
+            WHERE type IN ('trigger', 'table', 'view') AND name NOT GLOB 'kith_*' AND sql NOT NULL ORDER BY name
+            """)
+        while try rules.step() {
+            if rules.int(1) != 0 { state.mayRaise = true }
+            func text(_ column: Int32) -> String { String(decoding: rules.blob(column), as: UTF8.self) }
+            if text(2) == "trigger" { state.targets.add(text(0), on: text(4)) } else { state.names[text(3).lowercased()] = text(3) }
+            for byte in rules.blob(0) { state.rulesHash = (state.rulesHash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        }
+        for table in tables {
+            while state.mayNest.count <= table.number { state.mayNest.append(true) }
+            state.mayNest[table.number] = try Self.mayNest(table.name, connection)
+        }
+        return state
+    }
+
+    /// Triggers of the app, or foreign keys that refer to the table.
+    private static func mayNest(_ table: String, _ connection: Connection) throws -> Bool {
+        let select = try connection.statement(
+            """
+            SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE AND name NOT GLOB 'kith_[0-9]*_*'
+            UNION ALL
+            SELECT 1 FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f
+            WHERE m.type = 'table' AND m.sql LIKE '%references%' AND f."table" = ?1 COLLATE NOCASE
+            LIMIT 1
+            """)
+        select.bind(1, .text(table))
+        defer { select.reset() }
+        return try select.step()
+    }
+
+    private static func rules(_ table: String, _ number: Int, _ connection: Connection) throws -> String {
+        let select = try connection.statement(
+            """
+            SELECT sql FROM sqlite_master WHERE tbl_name = ?1 AND (type = 'table' OR type = 'index' AND sql LIKE '%unique%'
+                OR type = 'trigger' AND name GLOB 'kith_' || ?2 || '_*') ORDER BY type, name
+            """)
+        select.bind(1, .text(table))
+        select.bind(2, number)
+        var rules: [String] = []
+        while try select.step() { rules.append(String(decoding: select.blob(0), as: UTF8.self)) }
+        return rules.joined(separator: ";\n")
+    }
+
+    private static func version(_ connection: Connection) throws -> Int {
+        let pragma = try connection.statement("PRAGMA schema_version")
+        defer { pragma.reset() }
+        return try pragma.step() ? pragma.int(0) : -1
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import Testing
+
+@Suite("A call within an access to the database ends the process")
+struct OpenAccessTests {
+    private static let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, body TEXT)"
+    private static let tables = [TrackedTable("note", texts: ["body"])]
+
+    @Test("what begins a transaction of its own says so inside an access", arguments: Backend.allCases)
+    func refused(backend: Backend) throws {
+        let notes = try TestStore(backend, sql: Self.sql, tables: Self.tables)
+        try notes.execute("INSERT INTO note VALUES (?, 'a', 'b')", [key(1)])
+        let store = notes.store
+        let delta = try store.delta(since: VersionVector())
+        let writes: [(String, () throws -> Void)] = [
+            ("restore", { try store.restore(table: "note", id: rowID(1)) }), ("emptyTrash", { try store.emptyTrash() }),
+            ("collectGarbage", { try store.collectGarbage() }), ("setMembers", { try store.setMembers([[1]]) }),
+            ("apply", { _ = try store.apply(delta) }),
+        ]
+        let reads: [(String, () throws -> Void)] = [
+            ("alternatives", { _ = try store.alternatives(table: "note", id: rowID(1)) }), ("trash", { _ = try store.trash() }),
+            ("delta", { _ = try store.delta(since: VersionVector()) }), ("verify", { _ = try store.verify() }),
+            ("textVersion", { _ = try store.textVersion(table: "note", id: rowID(1), column: "body") }),
+            ("summary", { _ = try store.summary() }), ("refusedRows", { _ = try store.refusedRows() }),
+            ("members", { _ = try store.members() }),
+        ]
+        func expectRefusal(_ name: String, _ body: () throws -> Void) {
+            let error = #expect(throws: StoreError.self, "\(name)") { try body() }
+            #expect(error?.message.contains("inside an access") == true, "\(name): \(error?.message ?? "")")
+        }
+        try notes.database.write { _ in for (name, body) in writes { expectRefusal(name, body) } }
+        try notes.database.read { _ in for (name, body) in reads { expectRefusal(name, body) } }
+        if backend != .pool { try notes.database.write { _ in for (name, body) in reads { expectRefusal(name, body) } } }
+        try notes.expectSound()
+    }
+
+    @Test("the forms that take `db` are a part of the access", arguments: Backend.allCases, [1, 40])
+    func inside(backend: Backend, rows: UInt64) throws {
+        let notes = try TestStore(backend, sql: Self.sql, tables: Self.tables)
+        let store = notes.store
+        try notes.database.write { db in
+            for number in 1...rows { try db.execute(sql: "INSERT INTO note VALUES (?, 'a', 'b')", arguments: [key(number)]) }
+            #expect(try store.alternatives(db, table: "note", id: rowID(1)) == [])
+            #expect(try store.textRevisions(db, table: "note", id: rowID(1), column: "body").count == 1)
+        }
+        func check(_ db: Database) throws {
+            #expect(try store.alternatives(db, table: "note", id: rowID(1)) == [])
+            let version = try store.textVersion(db, table: "note", id: rowID(1), column: "body")
+            #expect(try store.text(db, table: "note", id: rowID(1), column: "body", at: version) == "b")
+            #expect(try store.textRevisions(db, table: "note", id: rowID(1), column: "body").count == 1)
+            let counts = try [
+                store.trash(db).count, store.refusedRows(db).count, store.refusedTextChanges(db).count, store.members(db).count,
+            ]
+            #expect(counts == [0, 0, 0, 0])
+            #expect(try store.supersededValues(db, table: "note", id: rowID(1)).isEmpty)
+            let holders = try [store.holders(db), store.holders(db, table: "note", id: rowID(1))]
+            #expect(holders == [[], []])
+            #expect(try store.vector(db).entries.map(\.sequence) == [1])
+        }
+        try notes.database.read(check)
+        try notes.database.write(check)
+        try notes.database.unsafeRead(check)
+        try notes.database.writeWithoutTransaction(check)
+        try notes.database.write { db in
+            try db.execute(sql: "DELETE FROM note WHERE id = ?", arguments: [key(1)])
+            #expect(try store.trash(db).map(\.id) == [rowID(1)])
+            try store.restore(db, table: "note", id: rowID(1))
+            #expect(try store.trash(db).isEmpty)
+            #expect(throws: StoreError.self) { try store.restore(db, table: "note", id: rowID(1)) }
+            try db.execute(sql: "DELETE FROM note WHERE id = ?", arguments: [key(1)])
+            #expect(try store.emptyTrash(db) == 1)
+        }
+        try notes.expectSound()
+    }
+
+    @Test("a list with its conflicts is one observation", .timeLimit(.minutes(1)), arguments: [Backend.queue, .pool])
+    func observation(backend: Backend) async throws {
+        let (first, second) = (
+            try TestStore(sql: Self.sql, tables: Self.tables), try TestStore(backend, sql: Self.sql, tables: Self.tables)
+        )
+        try first.execute("INSERT INTO note VALUES (?, 'a', 'b')", [key(1)])
+        try second.receive(from: first)
+        let store = second.store
+        let observation = ValueObservation.tracking { db in
+            try String.fetchAll(db, sql: "SELECT title FROM note")
+                + store.alternatives(db, table: "note", id: rowID(1)).map { "\($0.value)" }
+        }
+        var values = observation.values(in: second.database).makeAsyncIterator()
+        #expect(try await values.next()?.count == 1)
+        try first.execute("UPDATE note SET title = 'mine'")
+        try second.execute("UPDATE note SET title = 'theirs'")
+        try second.receive(from: first)
+        while let value = try await values.next(), value.count != 2 { #expect(value.count == 1) }
+    }
+}
