@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func aMemberWithAWrongClockIsDialledAndNamed() throws {
-        var book = AnnouncementBook()
+        var book = AnnouncementBook(of: "test")
         book.trust([member], own: own, secrets: [try secret])
         let ahead = now + 48 * 3_600_000
         _ = book.found(try announcement("member", tag: AnnouncementTag(of: member, secret: secret, milliseconds: ahead).bytes))
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func whoeverAnnouncesThisDeviceIsTold() throws {
-        var book = AnnouncementBook()
+        var book = AnnouncementBook(of: "test")
         book.trust([member], own: own, secrets: [try secret])
         #expect(book.own(wallClockMilliseconds: now).isEmpty)
         _ = book.found(try announcement("self", tag: AnnouncementTag(of: own, secret: secret, milliseconds: now).bytes))

@@ -37,11 +37,10 @@ struct DoctorCommand: AsyncParsableCommand {
         var doctor = NetworkDoctor(key: key, trust: trust, store: folders.notes, app: NotesStore.app)
         doctor.usesDiscovery = !noDiscovery
         let loss = NotesStore.loss(in: folders.notes)
-        let known =
-            try loss != nil
-            ? nil : options.withNotesIfReadable { (node: try options.runningNode(for: $0), conflicts: try $0.conflicts()) }
-        var findings = await doctor.examine(node: known?.node)
-        if let conflicts = known?.conflicts { findings.append(DiagnosisFinding(conflicts, options.deviceNames())) }
+        let node = try loss != nil ? nil : options.runningNode()
+        let conflicts = try loss != nil ? nil : options.withNotesIfReadable { try $0.conflicts() }
+        var findings = await doctor.examine(node: node)
+        if let conflicts { findings.append(DiagnosisFinding(conflicts, options.deviceNames())) }
         if let keyObstacle {
             findings.insert(
                 DiagnosisFinding(

@@ -24,7 +24,7 @@ struct StatusCommand: ParsableCommand {
         let known = try options.withNotesIfReadable { notes in
             let safety = try notes.store.safety(among: trust.devices)
             return (
-                node: try options.runningNode(for: notes), safety: safety,
+                node: try options.runningNode(), safety: safety,
                 sentence: safety.sentence(rows: "Texts") { Self.name(of: $0, in: notes) },
                 attachments: try notes.store.wantedAttachments().count,
                 mended: try notes.store.mending().map { mending in
