@@ -137,6 +137,7 @@ actor Network {
         let secrets = trust.standing == .member ? trust.household?.secrets ?? [] : []
         announcements.trust(devices.map(\.id), own: key.id, secrets: secrets)
         addresses.keep(only: devices.map(\.id))
+        twins.keep(only: devices.map(\.id))
         planner.trust(devices, now: MonotonicClock.now, remembered: addresses.addresses(of:))
         planTargets()
     }

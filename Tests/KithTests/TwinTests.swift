@@ -27,6 +27,8 @@ import Testing
         watch.heardAgain(device, now: at(end - 1))
         #expect(watch.hosts(of: device, now: at(end)) != nil)
         #expect(watch.hosts(of: DeviceKey().id, now: at(3_000)) == nil)
+        watch.keep(only: [])
+        #expect(watch.hosts(of: device, now: at(3_000)) == nil)
     }
 
     @Test func aStoreThatBecomesAnotherReplicaIsNoSecondMachine() {

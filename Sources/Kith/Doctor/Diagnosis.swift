@@ -93,12 +93,10 @@ extension Observations {
             findings.append(
                 DiagnosisFinding(
                     "key", .problem, "This device's key is in use on two machines: this one and another at \(twin).",
-                    remedy: Self.twinRemedy))
+                    remedy: NodeStatus.twinRemedy))
         }
         return findings + clockFindings + devices.map(finding)
     }
-
-    private static let twinRemedy = "Run `kith device renew` on one of them; what both wrote is kept."
 
     /// Clocks of which announcements tell; what a session has measured is said of the device itself.
     private var clockFindings: [DiagnosisFinding] {
@@ -191,7 +189,8 @@ extension Observations {
     private func finding(_ device: Device) -> DiagnosisFinding {
         let name = device.name
         if device.twins != nil {
-            return DiagnosisFinding("device", .problem, NodeStatus.sentence(onTwins: device.twins ?? [], of: name), remedy: Self.twinRemedy)
+            return DiagnosisFinding(
+                "device", .problem, NodeStatus.sentence(onTwins: device.twins ?? [], of: name), remedy: NodeStatus.twinRemedy)
         }
         if case .silent(let address) = device.reach {
             return DiagnosisFinding(

@@ -42,6 +42,13 @@ struct TwinWatch: Sendable {
         return found.hosts
     }
 
+    /// Forgets all devices but these: the key of one that was renewed or revoked is no longer in use.
+    mutating func keep(only devices: [DeviceID]) {
+        let kept = Set(devices)
+        sightings = sightings.filter { kept.contains($0.key) }
+        found = found.filter { kept.contains($0.key) }
+    }
+
     /// Another machine with this key was heard: what was found goes on to hold.
     mutating func heardAgain(_ device: DeviceID, now: Instant) {
         if let hosts = hosts(of: device, now: now) { found[device] = (hosts, now) }

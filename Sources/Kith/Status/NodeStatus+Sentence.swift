@@ -92,7 +92,8 @@ extension NodeStatus {
             peers: facts.peers)
     }
 
-    private static let twinRemedy = "Run `kith device renew` on one of them; what both wrote is kept."
+    static let twinRemedy =
+        "Run `kith device renew` on one of them, and pair the other one again (`kith pair`); what both wrote is kept."
 
     /// That two machines use the key of a device.
     package static func sentence(onTwinsOf peer: Peer) -> String {
