@@ -32,7 +32,8 @@ struct TableInspector {
         if tracked.count > TrackedTable.columnsMax {
             report("it has \(tracked.count) columns; at most \(TrackedTable.columnsMax) can be tracked.")
         }
-        if tracked.isEmpty {
+        // Whoever keeps columns on this machine by name knows what does not travel.
+        if tracked.isEmpty, table.localColumns.isEmpty {
             report(
                 "it has no column that synchronises beside its id, and what a commit writes stands in columns, so its rows would stay here. "
                     + "Give it one, such as present INTEGER NOT NULL DEFAULT 1.")
