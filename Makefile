@@ -14,7 +14,7 @@ CONNECTING = KithTrust|KithTransport
 BLOCKING = KithDiscovery|KithNotes|KithCLI|KithLab
 # Suites that judge many more cases when KITH_SOAK is set; those of KithText as many as it says. SoakScenarios runs real machines
 # (with root), and so by itself.
-SOAKING = Soak|KithSyncTests.ConvergenceTests|History|SchemaSkew|KilledProcess|MergeModel|TextDelivery|KithTextTests|Flood|Stranger
+SOAKING = Soak|DifferentialSQL|KithSyncTests.ConvergenceTests|History|SchemaSkew|KilledProcess|MergeModel|TextDelivery|KithTextTests|Flood|Stranger
 SOAK ?= 100000
 # Tests are built with warnings as errors, and the modules that compute are optimised.
 STRICTLY = KITH_WERROR=1 KITH_OPTIMIZE=1

@@ -51,15 +51,12 @@ public final class KithStore: Sendable {
         self.options = options
         self.signal = signal
         writer = try StoreError.mapping {
-            try database.writeWithoutTransaction { db in
-                try db.waitingForOthers {
-                    let writer = try db.keepingLastInsertedRowID {
-                        WriterBox(try StoreOpening(db, options, signal, presence).open(tables))
-                    }
-                    Self.addAttachmentFunctions(to: db, attachments)
-                    try checkpoints?.install(on: writer.state.ledger.connection)
-                    return writer
-                }
+            try database.unsafeReentrantWrite { db in
+                try db.requireNoAccess()
+                let writer = WriterBox(try StoreOpening(db, options, signal, presence).open(tables))
+                Self.addAttachmentFunctions(to: db, attachments)
+                try checkpoints?.install(on: writer.state.ledger.connection)
+                return writer
             }
         }
         observer = TransactionWatch(writer, signal, presence, copy: file == nil ? options.copy : nil)
@@ -232,7 +229,9 @@ public final class KithStore: Sendable {
                 let result = try database.unsafeReentrantRead { db -> Result? in
                     try db.requireNoAccess()
                     let connection = try Connection(borrowing: db)
-                    return try db.waitingForOthers {
+                    // A reader of a pool has a connection of its own, which nobody keeps busy.
+                    let holdsWriter = db.sqliteConnection == writer.handle
+                    func read() throws -> Result? {
                         try connection.reading {
                             try writer.schema?.check(connection)
                             let check = try EntryCheck(connection)
@@ -240,6 +239,7 @@ public final class KithStore: Sendable {
                             return try body(RowLedger(connection, try catalog(connection, version: check.catalogVersion)))
                         }
                     }
+                    return try holdsWriter ? writer.state.ledger.connection.waitingForOthers(read) : read()
                 }
                 if let result { return result }
                 try write { _, _ in }
@@ -292,8 +292,8 @@ public final class KithStore: Sendable {
                         }
                     }
                     do {
-                        try db.waitingForOthers {
-                            try db.keepingLastInsertedRowID {
+                        try writer.state.ledger.connection.waitingForOthers {
+                            try writer.state.ledger.connection.keepingLastInsertedRowID {
                                 if obeyingForeignKeys {
                                     try run()
                                 } else {

@@ -108,11 +108,14 @@ struct RegistrationTests {
             "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a INTEGER); INSERT INTO t VALUES (zeroblob(16), 'x')",
             "INTEGER"
         ),
-        (TrackedTable("t", counters: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT)", "a is a counter"),
-        (TrackedTable("t", counters: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a)", "declared without a type"),
-        (TrackedTable("t", sets: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a INTEGER)", "a is a set, which is text"),
-        (TrackedTable("t", sets: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a BLOB) STRICT", "Declare it TEXT"),
-        (TrackedTable("t", texts: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a NUMERIC)", "a is a text, which is text"),
+        (
+            TrackedTable("t", counters: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT)",
+            "a is a counter, which needs INTEGER; its column is TEXT"
+        ),
+        (TrackedTable("t", counters: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a)", "its column is without a type"),
+        (TrackedTable("t", sets: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a INTEGER)", "a is a set, which needs TEXT"),
+        (TrackedTable("t", sets: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a BLOB) STRICT", "its column is BLOB"),
+        (TrackedTable("t", texts: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a NUMERIC)", "a is a text, which needs TEXT"),
         (TrackedTable("t", sets: ["a"], texts: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT)", "of two kinds"),
         (
             TrackedTable("t", counters: ["a"], localColumns: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a INTEGER)",

@@ -78,7 +78,7 @@ import Testing
             (TrackedTable("note", texts: ["views"]), "a text, which needs TEXT; its column is INTEGER"),
         ])
     func `a column of a kind that is not for its type is refused`(table: TrackedTable, part: String) {
-        let error = #expect(throws: SchemaError.self) {
+        let error = #expect(throws: StoreError.self) {
             try Self.simulator(Self.note("title TEXT, weight REAL, views INTEGER NOT NULL DEFAULT 0"), table)
         }
         #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")

@@ -78,7 +78,7 @@ final class PlainRows {
     }
 
     /// Writes the app's table, unless a rule of the app refuses it.
-    private func isAccepted(_ write: Statement) throws -> Bool {
+    private func isAccepted(_ write: Statement, _ id: RowID) throws -> Bool {
         if ledger.connection.firesTriggers { ledger.connection.willWrite() }
         // A trigger that fires before Kith's may keep it from being taken.
         defer { _ = ledger.connection.takesOwnWrite() }
@@ -86,6 +86,9 @@ final class PlainRows {
             try write.run()
             return ledger.connection.changedRowCount == 1
         } catch let error where error.isConstraint {
+            if ledger.connection.isOutsideTransaction {
+                throw TransactionRefused(message: error.message, row: RowKey(table: table.number, id: id))
+            }
             return false
         }
     }
@@ -111,7 +114,7 @@ final class PlainRows {
             else { return false }
             insert.bind(Int32(index + 2), value)
         }
-        guard try isAccepted(insert) else { return false }
+        guard try isAccepted(insert, part.id) else { return false }
         try noteClocks(part.id, row: ledger.connection.lastInsertedRow, stamp, columns: cells.count)
         return true
     }
@@ -169,7 +172,7 @@ final class PlainRows {
             update.bind(Int32(index + 1), register.writes[0].value)
         }
         update.bind(Int32(changed.count + 1), row)
-        guard try isAccepted(update) else { return false }
+        guard try isAccepted(update, part.id) else { return false }
         stored.context = try context()
         try ledger.save(stored, table.number, row: row, id: part.id)
         try ledger.reindex(table.number, from: before, at: row, to: stored.liveDots, at: row)

@@ -99,7 +99,7 @@ extension Connection {
         willWrite()
         // A trigger that fires before Kith's may have kept it from being taken.
         defer { _ = takesOwnWrite() }
-        let wasInTransaction = sqlite3_get_autocommit(handle) == 0
+        let wasInTransaction = !isOutsideTransaction
         // What a trigger has done before RAISE(FAIL) would stay.
         let keepsRemains = rulesMayRaise && wasInTransaction
         if keepsRemains { try statement("SAVEPOINT kith_row").run() }
@@ -108,7 +108,7 @@ extension Connection {
             if keepsRemains { try statement("RELEASE kith_row").run() }
             return result
         } catch let error as SQLiteError {
-            if wasInTransaction, sqlite3_get_autocommit(handle) != 0 { throw TransactionRefused(message: error.message) }
+            if wasInTransaction, isOutsideTransaction { throw TransactionRefused(message: error.message) }
             if keepsRemains {
                 try statement("ROLLBACK TO kith_row").run()
                 try statement("RELEASE kith_row").run()

@@ -4,7 +4,7 @@ import KithText
 /// The triggers that note every write of a tracked table, whatever SQL makes it.
 ///
 /// They only call functions that Kith registers on its connections. A connection without them cannot write the table:
-/// SQLite answers "no such function: kith_insert", which is better than a write that nobody sees.
+/// SQLite answers "no such function: kith_…", which is better than a write that nobody sees.
 struct Triggers {
     let table: CatalogTable
     let tracked: CatalogTable.Tracked

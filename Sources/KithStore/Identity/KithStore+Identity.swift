@@ -84,7 +84,7 @@ extension KithStore {
 
     private func isSynchronizing() throws -> Bool {
         try StoreError.mapping {
-            try database.writeWithoutTransaction { [writer] _ in try writer.state.ledger.connection.isSynchronizing() }
+            try database.unsafeReentrantWrite { [writer] _ in try writer.state.ledger.connection.isSynchronizing() }
         }
     }
 }

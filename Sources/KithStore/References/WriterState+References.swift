@@ -26,7 +26,7 @@ extension WriterState {
     /// Until then they were shown as before, which breaks no foreign key.
     func settleAfterCommit(_ db: Database) throws {
         guard declarations.hasForeignKeys, try ReferenceRecords(connection: ledger.connection).hasUnsettled() else { return }
-        try db.waitingForOthers {
+        try ledger.connection.waitingForOthers {
             try ledger.connection.keepingLastInsertedRowID {
                 try ledger.connection.withoutForeignKeys {
                     try db.inTransaction(.immediate) {

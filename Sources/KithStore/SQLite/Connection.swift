@@ -15,6 +15,8 @@ final class Connection {
     /// Statements of which there are as many as combinations of columns, which peers choose.
     static let passingStatementsMax = 64
     private var expectsOwnWrite = false
+    /// Whether the app has a callback of its own that waits for others. It cannot be asked for, and so not be put back.
+    var waitsByCallback = false
     /// Whether a rule of the app may refuse a row otherwise than by undoing the statement.
     var rulesMayRaise = false
     /// Whether writes fire triggers.
@@ -116,6 +118,9 @@ final class Connection {
         if code != SQLITE_OK { throw SQLiteError(handle, code: code) }
         firesTriggers = fires
     }
+
+    /// Whether no transaction is open, perhaps because SQLite has rolled it back.
+    var isOutsideTransaction: Bool { sqlite3_get_autocommit(handle) != 0 }
 
     /// The rowid of the row that was inserted last, and how many rows the last statement has changed, those of triggers aside.
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }

@@ -16,11 +16,13 @@ final class SchemaGuard: Sendable {
 
     /// What is looked up anew whenever the schema changes.
     struct State: Sendable {
+        /// SQLite's counts of changes to the file's schema, and to that of the connection alone.
         var version: Int
+        var temporaryVersion: Int
         /// By number of the table: whether anything may be written between the BEFORE and the AFTER trigger of an insertion.
-        var mayNest: [Bool]
+        var mayNest: [Bool] = []
         /// Triggers of the app.
-        var triggerCount: Int
+        var triggerCount = 0
         /// Whether one of them raises an error, or a constraint says what a conflict with it does.
         var mayRaise = false
         /// What triggers of the app write.
@@ -29,10 +31,20 @@ final class SchemaGuard: Sendable {
         var names: [String: String] = [:]
         /// Changes whenever a rule does that may refuse a row.
         var rulesHash: UInt64 = 0
+
+        static let unknown = State(version: -1, temporaryVersion: -1)
+
+        /// `tables`, and all that triggers of the app may write when their rows change.
+        func reached(from tables: [String]) -> [String] {
+            tables + targets.reached(from: tables).sorted().compactMap { names[$0] }
+        }
     }
 
     private let tables: [Watched]
+    /// As the connection that writes sees it.
     private let known: Mutex<State>
+    /// At which the tracked tables were as they should be.
+    private let soundVersion: Mutex<Int>
 
     /// Takes the schema as it is for the right one.
     init(_ catalog: Catalog, _ connection: Connection) throws {
@@ -41,28 +53,41 @@ final class SchemaGuard: Sendable {
             let rules = try Self.rules(tracked.sqlName, table.number, connection)
             return Watched(number: table.number, name: tracked.sqlName, rules: rules)
         }
-        known = Mutex(State(version: -1, mayNest: [], triggerCount: 0))
-        let state = try look(connection, version: try Self.version(connection))
-        known.withLock { $0 = state }
+        known = Mutex(.unknown)
+        soundVersion = Mutex(try Self.version(connection))
     }
 
     /// Looks whether the schema, as the open transaction sees it, is still that of the opening.
     ///
     /// - Throws: ``StoreError`` with code `tableRejected` if a tracked table is otherwise now.
-    @discardableResult
-    func check(_ connection: Connection) throws -> State {
-        let version = try Self.version(connection)
+    func check(_ connection: Connection) throws {
+        _ = try soundVersion(connection)
+    }
+
+    /// The same on the connection that writes.
+    ///
+    /// - Returns: what the app's schema may do while rows are written.
+    func checkWriter(_ connection: Connection) throws -> State {
+        let version = try soundVersion(connection)
+        let temporaryVersion = try Self.version(connection, ofTemporary: true)
         let state = known.withLock { $0 }
-        if state.version == version { return state }
+        if state.version == version, state.temporaryVersion == temporaryVersion { return state }
+        let new = try look(connection, State(version: version, temporaryVersion: temporaryVersion))
+        known.withLock { $0 = new }
+        return new
+    }
+
+    private func soundVersion(_ connection: Connection) throws -> Int {
+        let version = try Self.version(connection)
+        if soundVersion.withLock({ $0 }) == version { return version }
         for table in tables where try Self.rules(table.name, table.number, connection) != table.rules {
             throw StoreError(
                 .tableRejected,
                 "Table \(table.name) was changed while its store was open, so what is written there could not be synchronised. Close the store, and open it again after the migration."
             )
         }
-        let new = try look(connection, version: version)
-        known.withLock { $0 = new }
-        return new
+        soundVersion.withLock { $0 = version }
+        return version
     }
 
     /// Changes whenever a rule of the app does that may refuse a row.
@@ -70,14 +95,14 @@ final class SchemaGuard: Sendable {
 
     /// `tables`, and all that triggers of the app may write when their rows change.
     func reached(from tables: [String]) -> [String] {
-        let state = known.withLock { $0 }
-        return tables + state.targets.reached(from: tables).sorted().compactMap { state.names[$0] }
+        known.withLock { $0 }.reached(from: tables)
     }
 
-    private func look(_ connection: Connection, version: Int) throws -> State {
+    private func look(_ connection: Connection, _ state: State) throws -> State {
+        var state = state
         let count = try connection.statement("SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND name NOT GLOB 'kith_[0-9]*_*'")
         defer { count.reset() }
-        var state = State(version: version, mayNest: [], triggerCount: try count.step() ? count.int(0) : 0)
+        state.triggerCount = try count.step() ? count.int(0) : 0
         let rules = try connection.statement(
             """
             SELECT sql, type = 'trigger' AND sql LIKE '%raise%' OR type = 'table' AND sql LIKE '%on conflict%', type, name, tbl_name
@@ -125,8 +150,8 @@ final class SchemaGuard: Sendable {
         return rules.joined(separator: ";\n")
     }
 
-    private static func version(_ connection: Connection) throws -> Int {
-        let pragma = try connection.statement("PRAGMA schema_version")
+    private static func version(_ connection: Connection, ofTemporary isTemporary: Bool = false) throws -> Int {
+        let pragma = try connection.statement(isTemporary ? "PRAGMA temp.schema_version" : "PRAGMA schema_version")
         defer { pragma.reset() }
         return try pragma.step() ? pragma.int(0) : -1
     }

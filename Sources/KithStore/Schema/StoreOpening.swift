@@ -16,12 +16,19 @@ struct StoreOpening {
             throw StoreError(.notAStore, "The database is closed.")
         }
         connection = Connection(handle)
+        connection.waitsByCallback = db.configuration.waitsByCallback
         self.options = options
         self.signal = signal
         self.presence = presence
     }
 
     func open(_ tables: [TrackedTable]) throws -> WriterState {
+        try connection.keepingLastInsertedRowID {
+            try connection.waitingForOthers { try prepareWhole(tables) }
+        }
+    }
+
+    private func prepareWhole(_ tables: [TrackedTable]) throws -> WriterState {
         try expandRuns()
         // What an earlier version has merged may dangle, and is settled as a merge is.
         let obeys = try connection.obeyForeignKeys(false)

@@ -140,17 +140,18 @@ struct TableInspector {
     private func checkType(_ info: Info, _ kind: ColumnKind, _ isStrict: Bool, _ report: (String) -> Void) {
         let declared = info.type.isEmpty ? "without a type" : info.type
         let affinity = Affinity(declared: info.type)
+        let (needed, isFit): (String, Bool)
         switch kind {
-        case .register: break
+        case .register: return
         case .set, .text:
-            let holdsText =
-                isStrict ? ["TEXT", "ANY"].contains(info.type) : affinity == .text || affinity == .blob || info.type.hasPrefix("JSON")
-            if !holdsText { report("\(info.name) is a \(kind), which is text, but the column is declared \(declared). Declare it TEXT.") }
-        case .counter:
-            if affinity != .integer {
-                report("\(info.name) is a counter, but the column is declared \(declared). Declare it INTEGER.")
-            }
+            needed = "TEXT"
+            isFit = isStrict ? ["TEXT", "ANY"].contains(info.type) : affinity == .text || affinity == .blob || info.type.hasPrefix("JSON")
+        case .counter: (needed, isFit) = ("INTEGER", affinity == .integer)
         }
+        if isFit { return }
+        report(
+            "\(info.name) is a \(kind), which needs \(needed); its column is \(declared). Declare it as what it is, or make another column."
+        )
     }
 
     private func checkKeyType(_ info: Info, _ isStrict: Bool, _ report: (String) -> Void) {

@@ -13,7 +13,7 @@ final class TransactionEntry {
     private let clock: CommitClock
     /// `nil` while the store is being opened.
     var schema: SchemaGuard?
-    private var schemaState = SchemaGuard.State(version: -1, mayNest: [], triggerCount: 0)
+    private var schemaState = SchemaGuard.State.unknown
     /// SQLite was about to commit, and nobody has said that it did.
     private var isCommitting = false
     /// The same, and since then a transaction commits in which nothing was noted.
@@ -58,7 +58,7 @@ final class TransactionEntry {
 
     /// Refuses to go on if tracked tables are not what they were when the store was opened.
     func checkSchema() throws {
-        guard let state = try schema?.check(ledger.connection) else { return }
+        guard let state = try schema?.checkWriter(ledger.connection) else { return }
         schemaState = state
         ledger.connection.rulesMayRaise = state.mayRaise
     }
@@ -66,6 +66,11 @@ final class TransactionEntry {
     /// Whether triggers of the app, or actions of foreign keys, may write anything while a row of the table is inserted.
     func mayNest(_ table: Int) -> Bool {
         table >= schemaState.mayNest.count || schemaState.mayNest[table]
+    }
+
+    /// `tables`, and all that triggers of the app may write when their rows change.
+    func reached(from tables: [String]) -> [String] {
+        schemaState.targets.isEmpty ? tables : schemaState.reached(from: tables)
     }
 
     /// How many writes can be under way at once, each but the first made by a trigger.

@@ -2,6 +2,8 @@
 struct TriggerTargets: Sendable {
     private var targets: [String: Set<String>] = [:]
 
+    var isEmpty: Bool { targets.isEmpty }
+
     /// Notes the trigger `sql`, which stands on `table`.
     mutating func add(_ sql: String, on table: String) {
         targets[table.lowercased(), default: []].formUnion(Self.written(by: sql))

@@ -34,7 +34,7 @@ final class WriterState {
 
     /// Tells who observes `tables`, which were written with statements that GRDB does not see, or what triggers have made of that.
     func notifyChanges(in tables: [String], _ db: Database) throws {
-        for table in entry.schema?.reached(from: tables) ?? tables { try db.notifyChanges(in: Table(table)) }
+        for table in entry.reached(from: tables) { try db.notifyChanges(in: Table(table)) }
     }
 
     /// Notes that the open transaction moves the vector, to that of `summary`.

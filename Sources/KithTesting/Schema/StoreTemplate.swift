@@ -68,7 +68,6 @@ struct StoreTemplate: Sendable {
                 var column = WorkloadTable.Column(
                     name: name, kind: tracked.kinds[name] ?? .register, affinity: affinity,
                     isNullable: row["notnull"] as Int == 0, defaultValue: value, hasSteadyDefault: isSteady)
-                try checkKind(of: column, tracked)
                 if let reference = references[name] {
                     column.reference = WorkloadReference(
                         parent: reference.parent, action: action(reference.action, orDefault: column.defaultValue))
@@ -164,21 +163,6 @@ struct StoreTemplate: Sendable {
             throw SchemaError("The newer version of the app cannot take over what the older one made: \(message)\(advice)")
         }
         if isChanged { throw SchemaError.migrationWritesRows }
-    }
-
-    private func checkKind(of column: WorkloadTable.Column, _ tracked: TrackedTable) throws {
-        let (wanted, allowed): (String, [WorkloadTable.Affinity]) =
-            switch column.kind {
-            case .register: ("", WorkloadTable.Affinity.allCases)
-            case .counter: ("a counter, which needs INTEGER", [.integer, .numeric, .any])
-            case .set: ("a set, which needs TEXT", [.text, .numeric, .any])
-            case .text: ("a text, which needs TEXT", [.text, .any])
-            }
-        guard allowed.contains(column.affinity) else {
-            throw SchemaError(
-                "\(column.name) of \(tracked.name) is declared \(wanted); its column is \(column.affinity.typeName). "
-                    + "Declare it as what it is, or make another column.")
-        }
     }
 }
 
