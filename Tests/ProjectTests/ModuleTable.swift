@@ -2,7 +2,8 @@
 enum ModuleTable {
     /// What belongs to the operating system or to Swift itself; for the thin shells, not for the core.
     private static let system: Set<String> = [
-        "CDispatch", "CoreFoundation", "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization",
+        "CDispatch", "CoreFoundation", "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Network",
+        "Synchronization",
     ]
     private static let nio: Set<String> = ["NIO", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS"]
     private static let grdb: Set<String> = ["GRDB", "GRDBSQLite"]
