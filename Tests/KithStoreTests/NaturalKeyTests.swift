@@ -138,11 +138,13 @@ struct NaturalKeyTests {
             #expect(try Self.shown(store, "SELECT * FROM t").isEmpty)
             #expect(try store.store.trash() == [], "nobody deleted it")
             #expect(try store.state(id, table: "t") != nil)
+            #expect(try Set(store.store.refusedRows().map(\.id)) == [id, rowID(1)])
             try store.expectSound()
         }
         try a.execute("INSERT INTO t VALUES (kith_key('t', 'x'), 'x', 'mended')")
         try Self.exchange(a, b)
         #expect(try Self.shown(b, "SELECT b FROM t").map { $0["b"] as String } == ["mended"])
+        #expect(try b.store.refusedRows().map(\.id) == [rowID(1)])
         try stranger.receive(from: a)
         try stranger.execute("UPDATE t SET a = 'wrong again' WHERE a = 'x'")
         try b.receive(from: stranger)

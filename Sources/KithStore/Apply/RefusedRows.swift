@@ -46,10 +46,7 @@ struct RefusedRows {
 
     /// The rows that a rule of the app refuses.
     func keys() throws -> [RowKey] {
-        let select = try connection.statement(
-            """
-            SELECT tbl, id FROM kith_refused UNION SELECT tbl, id FROM kith_hidden WHERE reason = \(HiddenReason.refused.rawValue)
-            """)
+        let select = try connection.statement("SELECT tbl, id FROM kith_refused")
         var keys: [RowKey] = []
         while try select.step() { keys.append(RowKey(table: select.int(0), id: try select.rowID(1))) }
         return keys
@@ -59,26 +56,17 @@ struct RefusedRows {
     func rows(_ catalog: Catalog, max limit: Int) throws -> [RefusedRow] {
         let select = try connection.statement(
             """
-            SELECT h.tbl, h.id, h.reason, r.message, coalesce(r.since, h.since), false FROM kith_hidden h
-                LEFT JOIN kith_refused r ON r.tbl = h.tbl AND r.id = h.id
-                WHERE h.reason IN (\(HiddenReason.refused.rawValue), \(HiddenReason.wrongKey.rawValue))
-            UNION ALL
-            SELECT r.tbl, r.id, 0, r.message, r.since, true FROM kith_refused r
-                WHERE NOT EXISTS (SELECT 1 FROM kith_hidden h WHERE h.tbl = r.tbl AND h.id = r.id)
+            SELECT tbl, id, message, since, NOT EXISTS (SELECT 1 FROM kith_hidden h WHERE h.tbl = r.tbl AND h.id = r.id) FROM kith_refused r
             ORDER BY 1, 2 LIMIT ?
             """)
         select.bind(1, limit)
         var rows: [RefusedRow] = []
         while try select.step() {
             guard let table = catalog[select.int(0)] else { continue }
-            let message =
-                select.int(2) == HiddenReason.wrongKey.rawValue
-                ? "Its id does not follow from its key: its author has declared no key, or another one."
-                : select.isNull(3) ? "A rule of the table does not allow it." : String(decoding: select.blob(3), as: UTF8.self)
             rows.append(
                 RefusedRow(
-                    table: String(decoding: table.name, as: UTF8.self), id: try select.rowID(1), isDeletion: select.int(5) != 0,
-                    reason: message, sinceMilliseconds: select.integer(4)))
+                    table: String(decoding: table.name, as: UTF8.self), id: try select.rowID(1), isDeletion: select.int(4) != 0,
+                    reason: String(decoding: select.blob(2), as: UTF8.self), sinceMilliseconds: select.integer(3)))
         }
         return rows
     }

@@ -25,7 +25,7 @@ struct RowMerger {
         /// Whether nothing is left that garbage collection would have taken.
         var isBare: Bool { visible == nil && state.isBare }
         /// Whether a rule of the app may have refused what was merged before.
-        var mayBeRefused: Bool { visible == nil ? hidden?.reason == .refused : !state.tombstones.isEmpty }
+        var mayBeRefused: Bool { visible == nil ? hidden?.reason.isRefusal == true : !state.tombstones.isEmpty }
     }
 
     /// - Parameters:
@@ -98,7 +98,8 @@ struct RowMerger {
         bare.context = VersionVector()
         if let tracked = table.tracked, state.isVisible(tracked.deletePolicy) {
             if let key = tracked.naturalKey, !key.names(id, showing: state.shownValues(tracked)) {
-                return try hide(bare, table, id, held, context, .wrongKey)
+                let message = "Its id does not follow from its key: its author has declared no key, or another one."
+                return try refuse(bare, table, id, held, context, message, reason: .wrongKey)
             }
             if state.hasOverfullSet {
                 return try refuse(bare, table, id, held, context, "A set has more than \(WireLimits.setElementsMax) elements.")
@@ -149,9 +150,10 @@ struct RowMerger {
     }
 
     private func refuse(
-        _ state: RowState, _ table: CatalogTable, _ id: RowID, _ held: Held, _ context: Int64?, _ message: String, ends: Bool = false
+        _ state: RowState, _ table: CatalogTable, _ id: RowID, _ held: Held, _ context: Int64?, _ message: String,
+        reason: HiddenReason = .refused, ends: Bool = false
     ) throws {
-        try hide(state, table, id, held, context, .refused)
+        try hide(state, table, id, held, context, reason)
         try note(RowKey(table: table.number, id: id), message, ends: ends)
     }
 
@@ -211,7 +213,7 @@ struct RowMerger {
             }
             try ledger.removeClocks(table.number, row: visible.row)
         }
-        if held.mayBeRefused, reason != .refused {
+        if held.mayBeRefused, !reason.isRefusal {
             try RefusedRows(connection: ledger.connection).forget(RowKey(table: table.number, id: id))
         }
         if held.state.hasTexts, !state.hasTexts { try TextArchive(ledger: ledger).forget(table: table.number, id: id) }

@@ -162,7 +162,7 @@ final class Capture {
         state.tombstones = old.map { state.cellDots.contains(stamp.dot) ? [] : $0.tombstones } ?? []
         let stored = StoredRow(state, table, tracked, context: hidden.context)
         try ledger.removeHidden(hidden.number)
-        if hidden.reason == .refused { try RefusedRows(connection: connection).forget(RowKey(table: table.number, id: id)) }
+        if hidden.reason.isRefusal { try RefusedRows(connection: connection).forget(RowKey(table: table.number, id: id)) }
         try ledger.save(stored, table.number, row: row, id: id)
         try ledger.reindex(table.number, from: hidden.state.liveDots, at: -hidden.number, to: stored.liveDots, at: row)
     }

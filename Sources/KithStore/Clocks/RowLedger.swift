@@ -17,6 +17,9 @@ enum HiddenReason: Int {
     case wrongKey = 4
     /// It refers to a row that is not shown.
     case reference = 5
+
+    /// Whether `kith_refused` says why.
+    var isRefusal: Bool { self == .refused || self == .wrongKey }
 }
 
 /// A row that the app's table does not show.
