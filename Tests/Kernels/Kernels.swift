@@ -43,11 +43,16 @@ enum Kernels {
             try notes.retitle(count: 1, "edit \(number)")
             edits.append(try notes.store.delta(since: since))
         }
-        for round in 0..<rounds {
-            let other = try CountedNotes(UInt64(2 + round))
+        // The opening is counted by itself.
+        for other in try (0..<max(rounds, 1)).map({ try CountedNotes(UInt64(2 + $0)) }).prefix(rounds) {
             _ = try other.store.apply(all)
             for edit in edits { _ = try other.store.apply(edit) }
         }
+    }
+
+    /// Opening a store on a new database.
+    static func open(_ rounds: Int) throws {
+        for round in 0...rounds { _ = try CountedNotes(UInt64(1 + round)) }
     }
 
     /// Frames to bytes and back.

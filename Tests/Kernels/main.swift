@@ -7,7 +7,7 @@ import KithStore
 
 let kernels: [String: (Int) throws -> Void] = [
     "capture": Kernels.capture, "edit": Kernels.edit, "delta": Kernels.delta, "apply": Kernels.apply,
-    "codec": Kernels.codec, "walker": Kernels.walker,
+    "open": Kernels.open, "codec": Kernels.codec, "walker": Kernels.walker,
 ]
 let arguments = CommandLine.arguments
 guard arguments.count == 3, let kernel = kernels[arguments[1]], let rounds = Int(arguments[2]) else {

@@ -11,8 +11,6 @@ struct ConflictRecords {
         -- Visible rows that have or had alternatives.
         CREATE TABLE IF NOT EXISTS kith_conflict (tbl INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY (tbl, id)) WITHOUT ROWID;
         """
-    /// The name in `kith_meta` that says that the rows of the time before there was this list are in it.
-    private static let isCompleteName = "conflicts"
 
     let ledger: RowLedger
 
@@ -52,27 +50,6 @@ struct ConflictRecords {
             delete.bind(1, table.number)
             try delete.run()
         }
-    }
-
-    /// Notes the rows of a store that was made before there was this list.
-    func complete() throws {
-        let records = VectorRecords(connection: connection)
-        if try records.meta(Self.isCompleteName) != nil { return }
-        let exists = try connection.statement("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
-        for table in ledger.catalog.tables {
-            let clocks = Sidecar.clockTable(table.number)
-            exists.bind(1, .text(Array(clocks.utf8)))
-            let isThere = try exists.step()
-            exists.reset()
-            guard isThere else { continue }
-            let select = try connection.statement(
-                "SELECT id, replica, sequence, timestamp, columns, exceptions, context FROM \(clocks) WHERE exceptions NOT NULL")
-            while try select.step() {
-                let stored = try ledger.storedRow(select, at: 1, table: table.number)
-                if stored.exceptions.hasAlternatives { try note(table.number, try select.rowID(0)) }
-            }
-        }
-        try records.setMeta(Self.isCompleteName, .integer(1))
     }
 
     // MARK: Reading

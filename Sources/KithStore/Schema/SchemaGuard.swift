@@ -100,34 +100,43 @@ final class SchemaGuard: Sendable {
 
     private func look(_ connection: Connection, _ state: State) throws -> State {
         var state = state
-        let count = try connection.statement("SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND name NOT GLOB 'kith_[0-9]*_*'")
-        defer { count.reset() }
-        state.triggerCount = try count.step() ? count.int(0) : 0
-        let rules = try connection.statement(
+        let select = try connection.statement(
             """
-            SELECT sql, type = 'trigger' AND sql LIKE '%raise%' OR type = 'table' AND sql LIKE '%on conflict%', type, name, tbl_name
+            SELECT type, name, tbl_name, sql, sql LIKE '%raise%', sql LIKE '%on conflict%', sql LIKE '%references%'
             FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
-            WHERE type IN ('trigger', 'table', 'view') AND name NOT GLOB 'kith_*' AND sql NOT NULL ORDER BY name
+            WHERE sql NOT NULL AND name NOT GLOB CASE type WHEN 'trigger' THEN 'kith_[0-9]*_*' ELSE 'kith_*' END
+            AND type IN ('trigger', 'table', 'view') ORDER BY name
             """)
-        while try rules.step() {
-            if rules.int(1) != 0 { state.mayRaise = true }
-            func text(_ column: Int32) -> String { String(decoding: rules.blob(column), as: UTF8.self) }
-            if text(2) == "trigger" { state.targets.add(text(0), on: text(4)) } else { state.names[text(3).lowercased()] = text(3) }
-            for byte in rules.blob(0) { state.rulesHash = (state.rulesHash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        var nesting: Set<String> = []
+        var mayRefer = false
+        while try select.step() {
+            func text(_ column: Int32) -> String { String(decoding: select.blob(column), as: UTF8.self) }
+            if text(0) == "trigger" {
+                state.triggerCount += 1
+                state.mayRaise = state.mayRaise || select.int(4) != 0
+                state.targets.add(text(3), on: text(2))
+                nesting.insert(text(2).lowercased())
+            } else {
+                if text(0) == "table" {
+                    state.mayRaise = state.mayRaise || select.int(5) != 0
+                    mayRefer = mayRefer || select.int(6) != 0
+                }
+                state.names[text(1).lowercased()] = text(1)
+            }
+            for byte in select.blob(3) { state.rulesHash = (state.rulesHash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         }
         for table in tables {
             while state.mayNest.count <= table.number { state.mayNest.append(true) }
-            state.mayNest[table.number] = try Self.mayNest(table.name, connection)
+            state.mayNest[table.number] =
+                try nesting.contains(table.name.lowercased()) || mayRefer && Self.isReferredTo(table.name, connection)
         }
         return state
     }
 
-    /// Triggers of the app, or foreign keys that refer to the table.
-    private static func mayNest(_ table: String, _ connection: Connection) throws -> Bool {
+    /// Whether foreign keys refer to the table.
+    private static func isReferredTo(_ table: String, _ connection: Connection) throws -> Bool {
         let select = try connection.statement(
             """
-            SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE AND name NOT GLOB 'kith_[0-9]*_*'
-            UNION ALL
             SELECT 1 FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f
             WHERE m.type = 'table' AND m.sql LIKE '%references%' AND f."table" = ?1 COLLATE NOCASE
             LIMIT 1

@@ -97,8 +97,6 @@ struct StoreOpening {
                     naturalKey: table.key?.columns ?? [], references: references, attachments: table.attachments))
         }
         declarations.annotate(&ledger.catalog)
-        try ConflictRecords(ledger: ledger).complete()
-        try MergedTexts(ledger: ledger).complete()
 
         let clock = CommitClock(connection, signal, reading: options.clock)
         let entry = TransactionEntry(ledger, declarations, clock)

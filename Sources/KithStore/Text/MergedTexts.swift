@@ -11,8 +11,6 @@ struct MergedTexts {
         -- Texts with concurrent changes, unless a search has found since that no conflict is open.
         CREATE TABLE IF NOT EXISTS kith_text_merged (text INTEGER PRIMARY KEY);
         """
-    /// The name in `kith_meta` that says that the texts of the time before there was this list are in it.
-    private static let isCompleteName = "merged texts"
 
     let ledger: RowLedger
 
@@ -32,14 +30,6 @@ struct MergedTexts {
         TextArchive(ledger: ledger).bind(key, to: select)
         defer { select.reset() }
         return try select.step()
-    }
-
-    /// Notes all texts of a store that was made before there was this list.
-    func complete() throws {
-        let records = VectorRecords(connection: connection)
-        if try records.meta(Self.isCompleteName) != nil { return }
-        try connection.execute("INSERT OR IGNORE INTO kith_text_merged (text) SELECT number FROM kith_text")
-        try records.setMeta(Self.isCompleteName, .integer(1))
     }
 
     /// A text in which a search found no conflict, and how many events it had then.
