@@ -105,18 +105,6 @@ struct ConflictListTests {
         try again.expectSound()
     }
 
-    @Test("those of a store that was made before there was the list are in it")
-    func olderStore() throws {
-        let (first, _) = try Self.pair(.queue)
-        let before = try first.store.conflicts()
-        first.store.close()
-        try first.execute("DROP TABLE kith_conflict")
-        try first.execute("DELETE FROM kith_meta WHERE name = 'conflicts'")
-        let again = try TestStore(.queue, folder: first.folder)
-        #expect(try again.store.conflicts() == before)
-        try again.expectSound()
-    }
-
     @Test("a device is known under all replicas that it was")
     func restoredAuthor() throws {
         let (first, second) = try Self.pair()
