@@ -17,6 +17,8 @@ final class Capture {
     var staleSaves = StaleSaves()
     /// The writes of the user that have begun.
     var open = OpenWrites()
+    /// What is to be shown in one form when the transaction commits.
+    var looseSets = LooseSets()
 
     init(_ ledger: RowLedger, _ clock: CommitClock, _ entry: TransactionEntry) {
         self.ledger = ledger
@@ -38,6 +40,7 @@ final class Capture {
 
     /// - Parameter key: the values of the table's natural key, if it has one.
     func insert(_ tableNumber: Int, row: Int64, id: RowID, key: (NaturalKey) -> [Value]) throws {
+        let isLoose = looseSets.takeSeen()
         if isSuspended { return }
         let write = open.end(tableNumber, id, inserts: true)
         if skipsInsert {
@@ -47,6 +50,7 @@ final class Capture {
         guard row > 0 else { throw Self.rowidNotPositive }
         let replaced = try write.flatMap { try remove($0) }
         try insert(tableNumber, row: row, id: id, key: key, replacing: replaced)
+        if isLoose { looseSets.note(tableNumber, row, columns: try trackedTable(tableNumber).1.setColumns) }
         try noteWrite(tableNumber, id, row)
     }
 
@@ -82,6 +86,7 @@ final class Capture {
     ///   - changed: a bit for each tracked column, in order.
     ///   - values: of the columns before and after the update.
     func update(_ tableNumber: Int, oldRow: Int64, newRow: Int64, id: RowID, changed: UInt64, values: UpdatedValues) throws {
+        let isLoose = looseSets.takeSeen()
         if skipsUpdate {
             skipsUpdate = false
             return
@@ -106,7 +111,11 @@ final class Capture {
                 try RefusedRows(connection: connection).forget(RowKey(table: tableNumber, id: id))
             }
         }
-        if oldRow != newRow { try ledger.removeClocks(tableNumber, row: oldRow) }
+        if isLoose { looseSets.note(tableNumber, newRow, columns: changed & tracked.setColumns) }
+        if oldRow != newRow {
+            try ledger.removeClocks(tableNumber, row: oldRow)
+            looseSets.didMove(tableNumber, from: oldRow, to: newRow)
+        }
         try ledger.save(stored, tableNumber, row: newRow, id: id)
         try ledger.reindex(tableNumber, from: before, at: oldRow, to: stored.liveDots, at: newRow)
         try noteWrite(tableNumber, id, newRow)

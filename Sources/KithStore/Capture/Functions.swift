@@ -28,8 +28,10 @@ enum Functions {
         }
         try register("kith_is_set", capture, connection) { context, count, values in
             guard let pointer = sqlite3_user_data(context), count == 1, let values else { return }
-            let connection = Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().ledger.connection
-            sqlite3_result_int(context, SetText.isSet(values[0], connection) ? 1 : 0)
+            let capture = Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue()
+            let form = SetText.form(of: values[0], capture.ledger.connection)
+            if form == .loose { capture.looseSets.see() }
+            sqlite3_result_int(context, form == .none ? 0 : 1)
         }
         try register("kith_set_count", capture, connection) { context, count, values in
             guard let pointer = sqlite3_user_data(context), count == 1, let values else { return }

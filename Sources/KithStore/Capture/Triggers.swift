@@ -125,7 +125,7 @@ struct Triggers {
             case .set:
                 checks += """
                       SELECT RAISE(ABORT, '\(column) is a set: it holds a JSON array such as ["a","b"]')
-                        WHERE new.\(name) IS NOT NULL AND NOT kith_is_set(new.\(name));
+                        WHERE NOT kith_is_set(new.\(name));
                       SELECT RAISE(ABORT, '\(column) has more than \(WireLimits.setElementsMax) elements')
                         WHERE length(new.\(name)) >= \(2 * WireLimits.setElementsMax) AND kith_set_count(new.\(name)) > \(WireLimits.setElementsMax);
 

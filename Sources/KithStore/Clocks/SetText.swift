@@ -47,14 +47,36 @@ enum SetText {
         return elements
     }
 
-    /// Whether a set column may hold `value`: a JSON array, as text.
-    static func isSet(_ value: OpaquePointer?, _ connection: Connection) -> Bool {
-        guard sqlite3_value_type(value) == SQLITE_TEXT, let text = sqlite3_value_text(value) else { return false }
-        if isPlainStrings(UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))) { return true }
-        guard let check = try? connection.statement("SELECT json_valid(?1) AND json_type(?1) = 'array'") else { return false }
+    /// How a value shows a set.
+    enum Form {
+        /// In the one form that all machines show.
+        case tidy
+        /// Perhaps in another one.
+        case loose
+        /// Not at all.
+        case none
+    }
+
+    /// How `value` shows a set: a JSON array, as text; NULL is the empty set.
+    static func form(of value: OpaquePointer?, _ connection: Connection) -> Form {
+        if sqlite3_value_type(value) == SQLITE_NULL { return .loose }
+        guard sqlite3_value_type(value) == SQLITE_TEXT, let text = sqlite3_value_text(value) else { return .none }
+        if isTidy(UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))) { return .tidy }
+        guard let check = try? connection.statement("SELECT json_valid(?1) AND json_type(?1) = 'array'") else { return .none }
         check.bind(1, Value(value))
         defer { check.reset() }
-        return (try? check.step()) == true && check.int(0) == 1
+        return (try? check.step()) == true && check.int(0) == 1 ? .loose : .none
+    }
+
+    /// Whether `value` is surely in the one form that all machines show.
+    static func isTidy(_ value: Value) -> Bool {
+        guard case .text(let text) = value else { return false }
+        return text.withUnsafeBufferPointer(isTidy)
+    }
+
+    /// The same set in the one form that all machines show.
+    static func tidy(_ value: Value, _ connection: Connection) throws -> Value {
+        .text(text(of: SetState.distinct(try elements(of: value, connection))))
     }
 
     /// How many elements the array in `value` has. SQLite's own function may not be called from triggers where the app distrusts them.
@@ -65,18 +87,23 @@ enum SetText {
         return (try? count.step()) == true ? count.integer(0) : 0
     }
 
-    /// Whether `text` is an array of strings without escapes and spaces, as most are.
-    private static func isPlainStrings(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    /// Whether `text` is a sorted array of distinct strings without escapes and spaces, as most are.
+    private static func isTidy(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard text.count >= 2, text[0] == UInt8(ascii: "["), text[text.count - 1] == UInt8(ascii: "]") else { return false }
         let end = text.count - 1
         var index = 1
+        var last = 0..<0
         while index < end {
             guard text[index] == UInt8(ascii: "\"") else { return false }
+            let start = index
             repeat {
                 index += 1
             } while text[index] >= 0x20 && text[index] != UInt8(ascii: "\"") && text[index] != UInt8(ascii: "\\") && index < end
             guard index < end, text[index] == UInt8(ascii: "\"") else { return false }
             index += 1
+            let element = start..<index
+            guard last.isEmpty || text[last].lexicographicallyPrecedes(text[element]) else { return false }
+            last = element
             if index == end { return true }
             guard text[index] == UInt8(ascii: ","), index + 1 < end else { return false }
             index += 1

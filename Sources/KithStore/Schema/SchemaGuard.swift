@@ -25,6 +25,8 @@ final class SchemaGuard: Sendable {
         var triggerCount = 0
         /// Whether one of them raises an error, or a constraint says what a conflict with it does.
         var mayRaise = false
+        /// Whether such a rule may roll a transaction back, or leave a part of a statement.
+        var mayEndTransactions = false
         /// What triggers of the app write.
         var targets = TriggerTargets()
         /// Tables and views of the app, in lower case, with their names.
@@ -102,7 +104,8 @@ final class SchemaGuard: Sendable {
         var state = state
         let select = try connection.statement(
             """
-            SELECT type, name, tbl_name, sql, sql LIKE '%raise%', sql LIKE '%on conflict%', sql LIKE '%references%'
+            SELECT type, name, tbl_name, sql, sql LIKE '%raise%', sql LIKE '%on conflict%', sql LIKE '%references%',
+                sql LIKE '%rollback%' OR sql LIKE '%fail%'
             FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
             WHERE sql NOT NULL AND name NOT GLOB CASE type WHEN 'trigger' THEN 'kith_[0-9]*_*' ELSE 'kith_*' END
             AND type IN ('trigger', 'table', 'view') ORDER BY name
@@ -123,6 +126,7 @@ final class SchemaGuard: Sendable {
                 }
                 state.names[text(1).lowercased()] = text(1)
             }
+            if state.mayRaise, select.int(7) != 0 { state.mayEndTransactions = true }
             for byte in select.blob(3) { state.rulesHash = (state.rulesHash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         }
         for table in tables {

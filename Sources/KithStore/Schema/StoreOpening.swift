@@ -104,14 +104,18 @@ struct StoreOpening {
         try Functions.install(capture, on: connection.handle)
         try entry.enter()
         let arrival = SchemaArrival(ledger: ledger, clock: clock)
+        var adopted: [(table: CatalogTable, tracked: CatalogTable.Tracked)] = []
         for table in ledger.catalog.tables {
             guard let tracked = table.tracked else {
                 try arrival.leave(table)
                 continue
             }
             let appeared = try arrival.appeared(in: table, tracked, columnsBefore: columnsBefore[table.number] ?? 0)
-            let shown = try track(table, tracked, appeared, ledger, clock, capture)
-            if try ClockRuns(connection).takeLostRows(of: table.number) { try adoptRows(table, tracked, ledger, clock, capture) }
+            var (shown, adopts) = try track(table, tracked, appeared, ledger, clock, capture)
+            if try ClockRuns(connection).takeLostRows(of: table.number), try adoptRows(table, tracked, ledger, clock, capture) {
+                adopts = true
+            }
+            if adopts { adopted.append((table, tracked)) }
             capture.isSuspended = true
             defer { capture.isSuspended = false }
             try arrival.take(table, tracked, appeared, besides: shown)
@@ -122,7 +126,18 @@ struct StoreOpening {
         _ = try state.settledReferences()
         entry.schema = try SchemaGuard(ledger.catalog, connection)
         try entry.checkSchema()
+        try tidySets(adopted, capture)
         return state
+    }
+
+    /// Sets that were found get the form in which peers show them.
+    private func tidySets(_ adopted: [(table: CatalogTable, tracked: CatalogTable.Tracked)], _ capture: Capture) throws {
+        if capture.entry.mayEndTransactions { return }
+        capture.isSuspended = true
+        defer { capture.isSuspended = false }
+        for (table, tracked) in adopted {
+            try SetTidier(connection: connection, table: table, tracked: tracked).tidyAll()
+        }
     }
 
     /// Refuses files of another format before anything is touched.
@@ -172,11 +187,11 @@ struct StoreOpening {
 
     /// Brings a table's triggers up to date, and takes up rows that were there before them.
     ///
-    /// - Returns: rows that show all of the columns that `appeared`.
+    /// - Returns: rows that show all of the columns that `appeared`, and whether rows were adopted.
     private func track(
         _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ appeared: [Int], _ ledger: RowLedger, _ clock: CommitClock,
         _ capture: Capture
-    ) throws -> Set<Int64> {
+    ) throws -> (shown: Set<Int64>, adopts: Bool) {
         let wanted = Triggers(table: table, tracked: tracked).all
         let select = try connection.statement(
             "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE ORDER BY rowid")
@@ -187,7 +202,7 @@ struct StoreOpening {
         }
         // SQLite fires the trigger first that was made last. Ours must note a write before triggers of the app act on it.
         let isUpToDate = existing.suffix(wanted.count).elementsEqual(wanted) { $0 == $1 }
-        if isUpToDate { return [] }
+        if isUpToDate { return ([], false) }
         let ours = existing.filter { trigger in wanted.contains { $0.name == trigger.name } }
         for trigger in ours { try connection.execute("DROP TRIGGER \(trigger.name)") }
         for trigger in wanted { try connection.execute(trigger.sql) }
@@ -196,22 +211,28 @@ struct StoreOpening {
         for reference in tracked.references {
             try ReferenceRecords(connection: connection).noteDangling(reference, ledger.catalog)
         }
-        if ours.count < wanted.count { try adoptRows(table, tracked, ledger, clock, capture) } else { try checkValues(table, tracked) }
-        if ours.isEmpty, RegistersMadeTexts(table) == nil { return [] }
-        return try takeUpTexts(table, tracked, appeared, ledger, capture)
+        var adopts = false
+        if ours.count < wanted.count {
+            adopts = try adoptRows(table, tracked, ledger, clock, capture)
+        } else {
+            try checkValues(table, tracked)
+        }
+        if ours.isEmpty, RegistersMadeTexts(table) == nil { return ([], adopts) }
+        return (try takeUpTexts(table, tracked, appeared, ledger, capture), adopts)
     }
 
-    /// Rows without clocks are adopted.
+    /// Rows without clocks are adopted. Returns whether there were any.
     private func adoptRows(
         _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger, _ clock: CommitClock, _ capture: Capture
-    ) throws {
+    ) throws -> Bool {
         try findRows(table, Sidecar.clockTable(table.number), quoted(tracked.sqlName), quoted(tracked.key), ledger)
         let adoption = Adoption(table: table, tracked: tracked, ledger: ledger, clock: clock)
-        guard try adoption.hasRows() else { return }
+        guard try adoption.hasRows() else { return false }
         try checkValues(table, tracked)
         capture.isSuspended = true
         defer { capture.isSuspended = false }
         try adoption.adopt()
+        return true
     }
 
     /// A migration that built the table anew may have numbered its rows anew: then clocks find their rows by the rows' ids.

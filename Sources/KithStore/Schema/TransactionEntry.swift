@@ -68,6 +68,9 @@ final class TransactionEntry {
         table >= schemaState.mayNest.count || schemaState.mayNest[table]
     }
 
+    /// Whether a rule of the app may roll a transaction back, or leave a part of a statement.
+    var mayEndTransactions: Bool { schemaState.mayEndTransactions }
+
     /// `tables`, and all that triggers of the app may write when their rows change.
     func reached(from tables: [String]) -> [String] {
         schemaState.targets.isEmpty ? tables : schemaState.reached(from: tables)

@@ -149,7 +149,8 @@ public struct SetState: Hashable, Sendable {
         if adopters.isEmpty { adopted = [] }
     }
 
-    private static func distinct(_ elements: [[UInt8]]) -> [[UInt8]] {
+    /// Each element once, sorted by their bytes.
+    public static func distinct(_ elements: [[UInt8]]) -> [[UInt8]] {
         var result: [[UInt8]] = []
         for json in elements.sorted(by: { $0.lexicographicallyPrecedes($1) }) where result.last != json { result.append(json) }
         return result

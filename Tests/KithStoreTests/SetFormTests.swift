@@ -1,0 +1,150 @@
+import GRDB
+import KithStore
+import KithSync
+import Testing
+
+@Suite("A set looks otherwise on each device")
+struct SetFormTests {
+    private static let sql = """
+        CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, tags TEXT, colors TEXT NOT NULL DEFAULT '["a"]');
+        CREATE TABLE log (line TEXT);
+        """
+    private static let declared = [TrackedTable("note", sets: ["tags", "colors"])]
+
+    private static func store(_ backend: Backend = .memory, _ more: String = "") throws -> TestStore {
+        try TestStore(backend, sql: sql + more, tables: declared)
+    }
+
+    private static func tags(_ store: TestStore) throws -> [String?] {
+        try store.database.read { try String?.fetchAll($0, sql: "SELECT tags FROM note ORDER BY id") }
+    }
+
+    /// A peer shows what `store` shows, and both say the same of all rows.
+    private static func expectSameLook(_ store: TestStore, _ location: SourceLocation = #_sourceLocation) throws {
+        let peer = try Self.store()
+        try peer.receive(from: store)
+        let all = "SELECT tags, colors FROM note ORDER BY id"
+        let shown = try store.database.read { try Row.fetchAll($0, sql: all) }
+        #expect(try peer.database.read { try Row.fetchAll($0, sql: all) } == shown, sourceLocation: location)
+        #expect(try peer.store.recomputedDigest() == store.store.recomputedDigest(), sourceLocation: location)
+        try store.expectSound(location)
+        try peer.expectSound(location)
+    }
+
+    @Test("the transaction that writes a set sees what it wrote, and everybody the same once it has committed", arguments: Backend.allCases)
+    func oneForm(backend: Backend) throws {
+        let store = try Self.store(backend)
+        let wrong = [
+            #"["warm","cheap"]"#, #"["b","a","b",1,1.0]"#, #"[ "x" ]"#, "[]", nil, #"["a","a"]"#, #"["a!","a"]"#, #"["\u0061", {"k" : 1}]"#,
+        ]
+        let tidy = [
+            #"["cheap","warm"]"#, #"["a","b",1,1.0]"#, #"["x"]"#, "[]", "[]", #"["a"]"#, #"["a!","a"]"#, #"["a",{"k":1}]"#,
+        ]
+        try store.database.write { db in
+            for (number, text) in wrong.enumerated() {
+                try db.execute(sql: "INSERT INTO note (id, tags) VALUES (?, ?)", arguments: [key(UInt64(number)), text])
+            }
+            #expect(try String?.fetchAll(db, sql: "SELECT tags FROM note ORDER BY id") == wrong)
+        }
+        #expect(try Self.tags(store) == tidy)
+        try Self.expectSameLook(store)
+        // Saved again with the same elements, a set does not change, nor do its looks.
+        let commits = try store.sequence()
+        try store.execute(#"UPDATE note SET tags = '["b",1.0,1,"a"]' WHERE id = ?"#, [key(1)])
+        #expect(try Self.tags(store) == tidy)
+        #expect(try store.sequence() <= commits + 1)
+        try store.execute(#"UPDATE note SET title = 't', tags = '["z","y"]', colors = '["2","1"]'"#)
+        #expect(try Self.tags(store) == Array(repeating: #"["y","z"]"#, count: wrong.count))
+        try Self.expectSameLook(store)
+    }
+
+    @Test("what a savepoint takes back is not written, and rows that move or are replaced are found", arguments: [Backend.memory, .pool])
+    func savepoints(backend: Backend) throws {
+        let store = try Self.store(backend)
+        try store.execute(#"INSERT INTO note (rowid, id, tags) VALUES (1, ?, '["a"]'), (2, ?, '["c"]'), (3, ?, '[]')"#, [key(1), key(2), key(3)])
+        try store.database.write { db in
+            try db.inSavepoint {
+                try db.execute(sql: #"UPDATE note SET tags = '["y","x"]' WHERE id = ?"#, arguments: [key(1)])
+                return .rollback
+            }
+            try db.execute(sql: #"UPDATE note SET tags = '["y","x"]', rowid = 9 WHERE id = ?"#, arguments: [key(2)])
+            try db.execute(sql: "UPDATE note SET rowid = 10 WHERE id = ?", arguments: [key(2)])
+            try db.execute(sql: #"REPLACE INTO note (id, tags) VALUES (?, '["q","p"]')"#, arguments: [key(3)])
+        }
+        #expect(try Self.tags(store) == [#"["a"]"#, #"["x","y"]"#, #"["p","q"]"#])
+        try Self.expectSameLook(store)
+    }
+
+    @Test("a bulk insertion and single statements keep last_insert_rowid() and wake the app's triggers")
+    func bulk() throws {
+        let store = try Self.store(.queue, "CREATE TRIGGER seen AFTER UPDATE OF tags ON note BEGIN INSERT INTO log VALUES (new.tags); END;")
+        let (row, changes) = try store.database.writeWithoutTransaction { db in
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+                    INSERT INTO note (id, tags) SELECT randomblob(16), json_array('b' || i, 'a' || i) FROM n
+                    """)
+            return (db.lastInsertedRowID, db.changesCount)
+        }
+        #expect(row == 100)
+        #expect(changes == 100)
+        #expect(try store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log WHERE line LIKE '[\"a%'") } == 100)
+        try Self.expectSameLook(store)
+    }
+
+    @Test("live lists show the form that others see")
+    func observed() async throws {
+        let store = try Self.store(.pool)
+        let observation = ValueObservation.tracking { try String.fetchAll($0, sql: "SELECT tags FROM note") }
+        try store.execute("INSERT INTO note (id, tags) VALUES (?, '[]')", [key(1)])
+        var isChanged = false
+        for try await value in observation.values(in: store.database) {
+            if !isChanged { try store.execute(#"UPDATE note SET tags = '["b","a"]'"#) }
+            isChanged = true
+            if value == ["[]"] { continue }
+            #expect(value == [#"["a","b"]"#])
+            break
+        }
+    }
+
+    @Test("sets that were there before Kith came get the form, too, and an empty column of an older row does not")
+    func adopted() throws {
+        let store = try Self.store(.queue, #"INSERT INTO note VALUES (x'00000000000000000000000000000001', 't', '["b","a"]', '["2","1"]');"#)
+        #expect(try Self.tags(store) == [#"["a","b"]"#])
+        try Self.expectSameLook(store)
+    }
+
+    @Test(
+        "where a rule of the app forbids it, the set stays as it was written and nothing fails",
+        arguments: ["ABORT, 'no'", "FAIL, 'no'", "ROLLBACK, 'no'", "IGNORE"])
+    func refused(how: String) throws {
+        let rule = "CREATE TRIGGER final BEFORE UPDATE ON note BEGIN SELECT RAISE(\(how)); END;"
+        let store = try Self.store(.queue, rule)
+        try store.execute(#"INSERT INTO note (id, tags) VALUES (?, '["b","a"]')"#, [key(1)])
+        try store.database.write { db in
+            try db.execute(sql: #"INSERT INTO note (id, tags) VALUES (?, '["d","c"]')"#, arguments: [key(2)])
+        }
+        #expect(try Self.tags(store) == [#"["b","a"]"#, #"["d","c"]"#])
+        let peer = try Self.store()
+        try peer.receive(from: store)
+        #expect(try Self.tags(peer) == [#"["a","b"]"#, #"["c","d"]"#])
+        #expect(try peer.store.recomputedDigest() == store.store.recomputedDigest())
+        try store.expectSound()
+    }
+
+    @Test("a column that nobody has written keeps its default")
+    func unwritten() throws {
+        let store = try Self.store()
+        try store.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
+        store.store.close()
+        try store.database.write { db in
+            try KithStore.removeTriggers(of: "note", in: db)
+            try db.execute(sql: "ALTER TABLE note ADD COLUMN more TEXT")
+        }
+        let again = try KithStore(
+            store.database, tables: [TrackedTable("note", sets: ["tags", "colors", "more"])], options: TestStore.options())
+        try store.execute("UPDATE note SET title = 'b'")
+        #expect(try store.database.read { try Bool.fetchOne($0, sql: "SELECT more IS NULL FROM note") } == true)
+        #expect(try again.verify().problems == [])
+    }
+}
