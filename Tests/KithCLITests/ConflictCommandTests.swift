@@ -44,6 +44,8 @@ struct ConflictCommandTests {
         try await Self.meet(desk, laptop) { first, second in
             try await second.wait { $0.contains("also written on desk: `kith conflicts show \(short)`") }
             try await first.wait { $0.contains("also written on laptop: `kith conflicts show \(short)`") }
+            // The bell is for terminals.
+            #expect(!first.output.contains("\u{7}") && !second.output.contains("\u{7}"))
         }
         for (home, other) in [(desk, "laptop"), (laptop, "desk")] {
             #expect(

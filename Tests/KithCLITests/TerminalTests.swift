@@ -41,6 +41,43 @@ struct TerminalTests {
         #expect(try lines("device list").first.map(plain)?.hasPrefix("NAME") == true)
     }
 
+    @Test("a conflict that arrives while a node runs rings the bell and leaves a line that says what to do")
+    func bell() async throws {
+        let laptop = try KithHome()
+        let note = try home.kith("note", "add", "Bread").lastLine
+        try laptop.kith("device", "add", home.kith("device", "id").lastLine, "--name", "desk")
+        let other = try RunningNode(laptop, "--no-discovery", "--port", "0")
+        var port: Int?
+        try await other.wait { _ in
+            let status = try laptop.kith("status", "--json").json() as? [String: Any]
+            port = (status?["node"] as? [String: Any])?["port"] as? Int
+            return port != nil
+        }
+        try home.kith(
+            "device", "add", laptop.kith("device", "id").lastLine, "--name", "laptop", "--address", "127.0.0.1:\(try #require(port))")
+        /// What a node shows from its start until the sign is there.
+        func screen(until sign: String) throws -> String {
+            try home.shell(
+                """
+                script -qefc '"$KITH" up --no-discovery --port 0' screen.out > /dev/null 2>&1 < /dev/null & pid=$!
+                while ! grep -q "$(printf '\(sign)')" screen.out 2>/dev/null; do kill -0 $pid || exit 1; sleep 0.05; done
+                kill $pid
+                while "$KITH" status --json | grep -q '"isRunning" *: *true'; do sleep 0.05; done
+                cat screen.out; rm screen.out
+                """, environment: ["TERM": "xterm"]
+            ).output
+        }
+        #expect(try !screen(until: "Up to date").contains("\u{7}"))
+        #expect(try laptop.kith("note", "show", note).status == 0)
+        try home.kith("note", "edit", note, "--title", "Bread, milk")
+        try laptop.kith("note", "edit", note, "--title", "Bread, coffee")
+        let shown = try screen(until: "\\007")
+        let lines = shown.split(whereSeparator: \.isNewline).map { plain(String($0)) }
+        #expect(lines.contains { $0.contains("was also written on laptop: `kith conflicts show \(note.suffix(8))`") }, "\(shown)")
+        #expect(shown.count { $0 == "\u{7}" } == 1)
+        #expect(try await other.stop(SIGTERM) == 0)
+    }
+
     @Test("a token is shown as a QR code, unless one says no, and never in a pipe")
     func qrCode() throws {
         func screen(_ options: String, until sign: String = "It works once") throws -> String {

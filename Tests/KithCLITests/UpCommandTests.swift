@@ -37,6 +37,54 @@ struct UpCommandTests {
         #expect(try await second.stop(SIGINT) == 0)
     }
 
+    @Test("a machine was last seen now while it is connected, and not never once it is gone, by every command")
+    func lastSeen() async throws {
+        let (desk, laptop) = (try KithHome(), try KithHome())
+        try desk.kith("device", "add", laptop.kith("device", "id").lastLine, "--name", "laptop")
+        func record() throws -> [String: Any]? { (try desk.kith("device", "list", "--json").json() as? [[String: Any]])?.first }
+        func line(_ command: String...) throws -> String {
+            let shown = try desk.shell("\"$KITH\" \(command.joined(separator: " "))").output
+            return try #require(shown.split(separator: "\n").first { $0.hasPrefix("laptop") }.map(String.init), "\(shown)")
+        }
+        #expect(try !(record()?["lastSeen"] is String))
+        let first = try RunningNode(desk, "--no-discovery", "--port", "0", "--json")
+        var port: Int?
+        try await first.wait { output in
+            port = Self.statuses(output).compactMap { $0["port"] as? Int }.last
+            return port != nil
+        }
+        try laptop.kith("device", "add", desk.kith("device", "id").lastLine, "--address", "127.0.0.1:\(try #require(port))")
+        let second = try RunningNode(laptop, "--no-discovery", "--port", "0")
+        try await second.wait { $0.contains("Up to date") }
+        try await first.wait { _ in try record()?["state"] as? String == "connected" }
+        #expect(try line("device", "list").contains("  now  ") && line("status").contains("  now  "))
+        #expect(try await second.stop(SIGTERM) == 0)
+        try await first.wait { _ in try record()?["state"] as? String != "connected" }
+        let seen = try #require(try record()?["lastSeen"] as? String)
+        for command in ["device list", "status"] {
+            let line = try line(command)
+            #expect(line.contains(/(just now|\d+ min ago)/), "\(command): \(line)")
+        }
+        #expect(try await first.stop(SIGTERM) == 0)
+        // Without a node it is what was written down when the machine left, or later.
+        #expect(try (record()?["lastSeen"] as? String).map { $0 >= seen } == true)
+        #expect(try line("device", "list").contains(/(just now|\d+ min ago)/))
+    }
+
+    @Test("what Avahi's library has to say to programmers is not said to people")
+    func quiet() async throws {
+        let home = try KithHome()
+        try home.kith("device", "add", KithHome().kith("device", "id").lastLine, "--name", "laptop")
+        let node = try RunningNode(home, "--port", "0")
+        // The library was used, whether or not its daemon runs here.
+        try await node.wait { _ in
+            let status = try home.kith("status", "--json").json() as? [String: Any]
+            return (status?["node"] as? [String: Any])?["mdns"] as? String != "not used" && status?["isRunning"] as? Bool == true
+        }
+        #expect(try await node.stop(SIGTERM) == 0)
+        #expect(!node.output.contains("WARNING") && !node.output.contains("avahi.org"), "\(node.output)")
+    }
+
     @Test("a port that is taken is reported")
     func portTaken() async throws {
         let (desk, laptop) = (try KithHome(), try KithHome())

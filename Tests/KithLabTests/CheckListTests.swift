@@ -34,6 +34,18 @@ struct CheckListTests {
                 == [.passed, .notChecked, .notChecked, .notChecked, .broken, .passed])
     }
 
+    @Test func whatIsSafeIsCheckedOnlyWhereSomethingWasSaid() {
+        func last(_ statements: Int?, _ losses: Int, _ found: [Finding.Rule] = []) -> [LabRecord.Check.Outcome] {
+            var list = CheckList(nodes: 2, acknowledgedWrites: 3, isConverged: true, unreadable: [])
+            (list.safetyStatements, list.losses) = (statements, losses)
+            return list.checks(found.map { Finding(rule: $0, sentence: "") }).dropFirst(6).map(\.outcome)
+        }
+        #expect(last(nil, 0) == [])
+        #expect(last(0, 0) == [.notChecked])
+        #expect(last(7, 1) == [.passed, .passed])
+        #expect(last(7, 2, [.falselySafe, .lossUnnoticed]) == [.broken, .broken])
+    }
+
     @Test func whatWasFoundIsBrokenWhateverElseCouldNotBeChecked() {
         #expect(
             outcomes(isConverged: false, unreadable: ["a"], found: [.nodesDiffer, .writeLost, .neverWritten, .nodeFailed])

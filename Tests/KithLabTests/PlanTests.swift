@@ -33,21 +33,33 @@ struct PlanTests {
                 #expect(values.insert(value).inserted)
             case .title(let value), .line(let value), .tag(let value): #expect(values.insert(value).inserted)
             case .untag(let value): #expect(values.contains(value))
-            case .color, .delete: break
+            case .color, .delete, .attach: break
             }
             #expect(notes.contains(note))
         }
         #expect(values.count > 300)
     }
 
+    @Test func filesAreAttachedOnlyWhereAScenarioSaysSo() throws {
+        func sizes(_ change: String) throws -> [Int] {
+            Plan(try scenario("writes:\n  - {every: 200ms\(change)}")).steps.compactMap { step in
+                if case .write(_, _, .attach(let bytes)) = step.action { bytes } else { nil }
+            }
+        }
+        #expect(try sizes("") == [])
+        let drawn = try sizes(", change: [add, attach]")
+        #expect(drawn.count > 100 && Set(drawn).count == 6 && drawn.min() == 65_536 && drawn.max() == 2_097_152)
+    }
+
     @Test func whatIsBrokenIsRepairedOnce() {
         var broken = Broken()
         for action: Scenario.Action in [
             .cut(0), .heal(0), .cut(1), .kill(2), .pause(0), .part(.init(0, 1)), .fill(1), .free(1), .clock(0, milliseconds: 5),
+            .lose(3, .emptied), .recover(3), .start(3), .lose(4, .missing),
         ] {
             broken.note(action)
         }
-        #expect(broken.repairs == [.heal(1), .join(.init(0, 1)), .resume(0), .start(2)])
+        #expect(broken.repairs == [.heal(1), .join(.init(0, 1)), .recover(4), .resume(0), .start(2), .start(4)])
     }
 
     @Test func theTopologySaysWhoHearsWhom() throws {

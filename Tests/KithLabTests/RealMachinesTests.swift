@@ -106,6 +106,84 @@ struct RealMachinesTests {
         }
     }
 
+    /// The program of one machine counts a device as safe as soon as that has the rows, whether or not it has the bytes.
+    @Test func aMachineThatCallsSafeWhatIsStillOnItsWayIsFoundOut() throws {
+        try LabProgram.withFolder { folder in
+            let boastful = try program(
+                "boastful",
+                """
+                case "$1" in
+                    status) '\(LabProgram.path)' "$@" | sed -e 's/"holders"/"true"/' -e 's/"rowHolders"/"holders"/' ;;
+                    *) exec '\(LabProgram.path)' "$@" ;;
+                esac
+                """, in: folder)
+            let file = folder.appending(path: "boastful.yaml")
+            try """
+            lasts: 8s
+            binaries: {boastful: }
+            nodes:
+              a: {binary: boastful}
+              b:
+            link: {rate: 500kbit}
+            events:
+              - {at: 2s, write: {on: a, note: list, add: List, attach: 600KB}}
+            """.write(to: file, atomically: true, encoding: .utf8)
+            let result = try LabProgram.run(["lab", "run", file.path, "--json", "--binary", "boastful=\(boastful)"], in: folder)
+            #expect(result.status == 1, "\(result.errors)")
+            let record = try JSONDecoder().decode(LabRecord.self, from: Data(result.output.utf8))
+            #expect(record.checks.map(\.outcome) == [.passed, .passed, .passed, .passed, .passed, .passed, .broken], "\(result.errors)")
+            #expect(record.findings.map(\.rule) == [.falselySafe])
+            let sentence = record.findings.first?.sentence ?? ""
+            #expect(sentence.hasSuffix("everything is safe on b, which lacked the bytes of file-1 (600.0 kB)."), "\(sentence)")
+            #expect(record.findings.first?.path.first?.text.contains("file-1") == true)
+        }
+    }
+
+    /// The program of one machine makes new notes where they were taken away, and says nothing.
+    @Test func aMachineThatTakesALostStoreForANewOneIsFoundOut() throws {
+        try LabProgram.withFolder { folder in
+            let forgetful = try program(
+                "forgetful",
+                """
+                store="$KITH_HOME/store/notes.sqlite"
+                if [ -e "$store-kith" ] && [ ! -s "$store" ]; then '\(LabProgram.path)' recover --refill; fi >/dev/null
+                exec '\(LabProgram.path)' "$@"
+                """, in: folder)
+            let text = """
+                lasts: 8s
+                binaries: {forgetful: }
+                nodes:
+                  a:
+                  b: {binary: forgetful}
+                events:
+                  - {at: 1s, write: {on: b, note: list, add: List, line: bread}}
+                  - {at: 4s, empty: b}
+                  - {at: 6s, recover: b}
+                  - {at: 7s, write: {on: b, note: list, title: Groceries}}
+                """
+            let file = folder.appending(path: "forgetful.yaml")
+            try text.write(to: file, atomically: true, encoding: .utf8)
+            // Without the option both run the kith that is tested, and all is well.
+            let honest = try LabProgram.run(["lab", "run", file.path, "--json"], in: folder)
+            #expect(honest.status == 0, "\(honest.errors)")
+            let kept = try JSONDecoder().decode(LabRecord.self, from: Data(honest.output.utf8))
+            #expect(kept.checks.map(\.outcome) == .init(repeating: .passed, count: 7))
+            let result = try LabProgram.run(["lab", "run", file.path, "--json", "--binary", "forgetful=\(forgetful)"], in: folder)
+            #expect(result.status == 1, "\(result.errors)")
+            let record = try JSONDecoder().decode(LabRecord.self, from: Data(result.output.utf8))
+            #expect(record.checks.last?.outcome == .broken)
+            let words = record.findings.filter { $0.rule == .lossUnnoticed }.map(\.sentence)
+            #expect(words.contains { $0.contains("just emptied, and `kith status --json` ended with status 0") }, "\(words)")
+        }
+    }
+
+    private func program(_ name: String, _ lines: String, in folder: URL) throws -> String {
+        let file = folder.appending(path: name)
+        try "#!/bin/sh\n\(lines)\n".write(to: file, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+        return file.path
+    }
+
     @Test func aRunThatIsInterruptedLeavesNothingBehind() throws {
         try LabProgram.withFolder { folder in
             let process = Process()

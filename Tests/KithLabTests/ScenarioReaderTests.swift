@@ -87,6 +87,8 @@ struct ScenarioReaderTests {
             ("lasts: 1d\nnodes: [a, b]\nwrites:\n  - {every: 0}", 4, "more than 0"),
             ("lasts: 1d\nnodes: [a, b]\nwrites:\n  - {every: 1h, change: [shout]}", 4, "shout"),
             ("lasts: 1d\nnodes: [a, b]\nwrites:\n  - {every: 1ms}", 1, "more than \(Scenario.stepsMax) steps"),
+            ("lasts: 1d\nnodes: [a]\nevents:\n  - {at: 1h, write: {on: a, note: x, add: y, attach: big}}", 4, "big"),
+            ("lasts: 1d\nnodes: [a]\nevents:\n  - {at: 1h, write: {on: a, note: x, add: y, attach: 65MB}}", 4, "at most 64.0 MB"),
             ("lasts: soon\nnodes: [a, b]", 1, "soon"),
             ("nodes: [a, b]", 1, "lasts"),
             ("lasts: 1d", 1, "nodes"),
@@ -124,6 +126,23 @@ struct ScenarioReaderTests {
         #expect(try ScenarioReader.read("lasts: 1d\nnodes: [a]", name: "test").trust == .devices)
     }
 
+    @Test func attachmentsAndLossesAreRead() throws {
+        let text = """
+            lasts: 1d
+            nodes: [a, b]
+            events:
+              - {at: 0, write: {on: a, note: x, add: X, attach: 64MB}}
+              - {at: 1h, empty: a, remove: b}
+              - {at: 2h, recover: all}
+            """
+        let scenario = try ScenarioReader.read(text, name: "test")
+        #expect(
+            scenario.events.map(\.action) == [
+                .write(node: 0, note: "x", .add(title: "X")), .write(node: 0, note: "x", .attach(bytes: Scenario.attachmentBytesMax)),
+                .lose(0, .emptied), .lose(1, .missing), .recover(0), .recover(1),
+            ])
+    }
+
     @Test func allMistakesOfAFileAreToldAtOnce() throws {
         let error = #expect(throws: ScenarioError.self) {
             try ScenarioReader.read(
@@ -154,7 +173,11 @@ struct ScenarioReaderTests {
     }
 
     @Test func theScenariosThatShipAreThese() throws {
-        let names = ["week", "month", "offline", "wifi", "slow", "kill", "disk", "clocks", "cables", "star", "chain", "mesh", "versions"]
+        let names = [
+            "week", "month", "offline", "wifi", "slow", "kill", "disk", "clocks", "cables", "attachments", "refill", "star", "chain",
+            "mesh",
+            "versions",
+        ]
         #expect(ShippedScenario.all.map(\.name) == names)
         let sources = URL(filePath: #filePath).appending(path: "../../../Sources/KithLab/Resources").standardized
         let files = try FileManager.default.contentsOfDirectory(atPath: sources.path).filter { $0.hasSuffix(".yaml") }

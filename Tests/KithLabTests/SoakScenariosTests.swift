@@ -30,7 +30,8 @@ struct SoakScenariosTests {
             #expect(result.status == 0, "\(result.errors)")
             let record = try JSONDecoder().decode(LabRecord.self, from: Data(result.output.utf8))
             #expect(record.findings == [])
-            #expect(record.checks.count == 6)
+            let hasLosses = scenario.events.contains { if case .lose = $0.action { true } else { false } }
+            #expect(record.checks.count == 6 + (scenario.hasAttachments ? 1 : 0) + (hasLosses ? 1 : 0))
             #expect(record.checks.filter { $0.outcome != .passed } == [])
             // A run with one version only says so itself.
             #expect(record.remarks == (Self.older == nil ? scenario.notTried : []))

@@ -102,6 +102,30 @@ import Testing
         await b.stop()
     }
 
+    @Test func whatIsStillOnItsWayHereIsSafeOnlyWhereItsBytesAre() throws {
+        let sql = "CREATE TABLE photo (id BLOB PRIMARY KEY NOT NULL, file TEXT)"
+        let (a, b) = (try TestNode(sql: sql, tables: [TrackedTable("photo", attachments: ["file"])]), try TestNode())
+        let devices = [try device(b, "attic")]
+        try a.store.setMembers([b.key.id.bytes])
+        let film = try #require(AttachmentID(bytes: Array(repeating: 0xAB, count: 32)))
+        let id = try #require(RowID(bytes: Array(repeating: 7, count: 16)))
+        try a.database.write { db in
+            try db.execute(sql: "INSERT INTO photo (id, file) VALUES (?, ?)", arguments: [Data(id.bytes), film.description])
+        }
+        try a.store.noteMember(b.key.id.bytes, replica: b.store.summary().replica, durable: a.store.summary().vector)
+        // A third device has the bytes, and neither this one nor the attic.
+        for safety in [try a.store.safety(among: devices), try a.store.safety(ofRow: id, in: "photo", among: devices)] {
+            #expect(safety.holders.isEmpty && safety.rowHolders.map(\.name) == ["attic"] && safety.attachmentsHereOnly.isEmpty)
+        }
+        let label = try a.store.safety(ofRow: id, in: "photo", among: devices).label()
+        #expect(label == "On other devices, too, though none of them has all of it yet.")
+        var news = HoldingNews()
+        news.hear(AttachmentHoldings(.only, [film]))
+        try a.store.noteHoldings(news, of: b.key.id.bytes)
+        #expect(try a.store.safety(among: devices).names == "attic")
+        #expect(try a.store.safety(ofRow: id, in: "photo", among: devices).names == "attic")
+    }
+
     @Test func nothingIsCalledSafeBeforeAnybodySaidAnything() throws {
         let (a, b) = (try TestNode(), try TestNode())
         let devices = [try device(b, "attic")]

@@ -33,6 +33,12 @@ import Testing
         #expect(try node.store.members().map(\.durable) == [status.durable])
     }
 
+    /// "About a second" is what people are told; see docs/cli.md.
+    @Test func nobodyWaitsLongerThanASecondForWhatIsSafeToBeWrittenDown() {
+        #expect(Upkeep.settledMilliseconds <= 1_000)
+        #expect(AttachmentExchange.pollMilliseconds <= 1_000)
+    }
+
     @Test func aPeerThatSaysTheSameAgainAndAgainCostsNoWrite() throws {
         let (node, other) = (try TestNode(), try TestNode())
         try node.add("a note")

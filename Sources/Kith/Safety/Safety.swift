@@ -102,7 +102,7 @@ private struct SafetyEvidence {
         let heard = Set(members.map(\.device))
         let rows = Set(rowHolders.map(\.device)).intersection(heard)
         let all = attachments.reduce(into: rows) { $0.formIntersection($1.holders) }
-        let loose = attachments.filter { heard.isDisjoint(with: $0.holders) }
+        let loose = attachments.filter { $0.isHere && heard.isDisjoint(with: $0.holders) }
             .sorted { ($1.sizeBytes, $0.id) < ($0.sizeBytes, $1.id) }
         return Safety(
             holders: holders(all), rowHolders: holders(rows), devices: devices.count, devicesHeard: members.count,

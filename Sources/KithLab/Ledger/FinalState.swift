@@ -1,5 +1,6 @@
 import Foundation
 import KithNotes
+import KithSync
 
 /// What a node shows and keeps in the end.
 struct FinalState: Equatable, Sendable {
@@ -8,6 +9,8 @@ struct FinalState: Equatable, Sendable {
         var body: String
         var color: String
         var tags: [String]
+        /// The hash of each attachment, by its name.
+        var attachments: [String: String] = [:]
         /// The values that lost and are kept, by field.
         var alternatives: [WriteRecord.Field: [String]] = [:]
 
@@ -35,6 +38,9 @@ struct FinalState: Equatable, Sendable {
         notes = [:]
         for note in try store.list() {
             var kept = Note(title: note.title, body: note.body, color: note.color.name, tags: note.tags.map { $0 }.sorted())
+            for attachment in try store.attachments(of: note.id) {
+                kept.attachments[attachment.name] = attachment.content?.description ?? ""
+            }
             // Of texts the oracle knows what the merge shows.
             for conflict in try store.conflicts(of: note) where conflict.lines == nil {
                 guard let field = WriteRecord.Field(rawValue: conflict.field.rawValue) else { continue }

@@ -72,10 +72,14 @@ struct WriteRecord: Sendable {
         case title, color, body
     }
 
+    /// What the file that a write attaches is called.
+    static func fileName(_ index: Int) -> String { "file-\(index)" }
+
     /// The value it writes, for people.
     var value: String {
         switch change {
         case .add(let text), .title(let text), .line(let text), .color(let text), .tag(let text), .untag(let text): text
+        case .attach: Self.fileName(index)
         case .delete: ""
         }
     }

@@ -114,14 +114,18 @@ final class Host: Sendable {
 
     /// Runs a command of kith on this machine.
     ///
-    /// - Parameter isWrite: whether ``kill()`` ends it, too.
+    /// - Parameters:
+    ///   - isWrite: whether ``kill()`` ends it, too.
+    ///   - isLook: whether another command may run at the same time, which is neither.
+    ///   - secondsMax: when it is killed; `nil` for never.
     /// - Returns: its exit status (128 and more for a signal) and what it printed.
-    func run(_ arguments: [String], environment: [String: String] = [:], isWrite: Bool = false) throws(LabError) -> (
-        status: Int32, text: String
-    ) {
-        let log = folder.appending(path: "\(spec.name).\(isWrite ? "write" : "command")").path
+    func run(
+        _ arguments: [String], environment: [String: String] = [:], isWrite: Bool = false, isLook: Bool = false, secondsMax: Int? = nil
+    ) throws(LabError) -> (status: Int32, text: String) {
+        let log = folder.appending(path: "\(spec.name).\(isWrite ? "write" : isLook ? "look" : "command")").path
         let child = try Child(command(arguments), environment: environment, output: .file(log))
         if isWrite { state.withLock { $0.writer = child } }
+        if let secondsMax { DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(secondsMax)) { child.signal(SIGKILL) } }
         let status = child.wait()
         if isWrite { state.withLock { $0.writer = nil } }
         return (status, (try? String(contentsOfFile: log, encoding: .utf8)) ?? "")
@@ -240,6 +244,12 @@ final class Host: Sendable {
 
     func free() {
         try? FileManager.default.removeItem(at: ballast)
+    }
+
+    /// A file for a person of this machine to attach; `nil` if it cannot be made.
+    func makeFile(_ file: LabFile) -> URL? {
+        let url = folder.appending(path: file.name)
+        return (try? file.content.write(to: url)) == nil ? nil : url
     }
 }
 #endif

@@ -6,6 +6,10 @@ struct CheckList {
     let isConverged: Bool
     /// The nodes whose stores cannot be read.
     let unreadable: [String]
+    /// How often a node said that something is safe on another one; `nil` where no bytes were there to be counted.
+    var safetyStatements: Int?
+    /// How many stores were taken away.
+    var losses = 0
 
     /// - Parameter findings: all that was found.
     func checks(_ findings: [Finding]) -> [LabRecord.Check] {
@@ -13,7 +17,7 @@ struct CheckList {
             if findings.contains(where: { rules.contains($0.rule) }) { return .init(sentence: sentence, outcome: .broken) }
             return .init(sentence: sentence, outcome: obstacle == nil ? .passed : .notChecked, why: obstacle)
         }
-        return [
+        var checks = [
             check("All \(nodes) nodes know the same", .noConvergence),
             check("What they know, they show and keep alike; digests are equal", .nodesDiffer, unless: whyNotCompared),
             check(
@@ -24,6 +28,15 @@ struct CheckList {
             check("The records of every store agree with each other", .unsoundStore),
             check("No node stopped by itself", .nodeFailed),
         ]
+        if let safetyStatements {
+            let sentence = "\(safetyStatements) times something was said to be safe on another node; the bytes of attachments were there"
+            checks.append(check(sentence, .falselySafe, unless: safetyStatements == 0 ? "no node said so" : nil))
+        }
+        if losses > 0 {
+            let sentence = losses == 1 ? "The store that was gone was told of" : "\(losses) stores that were gone were told of"
+            checks.append(check("\(sentence), by every command, with what can be done", .lossUnnoticed))
+        }
+        return checks
     }
 
     private var whyNotCompared: String? {

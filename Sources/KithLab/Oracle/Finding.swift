@@ -15,6 +15,10 @@ public struct Finding: Codable, Equatable, Sendable {
         case unsoundStore
         /// A node stopped by itself.
         case nodeFailed
+        /// A node said that something is safe on another one, which lacked it.
+        case falselySafe
+        /// A command worked as if there had never been notes, where the notes were gone.
+        case lossUnnoticed
     }
 
     /// One thing that happened to the value.

@@ -23,6 +23,7 @@ struct Oracle {
             findings += judgeRegisters(of: writes, shown)
             findings += judgeLines(of: writes, shown)
             findings += judgeTags(of: writes, shown)
+            findings += judgeAttachments(of: writes, shown)
         }
         return findings + judgeUnknownNotes(state)
     }
@@ -169,6 +170,19 @@ struct Oracle {
             findings.append(Finding(rule: .neverWritten, sentence: "A node shows the tag \u{201C}\(tag)\u{201D}, which nobody wrote."))
         }
         return findings
+    }
+
+    /// Attachments are only ever added; whether their bytes are there is another matter (``SafetyWatch``).
+    private func judgeAttachments(of writes: [WriteRecord], _ note: FinalState.Note) -> [Finding] {
+        let additions = writes.filter { $0.change.kind == .attach }
+        let lost = additions.filter { $0.outcome == .acknowledged && note.attachments[$0.value] == nil }.map { write in
+            finding(.writeLost, write, "The attachment \u{201C}\(write.value)\u{201D} of \(write.note) is gone, and nobody removed it.")
+        }
+        let unknown = Set(note.attachments.keys).subtracting(additions.map(\.value)).sorted()
+        return lost
+            + unknown.map { name in
+                Finding(rule: .neverWritten, sentence: "A node shows the attachment \u{201C}\(name)\u{201D}, which nobody attached.")
+            }
     }
 
     // MARK: Words

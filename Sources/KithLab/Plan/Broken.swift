@@ -12,6 +12,10 @@ struct Broken {
         case .free(let node): repairsByKey["3disk \(node)"] = nil
         case .pause(let node): repairsByKey["4node \(node)"] = .resume(node)
         case .kill(let node), .stop(let node): repairsByKey["4node \(node)"] = .start(node)
+        case .lose(let node, _):
+            repairsByKey["3store \(node)"] = .recover(node)
+            repairsByKey["4node \(node)"] = .start(node)
+        case .recover(let node): repairsByKey["3store \(node)"] = nil
         case .resume(let node), .start(let node): repairsByKey["4node \(node)"] = nil
         case .write, .link, .clock, .move: break
         }

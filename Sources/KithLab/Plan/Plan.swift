@@ -34,6 +34,8 @@ private struct RandomWriter {
         "Bread", "Coffee", "Rent", "Dentist", "Garden", "Ideas", "Letter", "Recipe", "Train", "Books", "Birthday", "Taxes", "Bicycle",
         "Holiday", "Choir", "Lentils",
     ]
+    /// Bytes; the largest is 32 times as large.
+    private static let smallestFile = 65_536
     private static let colors = ["yellow", "green", "blue", "red", "none"]
 
     private var random: SplitMix64
@@ -88,6 +90,7 @@ private struct RandomWriter {
             let index = Int(random.next() % UInt64(tags.count))
             let tag = tags.remove(at: index)
             return .write(node: node, note: tag.note, .untag(tag.tag))
+        case .attach: return .write(node: node, note: note, .attach(bytes: Self.smallestFile << (random.next() % 6)))
         case .delete:
             // Some of what is deleted is written to all the same, by those who do not know it yet.
             if random.next() % 4 != 0 { notes.removeAll { $0 == note } }

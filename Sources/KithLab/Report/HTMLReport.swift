@@ -43,7 +43,7 @@ struct HTMLReport {
     private var header: String {
         let done = record.writes.filter { $0.outcome == "acknowledged" }.count
         let latency = LatencyChart(latencies: record.latencies)
-        let faults = record.marks.filter { [.kill, .stop, .cut, .part, .pause, .fill, .clock].contains($0.kind) }.count
+        let faults = record.marks.filter { [.kill, .stop, .cut, .part, .pause, .fill, .clock, .lose].contains($0.kind) }.count
         let bytes = record.traffic.reduce(0) { $0 + $1.bytes }
         var figures = [
             ("writes acknowledged", "\(done)"), ("things that went wrong", "\(faults)"),

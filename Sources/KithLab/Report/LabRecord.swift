@@ -10,7 +10,7 @@ public struct LabRecord: Codable, Equatable, Sendable {
     /// Something that was done to a node, or to the path between two.
     public struct Mark: Codable, Equatable, Sendable {
         public enum Kind: String, Codable, Sendable {
-            case start, stop, kill, pause, resume, cut, heal, part, join, link, clock, fill, free, move
+            case start, stop, kill, pause, resume, cut, heal, part, join, link, clock, fill, free, move, lose, recover
         }
 
         public var atMilliseconds: Int64

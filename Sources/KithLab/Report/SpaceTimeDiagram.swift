@@ -120,8 +120,8 @@ struct SpaceTimeDiagram {
         let at = axis.point(mark.atMilliseconds, lane(mark.node))
         let title = "<title>\(Markup.escape(mark.text))</title>"
         switch mark.kind {
-        case .kill: return "<path class=\"mark\" d=\"\(cross(at, 6))\">\(title)</path>"
-        case .stop, .move:
+        case .kill, .lose: return "<path class=\"mark\" d=\"\(cross(at, 6))\">\(title)</path>"
+        case .stop, .move, .recover:
             return
                 "<path class=\"mark\" d=\"\(axis.path([(mark.atMilliseconds, lane(mark.node) - 7), (mark.atMilliseconds, lane(mark.node) + 7)]))\">\(title)</path>"
         case .clock:

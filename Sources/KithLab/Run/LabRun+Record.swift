@@ -13,6 +13,10 @@ extension LabRun {
         }
         if !isConverged { findings.append(Finding(rule: .noConvergence, sentence: disagreement)) }
         stopNodes()
+        let known = state.with { $0.writes }
+        for index in findings.indices where findings[index].path.isEmpty {
+            if let write = findings[index].write { findings[index].path = path(of: write, known) }
+        }
         let ends = hosts.compactMap(readStore)
         guard isConverged, let first = ends.first else { return }
         for end in ends where end.state != first.state {
@@ -142,7 +146,7 @@ extension LabRun {
             },
             checks: CheckList(
                 nodes: hosts.count, acknowledgedWrites: writes.count { $0.outcome == .acknowledged }, isConverged: converged != nil,
-                unreadable: unreadable
+                unreadable: unreadable, safetyStatements: safety?.statements, losses: losses
             ).checks(findings),
             findings: findings, remarks: remarks)
     }
@@ -169,6 +173,8 @@ extension LabRun {
         case .move(let node): return (.move, node, nil, "\(name(node)): another address")
         case .fill(let node): return (.fill, node, nil, "\(name(node)): disk full")
         case .free(let node): return (.free, node, nil, "\(name(node)): disk freed")
+        case .lose(let node, let loss): return (.lose, node, nil, "\(name(node)): the file of its notes is \(loss.rawValue)")
+        case .recover(let node): return (.recover, node, nil, "\(name(node)): kith recover --refill")
         }
     }
 }

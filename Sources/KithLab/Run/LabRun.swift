@@ -20,6 +20,9 @@ final class LabRun {
     var remarks: [String] = []
     /// The nodes whose stores cannot be read in the end.
     var unreadable: [String] = []
+    /// Asks what is safe, if there are attachments whose bytes can be looked for.
+    private(set) var safety: SafetyWatch?
+    private(set) var losses = 0
     private var writers: [Writer] = []
     private var nextLook: Int64 = 0
 
@@ -49,19 +52,13 @@ final class LabRun {
         if scenario.trust == .household { try pairAll() } else { try introduceAll() }
         state = RunState()
         writers = hosts.map { [state] in Writer($0, state) }
+        if scenario.hasAttachments { safety = SafetyWatch(hosts, try deviceIDs(), state) }
         PrivateWorld.onStop { [state] in state.with { $0.isInterrupted = true } }
     }
 
     private func introduceAll() throws {
-        var ids: [String] = []
-        for host in hosts {
-            guard let id = try host.run(["device", "id"]).text.split(whereSeparator: \.isNewline).last else {
-                throw LabError(.software, "\(host.kith) does not say the id of its device.")
-            }
-            ids.append(String(id))
-        }
         let all = hosts
-        let known = ids
+        let known = try deviceIDs()
         let errors = RunState()
         DispatchQueue.concurrentPerform(iterations: hosts.count) { index in
             for (other, id) in known.enumerated() where other != index {
@@ -70,6 +67,15 @@ final class LabRun {
             }
         }
         if errors.isInterrupted { throw LabError(.software, "The nodes could not be told of each other (kith device add).") }
+    }
+
+    private func deviceIDs() throws -> [String] {
+        try hosts.map { host in
+            guard let id = try host.run(["device", "id"]).text.split(whereSeparator: \.isNewline).last else {
+                throw LabError(.software, "\(host.kith) does not say the id of its device.")
+            }
+            return String(id)
+        }
     }
 
     /// Clocks are right meanwhile: a token is good for ten minutes.
@@ -86,6 +92,7 @@ final class LabRun {
         let started = Date()
         let plan = Plan(scenario)
         for host in hosts { perform(.start(host.index), index: 0) }
+        safety?.start()
         for (index, step) in plan.steps.enumerated() {
             try wait(until: step.atMilliseconds)
             perform(step.action, index: index)
@@ -93,6 +100,8 @@ final class LabRun {
         try wait(until: scenario.takesMilliseconds)
         let settledFrom = try settle()
         let converged = try waitForAgreement()
+        if converged != nil { try waitForBytes() }
+        findings += safety?.finish() ?? []
         let traffic = network.traffic()
         judge(isConverged: converged != nil)
         return record(started: started, settledFrom: settledFrom, converged: converged, traffic: traffic)
@@ -151,6 +160,8 @@ final class LabRun {
         case .move(let node): try hosts[node].move()
         case .fill(let node): hosts[node].fill()
         case .free(let node): hosts[node].free()
+        case .lose(let node, let loss): try lose(node, loss)
+        case .recover(let node): try recover(node)
         }
     }
 
@@ -174,6 +185,40 @@ final class LabRun {
             if watcher.isConverged, knowsAllWrites { return state.nowMilliseconds }
         }
         return nil
+    }
+
+    /// Waits until every node has the bytes of all attachments, as long as it may take them to agree.
+    private func waitForBytes() throws {
+        guard let safety else { return }
+        let end = state.nowMilliseconds + scenario.settleMilliseconds
+        var lacking: [String] = []
+        repeat {
+            lacking = safety.lackingBytes()
+            if lacking.isEmpty { return state.with { $0.lost = [] } }
+            try wait(until: state.nowMilliseconds + 200)
+        } while state.nowMilliseconds < end
+        let words = "in which everything worked, the bytes of attachments had not arrived: \(lacking.joined(separator: ", "))."
+        findings.append(
+            Finding(rule: .noConvergence, sentence: "After \(Quantity.span(Double(scenario.settleMilliseconds))) \(words)"))
+    }
+
+    /// Takes the notes of a node away, and looks whether its commands say so.
+    private func lose(_ node: Int, _ loss: Scenario.Loss) throws {
+        writers[node].waitForAll()
+        hosts[node].stop()
+        let end = state.nowMilliseconds + Self.stopMillisecondsMax
+        while hosts[node].isRunning, state.nowMilliseconds < end { usleep(Self.tickMicroseconds) }
+        state.with { _ = $0.lost.insert(node) }
+        try hosts[node].lose(loss)
+        losses += 1
+        if let finding = hosts[node].commandThatNoticesNoLoss(loss) { findings.append(finding) }
+    }
+
+    private func recover(_ node: Int) throws {
+        // Nothing has made an empty store of it meanwhile.
+        if let finding = hosts[node].commandThatNoticesNoLoss(nil) { findings.append(finding) }
+        let answer = try hosts[node].run(["recover", "--refill"])
+        if answer.status != 0 { throw LabError(.software, "`kith recover --refill` ended with status \(answer.status): \(answer.text)") }
     }
 
     private var knowsAllWrites: Bool {
@@ -202,6 +247,13 @@ final class LabRun {
 }
 
 extension Scenario {
+    /// Whether bytes travel that can be counted.
+    var hasAttachments: Bool {
+        Plan(self).steps.contains { step in
+            if case .write(_, _, .attach) = step.action { true } else { false }
+        }
+    }
+
     /// The scenario's own time at a moment of the run.
     func moment(at milliseconds: Int64) -> Int64 {
         Int64(Double(milliseconds) * Double(lastsMilliseconds) / Double(max(1, takesMilliseconds)))

@@ -12,6 +12,10 @@ final class RunState: Sendable {
         /// Writes that are not done yet.
         var pendingWrites = 0
         var isInterrupted = false
+        /// The files that writes attach, by name.
+        var files: [String: LabFile] = [:]
+        /// The nodes whose notes were taken away and are not all back.
+        var lost: Set<Int> = []
     }
 
     private let data = Mutex(Data())

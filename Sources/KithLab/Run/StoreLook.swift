@@ -15,6 +15,25 @@ struct StoreLook: Sendable {
         var color: Int64
     }
 
+    /// An attachment that a node shows, by its name in the row and that of its content.
+    struct Attachment: Sendable {
+        let note: String
+        let name: String
+        let content: String
+    }
+
+    /// The attachments of the notes that a node shows; `nil` if they cannot be read right now.
+    static func attachments(_ file: URL) -> [Attachment]? {
+        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(2)
+        return try? DatabaseQueue(path: file.path, configuration: configuration).read { db in
+            let sql = "SELECT lower(hex(note)), name, file FROM attachment WHERE note IN (SELECT id FROM note) ORDER BY note, id"
+            return try GRDB.Row.fetchAll(db, sql: sql).map { Attachment(note: $0[0], name: $0[1], content: $0[2] ?? "") }
+        }
+    }
+
     /// - Returns: `nil` if there is no store yet, or it cannot be read right now.
     static func take(_ file: URL, note: String? = nil) -> StoreLook? {
         guard FileManager.default.fileExists(atPath: file.path) else { return nil }

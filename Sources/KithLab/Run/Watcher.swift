@@ -26,6 +26,13 @@ struct Watcher {
     /// Which node each replica is; a node that takes a new identity has several.
     private(set) var owners: [ReplicaID: Int] = [:]
     private var commitIndexes: [Dot: Int] = [:]
+    /// Where commits are by now; a store that is refilled gets them a second time.
+    private var seen: Set<Place> = []
+
+    private struct Place: Hashable {
+        let dot: Dot
+        let node: Int
+    }
 
     init(nodes: Int) {
         vectors = Array(repeating: VersionVector(), count: nodes)
@@ -42,6 +49,7 @@ struct Watcher {
             for entry in look.vector.entries where owners[entry.replica] == node {
                 for sequence in (vectors[node][entry.replica] + 1)..<(max(entry.sequence, vectors[node][entry.replica]) + 1) {
                     let dot = Dot(replica: entry.replica, sequence: sequence)
+                    guard commitIndexes[dot] == nil else { continue }
                     commitIndexes[dot] = commits.count
                     commits.append(Commit(dot: dot, node: node, atMilliseconds: milliseconds, vector: look.vector))
                 }
@@ -59,6 +67,7 @@ struct Watcher {
     }
 
     private mutating func arrive(_ dot: Dot, _ node: Int, _ look: StoreLook, _ milliseconds: Int64) {
+        guard seen.insert(Place(dot: dot, node: node)).inserted else { return }
         var isMerge = false
         if let index = commitIndexes[dot], let own = look.replica { isMerge = commits[index].vector[own] < look.vector[own] }
         arrivals.append(Arrival(dot: dot, node: node, atMilliseconds: milliseconds, isMerge: isMerge))

@@ -31,6 +31,9 @@ final class Writer: Sendable {
         }
     }
 
+    /// Returns once the writes that were asked for are done.
+    func waitForAll() { queue.sync {} }
+
     private func perform(_ index: Int, _ note: String, _ change: Scenario.Change) -> WriteRecord {
         var write = WriteRecord(index: index, node: host.index, note: note, change: change, startedMilliseconds: run.nowMilliseconds)
         defer { write.endedMilliseconds = run.nowMilliseconds }
@@ -39,12 +42,22 @@ final class Writer: Sendable {
             write.outcome = .refused("the note was not made yet")
             return write
         }
+        var file: URL?
+        if case .attach(let bytes) = change {
+            guard let made = host.makeFile(LabFile(name: write.value, bytes: bytes)) else {
+                write.outcome = .refused("the lab could not make the file")
+                return write
+            }
+            run.with { $0.files[write.value] = LabFile(name: write.value, bytes: bytes) }
+            file = made
+        }
+        defer { if let file { try? FileManager.default.removeItem(at: file) } }
         let before = StoreLook.take(host.notes, note: id)
         write.before = before?.vector ?? VersionVector()
         write.shownBefore = shown(before?.note, change)
         let result: (status: Int32, text: String)
         do {
-            result = try host.run(arguments(id ?? "", change), environment: environment(change), isWrite: true)
+            result = try host.run(arguments(id ?? "", change, file), environment: environment(change), isWrite: true)
         } catch {
             write.outcome = .refused(error.message)
             return write
@@ -73,7 +86,7 @@ final class Writer: Sendable {
         }
     }
 
-    private func arguments(_ id: String, _ change: Scenario.Change) -> [String] {
+    private func arguments(_ id: String, _ change: Scenario.Change, _ file: URL?) -> [String] {
         switch change {
         case .add(let title): ["note", "add", title]
         case .title(let title): ["note", "edit", id, "--title", title]
@@ -82,6 +95,7 @@ final class Writer: Sendable {
         case .tag(let tag): ["note", "edit", id, "--add-tag", tag]
         case .untag(let tag): ["note", "edit", id, "--remove-tag", tag]
         case .delete: ["note", "rm", id]
+        case .attach: ["note", "attach", id, file?.path ?? ""]
         }
     }
 

@@ -4,6 +4,8 @@ public struct Scenario: Equatable, Sendable {
     public static let nodesMax = 12
     /// More steps than these, workloads counted out, are refused.
     public static let stepsMax = 20_000
+    /// A larger attachment is refused: the lab makes its bytes anew to compare them.
+    public static let attachmentBytesMax = 64_000_000
 
     public struct Node: Equatable, Sendable {
         public var name: String
@@ -75,10 +77,20 @@ public struct Scenario: Equatable, Sendable {
         case tag(String)
         case untag(String)
         case delete
+        /// A file of so many bytes, which no other one equals.
+        case attach(bytes: Int)
 
         public enum Kind: String, CaseIterable, Sendable {
-            case add, title, line, color, tag, untag, delete
+            case add, title, line, color, tag, untag, delete, attach
+
+            /// What is drawn where a scenario names no kinds.
+            static let usual = allCases.filter { $0 != .attach }
         }
+    }
+
+    /// What happens to the file of the notes.
+    public enum Loss: String, Sendable {
+        case emptied, missing
     }
 
     public enum Action: Equatable, Sendable {
@@ -102,6 +114,10 @@ public struct Scenario: Equatable, Sendable {
         /// Fills the disk of a node, frees it.
         case fill(Int)
         case free(Int)
+        /// Takes the notes of a node away, after its orderly end.
+        case lose(Int, Loss)
+        /// Lets the other nodes refill it.
+        case recover(Int)
     }
 
     public struct Event: Equatable, Sendable {

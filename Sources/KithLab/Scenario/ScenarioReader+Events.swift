@@ -37,7 +37,7 @@ extension ScenarioReader {
     private static let ofNodes: [(String, @Sendable (Int) -> Scenario.Action)] = [
         ("cut", { .cut($0) }), ("heal", { .heal($0) }), ("start", { .start($0) }), ("stop", { .stop($0) }), ("kill", { .kill($0) }),
         ("pause", { .pause($0) }), ("resume", { .resume($0) }), ("fill", { .fill($0) }), ("free", { .free($0) }),
-        ("move", { .move($0) }),
+        ("move", { .move($0) }), ("empty", { .lose($0, .emptied) }), ("remove", { .lose($0, .missing) }), ("recover", { .recover($0) }),
     ]
 
     private static let ofPairs: [(String, @Sendable (Scenario.Pair) -> Scenario.Action)] = [
@@ -50,8 +50,8 @@ extension ScenarioReader {
         let note = fields.take("note").flatMap(text)
         var changes: [Scenario.Change] = []
         for kind in Scenario.Change.Kind.allCases {
-            guard let value = fields.take(kind.rawValue), let text = text(value) else { continue }
-            changes.append(Scenario.Change(kind, text))
+            guard let value = fields.take(kind.rawValue), let change = change(kind, value) else { continue }
+            changes.append(change)
         }
         let isComplete = reject(fields)
         if on.isEmpty, isComplete { report(node, "\u{201C}on\u{201D} is missing: say on which node.") }
@@ -68,21 +68,29 @@ extension ScenarioReader {
         }
         return on.flatMap { node in changes.map { .write(node: node, note: note, $0) } }
     }
+
+    private func change(_ kind: Scenario.Change.Kind, _ value: Yams.Node) -> Scenario.Change? {
+        if kind == .attach {
+            guard let bytes = quantity(value, Quantity.bytes, "a size such as 300KB") else { return nil }
+            if bytes > Double(Scenario.attachmentBytesMax) {
+                report(value, "An attachment of a scenario has at most \(Quantity.size(Scenario.attachmentBytesMax)).")
+            }
+            return .attach(bytes: Int(bytes))
+        }
+        guard let text = text(value) else { return nil }
+        return switch kind {
+        case .add: .add(title: text)
+        case .title: .title(text)
+        case .line: .line(text)
+        case .color: .color(text)
+        case .tag: .tag(text)
+        case .untag: .untag(text)
+        case .delete, .attach: .delete
+        }
+    }
 }
 
 extension Scenario.Change {
-    init(_ kind: Kind, _ text: String) {
-        switch kind {
-        case .add: self = .add(title: text)
-        case .title: self = .title(text)
-        case .line: self = .line(text)
-        case .color: self = .color(text)
-        case .tag: self = .tag(text)
-        case .untag: self = .untag(text)
-        case .delete: self = .delete
-        }
-    }
-
     var kind: Kind {
         switch self {
         case .add: .add
@@ -92,6 +100,7 @@ extension Scenario.Change {
         case .tag: .tag
         case .untag: .untag
         case .delete: .delete
+        case .attach: .attach
         }
     }
 }

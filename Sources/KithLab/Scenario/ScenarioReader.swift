@@ -178,6 +178,6 @@ public final class ScenarioReader {
         }
         return Scenario.Workload(
             nodes: by, everyMilliseconds: every, fromMilliseconds: from, untilMilliseconds: max(from, until),
-            kinds: kinds ?? Scenario.Change.Kind.allCases)
+            kinds: kinds ?? Scenario.Change.Kind.usual)
     }
 }

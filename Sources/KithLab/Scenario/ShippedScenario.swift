@@ -15,6 +15,8 @@ public struct ShippedScenario: Sendable {
         .init("disk", PackageResources.disk_yaml),
         .init("clocks", PackageResources.clocks_yaml),
         .init("cables", PackageResources.cables_yaml),
+        .init("attachments", PackageResources.attachments_yaml),
+        .init("refill", PackageResources.refill_yaml),
         .init("star", PackageResources.star_yaml),
         .init("chain", PackageResources.chain_yaml),
         .init("mesh", PackageResources.mesh_yaml),

@@ -1,15 +1,19 @@
 import KithSync
 
-/// An attachment that visible rows show and that is here, with the members that said they have it, too.
+/// An attachment that visible rows show, whether or not it is here, with the members that said they have it.
 public struct HeldAttachment: Hashable, Sendable {
     public let id: AttachmentID
+    /// 0 if it is not here and its size is not known yet.
     public let sizeBytes: Int64
+    /// Whether it is here, whole.
+    public let isHere: Bool
     /// Device ids, see ``Member/device``.
     public let holders: [[UInt8]]
 
-    public init(id: AttachmentID, sizeBytes: Int64, holders: [[UInt8]]) {
+    public init(id: AttachmentID, sizeBytes: Int64, isHere: Bool, holders: [[UInt8]]) {
         self.id = id
         self.sizeBytes = sizeBytes
+        self.isHere = isHere
         self.holders = holders
     }
 }
@@ -59,7 +63,7 @@ extension KithStore {
         try write { _, state in try HoldingRecords(connection: state.ledger.connection).note(news, of: device) }
     }
 
-    /// The attachments that visible rows show and that are here, each with the members that said they have it, too.
+    /// The attachments that visible rows show, here or not, each with the members that said they have it.
     public func heldAttachments() throws -> [HeldAttachment] {
         let tables = writer.declarations.tables.filter { !$0.attachments.isEmpty }
         if tables.isEmpty || attachments == nil { return [] }
@@ -84,9 +88,11 @@ extension KithStore {
 
     private func held(_ shown: [AttachmentID], _ ledger: RowLedger) throws -> [HeldAttachment] {
         let records = HoldingRecords(connection: ledger.connection)
-        return try Set(shown).sorted().compactMap { id in
-            guard case .present(let file)? = attachments?.state(id) else { return nil }
-            return HeldAttachment(id: id, sizeBytes: file.sizeBytes, holders: try records.holders(of: id))
+        return try Set(shown).sorted().map { id in
+            let state = attachments?.state(id)
+            var isHere = false
+            if case .present = state { isHere = true }
+            return HeldAttachment(id: id, sizeBytes: state?.sizeBytes ?? 0, isHere: isHere, holders: try records.holders(of: id))
         }
     }
 }

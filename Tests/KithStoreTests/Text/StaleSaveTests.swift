@@ -20,6 +20,20 @@ struct StaleSaveTests {
         #expect(merged.hasSuffix("remote 19\n"))
     }
 
+    @Test func `what a stale save meets on its own device is merged and no place in conflict, and what it meets elsewhere is one`() throws {
+        let pair = try TextPair("Train: 9:00\n")
+        let base = try pair.a.version()
+        try pair.a.save("Train: 10:30\n")
+        try pair.a.save("Train: 8:15\n", base: base)
+        // It was transformed before anybody saw it: for all others it was written after the first.
+        #expect(try pair.meet() == "Train: 10:30815\n")
+        for store in [pair.a, pair.b] { #expect(try store.store.conflicts().isEmpty) }
+        try pair.b.save("Train: noon\n")
+        try pair.a.save("Train: midnight\n", base: base)
+        try pair.meet()
+        for store in [pair.a, pair.b] { #expect(try store.store.conflicts().count == 1) }
+    }
+
     @Test func `kith_text merges in SQL, with the text that was loaded as the base`() throws {
         let store = try TextStore(1)
         try store.insert("one two three")
