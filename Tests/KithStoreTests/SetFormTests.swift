@@ -61,7 +61,8 @@ struct SetFormTests {
     @Test("what a savepoint takes back is not written, and rows that move or are replaced are found", arguments: [Backend.memory, .pool])
     func savepoints(backend: Backend) throws {
         let store = try Self.store(backend)
-        try store.execute(#"INSERT INTO note (rowid, id, tags) VALUES (1, ?, '["a"]'), (2, ?, '["c"]'), (3, ?, '[]')"#, [key(1), key(2), key(3)])
+        try store.execute(
+            #"INSERT INTO note (rowid, id, tags) VALUES (1, ?, '["a"]'), (2, ?, '["c"]'), (3, ?, '[]')"#, [key(1), key(2), key(3)])
         try store.database.write { db in
             try db.inSavepoint {
                 try db.execute(sql: #"UPDATE note SET tags = '["y","x"]' WHERE id = ?"#, arguments: [key(1)])
@@ -109,7 +110,8 @@ struct SetFormTests {
 
     @Test("sets that were there before Kith came get the form, too, and an empty column of an older row does not")
     func adopted() throws {
-        let store = try Self.store(.queue, #"INSERT INTO note VALUES (x'00000000000000000000000000000001', 't', '["b","a"]', '["2","1"]');"#)
+        let store = try Self.store(
+            .queue, #"INSERT INTO note VALUES (x'00000000000000000000000000000001', 't', '["b","a"]', '["2","1"]');"#)
         #expect(try Self.tags(store) == [#"["a","b"]"#])
         try Self.expectSameLook(store)
     }

@@ -21,6 +21,8 @@ final class Connection {
     var rulesMayRaise = false
     /// Whether writes fire triggers.
     private(set) var firesTriggers = true
+    /// What is done before a statement is prepared.
+    private var beforePreparing: (() -> Void)?
 
     /// A connection that keeps its own statements until ``finalizeStatements()``.
     init(_ handle: OpaquePointer) {
@@ -64,6 +66,7 @@ final class Connection {
 
     /// Runs `sql`, which may be several statements.
     func execute(_ sql: String) throws(SQLiteError) {
+        beforePreparing?()
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         if code != SQLITE_OK { throw SQLiteError(handle, code: code, sql: sql) }
     }
@@ -75,6 +78,16 @@ final class Connection {
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         try statement("BEGIN DEFERRED").run()
         defer { try? statement("COMMIT").run() }
+        return try body()
+    }
+
+    /// Runs `body`, which prepares many statements, on the connection of `db`.
+    ///
+    /// For each column that a statement reads, GRDB's authorizer copies the region of all that was read since it prepared a statement
+    /// itself. One of its own before each of ours keeps that region small, which halves the time in which a store opens.
+    func preparingMany<Result>(_ db: Database, _ body: () throws -> Result) rethrows -> Result {
+        beforePreparing = { _ = try? db.makeStatement(sql: "SELECT 1") }
+        defer { beforePreparing = nil }
         return try body()
     }
 
@@ -172,7 +185,10 @@ final class Connection {
     }
 
     private func prepare(_ sql: String) throws(SQLiteError) -> Statement {
-        guard let database else { return try Statement(handle, sql) }
+        guard let database else {
+            beforePreparing?()
+            return try Statement(handle, sql)
+        }
         do {
             let cached = try database.cachedStatement(sql: sql)
             sqlite3_reset(cached.sqliteStatement)

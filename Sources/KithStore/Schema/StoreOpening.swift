@@ -5,6 +5,7 @@ import KithSync
 
 /// Prepares a database for synchronisation: sidecar tables, functions, triggers.
 struct StoreOpening {
+    private let db: Database
     private let connection: Connection
     private let options: KithStore.Options
     private let signal: CommitSignal
@@ -15,6 +16,7 @@ struct StoreOpening {
         guard let handle = db.sqliteConnection else {
             throw StoreError(.notAStore, "The database is closed.")
         }
+        self.db = db
         connection = Connection(handle)
         connection.waitsByCallback = db.configuration.waitsByCallback
         self.options = options
@@ -24,7 +26,7 @@ struct StoreOpening {
 
     func open(_ tables: [TrackedTable]) throws -> WriterState {
         try connection.keepingLastInsertedRowID {
-            try connection.waitingForOthers { try prepareWhole(tables) }
+            try connection.preparingMany(db) { try connection.waitingForOthers { try prepareWhole(tables) } }
         }
     }
 
