@@ -24,6 +24,11 @@ struct Workload: Sendable {
         olderTables = older.map { [tables] older in tables.map { $0.known(in: older) } }
     }
 
+    /// Whether tables have constraints or triggers that may refuse what a merge brings.
+    var hasRules: Bool { tables.contains(where: \.mayRefuse) || olderTables?.contains(where: \.mayRefuse) == true }
+    /// The tables that triggers fill, in either version.
+    var filled: [String] { Set(template.filled + (olderTemplate?.filled ?? [])).sorted() }
+
     /// What a machine has that was just set up with the app as it is, or with its older version.
     func template(isOld: Bool) -> StoreTemplate {
         if isOld, let olderTemplate { olderTemplate } else { template }

@@ -65,6 +65,7 @@ extension Simulation {
     /// A slice was applied: vector, clock and rows moved together, in one observation.
     func checkApplied(_ slice: Slice, _ summary: StoreSummary, _ node: SimulatedNode) throws {
         let before = node.known
+        try noteRefusals(node)
         let received = learnRows(of: slice, node)
         var unmoved = node.summary.vector
         if let own = try checkFolding(received, summary, node) { unmoved.insert(own) }
@@ -134,6 +135,7 @@ extension Simulation {
 
     /// Compares what the node shows with what it must show.
     func checkRows(_ keys: [RowKey], _ node: SimulatedNode) throws {
+        try noteRefusals(node)
         guard let store = node.store, !keys.isEmpty else { return }
         try checkInvariants(keys, node)
         let reader = NodeReader(store: store, database: node.database, tables: node.tables)
@@ -166,9 +168,14 @@ extension Simulation {
         let table = node.tables[key.table]
         var expected: [AlternativeValue] = []
         for (index, column) in view.columns.enumerated() where table.columns[index].isKnown {
-            guard case .register(let writes) = column, writes.count > 1 else { continue }
-            expected += RowView.alternatives(writes)
-                .map { AlternativeValue(column: table.columns[index].name, dot: $0.stamp.dot, value: $0.value) }
+            let name = table.columns[index].name
+            switch column {
+            case .register(let writes) where writes.count > 1:
+                expected += RowView.alternatives(writes).map { AlternativeValue(column: name, dot: $0.stamp.dot, value: $0.value) }
+            case .counter(let counter) where !counter.found.isEmpty:
+                expected += counter.alternatives.map { AlternativeValue(column: name, dot: $0.stamp.dot, value: .integer($0.amount)) }
+            default: continue
+            }
         }
         let actual = kept.map { AlternativeValue(column: $0.column, dot: $0.stamp.dot, value: $0.value) }
         guard expected.sorted() == actual.sorted() else {

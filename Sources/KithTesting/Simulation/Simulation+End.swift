@@ -93,6 +93,7 @@ extension Simulation {
         try checkDigests()
         try checkSizes()
         try checkTexts()
+        try checkAside()
         try checkBootstrap(from: members[random.int(in: 0...members.count - 1)])
     }
 
@@ -150,6 +151,7 @@ extension Simulation {
         guard case .applied(let summary) = try freshStore.apply(delta) else {
             throw Violation(.wrongBootstrap, "A new node cannot take everything from \(source.name).")
         }
+        try noteRefusals(fresh)
         var expected = source.summary.vector
         let own = try checkFolding(learnRows(of: delta, fresh), summary, fresh)
         if let own { expected.insert(own) }
