@@ -50,11 +50,12 @@ public struct SimulatedSchema: Sendable {
         self.init(tables: tables) { database in try Self.execute(sql, in: database) }
     }
 
-    /// The tables that `sql` creates and `update` changes. The older version of the app made those of `sql` alone, and declared `olderTables`.
+    /// The tables that `sql` creates and `update` changes, without Kith's triggers, so that it may drop columns and build tables anew. The older version of the app made those of `sql` alone, and declared `olderTables`.
     public init(sql: String, olderTables: [TrackedTable], update: String, tables: [TrackedTable]) {
         self.init(tables: tables) { database in
             let isEmpty = try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") == 0 }
             if isEmpty { try Self.execute(sql, in: database) }
+            try database.write { db in for table in olderTables { try KithStore.removeTriggers(of: table.name, in: db) } }
             try Self.execute(update, in: database)
         }
         older = Version(tables: olderTables) { database in try Self.execute(sql, in: database) }

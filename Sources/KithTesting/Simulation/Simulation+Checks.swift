@@ -202,21 +202,27 @@ extension Simulation {
         }
     }
 
-    /// Stores that know the same held something else, and mended it: only rows that a lie was about.
+    /// Stores that know the same held something else, and mended it: only rows that a lie was about, or of which an update has dropped a
+    /// column. What these show stays as it is.
     func checkMended(_ positions: [SlicePosition], _ node: SimulatedNode) throws {
         guard let store = node.store else { return }
         let summary = try store.summary()
         if let head = summary.head(of: summary.replica), head.dot.sequence > node.summary.vector[summary.replica] {
             try ledger.recordMending(head, node: node.index)
         }
+        var dropped: [RowKey] = []
         for position in positions {
             guard let table = ledger.table(position.table), let key = ledger.key(table, position.row) else { continue }
+            if workload.tablesLosingColumns.contains(table) {
+                dropped.append(key)
+                continue
+            }
             guard taint.covers(key) else {
                 throw Violation(
                     .wrongState, "\(node.name) mends \(workload.tables[table].name) \(key.row), which no lie was about.")
             }
         }
-        try moved(node, to: summary, besides: [])
+        try moved(node, to: summary, besides: dropped)
     }
 
     /// What failed or was rolled back left nothing behind.
