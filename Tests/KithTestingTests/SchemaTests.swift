@@ -101,8 +101,45 @@ import Testing
 
     @Test(
         arguments: [
-            (TrackedTable("note"), "DROP COLUMN title", "KithStore.removeTriggers"),
-            (TrackedTable("note", key: Key("title")), "ADD COLUMN more TEXT", "a natural key cannot change"),
+            "ALTER TABLE note ADD COLUMN rank INTEGER NOT NULL DEFAULT 4; ALTER TABLE note DROP COLUMN old;",
+            """
+            CREATE TABLE built (id BLOB PRIMARY KEY NOT NULL, rank INTEGER NOT NULL DEFAULT 4, title TEXT NOT NULL DEFAULT 'none');
+            INSERT INTO built (id, title) SELECT id, coalesce(title, 'none') FROM note;
+            DROP TABLE note;
+            ALTER TABLE built RENAME TO note;
+            """,
+        ])
+    func `an update drops columns and builds tables anew, and no row goes with them`(update: String) throws {
+        var simulator = try KithSimulator(
+            SimulatedSchema(
+                sql: Self.note("title TEXT NOT NULL DEFAULT 'none', old TEXT"),
+                olderTables: [TrackedTable("note", deletePolicy: .deleteWins)],
+                update: update, tables: [TrackedTable("note", deletePolicy: .deleteWins)]))
+        simulator.nodeCount = 3
+        simulator.commitCount = 25
+        simulator.faults = [.oldVersion, .lostConnection, .crash, .foundRows]
+        simulator.faultRates = [.oldVersion: 0.1]
+        let failures = simulator.failures(seeds: 0..<12)
+        #expect(failures.isEmpty, "\(failures)")
+    }
+
+    @Test func `a migration of an app's own that drops a column is told what to call first`() throws {
+        var schema = SimulatedSchema(tables: [TrackedTable("note")]) { database in
+            try database.write { db in
+                if try !db.tableExists("note") { try db.execute(sql: Self.note("title TEXT, rest TEXT")) }
+                try db.execute(sql: "ALTER TABLE note DROP COLUMN title")
+            }
+        }
+        schema.older = .init(tables: [TrackedTable("note")]) { database in
+            try database.write { try $0.execute(sql: Self.note("title TEXT, rest TEXT")) }
+        }
+        let error = #expect(throws: SchemaError.self) { try KithSimulator(schema) }
+        #expect(error?.message.contains("KithStore.removeTriggers") == true, "\(error?.message ?? "")")
+    }
+
+    @Test(
+        arguments: [
+            (TrackedTable("note", key: Key("title")), "ADD COLUMN more TEXT", "a natural key cannot change")
         ])
     func `an update that cannot be taken over says why`(table: TrackedTable, change: String, part: String) throws {
         let schema = SimulatedSchema(

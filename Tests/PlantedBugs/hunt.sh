@@ -7,7 +7,10 @@ seeds=${2:-500}
 bugs=$(dirname "$0")/bugs.txt
 [ $# -gt 2 ] && shift 2 || set -- $(sed -n 's/^bug \([^:]*\): .*/\1/p' "$bugs")
 for name; do
-    answer=$(KITH_PLANTED_BUG=$name timeout 600 "$simulator" --seeds "$seeds" --nodes 4 --ops 60 --stop 2>&1 < /dev/null)
+    options=$(sed -n "s|^with $name: ||p" "$bugs" | sed "s|@|$(dirname "$0")|g")
+    # The options are words.
+    # shellcheck disable=SC2086
+    answer=$(KITH_PLANTED_BUG=$name timeout 600 "$simulator" $options --seeds "$seeds" --nodes 4 --ops 60 --stop 2>&1 < /dev/null)
     status=$?
     last=$(echo "$answer" | tail -n 1)
     case $status,$last in

@@ -34,7 +34,7 @@ public func composed(_ text: [UInt8]) -> [UInt8] {
 def plants(text):
     """Yields names, path, original and replacement."""
     for block in text.strip().split("\n\n")[1:]:
-        lines = block.split("\n")
+        lines = [line for line in block.split("\n") if not line.startswith("with ")]
         names = [line[4:].split(":")[0] for line in lines if line.startswith("bug ")]
         yield (names, lines[len(names)],
                "\n".join(line[1:] for line in lines if line.startswith("-")),

@@ -57,8 +57,17 @@ struct SchemaFile {
 
     private var schema: SimulatedSchema {
         let declared = declarations(tables)
-        guard let update else { return SimulatedSchema(sql: sql, tables: declared) }
-        return SimulatedSchema(sql: sql, olderTables: declarations(update.olderTables), update: update.sql, tables: declared)
+        var schema =
+            if let update {
+                SimulatedSchema(sql: sql, olderTables: declarations(update.olderTables), update: update.sql, tables: declared)
+            } else {
+                SimulatedSchema(sql: sql, tables: declared)
+            }
+        schema.filled = options.filled.compactMap { rule in
+            let parts = rule.split(separator: "=", maxSplits: 1)
+            return parts.count == 2 ? FilledTable(String(parts[0]), holds: String(parts[1])) : nil
+        }
+        return schema
     }
 
     /// Which tables take part, and what of the file does not.
@@ -97,6 +106,9 @@ struct SchemaFile {
         let participants = tables.filter(\.takesPart)
         for name in options.deleteWins where !participants.contains(where: { $0.name == name }) {
             throw LabError(.usage, "--delete-wins \(name): \(noTable(name))")
+        }
+        for rule in options.filled where !tables.contains(where: { !$0.takesPart && rule.hasPrefix($0.name + "=") }) {
+            throw LabError(.usage, "--filled \(rule): write TABLE=QUERY, with a table that does not synchronise itself.")
         }
         var kinds: [String: String] = [:]
         for (option, names) in [

@@ -28,7 +28,9 @@ extension SimulatorOptions {
           --key TABLE.COLUMN      a column that names the row: rows with the same value
                                   are one row (several columns: in their order)
           --delete-wins TABLE     deletions win over edits of the same time
-                                  (these five may be given several times)
+          --filled TABLE=QUERY    a table that triggers fill: its rows are those of the
+                                  query, always
+                                  (these six may be given several times)
           --nodes N               machines of a run, up to \(Script.nodesMax) (default: 5)
           --seeds N               runs (default: 100)
           --first SEED            the seed of the first run (default: 0)

@@ -19,6 +19,8 @@ public struct SimulatorOptions {
     var texts: [String] = []
     var keys: [String] = []
     var deleteWins: [String] = []
+    /// `TABLE=QUERY`.
+    var filled: [String] = []
     var printsTrace = false
     var printsHashes = false
     var reportsScale = false
@@ -65,6 +67,7 @@ public struct SimulatorOptions {
         case text = "--text"
         case key = "--key"
         case deleteWins = "--delete-wins"
+        case filled = "--filled"
         case nodes = "--nodes"
         case seeds = "--seeds"
         case first = "--first"
@@ -111,6 +114,7 @@ public struct SimulatorOptions {
         case .text: texts.append(value)
         case .key: keys.append(value)
         case .deleteWins: deleteWins.append(value)
+        case .filled: filled.append(value)
         case .faults: try setFaults(value)
         case .trace, .hash, .stop, .report: break
         }
@@ -153,7 +157,7 @@ public struct SimulatorOptions {
     // MARK: Options together
 
     /// Those that say what the app's tables are.
-    private static let ofSchema: [Option] = [.schema, .update, .set, .counter, .text, .key, .deleteWins]
+    private static let ofSchema: [Option] = [.schema, .update, .set, .counter, .text, .key, .deleteWins, .filled]
 
     private func checkTogether(_ given: [String]) throws(LabError) {
         func those(_ isMeant: (String) -> Bool) -> String? {
@@ -208,7 +212,9 @@ public struct SimulatorOptions {
         for (option, path) in [(Option.schema, schemaPath), (.update, updatePath)] {
             if let path { words += [option.rawValue, path] }
         }
-        for (option, values) in [(Option.set, sets), (.counter, counters), (.text, texts), (.key, keys), (.deleteWins, deleteWins)] {
+        for (option, values) in [
+            (Option.set, sets), (.counter, counters), (.text, texts), (.key, keys), (.deleteWins, deleteWins), (.filled, filled),
+        ] {
             for value in values { words += [option.rawValue, value] }
         }
         return words

@@ -30,7 +30,7 @@ extension TextCells {
                 if !outcome.rejected.isEmpty || !outcome.pending.isEmpty { return "its history cannot be replayed" }
                 if replayed.version != opened.document.version { return "its history leads to another version" }
                 if replayed.text != opened.document.text { return "it shows another text than its history gives" }
-                let isListed = try MergedTexts(ledger: archive.ledger).contains(key)
+                let isListed = try MergedTexts(ledger: archive.ledger).contains(key.of(state))
                 return try isListed || replayed.conflicts().conflicts.isEmpty
                     ? nil : "two machines changed a place of it at once, and the list of conflicts does not have it"
             }

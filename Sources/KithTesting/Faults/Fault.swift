@@ -35,6 +35,8 @@ public enum Fault: String, Hashable, Sendable, CaseIterable {
     case clone
     /// Some machines run an older version of the app, and are updated in the middle. Only for schemas that have one.
     case oldVersion = "old-version"
+    /// Some machines begin with rows in their tables, equal, overlapping or different ones; some of these machines begin later.
+    case foundRows = "found-rows"
     /// Deleted rows are thrown away for good once all members have heard of them.
     case garbage
     /// A machine is no longer a member.
@@ -72,7 +74,7 @@ public enum Fault: String, Hashable, Sendable, CaseIterable {
     var percent: Int {
         switch self {
         case _ where needsDisks: 10
-        case .garbage, .revocation, .oldVersion, .nap, .split, .swizzle: 15
+        case .garbage, .revocation, .oldVersion, .nap, .split, .swizzle, .foundRows: 15
         default: 50
         }
     }

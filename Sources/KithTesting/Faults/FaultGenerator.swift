@@ -89,6 +89,7 @@ struct FaultGenerator {
             if isRevoked { return [] }
             isRevoked = true
             return [.revoke(a)]
+        case .foundRows: return []
         case .forgery:
             return [.forge(from: a, to: b)]
         case .damage:

@@ -14,6 +14,13 @@ struct LiveQuery {
         self.probe = probe
     }
 
+    /// - Parameter filled: a table that triggers of the app fill.
+    init(filled: String, _ probe: ObservationProbe) {
+        table = filled
+        sql = "SELECT * FROM \(quoted(filled))"
+        self.probe = probe
+    }
+
     /// Whether it shows what a query made now gets. Reads the table again if it was told of a change since the last time, as an
     /// observation does.
     mutating func isFresh(_ db: Database) throws -> Bool {

@@ -15,13 +15,19 @@ final class SimulatedNode {
     /// A node that is no longer a member.
     var isRevoked = false
     private let identities: ReplicaIDSource
+    /// What stood in its tables before they were tracked.
+    private(set) var foundRows: FoundRows
     private let disk: NodeDisk
     /// `nil` while the process does not run.
     private(set) var store: KithStore?
     /// An observer of each tracked table, in order.
     let probes: [ObservationProbe]
+    /// An observer of each table that triggers of the app fill.
+    private let filledProbes: [ObservationProbe]
     /// What an app on this node shows that observes each of its tables.
     var liveQueries: [LiveQuery] = []
+    /// The rows that a rule of the app refuses here.
+    var refused: Set<RowKey> = []
     /// The machine sleeps, with its process as it was.
     var isAsleep = false
     /// What the node's user has open.
@@ -65,22 +71,34 @@ final class SimulatedNode {
         let isOld: Bool
     }
 
-    /// - Parameter inMemory: whether the disk is never copied, restored or left as a crash leaves it.
+    /// - Parameters:
+    ///   - inMemory: whether the disk is never copied, restored or left as a crash leaves it.
+    ///   - found: what stands in its tables before they are tracked.
+    ///   - isLate: whether its process is started later.
     init(
-        index: Int, workload: Workload, seed: UInt64, isOld: Bool = false, inMemory: Bool = true,
+        index: Int, workload: Workload, seed: UInt64, isOld: Bool = false, inMemory: Bool = true, found: [RowWrite] = [],
+        isLate: Bool = false,
         characters: CharacterSource = CharacterSource(.typed)
     ) throws {
         self.index = index
         editor = TextEditor(characters)
         self.workload = workload
+        foundRows = FoundRows(found)
         self.isOld = isOld && workload.olderTables != nil
         identities = ReplicaIDSource(seed: seed, node: index)
         clock.milliseconds = ClockCourse.epochMilliseconds
         probes = workload.tables.map { ObservationProbe(table: $0.name) }
+        filledProbes = workload.filled.map { ObservationProbe(table: $0) }
         disk = try NodeDisk(inMemory: inMemory)
         summary = StoreSummary(replica: ReplicaID(high: 0, low: 0), heads: [], clock: .zero)
-        try workload.template(isOld: self.isOld).copy(to: disk.database)
-        try start()
+        let template = workload.template(isOld: self.isOld)
+        if foundRows.concern(tables) {
+            try template.copyUntracked(to: disk.database)
+            try foundRows.put(into: disk.database, tables)
+        } else {
+            try template.copy(to: disk.database)
+        }
+        if !isLate { try start() }
         disk.faults?.settle()
         noteDurable()
     }
@@ -92,6 +110,8 @@ final class SimulatedNode {
     var tables: [WorkloadTable] {
         if isOld, let older = workload.olderTables { older } else { workload.tables }
     }
+    /// The tables that triggers of the app fill.
+    var filled: [String] { workload.template(isOld: isOld).filled }
     var database: any DatabaseWriter { disk.database }
     var name: String { nodeName(index) }
     /// Whom the others take this node for, whatever replica it is.
@@ -116,8 +136,10 @@ final class SimulatedNode {
         summary = try store.renewIdentity(from: StoreTemplate.replica)
         self.store = store
         firstSentinel = disk.sentinel()
-        for probe in probes { database.add(transactionObserver: probe, extent: .observerLifetime) }
+        for probe in probes + filledProbes { database.add(transactionObserver: probe, extent: .observerLifetime) }
         liveQueries = zip(tables, probes).filter(\.0.isKnown).map { LiveQuery($0, $1) }
+        let filled = filled
+        liveQueries += filledProbes.filter { filled.contains($0.table) }.map { LiveQuery(filled: $0.table, $0) }
         // After a loss of power it first has to be found out which moment this is.
         if !hasLostPower { noteMoment() }
     }
@@ -135,6 +157,7 @@ final class SimulatedNode {
     func update() throws {
         isOld = false
         try version.migrate(database)
+        if !hasLostPower { try foundRows.put(into: database, tables) }
         disk.faults?.settle()
         // After a loss of power it first has to be found out which moment this is.
         if !hasLostPower { noteDurable() }
@@ -154,7 +177,14 @@ final class SimulatedNode {
         openPeers = []
         editor.closeAll()
         store?.close()
-        for probe in probes { database.remove(transactionObserver: probe) }
+        for probe in probes + filledProbes { database.remove(transactionObserver: probe) }
+    }
+
+    /// What was found is part of what the store knows, and on the disk.
+    func adopted() {
+        foundRows.adopted()
+        disk.faults?.settle()
+        noteDurable()
     }
 
     // MARK: What is on the disk
@@ -233,7 +263,7 @@ final class SimulatedNode {
 
     /// Copies the disk, unless it lost its power and nobody has looked yet what it holds.
     func makeBackup() throws {
-        if hasLostPower { return }
+        if hasLostPower || generation == 0 { return }
         backup = Backup(content: try disk.copy(), known: known, summary: summary, isOld: isOld)
     }
 
@@ -246,6 +276,7 @@ final class SimulatedNode {
         }
         // Apps refuse the database of a newer version: that comes with it.
         if !backup.isOld { isOld = false }
+        foundRows.forgetUnadopted()
         forgotten.append(known)
         (known, summary) = (backup.known, backup.summary)
         (isDiskLimited, isDiskBroken, isLosingPower, hasLostPower) = (false, false, false, false)

@@ -62,7 +62,7 @@ struct UserTransaction {
             return outcome
         } catch let error as DatabaseError where error.isRefusalOfApp {
             return WriteOutcome(tookEffect: false, isRefusedByApp: true)
-        } catch let error as StoreError where error.code == .valueRejected && error.message.contains("CHECK constraint failed") {
+        } catch let error as StoreError where error.code == .valueRejected && error.isRefusalOfApp {
             return WriteOutcome(tookEffect: false, isRefusedByApp: true)
         }
     }
@@ -208,6 +208,13 @@ extension DatabaseError {
     fileprivate var isRefusalOfApp: Bool {
         extendedResultCode == .SQLITE_CONSTRAINT_CHECK
             || extendedResultCode == .SQLITE_CONSTRAINT_TRIGGER && message != "FOREIGN KEY constraint failed"
+    }
+}
+
+extension StoreError {
+    /// The same, of what goes through the API.
+    fileprivate var isRefusalOfApp: Bool {
+        message.contains("CHECK constraint failed") || message.contains("SQLite error \(ResultCode.SQLITE_CONSTRAINT_TRIGGER.rawValue)")
     }
 }
 

@@ -91,7 +91,7 @@ final class Ledger {
         commits[replica].append(Commit(node: node, rows: effects.map(\.0)))
         for (key, effect) in effects {
             var effect = effect
-            effect.stamp = Stamp(dot: head.dot, timestamp: head.timestamp)
+            effect.stamp = Stamp(dot: head.dot, timestamp: head.timestamp, isAdopted: effect.stamp.isAdopted)
             if histories[key] == nil {
                 rows.append(key)
                 ids[key.table][tables[key.table].id(of: key.row)] = key

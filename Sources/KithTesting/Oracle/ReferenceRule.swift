@@ -42,7 +42,7 @@ struct ReferenceRule {
     init(_ tables: [WorkloadTable], _ views: [RowKey: RowView], parent: (_ table: Int, Value) -> RowKey?) {
         self.tables = tables
         // A row without contents can never be shown.
-        self.views = views.filter { tables[$0.key.table].isKnown && !$0.value.liveEvents.isEmpty }
+        self.views = views.filter { tables[$0.key.table].isKnown && $0.value.hasContents }
         parents = self.views.reduce(into: [:]) { parents, entry in
             let values = entry.value.shown(tables[entry.key.table])
             parents[entry.key] = tables[entry.key.table].columns.indices.compactMap { column in

@@ -109,9 +109,10 @@ struct RowDraft {
             case .register:
                 view.columns[column] = .register([written(value)])
             case .set(_, let touched):
-                view.columns[column] = .set(elements(of: value).map { .init(json: $0, events: [event]) }, touched: touched + [event])
-            case .counter(_, let touched):
-                view.columns[column] = .counter(Self.number(value), touched: touched + [event])
+                view.columns[column] = .set(Self.elements(of: value).map { .init(json: $0, events: [event]) }, touched: touched + [event])
+            case .counter(var counter):
+                counter.begin(with: Self.number(value), event)
+                view.columns[column] = .counter(counter)
             case .text(let text):
                 view.columns[column] = .text(text.replaced(by: value, event))
             }
@@ -130,9 +131,10 @@ struct RowDraft {
         case .set(let elements, let touched):
             if touched.isEmpty { return }
             view.columns[column] = .set(elements.map { .init(json: $0.json, events: [event]) }, touched: touched + [event])
-        case .counter(let total, let touched):
-            if touched.isEmpty { return }
-            view.columns[column] = .counter(total, touched: touched + [event])
+        case .counter(var counter):
+            if counter.touched.isEmpty, counter.found.isEmpty { return }
+            counter.writeAnew(event)
+            view.columns[column] = .counter(counter)
         case .text:
             return
         }
@@ -150,13 +152,14 @@ struct RowDraft {
                 view.columns[column] = .register(writes.filter { $0.value != winner && $0.event != event } + [written(value)])
                 standIns[column] = nil
             case .set(let old, let touched):
-                let wanted = elements(of: value)
+                let wanted = Self.elements(of: value)
                 if wanted == old.map(\.json) { continue }
                 let new = wanted.map { json in old.first { $0.json == json } ?? .init(json: json, events: [event]) }
                 view.columns[column] = .set(new, touched: touched + [event])
-            case .counter(let total, let touched):
-                if Self.number(value) == total { continue }
-                view.columns[column] = .counter(Self.number(value), touched: touched + [event])
+            case .counter(var counter):
+                if Self.number(value) == counter.value { continue }
+                counter.save(Self.number(value), event)
+                view.columns[column] = .counter(counter)
             case .text(let text):
                 if shown[column] == TextView.normal(value) { continue }
                 view.columns[column] = .text(text.replaced(by: value, event))
@@ -174,8 +177,8 @@ struct RowDraft {
         case (.set(let elements, _), .remove):
             let json = Self.json(value)
             return .text(RowView.text(elements.map(\.json).filter { $0 != json }))
-        case (.counter(let total, _), .count):
-            return .integer(total &+ Self.number(value))
+        case (.counter(let counter), .count):
+            return .integer(counter.value &+ Self.number(value))
         default:
             return nil
         }
@@ -210,8 +213,8 @@ struct RowDraft {
         return sorted(items.map { Array($0.drop { $0 == UInt8(ascii: " ") }) })
     }
 
-    private func elements(of value: Value) -> [[UInt8]] {
-        if case .text(let bytes) = value { Self.elements(ofArray: bytes) } else { [] }
+    static func elements(of value: Value) -> [[UInt8]] {
+        if case .text(let bytes) = value { elements(ofArray: bytes) } else { [] }
     }
 
     // MARK: The result
@@ -238,8 +241,8 @@ struct RowDraft {
                 return element.events.filter { !kept.contains($0) }.map { (json: element.json, event: $0) }
             }
             return touched.contains(event) ? .set(added: added, removed: removed) : nil
-        case (.counter(let old, _), .counter(let new, let touched)):
-            return touched.contains(event) ? .counter(increment: new &- old) : nil
+        case (.counter(let old), .counter(let new)):
+            return new.change(since: old, by: event)
         case (.text(let old), .text(let new)):
             return new.touched.contains(event) ? .text(TextEffect(from: old, to: new, event)) : nil
         default:

@@ -6,8 +6,11 @@ struct RowEffect {
     enum Change {
         case register(wrote: Value?, replaced: [EventID])
         case set(added: [[UInt8]], removed: [(json: [UInt8], event: EventID)])
-        case counter(increment: Int64)
+        /// With the values that were found and that it replaced or dismissed, and whether it inserted the row.
+        case counter(increment: Int64, isBorn: Bool, dismissed: [Int64])
         case text(TextEffect)
+        /// It wrote nothing, and found this.
+        case found(Value)
     }
 
     let event: EventID
@@ -38,25 +41,30 @@ struct RowHistory {
     /// What was made of these effects before; most nodes have seen the same ones.
     private var views: [Selection: RowView] = [:]
 
+    /// Those that found the row and did not write it.
+    private var adoptions: [RowEffect] = []
+
     mutating func append(_ effect: RowEffect) {
         effects.append(effect)
+        if effect.stamp.isAdopted { adoptions.append(effect) }
     }
 
     mutating func view(_ table: WorkloadTable, seenBy knowledge: Knowledge) -> RowView {
         let selection = Selection(effects, knowledge)
         if let view = views[selection] { return view }
-        let view = Self.view(table, effects.filter { knowledge.covers($0.event) })
+        let view = view(table, effects.filter { knowledge.covers($0.event) })
         views[selection] = view
         return view
     }
 
-    private static func view(_ table: WorkloadTable, _ seen: [RowEffect]) -> RowView {
+    private func view(_ table: WorkloadTable, _ seen: [RowEffect]) -> RowView {
         var view = RowView(table)
+        view.adoptions = seen.filter(\.stamp.isAdopted).map(\.event)
         for index in view.columns.indices {
             switch view.columns[index] {
             case .register: view.columns[index] = register(seen, index)
-            case .set: view.columns[index] = set(seen, index)
-            case .counter: view.columns[index] = counter(seen, index)
+            case .set: view.columns[index] = Self.set(seen, index)
+            case .counter: view.columns[index] = .counter(CounterView(seen, index))
             case .text: view.columns[index] = .text(TextView(seen, index))
             }
         }
@@ -87,50 +95,57 @@ struct RowHistory {
         }
     }
 
-    private static func register(_ seen: [RowEffect], _ column: Int) -> RowView.Column {
+    private func register(_ seen: [RowEffect], _ column: Int) -> RowView.Column {
         var writes: [RowView.RegisterWrite] = []
         var replaced: [EventID] = []
         for effect in seen {
-            guard case .register(let wrote, let gone)? = effect.changes[column] else { continue }
-            if let wrote { writes.append(RowView.RegisterWrite(event: effect.event, stamp: effect.stamp, value: wrote)) }
-            replaced += gone
+            switch effect.changes[column] {
+            case .register(let wrote, let gone)?:
+                if let wrote { writes.append(RowView.RegisterWrite(event: effect.event, stamp: effect.stamp, value: wrote)) }
+                replaced += gone
+            case .found(let value)?: writes.append(RowView.RegisterWrite(event: effect.event, stamp: effect.stamp, value: value))
+            default: continue
+            }
         }
-        return .register(writes.filter { !replaced.contains($0.event) })
+        // Who replaces a value that was found does so for every equal one, wherever it was found.
+        var contents: Set<Value> = []
+        for effect in adoptions where replaced.contains(effect.event) {
+            if case .found(let value)? = effect.changes[column] { contents.insert(value) }
+        }
+        return .register(writes.filter { !replaced.contains($0.event) && !($0.stamp.isAdopted && contents.contains($0.value)) })
     }
 
     private static func set(_ seen: [RowEffect], _ column: Int) -> RowView.Column {
         var elements: [RowView.Element] = []
         var touched: [EventID] = []
+        func add(_ json: [UInt8], _ event: EventID) {
+            if let index = elements.firstIndex(where: { $0.json == json }) {
+                elements[index].events.append(event)
+            } else {
+                elements.append(RowView.Element(json: json, events: [event]))
+            }
+        }
+        var adoptions: [EventID] = []
         for effect in seen {
-            guard case .set(let added, _)? = effect.changes[column] else { continue }
-            touched.append(effect.event)
-            for json in added {
-                if let index = elements.firstIndex(where: { $0.json == json }) {
-                    elements[index].events.append(effect.event)
-                } else {
-                    elements.append(RowView.Element(json: json, events: [effect.event]))
-                }
+            switch effect.changes[column] {
+            case .set(let added, _)?:
+                touched.append(effect.event)
+                for json in added { add(json, effect.event) }
+            case .found(let value)?:
+                adoptions.append(effect.event)
+                for json in RowDraft.elements(of: value) { add(json, effect.event) }
+            default: continue
             }
         }
         for effect in seen {
             guard case .set(_, let removed)? = effect.changes[column] else { continue }
             for removal in removed {
                 guard let index = elements.firstIndex(where: { $0.json == removal.json }) else { continue }
-                elements[index].events.removeAll { $0 == removal.event }
+                // What was found stays only if nobody has ever removed such an element.
+                elements[index].events.removeAll { $0 == removal.event || adoptions.contains($0) }
             }
         }
         elements.removeAll { $0.events.isEmpty }
         return .set(elements.sorted { $0.json.lexicographicallyPrecedes($1.json) }, touched: touched)
-    }
-
-    private static func counter(_ seen: [RowEffect], _ column: Int) -> RowView.Column {
-        var total: Int64 = 0
-        var touched: [EventID] = []
-        for effect in seen {
-            guard case .counter(let increment)? = effect.changes[column] else { continue }
-            total &+= increment
-            touched.append(effect.event)
-        }
-        return .counter(total, touched: touched)
     }
 }

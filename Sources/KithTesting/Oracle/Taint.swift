@@ -5,6 +5,8 @@ import KithSync
 ///
 /// Of rows that no lie was about every promise holds as before. A lie about what its teller knows, has, or wants changes no row of
 /// anybody: only slices, rows to mend with, and the place at which a catch-up is to go on reach a store.
+///
+/// Rows are put aside here, too, of which the oracle cannot tell what they must show: see ``setAside(_:)``.
 struct Taint {
     /// Somebody was told something false that could be read.
     private(set) var hasLies = false
@@ -27,9 +29,12 @@ struct Taint {
 
     /// Whether the row may be another one than its users made it.
     func covers(_ key: RowKey) -> Bool {
-        if !reachesStores { return false }
+        if !isNeeded { return false }
         return coversAll || rows.contains(key) || related.contains(key.table) && !tables.isDisjoint(with: related)
     }
+
+    /// Whether any row may be another one than its users made it.
+    var isNeeded: Bool { reachesStores || !rows.isEmpty }
 
     /// Whether something of the table may be other than its users made it.
     func covers(table: Int) -> Bool {
@@ -52,16 +57,16 @@ struct Taint {
 
     /// Whether what the statement does may depend on a lie.
     func covers(_ write: RowWrite, _ node: SimulatedNode) -> Bool {
-        reachesStores && Self.keys(.write(write), node).contains(where: covers)
+        isNeeded && Self.keys(.write(write), node).contains(where: covers)
     }
 
     func covers(_ pair: RowPair, _ node: SimulatedNode) -> Bool {
-        reachesStores && Self.keys(.pair(pair), node).contains(where: covers)
+        isNeeded && Self.keys(.pair(pair), node).contains(where: covers)
     }
 
     /// A statement that is about several rows changes them all by what it finds in each.
     mutating func spread(over operations: [Operation], of node: SimulatedNode) {
-        if !reachesStores { return }
+        if !isNeeded { return }
         for operation in operations {
             let keys = Self.keys(operation, node)
             if keys.contains(where: covers) { insert(keys) }
@@ -79,6 +84,14 @@ struct Taint {
         case .pair(let pair): keys(pair.table, [pair.first, pair.second])
         case .savepoint, .undo, .rollback: []
         }
+    }
+
+    // MARK: What is compared between machines only
+
+    /// From now on these rows are not compared with what their users wrote, but with each other: texts that were found, which are
+    /// documents of their own, and rows that a rule of the app refuses on some machine.
+    mutating func setAside(_ keys: some Sequence<RowKey>) {
+        insert(keys)
     }
 
     // MARK: Lies

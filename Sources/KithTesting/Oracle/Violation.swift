@@ -6,6 +6,8 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case wrongState
         /// What holds of many rows together holds at every moment.
         case brokenInvariant
+        /// A table that triggers of the app fill holds what they would have written for what is shown.
+        case wrongFilledTable
         /// The values that lost are kept, and no others.
         case wrongAlternatives
         /// What a statement did to a row follows from what its user saw.

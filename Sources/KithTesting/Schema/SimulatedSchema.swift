@@ -19,6 +19,9 @@ public struct SimulatedSchema: Sendable {
     public var older: Version?
     /// What must hold of many rows together.
     public var invariants: [Invariant] = []
+    /// Tables that triggers of the app fill, and what they hold. Those of which it is not said what they hold are watched by live queries all
+    /// the same.
+    public var filled: [FilledTable] = []
     /// Triggers of the app that write tables that synchronise are refused, since the oracle only knows what users write. With `true`
     /// they run, and what they do is found and called a fault.
     public var takesTriggersForFaults = false
@@ -47,11 +50,12 @@ public struct SimulatedSchema: Sendable {
         self.init(tables: tables) { database in try Self.execute(sql, in: database) }
     }
 
-    /// The tables that `sql` creates and `update` changes. The older version of the app made those of `sql` alone, and declared `olderTables`.
+    /// The tables that `sql` creates and `update` changes, without Kith's triggers, so that it may drop columns and build tables anew. The older version of the app made those of `sql` alone, and declared `olderTables`.
     public init(sql: String, olderTables: [TrackedTable], update: String, tables: [TrackedTable]) {
         self.init(tables: tables) { database in
             let isEmpty = try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") == 0 }
             if isEmpty { try Self.execute(sql, in: database) }
+            try database.write { db in for table in olderTables { try KithStore.removeTriggers(of: table.name, in: db) } }
             try Self.execute(update, in: database)
         }
         older = Version(tables: olderTables) { database in try Self.execute(sql, in: database) }
@@ -90,6 +94,16 @@ extension SimulatedSchema {
                         title TEXT NOT NULL DEFAULT '',
                         tags TEXT NOT NULL DEFAULT '[]');
                     CREATE TABLE task (id BLOB PRIMARY KEY NOT NULL, label ANY, weight REAL DEFAULT 1.5) STRICT;
+                    CREATE TABLE task_label (task BLOB PRIMARY KEY, label ANY) STRICT;
+                    CREATE TRIGGER task_inserted AFTER INSERT ON task BEGIN
+                        INSERT OR REPLACE INTO task_label VALUES (new.id, new.label);
+                    END;
+                    CREATE TRIGGER task_updated AFTER UPDATE OF label ON task BEGIN
+                        UPDATE task_label SET label = new.label WHERE task = new.id;
+                    END;
+                    CREATE TRIGGER task_deleted AFTER DELETE ON task BEGIN
+                        DELETE FROM task_label WHERE task = old.id;
+                    END;
                     CREATE TABLE entry (
                         id BLOB PRIMARY KEY NOT NULL, day TEXT NOT NULL, part INTEGER NOT NULL, mood TEXT COLLATE NOCASE,
                         hours INTEGER NOT NULL DEFAULT 0, UNIQUE (day, part));
@@ -142,6 +156,7 @@ extension SimulatedSchema {
         schema.older = Version(
             tables: [TrackedTable("note", sets: ["tags"]), TrackedTable("task", deletePolicy: .deleteWins), entry, page, purse]
         ) { [migrator] database in try migrator.migrate(database, upTo: "old") }
+        schema.filled = [FilledTable("task_label", holds: "SELECT id, label FROM task")]
         schema.invariants = [.sum(table: "purse", column: "coins"), .ring(table: "seat", column: "next")]
         return schema
     }()

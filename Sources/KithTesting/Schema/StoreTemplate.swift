@@ -12,28 +12,49 @@ struct StoreTemplate: Sendable {
 
     private let version: SimulatedSchema.Version
     private let database: DatabaseQueue
-    /// The tables, in small letters, on which the app has triggers.
-    private let hasTriggers: Set<String>
+    /// The same before its tables were tracked.
+    private let untracked: DatabaseQueue
+    /// The tables, in small letters, on which the app has triggers that may refuse what is written.
+    private let hasRules: Set<String>
+    /// The tables that triggers of the app fill.
+    let filled: [String]
 
     /// - Parameter allowsTriggers: whether triggers of the app may write tracked tables.
     /// - Throws: what the migrations or the store throw, such as a `StoreError` that says why a table cannot be tracked, and
     ///   ``SchemaError`` for what cannot be judged.
     init(_ version: SimulatedSchema.Version, allowsTriggers: Bool) throws {
         self.version = version
-        database = try DatabaseQueue()
+        (database, untracked) = (try DatabaseQueue(), try DatabaseQueue())
         try version.migrate(database)
-        hasTriggers = try database.read { db in
-            Set(try String.fetchAll(db, sql: "SELECT DISTINCT lower(tbl_name) FROM sqlite_master WHERE type = 'trigger'"))
-        }
+        filled = try TriggerFinder(tables: version.tables.map(\.name)).filled(in: database)
+        hasRules = try database.read { [filled] db in try Self.rules(of: db, filled: filled) }
         if !allowsTriggers { try refuseTriggers() }
         try leaveRowsOut()
+        try database.backup(to: untracked)
         let store = try KithStore(database, tables: version.tables, options: KithStore.Options(makeReplicaID: { Self.replica }))
         store.close()
+    }
+
+    /// A trigger refuses by `RAISE`, or by what it writes into a table with a constraint.
+    private static func rules(of db: Database, filled: [String]) throws -> Set<String> {
+        let words = ["CHECK", "UNIQUE", "NOT NULL", "REFERENCES"]
+        let isConstrained = try filled.contains { name in
+            let sql = try String.fetchOne(
+                db, sql: "SELECT upper(sql) FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [name])
+            return words.contains { sql?.contains($0) == true }
+        }
+        let rows = try Row.fetchAll(db, sql: "SELECT lower(tbl_name), upper(sql) FROM sqlite_master WHERE type = 'trigger'")
+        return Set(rows.filter { isConstrained || ($0[1] as String).contains("RAISE") }.map { $0[0] as String })
     }
 
     /// Makes `other`, which is empty, a copy.
     func copy(to other: any DatabaseWriter) throws {
         try database.backup(to: other)
+    }
+
+    /// Makes `other`, which is empty, a copy of which no table is tracked yet.
+    func copyUntracked(to other: any DatabaseWriter) throws {
+        try untracked.backup(to: other)
     }
 
     func tables() throws -> [WorkloadTable] {
@@ -80,7 +101,7 @@ struct StoreTemplate: Sendable {
         var table = WorkloadTable(
             name: tracked.name, key: key, deletePolicy: tracked.deletePolicy, columns: columns, keyColumns: keys)
         let sql = try String.fetchOne(db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [tracked.name])
-        table.mayRefuse = hasTriggers.contains(tracked.name.lowercased()) || sql?.uppercased().contains("CHECK") == true
+        table.mayRefuse = hasRules.contains(tracked.name.lowercased()) || sql?.uppercased().contains("CHECK") == true
         return table
     }
 

@@ -14,10 +14,28 @@ struct TriggerFinder {
 
     /// The first such trigger; `nil` if there is none.
     func first(in database: DatabaseQueue) throws -> Finding? {
+        for finding in try findings(in: database) {
+            guard let name = tables.first(where: { $0.lowercased() == finding.table.lowercased() }) else { continue }
+            return Finding(trigger: finding.trigger, table: name)
+        }
+        return nil
+    }
+
+    /// The other tables that triggers write, in order. SQLite tells nobody what is written to virtual tables and those without rowids.
+    func filled(in database: DatabaseQueue) throws -> [String] {
+        let written = Set(try findings(in: database).map { $0.table.lowercased() }).subtracting(tables.map { $0.lowercased() })
+        return try database.read { db in
+            let names = try String.fetchAll(
+                db, sql: "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND NOT wr ORDER BY name")
+            return names.filter { written.contains($0.lowercased()) }
+        }
+    }
+
+    private func findings(in database: DatabaseQueue) throws -> [Finding] {
         // What is done to this connection is not undone.
         let copy = try DatabaseQueue()
         try database.backup(to: copy)
-        let witness = Witness(tables: tables)
+        let witness = Witness()
         try copy.writeWithoutTransaction { db in
             guard let connection = db.sqliteConnection else { return }
             let all = try tables.flatMap { try statements(on: $0, db) }
@@ -30,7 +48,7 @@ struct TriggerFinder {
                 sqlite3_finalize(statement)
             }
         }
-        return withExtendedLifetime(witness) { witness.finding }
+        return withExtendedLifetime(witness) { witness.findings }
     }
 
     /// Statements that fire every trigger of a table.
@@ -44,16 +62,10 @@ struct TriggerFinder {
 
 /// Is told what statements do.
 private final class Witness {
-    private let tables: [String]
-    private(set) var finding: TriggerFinder.Finding?
-
-    init(tables: [String]) {
-        self.tables = tables
-    }
+    private(set) var findings: [TriggerFinder.Finding] = []
 
     func note(write table: String, by trigger: String) {
-        guard finding == nil, let name = tables.first(where: { $0.lowercased() == table.lowercased() }) else { return }
-        finding = TriggerFinder.Finding(trigger: trigger, table: name)
+        findings.append(TriggerFinder.Finding(trigger: trigger, table: table))
     }
 }
 

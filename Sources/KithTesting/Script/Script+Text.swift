@@ -55,6 +55,8 @@ extension Step: CustomStringConvertible {
         case .backup(let node): "backup \(nodeName(node))"
         case .restore(let node): "restore \(nodeName(node))"
         case .clone(let a, let b): "clone \(nodeName(a)) \(nodeName(b))"
+        case .found(let node, let row): "found \(nodeName(node)) " + row.description.dropFirst(row.verb.rawValue.count + 1)
+        case .begin(let node): "begin \(nodeName(node))"
         case .update(let node): "update \(nodeName(node))"
         case .collect(let node): "collect \(nodeName(node))"
         case .revoke(let node): "revoke \(nodeName(node))"

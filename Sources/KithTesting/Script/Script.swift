@@ -62,6 +62,18 @@ public struct Script: Hashable, Sendable {
         oldNodes.union(steps.compactMap { if case .update(let node) = $0 { node } else { nil } })
     }
 
+    /// The nodes that are not there when the run begins.
+    var nodesBegunLate: Set<Int> {
+        Set(steps.compactMap { if case .begin(let node) = $0 { node } else { nil } })
+    }
+
+    /// The rows that stand in the tables of each node before these are tracked.
+    var foundRows: [Int: [RowWrite]] {
+        var rows: [Int: [RowWrite]] = [:]
+        for case .found(let node, let row) in steps { rows[node, default: []].append(row) }
+        return rows
+    }
+
     /// Whether deleted rows are thrown away for good at some time, for which nodes must hear what others hold.
     var collectsGarbage: Bool {
         steps.contains { if case .collect = $0 { true } else { false } }

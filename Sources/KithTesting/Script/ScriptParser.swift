@@ -90,6 +90,8 @@ private struct ScriptLine {
         case "backup": .backup(try node(script))
         case "restore": .restore(try node(script))
         case "clone": .clone(from: try node(script), to: try node(script))
+        case "found": .found(node: try node(script), try foundRow())
+        case "begin": .begin(try node(script))
         case "update": .update(try node(script))
         case "collect": .collect(try node(script))
         case "revoke": .revoke(try node(script))
@@ -136,6 +138,12 @@ private struct ScriptLine {
             skipSpaces()
         }
         return write
+    }
+
+    private mutating func foundRow() throws(ScriptError) -> RowWrite {
+        let row = try write(.insert)
+        if let fault = vocabulary?.fault(in: [.write(row)]) { throw error(fault) }
+        return row
     }
 
     private mutating func pair(_ verb: RowPair.Verb) throws(ScriptError) -> RowPair {

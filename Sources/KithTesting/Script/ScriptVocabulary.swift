@@ -5,7 +5,12 @@ struct ScriptVocabulary {
     /// What is wrong with the first statement of a script that does not fit; `nil` if all do.
     func fault(in script: Script) -> String? {
         for step in script.steps {
-            guard case .commit(_, let operations) = step else { continue }
+            let operations: [Operation]
+            switch step {
+            case .commit(_, let statements): operations = statements
+            case .found(_, let row): operations = [.write(row)]
+            default: continue
+            }
             if let fault = fault(in: operations) { return "\(step): \(fault)" }
         }
         return nil

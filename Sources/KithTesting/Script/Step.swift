@@ -51,6 +51,11 @@ public enum Step: Hashable, Sendable {
     /// The database of the second node is replaced by a copy of the first one's.
     case clone(from: Int, to: Int)
 
+    /// A row stood in a node's table before that was tracked for the first time: when the node begins, or when an update brings the table.
+    case found(node: Int, RowWrite)
+    /// A node begins, which was not there before.
+    case begin(Int)
+
     /// The app on a node is replaced by its newer version. Such a node begins with the older one.
     case update(Int)
     /// A node throws away deleted rows that have left the trash and that all others have heard of.

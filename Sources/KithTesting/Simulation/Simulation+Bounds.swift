@@ -20,7 +20,7 @@ extension Simulation {
     /// When all have caught up nothing waits any more, and what a store keeps beside the app's tables is no more than was written.
     func checkSizes() throws {
         // What a lost commit, or a lie, had begun to bring is waited for.
-        if taint.reachesStores || ledger.hasLosses || !strandedRows.isEmpty { return }
+        if taint.isNeeded || ledger.hasLosses || !strandedRows.isEmpty { return }
         let limits = StoreLimits(ledger, nodeCount: nodes.count)
         for node in members {
             let excess = try node.database.writeWithoutTransaction { db in try limits.excess(db) }

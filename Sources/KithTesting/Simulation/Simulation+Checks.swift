@@ -65,6 +65,7 @@ extension Simulation {
     /// A slice was applied: vector, clock and rows moved together, in one observation.
     func checkApplied(_ slice: Slice, _ summary: StoreSummary, _ node: SimulatedNode) throws {
         let before = node.known
+        try noteRefusals(node)
         let received = learnRows(of: slice, node)
         var unmoved = node.summary.vector
         if let own = try checkFolding(received, summary, node) { unmoved.insert(own) }
@@ -134,6 +135,7 @@ extension Simulation {
 
     /// Compares what the node shows with what it must show.
     func checkRows(_ keys: [RowKey], _ node: SimulatedNode) throws {
+        try noteRefusals(node)
         guard let store = node.store, !keys.isEmpty else { return }
         try checkInvariants(keys, node)
         let reader = NodeReader(store: store, database: node.database, tables: node.tables)
@@ -166,9 +168,14 @@ extension Simulation {
         let table = node.tables[key.table]
         var expected: [AlternativeValue] = []
         for (index, column) in view.columns.enumerated() where table.columns[index].isKnown {
-            guard case .register(let writes) = column, writes.count > 1 else { continue }
-            expected += RowView.alternatives(writes)
-                .map { AlternativeValue(column: table.columns[index].name, dot: $0.stamp.dot, value: $0.value) }
+            let name = table.columns[index].name
+            switch column {
+            case .register(let writes) where writes.count > 1:
+                expected += RowView.alternatives(writes).map { AlternativeValue(column: name, dot: $0.stamp.dot, value: $0.value) }
+            case .counter(let counter) where !counter.found.isEmpty:
+                expected += counter.alternatives.map { AlternativeValue(column: name, dot: $0.stamp.dot, value: .integer($0.amount)) }
+            default: continue
+            }
         }
         let actual = kept.map { AlternativeValue(column: $0.column, dot: $0.stamp.dot, value: $0.value) }
         guard expected.sorted() == actual.sorted() else {
@@ -195,21 +202,27 @@ extension Simulation {
         }
     }
 
-    /// Stores that know the same held something else, and mended it: only rows that a lie was about.
+    /// Stores that know the same held something else, and mended it: only rows that a lie was about, or of which an update has dropped a
+    /// column. What these show stays as it is.
     func checkMended(_ positions: [SlicePosition], _ node: SimulatedNode) throws {
         guard let store = node.store else { return }
         let summary = try store.summary()
         if let head = summary.head(of: summary.replica), head.dot.sequence > node.summary.vector[summary.replica] {
             try ledger.recordMending(head, node: node.index)
         }
+        var dropped: [RowKey] = []
         for position in positions {
             guard let table = ledger.table(position.table), let key = ledger.key(table, position.row) else { continue }
+            if workload.tablesLosingColumns.contains(table) {
+                dropped.append(key)
+                continue
+            }
             guard taint.covers(key) else {
                 throw Violation(
                     .wrongState, "\(node.name) mends \(workload.tables[table].name) \(key.row), which no lie was about.")
             }
         }
-        try moved(node, to: summary, besides: [])
+        try moved(node, to: summary, besides: dropped)
     }
 
     /// What failed or was rolled back left nothing behind.

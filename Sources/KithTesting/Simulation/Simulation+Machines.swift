@@ -35,6 +35,7 @@ extension Simulation {
             return
         }
         try introduce(node)
+        try noteAdoption(node)
         try checkOpened(node, after: before)
         try checkLiveQueries(node)
         for link in links.indices where links[link].nodes.contains(node.index) {

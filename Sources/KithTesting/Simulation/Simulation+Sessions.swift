@@ -84,7 +84,7 @@ extension Simulation {
         let node = node(of: end)
         let result = try store.perform(task)
         if case .read = task { return try handle(.digest(result), end) }
-        guard taint.hasLies else {
+        guard taint.hasLies || !workload.tablesLosingColumns.isEmpty else {
             throw Violation(.wrongState, "\(node.name) knows what its peer knows, and yet holds other rows.")
         }
         try checkLiveQueries(node)

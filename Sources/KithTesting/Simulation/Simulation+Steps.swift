@@ -35,7 +35,8 @@ extension Simulation {
         case .revoke(let node): try revoke(nodes[node])
         case .sync(let a, let b): try sync(nodes[a], nodes[b])
         case .crash(let node): try crash(nodes[node])
-        case .start(let node): try start(nodes[node])
+        case .found: break
+        case .start(let node), .begin(let node): try start(nodes[node])
         case .nap(let node): try nap(nodes[node])
         case .wake(let node): try wake(nodes[node])
         case .sleep(let hours): try sleep(hours: hours)

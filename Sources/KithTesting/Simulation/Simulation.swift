@@ -38,12 +38,14 @@ final class Simulation {
         hostility = SplitMix64(seed: script.seed, .hostility)
         let inMemory = !script.needsDisks
         let old = script.nodesBegunOld
+        let late = script.nodesBegunLate
+        let found = script.foundRows
         let characters = CharacterSource(.typed)
         for index in 0..<script.nodeCount {
             nodes.append(
                 try SimulatedNode(
                     index: index, workload: workload, seed: script.seed, isOld: old.contains(index), inMemory: inMemory,
-                    characters: characters))
+                    found: found[index] ?? [], isLate: late.contains(index), characters: characters))
             nodes[index].editor.versionsMayBeGone = script.collectsGarbage
         }
         for (one, other) in script.conditions.topology.links(nodeCount: script.nodeCount) { addLink(one, other) }
@@ -63,6 +65,8 @@ final class Simulation {
     func run() throws {
         for node in nodes {
             try introduce(node)
+            try noteAdoption(node)
+            try checkRows(ledger.rows, node)
             try checkLiveQueries(node)
         }
         for link in links.indices { dialLater(link) }
@@ -165,6 +169,10 @@ public struct RunStatistics: Hashable, Sendable {
     public var invariantsChecked = 0
     /// How often it was looked whether who observes a table sees what is there.
     public var liveQueriesChecked = 0
+    /// Rows that stood in tables before these were tracked.
+    public var rowsFound = 0
+    /// Rows that a rule of the app refused on a machine.
+    public var rowsRefused = 0
     /// Deleted rows that were thrown away for good.
     public var rowsCollected = 0
     /// How often each fault befell something: a disk that is full counts when somebody writes. What is made of others counts as these: a

@@ -121,6 +121,8 @@ extension Step {
         case .backup(let node): .backup(moved(node))
         case .restore(let node): .restore(moved(node))
         case .clone(let a, let b): .clone(from: moved(a), to: moved(b))
+        case .found(let node, let row): .found(node: moved(node), row)
+        case .begin(let node): .begin(moved(node))
         case .update(let node): .update(moved(node))
         case .collect(let node): .collect(moved(node))
         case .revoke(let node): .revoke(moved(node))
@@ -136,7 +138,8 @@ extension Step {
         case .commit(let node, _), .crash(let node), .start(let node), .nap(let node), .wake(let node), .setClock(let node, _),
             .runClock(let node, _),
             .fillDisk(let node, _), .freeDisk(let node), .breakDisk(let node, _), .mendDisk(let node), .losePower(let node, _),
-            .backup(let node), .restore(let node), .update(let node), .collect(let node), .revoke(let node):
+            .backup(let node), .restore(let node), .found(let node, _), .begin(let node), .update(let node), .collect(let node),
+            .revoke(let node):
             [node]
         case .drop(let a, let b), .cut(let a, let b), .join(let a, let b), .clog(let a, let b), .unclog(let a, let b),
             .slow(let a, let b, _), .sync(let a, let b), .clone(let a, let b), .forge(let a, let b),

@@ -5,6 +5,8 @@ final class CharacterSource {
     enum Use {
         /// In the values of generated scripts.
         case generated
+        /// In rows that machines find.
+        case found
         /// While a script runs; beyond the 16 bits of UTF-16.
         case typed
     }
@@ -13,7 +15,12 @@ final class CharacterSource {
     private let end: UInt32
 
     init(_ use: Use) {
-        (next, end) = use == .generated ? (0x4E00, 0x9FD0) : (0x20000, 0x2A6D0)
+        (next, end) =
+            switch use {
+            case .generated: (0x4E00, 0x9FD0)
+            case .found: (0x3400, 0x4DB0)
+            case .typed: (0x20000, 0x2A6D0)
+            }
     }
 
     /// So many new characters; none when all are used up.

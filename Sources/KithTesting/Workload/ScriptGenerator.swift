@@ -21,7 +21,10 @@ struct ScriptGenerator {
     /// A script of `commitCount` users' transactions.
     mutating func script(commitCount: Int) -> Script {
         var steps: [Step] = []
-        for _ in 0..<commitCount {
+        var finder = swarm.findsRows ? FoundRowGenerator(seed: seed, swarm: swarm, tables: tables, commitCount: commitCount) : nil
+        steps += finder?.rows() ?? []
+        for number in 0..<commitCount {
+            if let begin = finder?.begin(before: number) { steps.append(begin) }
             steps += faults.next()
             if swarm.pauseMillisecondsMax > 0, workload.chance(percent: 50) {
                 steps.append(.wait(milliseconds: Int64(workload.int(in: 0...swarm.pauseMillisecondsMax))))

@@ -21,6 +21,8 @@ struct Swarm {
     /// The machine, if any, on which the older version of the app stays.
     var staysOld: Int?
     var collectsGarbage: Bool
+    /// Whether some machines begin with rows.
+    var findsRows: Bool
     /// Percent of steps at which a fault occurs.
     var faultPercent: Int
     /// Percent of values that are odd: empty, huge, not normalised, of another type.
@@ -48,10 +50,16 @@ struct Swarm {
         hasOlderVersion = workload.olderTables != nil
         // A stream of their own: seeds that do without them stay as they were.
         var later = SplitMix64(seed: seed, .swarm, 2)
+        var finding = SplitMix64(seed: seed, .swarm, 3)
         let laterFaults = faults.filter { $0.isLater && rates[$0] == nil }
-        var chosen = faults.filter { !$0.isLater && (random.chance(percent: $0.percent) || faults.count == 1) }
+        var chosen = faults.filter { !$0.isLater && $0 != .foundRows && (random.chance(percent: $0.percent) || faults.count == 1) }
         chosen.removeAll { rates[$0] != nil }
         faultRates = Fault.allCases.compactMap { fault in rates[fault].map { (fault, $0) } }.filter { $0.1 > 0 }
+        findsRows =
+            faultRates.contains { $0.fault == .foundRows }
+            || faults.contains(.foundRows) && rates[.foundRows] == nil
+                && (finding.chance(percent: Fault.foundRows.percent) || faults.count == 1)
+        faultRates.removeAll { $0.fault == .foundRows }
         let collectsAlways = faultRates.contains { $0.fault == .garbage }
         if !collectsAlways, faultRates.contains(where: \.fault.confusesGarbage) { chosen.removeAll { $0 == .garbage } }
         collectsGarbage = collectsAlways || chosen.contains(.garbage)
@@ -59,6 +67,8 @@ struct Swarm {
             chosen.removeAll(where: \.confusesGarbage)
             faultRates.removeAll(where: \.fault.confusesGarbage)
         }
+        // A deletion that all members hold and have forgotten does not reach who finds the row later.
+        if collectsGarbage { findsRows = false }
         // A parent that was collected cannot be brought back for a row that was under way.
         for index in workload.tables.indices where workload.tables[index].isRelated && (collectsGarbage || !usesReferences) {
             tableWeights[index] = 0

@@ -7,12 +7,14 @@ struct ValueGenerator {
     private let tables: [WorkloadTable]
     private var random: SplitMix64
     private var count = 0
-    private let characters = CharacterSource(.generated)
+    private let characters: CharacterSource
 
-    init(seed: UInt64, swarm: Swarm, tables: [WorkloadTable]) {
+    /// - Parameter use: whether users write the values, or machines find them.
+    init(seed: UInt64, swarm: Swarm, tables: [WorkloadTable], for use: CharacterSource.Use = .generated) {
+        characters = CharacterSource(use)
         self.swarm = swarm
         self.tables = tables
-        random = SplitMix64(seed: seed, .values)
+        random = SplitMix64(seed: seed, .values, use == .found ? 1 : 0)
     }
 
     mutating func value(for column: WorkloadTable.Column, _ verb: RowWrite.Verb) -> Value {
