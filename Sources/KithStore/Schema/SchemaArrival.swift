@@ -20,12 +20,19 @@ struct SchemaArrival {
     /// - Parameters:
     ///   - appeared: columns that the app's table has only now, though they were known.
     ///   - shown: rows that show them already.
-    func take(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ appeared: [Int], besides shown: Set<Int64>) throws {
+    ///   - steps: what migration steps have written.
+    func take(
+        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ appeared: [Int], besides shown: Set<Int64>, _ steps: StepChanges?
+    ) throws {
+        try noteNames(of: table, tracked)
         let columns = tracked.columns.map(String.init).joined(separator: ",")
         let current = columns + ";" + tracked.references.map(\.signature).joined(separator: ",")
         var before: Set<Int>?
         if let schema = try schema(of: table) {
-            if schema == current { return }
+            if schema == current {
+                try steps?.noteChanges(in: table, tracked)
+                return
+            }
             before = numbers(in: schema)
         }
         try records.setMeta(name(of: table), .text(current))
@@ -34,10 +41,20 @@ struct SchemaArrival {
         // before must not take it for shown.
         ledger.catalog.tables[table.number].tracked = appeared.isEmpty ? tracked : tracked.without(appeared)
         if !vanished.isEmpty { try forget(vanished, of: table) }
+        if let steps, let known = ledger.catalog[table.number]?.tracked { try steps.noteChanges(in: table, known) }
         try renewReferences(of: table)
         ledger.catalog.tables[table.number].tracked = tracked
+        try steps?.noteNewColumns(of: table, tracked)
         try settleHiddenRows(table)
         if !appeared.isEmpty { try reveal(appeared, of: table, besides: shown) }
+    }
+
+    /// By these names the columns are found when the app's next migration begins.
+    private func noteNames(of table: CatalogTable, _ tracked: CatalogTable.Tracked) throws {
+        let names = tracked.columns.map { table.columns[$0].sqlName ?? "" }.joined(separator: String(MigrationSteps.nameSeparator))
+        let key = MigrationSteps.namesKey(table.number)
+        if case .text(let known)? = try records.meta(key), known.elementsEqual(names.utf8) { return }
+        try records.setMeta(key, .text(names))
     }
 
     /// The table is not declared, so that rows of it are kept as they come. Once it is again, they are looked at, whatever its columns.

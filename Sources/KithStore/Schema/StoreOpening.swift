@@ -104,6 +104,8 @@ struct StoreOpening {
         let entry = TransactionEntry(ledger, declarations, clock)
         let capture = Capture(ledger, clock, entry)
         try Functions.install(capture, on: connection.handle)
+        let steps = try StepChanges(ledger, capture)
+        try steps?.noteDeletions()
         try entry.enter()
         let arrival = SchemaArrival(ledger: ledger, clock: clock)
         for table in ledger.catalog.tables {
@@ -116,8 +118,10 @@ struct StoreOpening {
             if try ClockRuns(connection).takeLostRows(of: table.number) { try adoptRows(table, tracked, ledger, clock, capture) }
             capture.isSuspended = true
             defer { capture.isSuspended = false }
-            try arrival.take(table, tracked, appeared, besides: shown)
+            if steps?.hasCopy(of: table.number) == true { try checkValues(table, tracked) }
+            try arrival.take(table, tracked, appeared, besides: shown, steps)
         }
+        try steps?.finish()
         signal.begin(at: try records.vector(ledger.catalog))
         let state = WriterState(
             ledger: ledger, capture: capture, clock: clock, declarations: declarations, entry: entry, doubt: doubt)
@@ -199,7 +203,7 @@ struct StoreOpening {
             try ReferenceRecords(connection: connection).noteDangling(reference, ledger.catalog)
         }
         if ours.count < wanted.count { try adoptRows(table, tracked, ledger, clock, capture) } else { try checkValues(table, tracked) }
-        if ours.isEmpty, RegistersMadeTexts(table) == nil { return [] }
+        if ours.isEmpty, appeared.isEmpty, RegistersMadeTexts(table) == nil { return [] }
         return try takeUpTexts(table, tracked, appeared, ledger, capture)
     }
 
