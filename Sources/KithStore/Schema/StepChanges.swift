@@ -100,12 +100,20 @@ struct StepChanges {
 
     /// Notes what has changed in columns that the table had and has.
     ///
-    /// - Parameter tracked: the table without columns of which peers have sent what is not shown yet.
-    func noteChanges(in table: CatalogTable, _ tracked: CatalogTable.Tracked) throws {
+    /// - Parameters:
+    ///   - tracked: the table without columns of which peers have sent what is not shown yet.
+    ///   - shown: rows that show all columns of the table, `whole`, already.
+    func noteChanges(
+        in table: CatalogTable, _ tracked: CatalogTable.Tracked, showing shown: Set<Int64>, _ whole: CatalogTable.Tracked
+    ) throws {
         guard let copied = copied[table.number] else { return }
         let places = tracked.columns.indices.filter { copied.contains(tracked.columns[$0]) }
         let changed = places.map { Self.differ("b.c\(tracked.columns[$0])", "n.\(tracked.names[$0])") }
-        try eachRow(of: table, tracked, places, where: changed) { row, id, values in try note(values, table, tracked, row: row, id: id) }
+        defer { ledger.catalog.tables[table.number].tracked = tracked }
+        try eachRow(of: table, tracked, places, where: changed) { row, id, values in
+            ledger.catalog.tables[table.number].tracked = shown.contains(row) ? whole : tracked
+            try note(values, table, tracked, row: row, id: id)
+        }
     }
 
     /// Notes what stands in columns that the table did not have.

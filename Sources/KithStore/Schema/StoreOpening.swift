@@ -203,7 +203,8 @@ struct StoreOpening {
             try ReferenceRecords(connection: connection).noteDangling(reference, ledger.catalog)
         }
         if ours.count < wanted.count { try adoptRows(table, tracked, ledger, clock, capture) } else { try checkValues(table, tracked) }
-        if ours.isEmpty, appeared.isEmpty, RegistersMadeTexts(table) == nil { return [] }
+        let hasNewText = appeared.contains { table.kind(of: $0) == .text }
+        if ours.isEmpty, !hasNewText, RegistersMadeTexts(table) == nil { return [] }
         return try takeUpTexts(table, tracked, appeared, ledger, capture)
     }
 
