@@ -10,8 +10,7 @@ import Synchronization
 /// whatever SQL, is noted in the same transaction; reads cost nothing extra.
 ///
 ///     let pool = try DatabasePool(path: "notes.sqlite")
-///     try migrator.migrate(pool)
-///     let store = try KithStore(pool, tables: [TrackedTable("note", sets: ["tags"])])
+///     let store = try KithStore(pool, tables: [TrackedTable("note", sets: ["tags"])], migrator: migrator)
 ///     try pool.write { db in try db.execute(sql: "INSERT INTO note …") }
 ///
 /// A connection that Kith did not prepare cannot write a tracked table: the triggers fail loudly. In-memory databases
@@ -35,10 +34,16 @@ public final class KithStore: Sendable {
 
     /// Takes `database` over for synchronisation. Several processes may do so with one file.
     ///
-    /// - Throws: ``StoreError`` with code `tableRejected` if a table cannot be tracked, saying why and what to do;
+    /// - Parameter migrator: the app's migrations, which run first. What their steps write is noted as what every device does by itself
+    ///   (docs/store.md, "Migrations").
+    /// - Throws: ``StoreError`` with code `tableRejected` if a table cannot be tracked, saying why and what to do; `valueRejected` if a
+    ///   migration step changes a text or a counter;
     ///   `notAStore` if the file is not a database or of a newer format; `lost` if a store with content was in this file, of which nothing is
     ///   left; `readOnly`, `busy`, `diskFull`.
-    public init(_ database: any DatabaseWriter, tables: [TrackedTable], options: Options = Options()) throws {
+    public init(
+        _ database: any DatabaseWriter, tables: [TrackedTable], migrator: DatabaseMigrator? = nil, options: Options = Options()
+    ) throws {
+        if let migrator { try MigrationSteps(migrator: migrator, tables: tables).run(on: database) }
         let signal = CommitSignal()
         let file = DatabaseFile(database.path)
         let presence = try file.map { try StorePresence($0, options.host) }

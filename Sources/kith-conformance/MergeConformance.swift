@@ -34,12 +34,14 @@ enum MergeConformance {
         for step in scenario.steps {
             if let name = step.adopt {
                 try replica(name).adopt(step.rows ?? [:], now: step.now ?? 0)
+            } else if let name = step.migrate {
+                try replica(name).migrate(step.ops ?? [], now: step.now ?? 0)
             } else if let author = step.commit {
                 try replica(author).commit(step.ops ?? [], now: step.now ?? 0)
             } else if let pair = step.sync, pair.count == 2 {
                 try replica(pair[1]).receive(from: try replica(pair[0]))
             } else {
-                throw Failure("a step of \(scenario.name) neither commits nor synchronises")
+                throw Failure("a step of \(scenario.name) is of no known kind")
             }
         }
         return try replicas.mapValues { try $0.answer(names: scenario.replicas) }

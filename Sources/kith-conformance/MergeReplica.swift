@@ -9,6 +9,7 @@ import Synchronization
 final class MergeReplica {
     private let database: DatabaseQueue
     private(set) var store: KithStore
+    private var migrator = DatabaseMigrator()
     private let now: Now
     private let options: KithStore.Options
     private let table: TrackedTable
@@ -59,7 +60,7 @@ final class MergeReplica {
     func commit(_ operations: [MergeScenario.Operation], now milliseconds: UInt64) throws {
         now.value.withLock { $0 = milliseconds }
         try database.write { db in
-            for operation in operations { try apply(operation, db) }
+            for operation in operations { try Self.apply(operation, db, store) }
         }
     }
 
@@ -70,17 +71,27 @@ final class MergeReplica {
         try Self.makeTable(in: database, hasTexts)
         try database.write { db in
             for (row, columns) in rows {
-                try apply(MergeScenario.Operation(op: "insert", row: row, columns: columns), db)
+                try Self.apply(MergeScenario.Operation(op: "insert", row: row, columns: columns), db, nil)
             }
         }
         store = try KithStore(database, tables: [table], options: options)
+    }
+
+    /// The app is updated, and its new version runs `operations` as a step of its migrator.
+    func migrate(_ operations: [MergeScenario.Operation], now milliseconds: UInt64) throws {
+        now.value.withLock { $0 = milliseconds }
+        store.close()
+        migrator.registerMigration("step \(migrator.migrations.count)") { db in
+            for operation in operations { try Self.apply(operation, db, nil) }
+        }
+        store = try KithStore(database, tables: [table], migrator: migrator, options: options)
     }
 
     func receive(from sender: MergeReplica) throws {
         _ = try store.apply(try sender.store.delta(since: try store.vector()))
     }
 
-    private func apply(_ operation: MergeScenario.Operation, _ db: Database) throws {
+    private static func apply(_ operation: MergeScenario.Operation, _ db: Database, _ store: KithStore?) throws {
         guard let id = UUID(uuidString: operation.row) else { throw Failure("\(operation.row) is not a UUID") }
         let key = withUnsafeBytes(of: id.uuid) { Data($0) }
         let columns = (operation.columns ?? [:]).sorted { $0.key < $1.key }
@@ -94,11 +105,13 @@ final class MergeReplica {
         case "delete":
             try db.execute(sql: "DELETE FROM item WHERE id = ?", arguments: [key])
         default:
-            for (column, content) in columns { try change(operation.op, column, try sql(content), key, db) }
+            for (column, content) in columns { try change(operation.op, column, try sql(content), key, db, store) }
         }
     }
 
-    private func change(_ operation: String, _ column: String, _ value: DatabaseValue, _ key: Data, _ db: Database) throws {
+    private static func change(
+        _ operation: String, _ column: String, _ value: DatabaseValue, _ key: Data, _ db: Database, _ store: KithStore?
+    ) throws {
         switch operation {
         case "set":
             // A save that changes nothing writes nothing; the model's `set` always writes.
@@ -123,13 +136,13 @@ final class MergeReplica {
                 let id = RowID(bytes: key)
             else { return }
             let kept: Value = Int64.fromDatabaseValue(value).map { .integer($0) } ?? .text(String.fromDatabaseValue(value) ?? "")
-            try store.resolve(db, table: "item", id: id, column: column, keeping: kept)
+            try store?.resolve(db, table: "item", id: id, column: column, keeping: kept)
         default:
             throw Failure("unknown operation \(operation)")
         }
     }
 
-    private func sql(_ content: MergeScenario.Content) throws -> DatabaseValue {
+    private static func sql(_ content: MergeScenario.Content) throws -> DatabaseValue {
         switch content {
         case .integer(let number), .count(let number): number.databaseValue
         case .string(let string): string.databaseValue

@@ -16,16 +16,18 @@ struct MergeScenario: Decodable {
         let sync: [String]?
         /// The replica whose table held `rows` when it was first tracked.
         let adopt: String?
+        /// The replica that runs `ops` as a migration step.
+        let migrate: String?
         let rows: [String: [String: Content]]?
     }
 
-    struct Operation: Decodable {
+    struct Operation: Decodable, Sendable {
         let op: String
         let row: String
         let columns: [String: Content]?
     }
 
-    enum Content: Decodable {
+    enum Content: Decodable, Sendable {
         case integer(Int64)
         case string(String)
         case list([String])

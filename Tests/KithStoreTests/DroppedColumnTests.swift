@@ -249,4 +249,33 @@ struct DroppedColumnTests {
         #expect(try app.store.delta(since: VersionVector()).tables.first?.incomplete.count == limit)
         try app.expectSound()
     }
+
+    @Test("a row that an edit of the column has brought back stays", arguments: Way.allCases)
+    func broughtBack(way: Way) throws {
+        let (a, b) = (try filled(replica: 1), try empty(replica: 2))
+        try b.receive(from: a)
+        try a.execute("DELETE FROM note")
+        try b.execute("UPDATE note SET color = 'blue'")
+        try a.receive(from: b)
+        try letGo(a, way)
+        try a.expectSound()
+        try b.receive(from: a)
+        for app in [a, b] { #expect(try app.text("SELECT title FROM note") == ["a"]) }
+        try b.expectSound()
+    }
+
+    @Test("who deletes a row has seen what was written to the column before", arguments: Way.allCases)
+    func deletedLater(way: Way) throws {
+        let (a, b) = (try filled(replica: 1), try empty(replica: 2))
+        try b.receive(from: a)
+        try b.execute("UPDATE note SET color = 'blue'")
+        try a.receive(from: b)
+        try letGo(a, way)
+        try a.execute("DELETE FROM note")
+        try b.receive(from: a)
+        for app in [a, b] {
+            #expect(try app.text("SELECT title FROM note") == [])
+            try app.expectSound()
+        }
+    }
 }

@@ -298,4 +298,19 @@ struct SchemaSkewTests {
         try old.expectSound()
         #expect(try old.store.digest() == a.store.digest())
     }
+
+    @Test("a row that the older schema refused shows what it has in new columns, too")
+    func refusedUntilUpdated() throws {
+        let new = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, k TEXT DEFAULT 'x', c TEXT)"
+        let old = try App("CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, k TEXT NOT NULL DEFAULT 'x')", replica: 1)
+        let a = try App(new, replica: 2)
+        try a.execute("INSERT INTO note VALUES (?, 'a', NULL, 'new')", [key(1)])
+        try old.receive(from: a)
+        #expect(try old.store.refusedRows().count == 1)
+        try old.migrate(
+            "ALTER TABLE note RENAME TO before; \(new); INSERT INTO note (id, title, k) SELECT * FROM before; DROP TABLE before")
+        #expect(try old.text("SELECT title || c FROM note WHERE k IS NULL") == ["anew"])
+        #expect(try old.store.refusedRows() == [])
+        try old.expectSound()
+    }
 }

@@ -5,7 +5,7 @@
   adoption_model.py mutants                  planted mistakes: each must be caught
   adoption_model.py small | as-written N     the counterexamples; N histories under the rule as semantics.md had it before
   adoption_model.py vectors FILE             60 scenarios with answers
-  adoption_model.py fresh FIRST COUNT        COUNT random scenarios with answers, to standard output; half of them with texts
+  adoption_model.py fresh FIRST COUNT        COUNT random scenarios with answers, to standard output; half of them with texts, two thirds with migration steps
 
 The rule, in one paragraph. An adopted write is a fact without a date: it is older than everything written under tracking. It
 carries its dot and its commit's ordinary timestamp, and a mark. Its identity is its CONTENT (row, column, value), not its dot:
@@ -13,6 +13,10 @@ whoever overwrites, removes or dismisses it does so for every equal one, met or 
 that ordinary writes have replaced (`over`, `gone`: sets that only grow, merged by union). Shown is an ordinary write if there is one
 (the latest, as ever), else the EARLIEST adopted one. An adopted write never brings a deleted row back, never changes what an
 ordinary write shows, and a later adoption changes nothing that is already shown: it only adds rows, set elements, alternatives.
+
+A migration step, which every device runs, is one commit. A register that it changes keeps the timestamp of the write that it replaces, 0 for
+an adopted one, so that a step never wins over an edit; what it makes of an adopted value counts for every equal adopted one. A row or cell
+that it makes is adopted. Everything else (elements of sets, deletions) is as in any commit; texts and counters are not changed by steps.
 
 State per row, beyond reference_model.Row (registers hold (hlc, value, adopted)):
   over      column -> contents (hash) of adopted values that an ordinary write replaced       register, counter
@@ -122,6 +126,10 @@ def shown(r, c):
     if o: return l[max(o)[1:]][1]
     a = [(x[0],) + d for d, x in l.items()]
     return l[(max(a) if 'latest_adopted' in BUGS else min(a))[1:]][1]
+def shown_write(r, c):
+    l = live(r, c); o = [(x[0],) + d for d, x in l.items() if not x[2]]
+    return l[(max(o) if o else min((x[0],) + d for d, x in l.items()))[1:]]
+def step_hlc(was): return 0 if was[2] else was[0]
 def members(st): return sorted({e for e, d in st['el'].items() if d} | {e for e in st['ad'] if e not in st['gone']})
 def base(r, c):
     """The adopted value that counts: none where an ordinary insert made the row, else the earliest."""
@@ -169,19 +177,29 @@ class ANode(Node):
     # ---- writing
     def adopt(s, now, rows):
         seq = s.vv.get(s.rep, 0) + 1; s.hlc = max(s.hlc + 1, now); dot = (s.rep, seq)
-        for rid, cols in rows.items():
-            r = s.rows.setdefault(rid, ARow())           # tombstones stay, nothing is superseded
-            for c, v in cols.items():
-                k = KINDS[c]
-                if k == 'register': r.cells.setdefault(c, {})[dot] = (s.hlc, v, True)
-                elif k == 'set':
-                    st = r.sets.setdefault(c, new_set()); st['ad'] |= set(v); st['adt'][s.rep] = seq
-                elif k == 'counter': r.bases.setdefault(c, {})[dot] = (s.hlc, v['count'] if isinstance(v, dict) else v)
-                else:
-                    t = r.texts.setdefault(c, Text()); i = root_id(rid, c, v, dot); t.content[i] = v
-                    t.roots[i] = min(t.roots.get(i, (s.hlc,) + dot), (s.hlc,) + dot); t.adt[s.rep] = seq
+        for rid, cols in rows.items(): s._found(rid, cols, dot)
         s.vv[s.rep] = seq
         return dot
+    def _found(s, rid, cols, dot):
+        r = s.rows.setdefault(rid, ARow())               # tombstones stay, nothing is superseded
+        for c, v in cols.items():
+            k = KINDS[c]
+            if k == 'register': r.cells.setdefault(c, {})[dot] = (s.hlc, v, True)
+            elif k == 'set':
+                st = r.sets.setdefault(c, new_set()); st['ad'] |= set(v); st['adt'][s.rep] = dot[1]
+            elif k == 'counter': r.bases.setdefault(c, {})[dot] = (s.hlc, v['count'] if isinstance(v, dict) else v)
+            else:
+                t = r.texts.setdefault(c, Text()); i = root_id(rid, c, v, dot); t.content[i] = v
+                t.roots[i] = min(t.roots.get(i, (s.hlc,) + dot), (s.hlc,) + dot); t.adt[s.rep] = dot[1]
+    def _step(s, r, c, v, dot):
+        """A register in a migration step: a save that keeps the timestamp of what it replaces."""
+        was = shown_write(r, c); sib = r.cells[c]
+        s._write(r, c, v, dot, False)
+        if 'step_new_stamp' in BUGS: return
+        sib[dot] = (was[0] if 'step_of_found' in BUGS else step_hlc(was), v, False)
+        if was[2] and 'step_forgets' not in BUGS: r.over.setdefault(c, set()).add(content(v))
+        for d, x in list(sib.items()):                   # of equal timestamps the higher dot would hide what was just saved
+            if d != dot and not x[2] and (x[0],) + d > (sib[dot][0],) + dot: del sib[d]
     def _write(s, r, c, v, dot, whole):
         """A register: replace the value that was shown, wherever it stands (set), or every value the author has (resolve, insert)."""
         sib = r.cells.setdefault(c, {})
@@ -214,10 +232,11 @@ class ANode(Node):
         for k, ch in enumerate(new[p:len(new) - q]):
             i = (dot[0], dot[1], k); t.nodes[i] = (doc, par, (s.hlc,) + dot, ch); par = i
         t.edits.setdefault(doc, {})[dot] = s.hlc; t.touch[s.rep] = dot[1]
-    def commit(s, now, ops):
+    def commit(s, now, ops, step=False):
         seq = s.vv.get(s.rep, 0) + 1; s.hlc = max(s.hlc + 1, now); dot = (s.rep, seq)
         for k, rid, cols in ops:
             vis = s.visible(rid)
+            if step and k == 'insert' and not vis and 'step_insert_written' not in BUGS: s._found(rid, cols, dot); continue
             if k == 'delete':
                 if vis: r = s.rows[rid]; r.tombs = {dot: r.clock()}
                 continue
@@ -226,7 +245,8 @@ class ANode(Node):
             if k == 'insert': r.born[s.rep] = seq
             for c, v in cols.items():
                 kind = KINDS[c]
-                if kind == 'register': s._write(r, c, v, dot, k != 'set')
+                if kind == 'register' and step and k == 'set' and r.cells.get(c): s._step(r, c, v, dot)
+                elif kind == 'register': s._write(r, c, v, dot, k != 'set')
                 elif kind == 'set':
                     st = r.sets.setdefault(c, new_set()); st['touch'][s.rep] = seq
                     if k == 'insert':
@@ -310,22 +330,25 @@ class World:
         d = nd.adopt(now, deepcopy(rows))
         for r, cols in rows.items():
             for c, v in cols.items(): w.log.append(dict(dot=d, hlc=nd.hlc, k='adopt', row=r, col=c, v=v, know=kn[r]))
-    def commit(w, nd, now, ops):
+    def commit(w, nd, now, ops, step=False):
         pre = []
         for k, r, cols in ops:
             vis = nd.visible(r)
             if (k == 'insert') == vis: continue
             row = nd.rows.get(r)
             e = dict(k=k, row=r, know=w.know(nd, r), before=nd.read(r), cols=cols, docs={}, doc={})
+            if step and k == 'insert': e['k'] = 'adopt'
+            if step and k == 'set': e['step'] = {c: (step_hlc(shown_write(row, c)), shown_write(row, c)[2]) for c in cols}
             if row:
                 for c, t in row.texts.items():          # documents are named by their content here, whatever the model calls them
                     nm = lambda x: x if not t.content.get(x) and x not in t.roots else true_root(r, c, t.content[x])
                     e['docs'][c] = {nm(x): (t.text(x), {(i[0], nm(i[1])) + i[2:] for i in t.ids(x)}) for x in t.docs()}; e['doc'][c] = nm(t.shown()) if t.docs() else None
             pre.append(e)
-        d = nd.commit(now, deepcopy(ops))
+        d = nd.commit(now, deepcopy(ops), step)
         for e in pre:
             for c, v in (e['cols'] or {None: None}).items():
-                w.log.append(dict(e, dot=d, hlc=nd.hlc, col=c, v=v))
+                kept = e.get('step', {}).get(c)
+                w.log.append(dict(e, dot=d, hlc=kept[0] if kept else nd.hlc, col=c, v=v, of_found=bool(kept and kept[1])))
     def char(w): w.fresh += 1; return chr(w.fresh)
     # ---- what must be kept, by the log alone
     def expect(w, r):
@@ -341,8 +364,10 @@ class World:
             o = [e for e in O if e['col'] == c]; a = [e for e in L if e['k'] == 'adopt' and e['col'] == c]
             kind = KINDS[c]; first = lambda xs: min(xs, key=lambda e: (e['hlc'],) + e['dot'])
             if kind == 'register':
-                lo = [x for x in o if not any(kn(e, x) and (e['k'] != 'set' or same(e['before'].get(c), x['v'])) for e in o if e is not x)]
-                la = [x for x in a if not any(same(x['v'], y['v']) and kn(e, y) and (e['k'] != 'set' or same(e['before'].get(c), y['v'])) for e in o for y in a)]
+                over = lambda e, x: 'step' in e and x['hlc'] == e['hlc'] and x['dot'] > e['dot']
+                lo = [x for x in o if not any(kn(e, x) and (e['k'] != 'set' or same(e['before'].get(c), x['v']) or over(e, x)) for e in o if e is not x)]
+                la = [x for x in a if not any(same(x['v'], y['v']) and kn(e, y) and (e['k'] != 'set' or same(e['before'].get(c), y['v'])) for e in o for y in a)
+                      and not any(e['of_found'] and same(x['v'], e['v']) for e in o)]
                 sh = max(lo, key=lambda e: (e['hlc'],) + e['dot'])['v'] if lo else first(la)['v']
                 cols[c] = sh; al = distinct([x['v'] for x in lo + la], [sh])
             elif kind == 'set':
@@ -441,11 +466,21 @@ def pick(w, rnd, nd, row):
     if x < .97: return ('set', row, {'note': new}) if new != t else ('increment', row, {'views': 1})
     return ('resolve', row, {'note': new})
 
+def pick_step(w, rnd, nd, row):
+    """A statement of a migration step, which changes something."""
+    b = nd.read(row); x = rnd.random()
+    if b is None: return ('insert', row, {'title': 't%d' % rnd.randint(0, 3), 'color': rnd.randint(1, 3), 'tags': sorted(set(rnd.choices('abc', k=2))), 'views': {'count': rnd.randint(0, 3)}, 'note': rnd.choice(CONTENTS)})
+    if x < .1: return ('delete', row, None)
+    if x < .25 and b.get('tags'): return ('remove', row, {'tags': rnd.choice(b['tags'])})
+    if x < .35 and len(b.get('tags', ())) < 4: return ('add', row, {'tags': rnd.choice([e for e in 'abcde' if e not in b.get('tags', ())])})
+    c = rnd.choice(['title', 'color'])
+    return ('set', row, {c: rnd.choice([v for v in (['t0', 't1', 'T'] if c == 'title' else [1, 2, 3]) if not same(v, b.get(c))])})
+
 def history(seed, full=True):
     rnd = random.Random(seed); dw = seed % 3 == 2; n = 2 + seed % 4; w = World(seed, dw)
-    nodes = [ANode(chr(65 + i), dw) for i in range(n)]; now = 10**6; stats = dict(alts=0, cuts=0, adopts=0, revived=0, hidden=0)
+    nodes = [ANode(chr(65 + i), dw) for i in range(n)]; now = 10**6; stats = dict(alts=0, cuts=0, adopts=0, revived=0, hidden=0, steps=0)
     skew = {nd.rep: rnd.choice([0, 0, 50, -50, 9000]) for nd in nodes}
-    cut = rnd.choice([0, 0, .3, .6]); tables = []
+    cut = rnd.choice([0, 0, .3, .6]); steps = rnd.choice([0, .2, .5]); tables = []
     adopters = rnd.sample(nodes, rnd.randint(1, min(3, n))); start = rnd.random() < .6; when = {}
     for nd in adopters: when[nd.rep] = 0 if start or rnd.random() < .4 else rnd.randint(1, 25)
     def adopt(nd):
@@ -469,12 +504,12 @@ def history(seed, full=True):
         for x in adopters:
             if when.get(x.rep) == k: adopt(x); del when[x.rep]
         if rnd.random() < .5:
-            ops, used = [], set()
+            ops, used, step = [], set(), rnd.random() < steps
             for _ in range(rnd.randint(1, 3)):
                 row = rnd.randint(1, 4)
                 if row in used: continue
-                used.add(row); ops.append(pick(w, rnd, nd, row))
-            w.commit(nd, max(0, now + skew[nd.rep]), ops)
+                used.add(row); ops.append((pick_step if step else pick)(w, rnd, nd, row))
+            w.commit(nd, max(0, now + skew[nd.rep]), ops, step); stats['steps'] += step
         else:
             o = rnd.choice(nodes)
             if o is not nd: sync(o, nd, rnd.random() < cut)
@@ -543,7 +578,10 @@ def identical(seed):
 MUTANTS = {'sum_bases': 'adopted counter values are added up', 'dot_only': 'writes compared by dot only, not by value', 'revive': 'an adopted write counts as an edit that did not know of the deletion',
            'no_over': 'an overwritten adopted value is not remembered', 'over_unsent': 'the memory of overwritten values is not sent', 'latest_adopted': 'of different adopted values the latest stamp counts',
            'set_no_memory': 'removal of a set element is not remembered', 'root_by_dot': 'an adopted text is identified by its dot', 'born_ignored': 'an adopted counter counts beside an ordinary insert',
-           'text_root_order': 'the earliest adopted text is shown even if another one was edited', 'set_one_dot': 'a save replaces one of several equal writes'}
+           'text_root_order': 'the earliest adopted text is shown even if another one was edited', 'set_one_dot': 'a save replaces one of several equal writes',
+           'step_new_stamp': 'a migration step counts as new as it is', 'step_of_found': 'what a step makes of an adopted value has the timestamp of the adoption',
+           'step_forgets': 'what a step made of an adopted value is not remembered',
+           'step_insert_written': 'a row that a step inserts is an ordinary one'}
 def run(seeds, stop=True):
     tot, bad = {}, {}
     for s in seeds:
@@ -563,6 +601,7 @@ def play(sc):
     nodes = {r: ANode(r, sc['deletePolicy'] == 'deleteWins') for r in sc['replicas']}
     for st in sc['steps']:
         if 'adopt' in st: nodes[st['adopt']].adopt(st['now'], deepcopy(st['rows']))
+        elif 'migrate' in st: nodes[st['migrate']].commit(st['now'], [(o['op'], o['row'], deepcopy(o.get('columns'))) for o in st['ops']], True)
         elif 'commit' in st: nodes[st['commit']].commit(st['now'], [(o['op'], o['row'], deepcopy(o.get('columns'))) for o in st['ops']])
         else: a, b = st['sync']; nodes[b].apply(nodes[a].delta(nodes[b].vv))
     return nodes
@@ -592,8 +631,26 @@ def small():
          ('equal-ordinary-writes', 'AB', [ad('A', 1), {'sync': ['A', 'B']}, op('A', 2, 'set', {'title': 'bread'}), op('B', 3, 'set', {'title': 'bread'}), {'sync': ['A', 'B']}, op('B', 4, 'set', {'title': 'salt'})]),
          ('resolve', 'ABC', [ad('A', 1), ad('B', 2, title='salt', views=12), {'sync': ['A', 'B']}, op('B', 3, 'resolve', {'title': 'salt', 'views': 12}), ad('C', 9, title='salt', views=12)])]
     return [{'name': 'adopt-' + n, 'replicas': list(rs), 'deletePolicy': 'updateWins', 'steps': st + full(rs)} for n, rs, st in S]
-def scenario(seed, texts):
-    """A replica that adopts does so once, before its first commit; what it received before, it received without having the table.
+def scenario_step(rnd, nd, texts, lines):
+    """The operations of a migration step, each of which changes something."""
+    ops, born = [], set()
+    for i in rnd.sample(range(1, 5), rnd.randint(1, 3)):
+        row = ID(i); b = nd.read(row); x = rnd.random(); o = None
+        if b is None:
+            if texts and row in nd.rows: continue
+            o = dict(op='insert', columns={'title': 't%d' % rnd.randint(0, 3), 'color': rnd.randint(0, 2), 'tags': sorted(set(rnd.choices('abc', k=2))), 'views': {'count': rnd.randint(0, 9)}})
+            if texts: o['columns']['note'] = lines(rnd.choice(['home', 'work']))
+        elif x < .1: o = dict(op='delete')
+        elif x < .25 and b['tags']: o = dict(op='remove', columns={'tags': rnd.choice(b['tags'])})
+        elif x < .35 and len(b['tags']) < 5: o = dict(op='add', columns={'tags': rnd.choice([e for e in 'abcde' if e not in b['tags']])})
+        else:
+            c = rnd.choice(['title', 'color'])
+            o = dict(op='set', columns={c: rnd.choice([v for v in (['t0', 't1', 'T'] if c == 'title' else [1, 2, 3]) if not same(v, b[c])])})
+        ops.append({'op': o['op'], 'row': row, **({'columns': o['columns']} if 'columns' in o else {})})
+    return ops
+def scenario(seed, texts, migrates=False):
+    """With `migrates`, some commits are migration steps.
+    A replica that adopts does so once, before its first commit; what it received before, it received without having the table.
     Texts: every replica changes only its own line, so that any order rule for characters gives the same answer; a row with a text is inserted once."""
     rnd = random.Random(seed); n = 2 + seed % 4; reps = [chr(65 + i) for i in range(n)]; policy = 'deleteWins' if seed % 3 == 2 else 'updateWins'
     nodes = {r: ANode(r, policy == 'deleteWins') for r in reps}; steps, now, tables, born, fresh = [], T0, [], set(), [0]
@@ -616,6 +673,12 @@ def scenario(seed, texts):
         r = rnd.choice(reps); nd = nodes[r]
         if rnd.random() < .55:
             if r in todo: continue
+            if migrates and rnd.random() < .3:
+                ops = scenario_step(rnd, nd, texts, lines)
+                if ops:
+                    st = {'migrate': r, 'now': max(0, now + skew[r]), 'ops': ops}; steps.append(st)
+                    nd.commit(st['now'], [(o['op'], o['row'], deepcopy(o.get('columns'))) for o in ops], True)
+                continue
             ops, used = [], set()
             for _ in range(rnd.randint(1, 3)):
                 row = ID(rnd.randint(1, 4)); b = nd.read(row); x = rnd.random()
@@ -669,7 +732,7 @@ if __name__ == '__main__':
         for sc in scs: sc['expect'] = reply(play(sc))
         json.dump(scs, open(sys.argv[2], 'w'), separators=(',', ':')); print(len(scs), os.path.getsize(sys.argv[2]))
     if cmd == 'fresh':
-        first, many = int(sys.argv[2]), int(sys.argv[3]); scs = [scenario(s, s % 2 == 1) for s in range(first, first + many)]
+        first, many = int(sys.argv[2]), int(sys.argv[3]); scs = [scenario(s, s % 2 == 1, s % 3 != 0) for s in range(first, first + many)]
         scs = [sc for sc in scs if all(st.get('rows', True) for st in sc['steps'])]     # an empty table makes no commit
         for sc in scs: sc['expect'] = reply(play(sc))
         json.dump(scs, sys.stdout, separators=(',', ':'))

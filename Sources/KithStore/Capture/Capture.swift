@@ -135,7 +135,7 @@ final class Capture {
         guard let stored = try ledger.storedRow(gone.table, row: gone.row) else { throw Self.missingClocks(tracked) }
         let (stamp, _) = try clock.stamp(ledger.catalog)
         var state = try stored.state(tracked, values: gone.values) { try SetText.elements(of: $0, connection) }
-        state.tombstones = [Tombstone(dot: stamp.dot, seen: state.clock)]
+        state.tombstones = [Tombstone(dot: stamp.dot, seen: try ledger.seen(state, of: gone.table))]
         let hidden = HiddenRow(number: 0, state: state, context: stored.context, reason: .deleted)
         let number = try ledger.save(
             hidden, gone.table, id: gone.id, sinceMilliseconds: clock.wallClockMilliseconds)

@@ -39,6 +39,8 @@ final class RowLedger {
     private var knownDotStatements: DotStatements?
     /// Tables of which rows may be hidden, as far as asked in this transaction.
     private var hidesRows: [Int: Bool] = [:]
+    /// Tables with columns that the app, here or elsewhere, has let go of, as far as asked in this transaction.
+    private var isIncomplete: [Int: Bool] = [:]
     /// By number of the table: how many columns a new row has of which nothing else is to be noted, as far as asked.
     private var plainColumns: [Int32?] = []
     /// Rows whose clocks are not stored yet; `nil` where nothing is written.
@@ -135,6 +137,7 @@ final class RowLedger {
     /// To be called when a transaction begins: others may have hidden rows meanwhile.
     func beginTransaction() {
         hidesRows.removeAll(keepingCapacity: true)
+        isIncomplete.removeAll(keepingCapacity: true)
         plainColumns.removeAll(keepingCapacity: true)
     }
 
@@ -148,6 +151,13 @@ final class RowLedger {
         while plainColumns.count <= table { plainColumns.append(nil) }
         plainColumns[table] = Int32(found.columns.count)
         return plainColumns[table]
+    }
+
+    /// Everything that whoever deletes a row has seen of it: also edits of columns that the app has let go of, which live elsewhere.
+    func seen(_ state: RowState, of table: Int) throws -> VersionVector {
+        if isIncomplete[table] == nil { isIncomplete[table] = try !IncompleteColumns(connection: connection).of(table).isEmpty }
+        if isIncomplete[table] == false { return state.clock }
+        return state.clock.joined(with: try VectorRecords(connection: connection).vector(catalog))
     }
 
     /// Whether a row of the table may be hidden. Spares a table without deletions a search for every insertion.

@@ -37,6 +37,16 @@ struct StoredRow {
         return dots
     }
 
+    /// What tells whether readers see the row: its commits and tombstones.
+    var visibility: RowState {
+        var state = exceptions
+        if usesBase {
+            let written = RegisterState(writes: [Write(stamp: base, value: .null)])
+            state.cells.append(RowState.Entry(column: .max, cell: .register(written)))
+        }
+        return state
+    }
+
     /// The register of `column`, without the value that is shown.
     func register(_ column: Int) -> RegisterState {
         if case .register(let state)? = exceptions[column] { return state }

@@ -20,12 +20,19 @@ struct SchemaArrival {
     /// - Parameters:
     ///   - appeared: columns that the app's table has only now, though they were known.
     ///   - shown: rows that show them already.
-    func take(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ appeared: [Int], besides shown: Set<Int64>) throws {
+    ///   - steps: what migration steps have written.
+    func take(
+        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ appeared: [Int], besides shown: Set<Int64>, _ steps: StepChanges?
+    ) throws {
+        try noteNames(of: table, tracked)
         let columns = tracked.columns.map(String.init).joined(separator: ",")
         let current = columns + ";" + tracked.references.map(\.signature).joined(separator: ",")
         var before: Set<Int>?
         if let schema = try schema(of: table) {
-            if schema == current { return }
+            if schema == current {
+                try steps?.noteChanges(in: table, tracked, showing: shown, tracked)
+                return
+            }
             before = numbers(in: schema)
         }
         try records.setMeta(name(of: table), .text(current))
@@ -33,11 +40,22 @@ struct SchemaArrival {
         // Until it is revealed, what peers sent of a column stands in the clocks and not in the app's table: whatever is written anew
         // before must not take it for shown.
         ledger.catalog.tables[table.number].tracked = appeared.isEmpty ? tracked : tracked.without(appeared)
-        if !vanished.isEmpty { try forget(vanished, of: table) }
+        if !vanished.isEmpty { try forget(vanished, of: table, besides: shown, tracked) }
+        if let known = ledger.catalog[table.number]?.tracked { try steps?.noteChanges(in: table, known, showing: shown, tracked) }
         try renewReferences(of: table)
         ledger.catalog.tables[table.number].tracked = tracked
-        try settleHiddenRows(table)
+        // A row that was hidden shows its columns at once, and must not be looked at again for what it does not show yet.
         if !appeared.isEmpty { try reveal(appeared, of: table, besides: shown) }
+        try settleHiddenRows(table)
+        try steps?.noteNewColumns(of: table, tracked)
+    }
+
+    /// By these names the columns are found when the app's next migration begins.
+    private func noteNames(of table: CatalogTable, _ tracked: CatalogTable.Tracked) throws {
+        let names = tracked.columns.map { table.columns[$0].sqlName ?? "" }.joined(separator: String(MigrationSteps.nameSeparator))
+        let key = MigrationSteps.namesKey(table.number)
+        if case .text(let known)? = try records.meta(key), known.elementsEqual(names.utf8) { return }
+        try records.setMeta(key, .text(names))
     }
 
     /// The table is not declared, so that rows of it are kept as they come. Once it is again, they are looked at, whatever its columns.
@@ -88,7 +106,13 @@ struct SchemaArrival {
     }
 
     /// What the table showed in columns that were dropped is gone here; peers have it.
-    private func forget(_ vanished: [Int], of table: CatalogTable) throws {
+    ///
+    /// - Parameter shown: rows that show all columns of the table, `whole`, already; the others do not show those that it has only now.
+    private func forget(
+        _ vanished: [Int], of table: CatalogTable, besides shown: Set<Int64>, _ whole: CatalogTable.Tracked
+    ) throws {
+        let known = ledger.catalog[table.number]?.tracked
+        defer { ledger.catalog.tables[table.number].tracked = known }
         let lost = vanished.compactMap { table.columns.indices.contains($0) ? table.columns[$0].key : nil }
         try IncompleteColumns(connection: ledger.connection).add(lost, of: table.number)
         for column in vanished where table.kind(of: column) == .text {
@@ -96,13 +120,17 @@ struct SchemaArrival {
         }
         var isChanged = false
         for (row, id) in try rows(of: table) {
+            ledger.catalog.tables[table.number].tracked = shown.contains(row) ? whole : known
             guard var stored = try ledger.storedRow(table.number, row: row) else { continue }
-            let (dots, exceptions) = (stored.liveDots, stored.exceptions)
+            let (dots, exceptions, before) = (stored.liveDots, stored.exceptions, stored.visibility)
             for column in vanished {
                 let kind = column < stored.baseColumns ? table.kind(of: column) : nil
                 stored.exceptions[column] = kind.map { Cell(empty: $0) }
             }
             if stored.exceptions == exceptions { continue }
+            // An edit of such a column may be what had brought the row back.
+            let policy = ledger.catalog[table.number]?.tracked?.deletePolicy ?? .updateWins
+            if before.isVisible(policy), !stored.visibility.isVisible(policy) { stored.exceptions.tombstones = [] }
             try ledger.save(stored, table.number, row: row, id: id)
             try ledger.reindex(table.number, from: dots, at: row, to: stored.liveDots, at: row)
             isChanged = true

@@ -104,6 +104,8 @@ struct StoreOpening {
         let entry = TransactionEntry(ledger, declarations, clock)
         let capture = Capture(ledger, clock, entry)
         try Functions.install(capture, on: connection.handle)
+        let steps = try StepChanges(ledger, capture)
+        try steps?.noteDeletions()
         try entry.enter()
         let arrival = SchemaArrival(ledger: ledger, clock: clock)
         var adopted: [(table: CatalogTable, tracked: CatalogTable.Tracked)] = []
@@ -120,8 +122,10 @@ struct StoreOpening {
             if adopts { adopted.append((table, tracked)) }
             capture.isSuspended = true
             defer { capture.isSuspended = false }
-            try arrival.take(table, tracked, appeared, besides: shown)
+            if steps?.hasCopy(of: table.number) == true { try checkValues(table, tracked) }
+            try arrival.take(table, tracked, appeared, besides: shown, steps)
         }
+        try steps?.finish()
         signal.begin(at: try records.vector(ledger.catalog))
         let state = WriterState(
             ledger: ledger, capture: capture, clock: clock, declarations: declarations, entry: entry, doubt: doubt)
@@ -219,7 +223,8 @@ struct StoreOpening {
         } else {
             try checkValues(table, tracked)
         }
-        if ours.isEmpty, RegistersMadeTexts(table) == nil { return ([], adopts) }
+        let hasNewText = appeared.contains { table.kind(of: $0) == .text }
+        if ours.isEmpty, !hasNewText, RegistersMadeTexts(table) == nil { return ([], adopts) }
         return (try takeUpTexts(table, tracked, appeared, ledger, capture), adopts)
     }
 

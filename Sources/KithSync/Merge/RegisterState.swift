@@ -93,6 +93,19 @@ public struct RegisterState: Hashable, Sendable {
         insert(Write(stamp: stamp, value: value))
     }
 
+    /// A save in a migration step, which every device runs: it keeps the timestamp of the write that it replaces, so that it does not
+    /// win over an edit. What stands in for an adopted value is older than all that was written, and counts for every equal one.
+    ///
+    /// - Parameter old: the value that was shown.
+    public mutating func migrate(to value: Value, dot: Dot, replacing old: Value) {
+        guard let shown = shown?.stamp else { return }
+        set(value, stamp: Stamp(dot: dot, timestamp: shown.isAdopted ? .zero : shown.timestamp), replacing: old)
+        if shown.isAdopted {
+            replaced.insert(value.contentHash)
+            dropReplaced()
+        }
+    }
+
     /// Writes `value` and supersedes every write known here.
     ///
     /// - Parameter old: the value that was shown, if the write that is shown does not say it.

@@ -1,0 +1,165 @@
+import GRDB
+import KithSync
+import Synchronization
+
+/// Runs the app's migrations on a database whose tables are tracked, while no store is open.
+///
+/// What the steps write is found out when the store is opened: before the first one each tracked table is copied aside, and the
+/// opening notes how it differs (``StepChanges``). So a step may be any SQL, and it may drop columns and build tables anew. The
+/// copies stand in the file until then, so nothing is lost if the app is stopped in between. See docs/store.md, "Migrations".
+struct MigrationSteps {
+    let migrator: DatabaseMigrator
+    let tables: [TrackedTable]
+
+    static let goneTable = "kith_gone"
+    static func before(_ table: Int) -> String { "kith_before_\(table)" }
+    static func goneTrigger(_ table: Int) -> String { "kith_gone_\(table)" }
+    /// Where the names of the tracked columns of a table are kept, in the order of ``SchemaArrival``'s numbers.
+    static func namesKey(_ table: Int) -> String { "names:\(table)" }
+    static let nameSeparator: Character = "\u{1f}"
+
+    private static let function = "kith_end_step"
+
+    /// - Throws: ``StoreError`` with code `valueRejected` for a step that changes a text or a counter, which is rolled back; what steps
+    ///   throw themselves as it is.
+    func run(on database: any DatabaseWriter) throws {
+        let (isStore, targets) = try database.unsafeReentrantWrite { db in
+            try db.requireNoAccess()
+            return (try db.tableExists("kith_meta"), try self.targets(db))
+        }
+        guard isStore, !targets.isEmpty else { return try migrator.migrate(database) }
+        let refusal = Mutex<StoreError?>(nil)
+        for target in targets {
+            try database.writeWithoutTransaction { db in
+                try StoreError.mapping {
+                    try db.inTransaction(.immediate) {
+                        try copyTables(db)
+                        return .commit
+                    }
+                }
+                try watchEnd(db) { error in refusal.withLock { $0 = error } }
+            }
+            defer { try? database.writeWithoutTransaction(Self.unwatch) }
+            do {
+                try migrator.migrate(database, upTo: target)
+            } catch {
+                throw refusal.withLock { $0 } ?? error
+            }
+        }
+    }
+
+    /// The steps that have not run, each of which may run alone; an earlier one that was forgotten runs with the next.
+    private func targets(_ db: Database) throws -> [String] {
+        let applied = try migrator.appliedIdentifiers(db)
+        let last = migrator.migrations.lastIndex(where: applied.contains) ?? -1
+        return Array(migrator.migrations[(last + 1)...])
+    }
+
+    // MARK: Before a step
+
+    private func copyTables(_ db: Database) throws {
+        try StoreFormat.check(try Connection(borrowing: db))
+        if try Bool.fetchOne(db, sql: "SELECT 1 FROM pragma_function_list WHERE name = 'kith_insert'") == true {
+            throw StoreError(.busy, "The store of this database is open. Close it before the database is migrated.")
+        }
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS \(Self.goneTable) (tbl INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY (tbl, id)) WITHOUT ROWID;
+                CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)
+                """)
+        for table in try KnownTable.all(db) {
+            if try !db.tableExists(Self.before(table.number)) {
+                // A table without triggers is not tracked: what was written there is not known to be the steps'.
+                guard try table.hasTriggers(db) else { continue }
+                try table.copy(db)
+            }
+            guard let key = try table.key(db) else { continue }
+            try KithStore.removeTriggers(of: table.name, in: db)
+            let trigger = Self.goneTrigger(table.number)
+            try db.execute(
+                sql: """
+                    DROP TRIGGER IF EXISTS \(trigger);
+                    CREATE TRIGGER \(trigger) AFTER DELETE ON \(quoted(table.name)) BEGIN
+                        INSERT OR IGNORE INTO \(Self.goneTable) VALUES (\(table.number), old.\(quoted(key)));
+                    END
+                    """)
+        }
+    }
+
+    // MARK: At the end of a step
+
+    /// GRDB notes each step in `grdb_migrations`, within the step's transaction: then it is looked at.
+    private func watchEnd(_ db: Database, _ refuse: @escaping @Sendable (StoreError) -> Void) throws {
+        guard let handle = db.sqliteConnection else { throw StoreError(.failed, "The database is closed.") }
+        // Used by the function alone, which SQLite calls on this connection.
+        nonisolated(unsafe) let connection = Connection(handle)
+        let declared = tables
+        db.add(
+            function: DatabaseFunction(Self.function, argumentCount: 1) { values in
+                defer { connection.finalizeStatements() }
+                do {
+                    try StepCheck(connection: connection, tables: declared).check(step: String.fromDatabaseValue(values[0]) ?? "")
+                } catch let error as StoreError {
+                    refuse(error)
+                    throw DatabaseError(resultCode: .SQLITE_CONSTRAINT, message: error.message)
+                }
+                return nil
+            })
+        try db.execute(
+            sql: """
+                DROP TRIGGER IF EXISTS temp.\(Self.function);
+                CREATE TEMP TRIGGER \(Self.function) AFTER INSERT ON main.grdb_migrations BEGIN
+                    SELECT CASE WHEN \(Self.function)(new.identifier) IS NOT NULL THEN RAISE(ABORT, 'kith') END;
+                END
+                """)
+    }
+
+    private static func unwatch(_ db: Database) throws {
+        try db.execute(sql: "DROP TRIGGER IF EXISTS temp.\(function)")
+        db.remove(function: DatabaseFunction(function, argumentCount: 1) { _ in nil })
+    }
+}
+
+/// A table that the store knows and the file has, by what the last opening has noted of it.
+struct KnownTable {
+    let number: Int
+    let name: String
+    /// Numbers and SQL names of the columns that were tracked, as far as the table has them.
+    let columns: [(number: Int, name: String)]
+
+    static func all(_ db: Database) throws -> [KnownTable] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT t.number, CAST(t.name AS TEXT) name, c.value columns, n.value names FROM kith_table t
+                JOIN sqlite_master m ON m.type = 'table' AND m.name = CAST(t.name AS TEXT)
+                JOIN kith_meta c ON c.name = 'columns:' || t.number JOIN kith_meta n ON n.name = 'names:' || t.number ORDER BY t.number
+                """)
+        return try rows.map { row in
+            let name: String = row["name"]
+            let present = Set(try db.columns(in: name).map(\.name))
+            let numbers = (row["columns"] as String).prefix { $0 != ";" }.split(separator: ",").compactMap { Int($0) }
+            let names = (row["names"] as String).split(separator: MigrationSteps.nameSeparator).map(String.init)
+            let columns = zip(numbers, names).filter { present.contains($1) }.map { (number: $0, name: $1) }
+            return KnownTable(number: row["number"], name: name, columns: columns)
+        }
+    }
+
+    func hasTriggers(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(db, sql: "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = 'kith_\(number)_update'") == true
+    }
+
+    func key(_ db: Database) throws -> String? {
+        let key = try db.primaryKey(name).columns
+        return key.count == 1 ? key[0] : nil
+    }
+
+    /// Values stand as they are in columns without a type.
+    func copy(_ db: Database) throws {
+        guard let key = try key(db) else { return }
+        let copies = (["id"] + columns.map { "c\($0.number)" }).joined(separator: ", ")
+        let names = ([key] + columns.map(\.name)).map(quoted).joined(separator: ", ")
+        let copy = MigrationSteps.before(number)
+        try db.execute(sql: "CREATE TABLE \(copy) (\(copies)); INSERT INTO \(copy) SELECT \(names) FROM \(quoted(name))")
+    }
+}

@@ -1,0 +1,273 @@
+import KithCausality
+import KithSync
+
+/// What migration steps have written to tracked tables since these were copied aside, noted when the store is opened.
+///
+/// It is one commit with all that the opening adopts. Every device runs the steps, so a write must not win over what somebody has
+/// written elsewhere: what it makes of a register keeps the timestamp of what it replaces, and a row or cell that it makes is found
+/// (``Adoption``). See docs/store.md, "Migrations".
+struct StepChanges {
+    let ledger: RowLedger
+    let capture: Capture
+    /// By number of the table: the numbers of the columns that were copied.
+    private let copied: [Int: [Int]]
+
+    private var connection: Connection { ledger.connection }
+
+    /// `nil` if no steps have run.
+    init?(_ ledger: RowLedger, _ capture: Capture) throws {
+        self.ledger = ledger
+        self.capture = capture
+        if try Self.names("type = 'table' AND name = '\(MigrationSteps.goneTable)'", ledger.connection).isEmpty { return nil }
+        for trigger in try Self.names("type = 'trigger' AND name GLOB '\(MigrationSteps.goneTable)_*'", ledger.connection) {
+            try ledger.connection.execute("DROP TRIGGER \(quoted(trigger))")
+        }
+        var copied: [Int: [Int]] = [:]
+        for table in ledger.catalog.tables {
+            let columns = try ledger.connection.statement("SELECT name FROM pragma_table_info(?) WHERE name <> 'id'")
+            columns.bind(1, .text(MigrationSteps.before(table.number)))
+            var numbers: [Int] = []
+            while try columns.step() { numbers += [Int(String(decoding: columns.blob(0).dropFirst(), as: UTF8.self))].compactMap { $0 } }
+            if !numbers.isEmpty { copied[table.number] = numbers }
+        }
+        self.copied = copied
+    }
+
+    func hasCopy(of table: Int) -> Bool { copied[table] != nil }
+
+    /// Takes the copies away.
+    func finish() throws {
+        for table in try Self.names("type = 'table' AND name GLOB 'kith_before_[0-9]*'", connection) {
+            try connection.execute("DROP TABLE \(quoted(table))")
+        }
+        try connection.execute("DROP TABLE \(MigrationSteps.goneTable)")
+    }
+
+    private static func names(_ condition: String, _ connection: Connection) throws -> [String] {
+        let select = try connection.statement("SELECT name FROM sqlite_master WHERE \(condition)")
+        var names: [String] = []
+        while try select.step() { names.append(String(decoding: select.blob(0), as: UTF8.self)) }
+        return names
+    }
+
+    /// Whether two values differ, bit for bit.
+    static func differ(_ a: String, _ b: String) -> String {
+        "(\(a) COLLATE BINARY IS NOT \(b) COLLATE BINARY OR typeof(\(a)) <> typeof(\(b)))"
+    }
+
+    // MARK: Deletions
+
+    /// Notes the rows that a `DELETE` has taken. To be called before clocks are brought to where rows are now.
+    func noteDeletions() throws {
+        for (number, columns) in copied.sorted(by: { $0.key < $1.key }) {
+            guard let table = ledger.catalog[number], let tracked = table.tracked else { continue }
+            let old = tracked.asCopied(columns, of: table)
+            let select = try connection.statement(
+                """
+                SELECT c.row, b.id\(old.names.map { ", b." + $0 }.joined()) FROM \(MigrationSteps.goneTable) g
+                JOIN \(old.sqlName) b ON b.id = g.id JOIN \(Sidecar.clockTable(number)) c ON c.id = b.id
+                WHERE g.tbl = \(number) AND NOT EXISTS (SELECT 1 FROM \(quoted(tracked.sqlName)) n WHERE n.\(quoted(tracked.key)) = b.id)
+                """)
+            var rows: [ReplacedRow] = []
+            while try select.step() {
+                let values = columns.indices.map { select.value(Int32($0 + 2)) }
+                rows.append(ReplacedRow(table: number, row: select.integer(0), id: try select.rowID(1), values: values))
+            }
+            ledger.catalog.tables[number].tracked = old
+            defer { ledger.catalog.tables[number].tracked = tracked }
+            for row in rows {
+                _ = try capture.remove(row)
+                try noteReferences(of: RowKey(table: number, id: row.id), tracked) { column in
+                    columns.firstIndex(of: column).map { row.values[$0] }
+                }
+            }
+        }
+    }
+
+    /// Lets rows be looked at that a reference of the row concerns.
+    private func noteReferences(of row: RowKey, _ tracked: CatalogTable.Tracked, _ old: (Int) -> Value?) throws {
+        guard tracked.isRelated else { return }
+        let records = ReferenceRecords(connection: connection)
+        try records.note(row)
+        for reference in tracked.references {
+            guard case .blob(let bytes)? = old(reference.column), let parent = RowID(bytes: bytes) else { continue }
+            let key = RowKey(table: reference.parent, id: parent)
+            if try records.isHeld(key) { try records.note(key) }
+        }
+    }
+
+    // MARK: Changes
+
+    /// Notes what has changed in columns that the table had and has.
+    ///
+    /// - Parameters:
+    ///   - tracked: the table without columns of which peers have sent what is not shown yet.
+    ///   - shown: rows that show all columns of the table, `whole`, already.
+    func noteChanges(
+        in table: CatalogTable, _ tracked: CatalogTable.Tracked, showing shown: Set<Int64>, _ whole: CatalogTable.Tracked
+    ) throws {
+        guard let copied = copied[table.number] else { return }
+        let places = tracked.columns.indices.filter { copied.contains(tracked.columns[$0]) }
+        let changed = places.map { Self.differ("b.c\(tracked.columns[$0])", "n.\(tracked.names[$0])") }
+        defer { ledger.catalog.tables[table.number].tracked = tracked }
+        try eachRow(of: table, tracked, places, where: changed) { row, id, values in
+            ledger.catalog.tables[table.number].tracked = shown.contains(row) ? whole : tracked
+            try note(values, table, tracked, row: row, id: id)
+        }
+    }
+
+    /// Notes what stands in columns that the table did not have.
+    func noteNewColumns(of table: CatalogTable, _ tracked: CatalogTable.Tracked) throws {
+        guard let copied = copied[table.number] else { return }
+        let places = tracked.columns.indices.filter { !copied.contains(tracked.columns[$0]) }
+        let written = try places.map { try isWritten($0, tracked) }
+        try eachRow(of: table, tracked, places, where: written) { row, id, values in
+            let found = values.map { Change(place: $0.place, old: nil, new: $0.new, isDefault: $0.isDefault) }
+            try note(found, table, tracked, row: row, id: id)
+        }
+    }
+
+    private struct Change {
+        /// Among the tracked columns.
+        let place: Int
+        /// `nil` if the table did not have the column.
+        let old: Value?
+        let new: Value
+        /// Whether it shows what a cell shows that nobody has written.
+        let isDefault: Bool
+    }
+
+    /// An expression for whether a cell shows something else than it does if nobody has written it.
+    private func isWritten(_ place: Int, _ tracked: CatalogTable.Tracked) throws -> String {
+        let select = try connection.statement(
+            """
+            SELECT dflt_value FROM pragma_table_xinfo(?) WHERE '"' || replace(name, '"', '""') || '"' = ?
+            """)
+        select.bind(1, .text(tracked.sqlName))
+        select.bind(2, .text(tracked.names[place]))
+        defer { select.reset() }
+        guard try select.step(), !select.isNull(0) else { return "n.\(tracked.names[place]) IS NOT NULL" }
+        var expression = String(decoding: select.blob(0), as: UTF8.self)
+        // A name stands for itself.
+        if (try? connection.passingStatement("SELECT (\(expression))")) == nil {
+            expression = "'" + expression.replacing("'", with: "''") + "'"
+        }
+        return "n.\(tracked.names[place]) COLLATE BINARY IS NOT (\(expression))"
+    }
+
+    private static let rowsMax = 500
+
+    private func eachRow(
+        of table: CatalogTable, _ tracked: CatalogTable.Tracked, _ places: [Int], where conditions: [String],
+        _ body: (Int64, RowID, [Change]) throws -> Void
+    ) throws {
+        if places.isEmpty { return }
+        let copied = copied[table.number] ?? []
+        let values = try places.map { place in
+            let column = tracked.columns[place]
+            return "\(copied.contains(column) ? "b.c\(column)" : "NULL"), n.\(tracked.names[place]), \(try isWritten(place, tracked))"
+        }
+        let select = try connection.statement(
+            """
+            SELECT b.rowid, n.rowid, b.id, \(values.joined(separator: ", ")) FROM \(MigrationSteps.before(table.number)) b
+            JOIN \(quoted(tracked.sqlName)) n ON n.\(quoted(tracked.key)) = b.id
+            WHERE b.rowid > ? AND (\(conditions.joined(separator: " OR "))) ORDER BY b.rowid LIMIT \(Self.rowsMax)
+            """)
+        var last: Int64 = 0
+        while true {
+            select.bind(1, last)
+            var rows: [(row: Int64, id: RowID, changes: [Change])] = []
+            while try select.step() {
+                last = select.integer(0)
+                let changes = places.indices.map { index in
+                    let first = Int32(3 + 3 * index)
+                    return Change(
+                        place: places[index], old: select.value(first), new: select.value(first + 1), isDefault: select.int(first + 2) == 0)
+                }
+                rows.append((select.integer(1), try select.rowID(2), changes))
+            }
+            for row in rows { try body(row.row, row.id, row.changes) }
+            if rows.count < Self.rowsMax { return }
+        }
+    }
+
+    private func note(
+        _ changes: [Change], _ table: CatalogTable, _ tracked: CatalogTable.Tracked, row: Int64, id: RowID
+    ) throws {
+        // A row without clocks was inserted again, and is adopted.
+        guard var stored = try ledger.storedRow(table.number, row: row) else { return }
+        let before = stored
+        let stamp = try capture.clock.stamp(ledger.catalog).stamp
+        for change in changes where change.old != change.new {
+            let column = tracked.columns[change.place]
+            let place = TextKey(table: table.number, id: id, column: column)
+            guard let cell = try cell(of: stored, column, tracked.kinds[change.place], change, place, stamp) else { continue }
+            stored.exceptions[column] = cell
+        }
+        if stored.exceptions == before.exceptions { return }
+        let key = RowKey(table: table.number, id: id)
+        for change in changes where change.old != nil && change.old != change.new {
+            try ReferenceRecords(connection: connection).stopWaiting(key, column: tracked.columns[change.place])
+        }
+        try noteReferences(of: key, tracked) { column in changes.first { tracked.columns[$0.place] == column }?.old }
+        capture.dropUnusedBase(&stored)
+        if !stored.exceptions.tombstones.isEmpty, stored.exceptions.cellDots.contains(stamp.dot) {
+            stored.exceptions.tombstones = []
+            try RefusedRows(connection: connection).forget(key)
+        }
+        try ledger.save(stored, table.number, row: row, id: id)
+        try ledger.reindex(table.number, from: before.liveDots, at: row, to: stored.liveDots, at: row)
+    }
+
+    /// What a change makes of a cell; `nil` if nothing.
+    private func cell(
+        of stored: StoredRow, _ column: Int, _ kind: ColumnKind, _ change: Change, _ key: TextKey, _ stamp: Stamp
+    ) throws -> Cell? {
+        let isAbsent = stored.exceptions[column].map(\.dots.isEmpty) ?? (column >= stored.baseColumns)
+        if isAbsent { return change.isDefault ? nil : try found(kind, change.new, stamp.adopted) }
+        // Peers have written to a column that the table has only now: that is shown.
+        guard let old = change.old else { return nil }
+        switch kind {
+        case .register:
+            var register = stored.register(column)
+            register.migrate(to: change.new, dot: stamp.dot, replacing: stored.written(column) ?? old)
+            return .register(register)
+        case .set:
+            var set = stored.set(column, elements: try SetText.elements(of: old, connection))
+            return set.set(to: try SetText.elements(of: change.new, connection), dot: stamp.dot) ? .set(set) : nil
+        // Steps are refused that change these; but somebody may have written before the store was opened again.
+        case .counter:
+            var counter = stored.counter(column, value: old.integer)
+            counter.count(change.new.integer &- old.integer, dot: stamp.dot)
+            return .counter(counter)
+        case .text:
+            var text = stored.text(column, value: old)
+            try capture.texts.save(change.new.utf8, in: &text, at: key, stamp)
+            text.text = nil
+            return .text(text)
+        }
+    }
+
+    private func found(_ kind: ColumnKind, _ value: Value, _ stamp: Stamp) throws -> Cell {
+        switch kind {
+        case .register: return .register(RegisterState(writes: [Write(stamp: stamp, value: value)]))
+        case .set: return .set(SetState(try SetText.elements(of: value, connection), stamp: stamp))
+        case .counter: return .counter(CounterState(value.integer, stamp: stamp))
+        case .text:
+            var text = TextState(value.utf8, stamp: stamp)
+            text.text = nil
+            return .text(text)
+        }
+    }
+}
+
+extension CatalogTable.Tracked {
+    /// The copy of the table that was made before migration steps.
+    fileprivate func asCopied(_ columns: [Int], of table: CatalogTable) -> CatalogTable.Tracked {
+        var copy = CatalogTable.Tracked(
+            sqlName: MigrationSteps.before(table.number), key: "id", deletePolicy: deletePolicy, columns: columns,
+            kinds: columns.map { table.kind(of: $0) ?? .register }, names: columns.map { "c\($0)" }, naturalKey: nil)
+        (copy.references, copy.referrers, copy.mayBeBrought) = (references, referrers, mayBeBrought)
+        return copy
+    }
+}
