@@ -93,6 +93,29 @@ struct SetFormTests {
         try Self.expectSameLook(store)
     }
 
+    @Test("what the database makes of a set follows it: generated columns, indexes, checks")
+    func derived() throws {
+        let sql = """
+            CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, tags TEXT NOT NULL DEFAULT '[]', first TEXT AS (json_extract(tags, '$[0]')) STORED);
+            CREATE TABLE page (id BLOB PRIMARY KEY NOT NULL, tags TEXT NOT NULL DEFAULT '[]' CHECK (tags <> '["a","b"]'));
+            CREATE TABLE leaf (id BLOB PRIMARY KEY NOT NULL, tags TEXT NOT NULL DEFAULT '[]'); CREATE INDEX leaves ON leaf (tags);
+            """
+        let tables = ["note", "page", "leaf"]
+        let store = try TestStore(.queue, sql: sql, tables: tables.map { TrackedTable($0, sets: ["tags"]) })
+        try store.database.write { db in
+            for table in tables {
+                try db.execute(sql: #"INSERT INTO \#(table) (id, tags) VALUES (?, '["b","a"]')"#, arguments: [key(1)])
+            }
+        }
+        try store.database.read { (db: Database) throws in
+            #expect(try String.fetchOne(db, sql: "SELECT first FROM note") == "a")
+            #expect(try String.fetchOne(db, sql: "SELECT tags FROM page") == #"["b","a"]"#)
+            #expect(try Int.fetchOne(db, sql: #"SELECT count(*) FROM leaf WHERE tags = '["a","b"]'"#) == 1)
+            #expect(try String.fetchOne(db, sql: "PRAGMA integrity_check") == "ok")
+        }
+        try store.expectSound()
+    }
+
     @Test("live lists show the form that others see")
     func observed() async throws {
         let store = try Self.store(.pool)

@@ -34,11 +34,24 @@ extension Capture {
         isSuspended = true
         defer { isSuspended = wasSuspended }
         try ledger.connection.keepingLastInsertedRowID {
-            for loose in looseSets.rows {
-                let (table, tracked) = try trackedTable(loose.table)
-                try SetTidier(connection: ledger.connection, table: table, tracked: tracked).tidy(loose.row, columns: loose.columns)
+            for number in Set(looseSets.rows.map(\.table)) {
+                try tidier(of: number).tidy(looseSets.rows.filter { $0.table == number })
             }
         }
+    }
+
+    private func tidier(of number: Int) throws -> SetTidier {
+        let (table, tracked) = try trackedTable(number)
+        return SetTidier(connection: ledger.connection, table: table, tracked: tracked, writesInPlace: entry.mayWriteInPlace(number))
+    }
+
+    /// Sets that were found, or that a migration wrote, get the form in which peers show them.
+    func tidySets(ofAll tables: [Int]) throws {
+        if entry.mayEndTransactions { return }
+        let wasSuspended = isSuspended
+        isSuspended = true
+        defer { isSuspended = wasSuspended }
+        for number in tables { try tidier(of: number).tidyAll() }
     }
 
     func transactionDidCommit() {

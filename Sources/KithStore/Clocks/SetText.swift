@@ -112,7 +112,7 @@ enum SetText {
     }
 
     /// The elements of an array of strings that need no escapes, which is nearly every set; `nil` for any other text.
-    private static func plainStrings(_ text: [UInt8]) -> [[UInt8]]? {
+    static func plainStrings(_ text: [UInt8]) -> [[UInt8]]? {
         guard text.first == UInt8(ascii: "["), text.last == UInt8(ascii: "]") else { return nil }
         var elements: [[UInt8]] = []
         var index = 1

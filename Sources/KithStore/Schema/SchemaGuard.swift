@@ -21,6 +21,8 @@ final class SchemaGuard: Sendable {
         var temporaryVersion: Int
         /// By number of the table: whether anything may be written between the BEFORE and the AFTER trigger of an insertion.
         var mayNest: [Bool] = []
+        /// By number of the table: whether it has neither CHECK nor generated columns.
+        var mayWriteInPlace: [Bool] = []
         /// Triggers of the app.
         var triggerCount = 0
         /// Whether one of them raises an error, or a constraint says what a conflict with it does.
@@ -105,13 +107,16 @@ final class SchemaGuard: Sendable {
         let select = try connection.statement(
             """
             SELECT type, name, tbl_name, sql, sql LIKE '%raise%', sql LIKE '%on conflict%', sql LIKE '%references%',
-                sql LIKE '%rollback%' OR sql LIKE '%fail%'
+                sql LIKE '%rollback%' OR sql LIKE '%fail%', sql LIKE '%check%', sql LIKE '%as%(%'
             FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
             WHERE sql NOT NULL AND name NOT GLOB CASE type WHEN 'trigger' THEN 'kith_[0-9]*_*' ELSE 'kith_*' END
             AND type IN ('trigger', 'table', 'view') ORDER BY name
             """)
         var nesting: Set<String> = []
         var mayRefer = false
+        // Tables with a CHECK, and those that may have generated columns.
+        var checked: Set<String> = []
+        var mayGenerate: Set<String> = []
         while try select.step() {
             func text(_ column: Int32) -> String { String(decoding: select.blob(column), as: UTF8.self) }
             if text(0) == "trigger" {
@@ -123,6 +128,8 @@ final class SchemaGuard: Sendable {
                 if text(0) == "table" {
                     state.mayRaise = state.mayRaise || select.int(5) != 0
                     mayRefer = mayRefer || select.int(6) != 0
+                    if select.int(8) != 0 { checked.insert(text(1).lowercased()) }
+                    if select.int(9) != 0 { mayGenerate.insert(text(1).lowercased()) }
                 }
                 state.names[text(1).lowercased()] = text(1)
             }
@@ -130,11 +137,23 @@ final class SchemaGuard: Sendable {
             for byte in select.blob(3) { state.rulesHash = (state.rulesHash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         }
         for table in tables {
-            while state.mayNest.count <= table.number { state.mayNest.append(true) }
-            state.mayNest[table.number] =
-                try nesting.contains(table.name.lowercased()) || mayRefer && Self.isReferredTo(table.name, connection)
+            while state.mayNest.count <= table.number {
+                state.mayNest.append(true)
+                state.mayWriteInPlace.append(false)
+            }
+            let name = table.name.lowercased()
+            state.mayNest[table.number] = try nesting.contains(name) || mayRefer && Self.isReferredTo(table.name, connection)
+            state.mayWriteInPlace[table.number] =
+                try !checked.contains(name) && !(mayGenerate.contains(name) && Self.generatesColumns(table.name, connection))
         }
         return state
+    }
+
+    private static func generatesColumns(_ table: String, _ connection: Connection) throws -> Bool {
+        let select = try connection.statement("SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)")
+        select.bind(1, .text(table))
+        defer { select.reset() }
+        return try select.step()
     }
 
     /// Whether foreign keys refer to the table.

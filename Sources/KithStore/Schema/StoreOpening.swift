@@ -108,18 +108,17 @@ struct StoreOpening {
         try steps?.noteDeletions()
         try entry.enter()
         let arrival = SchemaArrival(ledger: ledger, clock: clock)
-        var adopted: [(table: CatalogTable, tracked: CatalogTable.Tracked)] = []
+        // Tables whose rows the app has written while nobody noted it.
+        var found: [Int] = []
         for table in ledger.catalog.tables {
             guard let tracked = table.tracked else {
                 try arrival.leave(table)
                 continue
             }
             let appeared = try arrival.appeared(in: table, tracked, columnsBefore: columnsBefore[table.number] ?? 0)
-            var (shown, adopts) = try track(table, tracked, appeared, ledger, clock, capture)
-            if try ClockRuns(connection).takeLostRows(of: table.number), try adoptRows(table, tracked, ledger, clock, capture) {
-                adopts = true
-            }
-            if adopts { adopted.append((table, tracked)) }
+            let (shown, adopts) = try track(table, tracked, appeared, ledger, clock, capture)
+            let adoptsLost = try ClockRuns(connection).takeLostRows(of: table.number) && adoptRows(table, tracked, ledger, clock, capture)
+            if adopts || adoptsLost || steps?.hasCopy(of: table.number) == true { found.append(table.number) }
             capture.isSuspended = true
             defer { capture.isSuspended = false }
             if steps?.hasCopy(of: table.number) == true { try checkValues(table, tracked) }
@@ -132,18 +131,8 @@ struct StoreOpening {
         _ = try state.settledReferences()
         entry.schema = try SchemaGuard(ledger.catalog, connection)
         try entry.checkSchema()
-        try tidySets(adopted, capture)
+        try capture.tidySets(ofAll: found)
         return state
-    }
-
-    /// Sets that were found get the form in which peers show them.
-    private func tidySets(_ adopted: [(table: CatalogTable, tracked: CatalogTable.Tracked)], _ capture: Capture) throws {
-        if capture.entry.mayEndTransactions { return }
-        capture.isSuspended = true
-        defer { capture.isSuspended = false }
-        for (table, tracked) in adopted {
-            try SetTidier(connection: connection, table: table, tracked: tracked).tidyAll()
-        }
     }
 
     /// Refuses files of another format before anything is touched.

@@ -68,6 +68,11 @@ final class TransactionEntry {
         table >= schemaState.mayNest.count || schemaState.mayNest[table]
     }
 
+    /// Whether nothing but the row itself follows from what a column of the table holds that is in no index.
+    func mayWriteInPlace(_ table: Int) -> Bool {
+        !mayNest(table) && table < schemaState.mayWriteInPlace.count && schemaState.mayWriteInPlace[table]
+    }
+
     /// Whether a rule of the app may roll a transaction back, or leave a part of a statement.
     var mayEndTransactions: Bool { schemaState.mayEndTransactions }
 
