@@ -10,9 +10,8 @@ import GRDB
 import Kith
 
 func openStore() throws -> KithStore {
-    let database = try DatabaseQueue()
-    try Chore.migrator.migrate(database)
-    return try KithStore(database, tables: [TrackedTable("chore", sets: ["helpers"], counters: ["minutes"])])
+    try KithStore(
+        DatabaseQueue(), tables: [TrackedTable("chore", sets: ["helpers"], counters: ["minutes"])], migrator: Chore.migrator)
 }
 
 /// Brings `store` what it lacks. Twice does no harm, and neither does any order.

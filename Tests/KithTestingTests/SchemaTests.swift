@@ -113,8 +113,7 @@ import Testing
         var simulator = try KithSimulator(
             SimulatedSchema(
                 sql: Self.note("title TEXT NOT NULL DEFAULT 'none', old TEXT"),
-                olderTables: [TrackedTable("note", deletePolicy: .deleteWins)],
-                update: update, tables: [TrackedTable("note", deletePolicy: .deleteWins)]))
+                olderTables: [TrackedTable("note")], update: update, tables: [TrackedTable("note")]))
         simulator.nodeCount = 3
         simulator.commitCount = 25
         simulator.faults = [.oldVersion, .lostConnection, .crash, .foundRows]

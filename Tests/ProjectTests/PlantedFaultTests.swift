@@ -12,9 +12,11 @@ struct PlantedFaultTests {
         /// - Parameter block: lines of `bugs.txt` between two empty ones.
         init?(_ block: String) {
             let lines = block.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-            names = lines.prefix { $0.hasPrefix("bug ") }.compactMap { $0.dropFirst(4).split(separator: ":").first.map(String.init) }
-            guard !names.isEmpty, names.count < lines.count else { return nil }
-            path = lines[names.count]
+            // Before the path stand the faults' names, and what the simulator needs to hunt them.
+            let head = lines.prefix { $0.hasPrefix("bug ") || $0.hasPrefix("with ") }
+            names = head.filter { $0.hasPrefix("bug ") }.compactMap { $0.dropFirst(4).split(separator: ":").first.map(String.init) }
+            guard !names.isEmpty, head.count < lines.count else { return nil }
+            path = lines[head.count]
             original = lines.filter { $0.hasPrefix("-") }.map { String($0.dropFirst()) }.joined(separator: "\n")
         }
     }

@@ -61,7 +61,8 @@ enum SetText {
     static func form(of value: OpaquePointer?, _ connection: Connection) -> Form {
         if sqlite3_value_type(value) == SQLITE_NULL { return .loose }
         guard sqlite3_value_type(value) == SQLITE_TEXT, let text = sqlite3_value_text(value) else { return .none }
-        if isTidy(UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))) { return .tidy }
+        let plain = formOfPlainStrings(UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value))))
+        if plain != .none { return plain }
         guard let check = try? connection.statement("SELECT json_valid(?1) AND json_type(?1) = 'array'") else { return .none }
         check.bind(1, Value(value))
         defer { check.reset() }
@@ -71,7 +72,7 @@ enum SetText {
     /// Whether `value` is surely in the one form that all machines show.
     static func isTidy(_ value: Value) -> Bool {
         guard case .text(let text) = value else { return false }
-        return text.withUnsafeBufferPointer(isTidy)
+        return text.withUnsafeBufferPointer(formOfPlainStrings) == .tidy
     }
 
     /// The same set in the one form that all machines show.
@@ -87,28 +88,29 @@ enum SetText {
         return (try? count.step()) == true ? count.integer(0) : 0
     }
 
-    /// Whether `text` is a sorted array of distinct strings without escapes and spaces, as most are.
-    private static func isTidy(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard text.count >= 2, text[0] == UInt8(ascii: "["), text[text.count - 1] == UInt8(ascii: "]") else { return false }
+    /// The form of an array of strings without escapes and spaces, as most are; `none` for any other text.
+    private static func formOfPlainStrings(_ text: UnsafeBufferPointer<UInt8>) -> Form {
+        guard text.count >= 2, text[0] == UInt8(ascii: "["), text[text.count - 1] == UInt8(ascii: "]") else { return .none }
         let end = text.count - 1
         var index = 1
         var last = 0..<0
+        var form = Form.tidy
         while index < end {
-            guard text[index] == UInt8(ascii: "\"") else { return false }
+            guard text[index] == UInt8(ascii: "\"") else { return .none }
             let start = index
             repeat {
                 index += 1
             } while text[index] >= 0x20 && text[index] != UInt8(ascii: "\"") && text[index] != UInt8(ascii: "\\") && index < end
-            guard index < end, text[index] == UInt8(ascii: "\"") else { return false }
+            guard index < end, text[index] == UInt8(ascii: "\"") else { return .none }
             index += 1
             let element = start..<index
-            guard last.isEmpty || text[last].lexicographicallyPrecedes(text[element]) else { return false }
+            if !last.isEmpty, !text[last].lexicographicallyPrecedes(text[element]) { form = .loose }
             last = element
-            if index == end { return true }
-            guard text[index] == UInt8(ascii: ","), index + 1 < end else { return false }
+            if index == end { return form }
+            guard text[index] == UInt8(ascii: ","), index + 1 < end else { return .none }
             index += 1
         }
-        return true
+        return form
     }
 
     /// The elements of an array of strings that need no escapes, which is nearly every set; `nil` for any other text.
