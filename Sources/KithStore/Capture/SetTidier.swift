@@ -60,8 +60,7 @@ struct SetTidier {
     private static func sort(_ blob: OpaquePointer?) -> Bool {
         let count = Int(sqlite3_blob_bytes(blob))
         var text = [UInt8](repeating: 0, count: count)
-        guard sqlite3_blob_read(blob, &text, Int32(count), 0) == SQLITE_OK, let elements = SetText.plainStrings(text) else { return false }
-        let tidy = SetText.text(of: SetState.distinct(elements))
+        guard sqlite3_blob_read(blob, &text, Int32(count), 0) == SQLITE_OK, let tidy = SetText.tidyPlainStrings(text) else { return false }
         return tidy == text || tidy.count == count && sqlite3_blob_write(blob, tidy, Int32(count), 0) == SQLITE_OK
     }
 

@@ -88,33 +88,60 @@ enum SetText {
         return (try? count.step()) == true ? count.integer(0) : 0
     }
 
+    /// The same set as an array of strings without escapes and spaces, sorted and distinct; `nil` if `text` is none.
+    static func tidyPlainStrings(_ text: [UInt8]) -> [UInt8]? {
+        text.withUnsafeBufferPointer { text in
+            var elements: [Range<Int>] = []
+            guard scanPlainStrings(text, { elements.append($0) }) else { return nil }
+            elements.sort { text[$0].lexicographicallyPrecedes(text[$1]) }
+            var tidy: [UInt8] = []
+            tidy.reserveCapacity(text.count)
+            tidy.append(UInt8(ascii: "["))
+            var last = 0..<0
+            for element in elements where last.isEmpty || !text[element].elementsEqual(text[last]) {
+                if !last.isEmpty { tidy.append(UInt8(ascii: ",")) }
+                tidy.append(contentsOf: text[element])
+                last = element
+            }
+            tidy.append(UInt8(ascii: "]"))
+            return tidy
+        }
+    }
+
     /// The form of an array of strings without escapes and spaces, as most are; `none` for any other text.
     private static func formOfPlainStrings(_ text: UnsafeBufferPointer<UInt8>) -> Form {
-        guard text.count >= 2, text[0] == UInt8(ascii: "["), text[text.count - 1] == UInt8(ascii: "]") else { return .none }
-        let end = text.count - 1
-        var index = 1
         var last = 0..<0
         var form = Form.tidy
+        let isPlain = scanPlainStrings(text) { element in
+            if !last.isEmpty, !text[last].lexicographicallyPrecedes(text[element]) { form = .loose }
+            last = element
+        }
+        return isPlain ? form : .none
+    }
+
+    /// Tells where each element of an array of strings without escapes and spaces stands. Returns whether `text` is one.
+    private static func scanPlainStrings(_ text: UnsafeBufferPointer<UInt8>, _ found: (Range<Int>) -> Void) -> Bool {
+        guard text.count >= 2, text[0] == UInt8(ascii: "["), text[text.count - 1] == UInt8(ascii: "]") else { return false }
+        let end = text.count - 1
+        var index = 1
         while index < end {
-            guard text[index] == UInt8(ascii: "\"") else { return .none }
+            guard text[index] == UInt8(ascii: "\"") else { return false }
             let start = index
             repeat {
                 index += 1
             } while text[index] >= 0x20 && text[index] != UInt8(ascii: "\"") && text[index] != UInt8(ascii: "\\") && index < end
-            guard index < end, text[index] == UInt8(ascii: "\"") else { return .none }
+            guard index < end, text[index] == UInt8(ascii: "\"") else { return false }
             index += 1
-            let element = start..<index
-            if !last.isEmpty, !text[last].lexicographicallyPrecedes(text[element]) { form = .loose }
-            last = element
-            if index == end { return form }
-            guard text[index] == UInt8(ascii: ","), index + 1 < end else { return .none }
+            found(start..<index)
+            if index == end { return true }
+            guard text[index] == UInt8(ascii: ","), index + 1 < end else { return false }
             index += 1
         }
-        return form
+        return true
     }
 
     /// The elements of an array of strings that need no escapes, which is nearly every set; `nil` for any other text.
-    static func plainStrings(_ text: [UInt8]) -> [[UInt8]]? {
+    private static func plainStrings(_ text: [UInt8]) -> [[UInt8]]? {
         guard text.first == UInt8(ascii: "["), text.last == UInt8(ascii: "]") else { return nil }
         var elements: [[UInt8]] = []
         var index = 1
