@@ -91,6 +91,23 @@ final class Connection {
         return try body()
     }
 
+    /// Runs `body` with a page cache of 64 MiB at least, and puts back the app's.
+    func withLargeCache<Result>(_ body: () throws -> Result) throws -> Result {
+        func pragma(_ sql: String) throws(SQLiteError) -> Int64 {
+            let statement = try Statement(handle, sql)
+            return try statement.step() ? statement.integer(0) : 0
+        }
+        let size = try pragma("PRAGMA cache_size")
+        // Negative: in KiB.
+        let bytes = size < 0 ? -1_024 * size : size * (try pragma("PRAGMA page_size"))
+        if bytes >= Self.largeCacheBytes { return try body() }
+        try execute("PRAGMA cache_size = \(-Self.largeCacheBytes / 1_024)")
+        defer { try? execute("PRAGMA cache_size = \(size)") }
+        return try body()
+    }
+
+    private static let largeCacheBytes: Int64 = 64 << 20
+
     /// Whether the open transaction has written something, or is about to.
     var isWriting: Bool { sqlite3_txn_state(handle, "main") == SQLITE_TXN_WRITE }
 

@@ -35,7 +35,7 @@ struct StoreOpening {
         // What an earlier version has merged may dangle, and is settled as a merge is.
         let obeys = try connection.obeyForeignKeys(false)
         defer { if obeys { try? connection.execute("PRAGMA foreign_keys = ON") } }
-        let state = try transaction { try prepare(tables) }
+        let state = try connection.withLargeCache { try transaction { try prepare(tables) } }
         // What was adopted, in all tables, is one commit.
         _ = state.clock.end()
         do {
