@@ -1,7 +1,7 @@
 import KithCausality
 
-/// One column of one row.
-public enum Cell: Hashable, Sendable {
+/// One column of one row. Behind a reference, because rows are copied much more often than their cells are looked into.
+public indirect enum Cell: Hashable, Sendable {
     case register(RegisterState)
     case set(SetState)
     case counter(CounterState)
