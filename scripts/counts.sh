@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly values=Tests/Kernels/counts.txt tolerance_percent=10
-readonly kernels=(open capture edit delta apply codec walker)
+readonly kernels=(open capture sets edit delta apply codec walker)
 
 fail() { printf 'counts: %s\n' "$*" >&2; exit 1; }
 

@@ -27,12 +27,12 @@ final class CountedNotes {
         try? database.close()
     }
 
-    func insert(from first: Int, count: Int) throws {
+    func insert(from first: Int, count: Int, tags: String = #"["ideas","work"]"#) throws {
         let body = String(repeating: "Some words of a note. ", count: 40)
         try database.write { db in
             let insert = try db.cachedStatement(sql: "INSERT INTO note (id, title, body, color, tags) VALUES (?, ?, ?, ?, ?)")
             for number in first..<first + count {
-                try insert.execute(arguments: [Self.id(number), "note \(number)", body, number % 5, #"["work","ideas"]"#])
+                try insert.execute(arguments: [Self.id(number), "note \(number)", body, number % 5, tags])
             }
         }
     }

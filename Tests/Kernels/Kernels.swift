@@ -11,6 +11,12 @@ enum Kernels {
         for round in 0..<rounds { try notes.insert(from: round * 2_000, count: 2_000) }
     }
 
+    /// The same with sets that are not in their one form, which they get when the transaction commits.
+    static func sets(_ rounds: Int) throws {
+        let notes = try CountedNotes(1)
+        for round in 0..<rounds { try notes.insert(from: round * 2_000, count: 2_000, tags: #"["work","ideas"]"#) }
+    }
+
     /// Saves of one column, one per transaction.
     static func edit(_ rounds: Int) throws {
         let notes = try CountedNotes(1)

@@ -6,7 +6,7 @@ import KithStore
 // own, so that the same build always executes the same instructions.
 
 let kernels: [String: (Int) throws -> Void] = [
-    "capture": Kernels.capture, "edit": Kernels.edit, "delta": Kernels.delta, "apply": Kernels.apply,
+    "capture": Kernels.capture, "sets": Kernels.sets, "edit": Kernels.edit, "delta": Kernels.delta, "apply": Kernels.apply,
     "open": Kernels.open, "codec": Kernels.codec, "walker": Kernels.walker,
 ]
 let arguments = CommandLine.arguments

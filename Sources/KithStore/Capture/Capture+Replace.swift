@@ -10,6 +10,7 @@ extension Capture {
         if isSuspended { return }
         let write = OpenWrites.Write(table: table, id: id, row: row, inserts: true, mayNest: entry.mayNest(table))
         try open.begin(write) { try entry.writesNestedMax() }
+        if row > 0, let found = try readRow(table, row), found.id != id { open.note(found) }
     }
 
     /// A row is about to be moved to the rowid `row`, where another one may be.
@@ -18,6 +19,7 @@ extension Capture {
         if isSuspended { return }
         let write = OpenWrites.Write(table: table, id: id, row: row, inserts: false, mayNest: entry.mayNest(table))
         try open.begin(write) { try entry.writesNestedMax() }
+        if let found = try readRow(table, row) { open.note(found) }
     }
 
     /// In the way of the write that has just begun stands the row with this rowid.
@@ -29,13 +31,13 @@ extension Capture {
     /// Notes the deletion of what a write has replaced.
     ///
     /// - Returns: the row that it replaced with one of the same id.
-    func remove(_ write: OpenWrites.Write) throws -> ReplacedRow? {
-        var old = write.deleted
-        for row in write.replaced {
+    func remove(_ replacement: OpenWrites.Replacement) throws -> ReplacedRow? {
+        var old = replacement.deleted
+        for row in replacement.replaced {
             let removed = try remove(row)
             // A write that this one is made in the midst of may have found the same row in its way.
             open.didDelete(removed)
-            if write.inserts, row.id == write.id { old = removed }
+            if replacement.write.inserts, row.id == replacement.write.id { old = removed }
             try letGo(row)
         }
         return old

@@ -34,9 +34,7 @@ extension Capture {
         isSuspended = true
         defer { isSuspended = wasSuspended }
         try ledger.connection.keepingLastInsertedRowID {
-            for number in Set(looseSets.rows.map(\.table)) {
-                try tidier(of: number).tidy(looseSets.rows.filter { $0.table == number })
-            }
+            for number in looseSets.tables { try tidier(of: number).tidy(looseSets.rows) }
         }
     }
 

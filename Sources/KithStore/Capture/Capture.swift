@@ -3,22 +3,25 @@ import KithCausality
 import KithSync
 
 /// Notes every write of a tracked table in the same transaction. One per writing connection, used on its thread only.
+///
+/// Each row reads and writes a dozen of its variables. No access to one lasts while another to it begins, so the runtime need not look
+/// for overlaps, which takes as long as the rest of some of these functions.
 final class Capture {
     let ledger: RowLedger
     let clock: CommitClock
     let pending: PendingRows
     let entry: TransactionEntry
     /// While a delta is applied, writes are not the user's.
-    var isSuspended = false
+    @exclusivity(unchecked) var isSuspended = false
     /// The next update, or insertion, is noted by whoever makes it.
-    var skipsUpdate = false
-    var skipsInsert = false
+    @exclusivity(unchecked) var skipsUpdate = false
+    @exclusivity(unchecked) var skipsInsert = false
     /// What `kith_text` made for the update that is about to come.
     var staleSaves = StaleSaves()
     /// The writes of the user that have begun.
-    var open = OpenWrites()
+    @exclusivity(unchecked) var open = OpenWrites()
     /// What is to be shown in one form when the transaction commits.
-    var looseSets = LooseSets()
+    @exclusivity(unchecked) var looseSets = LooseSets()
 
     init(_ ledger: RowLedger, _ clock: CommitClock, _ entry: TransactionEntry) {
         self.ledger = ledger
@@ -38,24 +41,23 @@ final class Capture {
         isSuspended && !connection.takesOwnWrite()
     }
 
-    /// - Parameter key: the values of the table's natural key, if it has one.
-    func insert(_ tableNumber: Int, row: Int64, id: RowID, key: (NaturalKey) -> [Value]) throws {
-        let isLoose = looseSets.takeSeen()
+    func insert(_ tableNumber: Int, row: Int64, id: RowID, values: ColumnValues) throws {
+        let isLoose = try check(tableNumber) { place, _ in values.pointer(place) }
         if isSuspended { return }
-        let write = open.end(tableNumber, id, inserts: true)
+        let replacement = open.end(tableNumber, id, inserts: true)
         if skipsInsert {
             skipsInsert = false
             return
         }
         guard row > 0 else { throw Self.rowidNotPositive }
-        let replaced = try write.flatMap { try remove($0) }
-        try insert(tableNumber, row: row, id: id, key: key, replacing: replaced)
-        if isLoose { looseSets.note(tableNumber, row, columns: try trackedTable(tableNumber).1.setColumns) }
+        let replaced = try replacement.flatMap { try remove($0) }
+        try insert(tableNumber, row: row, id: id, values, replacing: replaced)
+        if isLoose { looseSets.note(tableNumber, row, columns: .max) }
         try noteWrite(tableNumber, id, row)
     }
 
     private func insert(
-        _ tableNumber: Int, row: Int64, id: RowID, key: (NaturalKey) -> [Value], replacing replaced: ReplacedRow?
+        _ tableNumber: Int, row: Int64, id: RowID, _ values: ColumnValues, replacing replaced: ReplacedRow?
     ) throws {
         if let columns = try ledger.columnsOfNewRows(tableNumber) {
             let (stamp, replica) = try clock.stamp(ledger.catalog)
@@ -63,7 +65,7 @@ final class Capture {
             return try pending.append(new, stamp, replica: replica)
         }
         let (table, tracked) = try trackedTable(tableNumber)
-        if let naturalKey = tracked.naturalKey { try naturalKey.check(id, of: key(naturalKey)) }
+        if let naturalKey = tracked.naturalKey { try naturalKey.check(id, of: naturalKey.positions.map { values[$0] }) }
         let (stamp, replica) = try clock.stamp(ledger.catalog)
         if let hidden = try hiddenRow(tableNumber, id) {
             return try restart(table, tracked, row: row, id: id, hidden, stamp, replacing: replaced)
@@ -75,8 +77,7 @@ final class Capture {
         }
         // A column that only other schemas know is not written by this insertion.
         var state = RowState()
-        let values = try values(of: tracked, row: row)
-        try write(values, into: &state, tableNumber, id, tracked, stamp, replacing: nil)
+        try write(try self.values(of: tracked, row: row), into: &state, tableNumber, id, tracked, stamp, replacing: nil)
         let stored = StoredRow(state, table, tracked, context: nil)
         try ledger.save(stored, tableNumber, row: row, id: id)
         try ledger.reindex(tableNumber, from: [], at: row, to: stored.liveDots, at: row)
@@ -85,12 +86,12 @@ final class Capture {
     /// - Parameters:
     ///   - changed: a bit for each tracked column, in order.
     ///   - values: of the columns before and after the update.
-    func update(_ tableNumber: Int, oldRow: Int64, newRow: Int64, id: RowID, changed: UInt64, values: UpdatedValues) throws {
-        let isLoose = looseSets.takeSeen()
+    func update(_ tableNumber: Int, oldRow: Int64, newRow: Int64, id: RowID, changed: UInt64, values: ColumnValues) throws {
         if skipsUpdate {
             skipsUpdate = false
             return
         }
+        let isLoose = changed != 0 ? try check(tableNumber, changed: changed) { _, pair in values.pointer(2 * pair + 1) } : false
         if isSuspended { return }
         guard newRow > 0 else { throw Self.rowidNotPositive }
         // Also where nothing has changed: it may be a column that was added meanwhile.
@@ -216,7 +217,7 @@ final class Capture {
     }
 
     private func apply(
-        _ changed: UInt64, _ pairs: UpdatedValues, to stored: inout StoredRow, _ table: Int, _ id: RowID,
+        _ changed: UInt64, _ pairs: ColumnValues, to stored: inout StoredRow, _ table: Int, _ id: RowID,
         _ tracked: CatalogTable.Tracked, _ stamp: Stamp
     ) throws {
         var pair = 0
@@ -283,6 +284,23 @@ final class Capture {
             )
         }
         return (table, tracked)
+    }
+
+    /// Refuses what a set, counter or text column cannot hold.
+    ///
+    /// - Parameters:
+    ///   - changed: a bit for each tracked column that is written.
+    ///   - value: the new value of a tracked column, by its place among all and among those that are no registers.
+    /// - Returns: whether one of the sets is not in its one form.
+    private func check(_ number: Int, changed: UInt64 = .max, _ value: (Int, Int) -> OpaquePointer?) throws -> Bool {
+        guard let tracked = ledger.catalog.tracked(number) else { return false }
+        var isLoose = false
+        for (index, column) in tracked.checked.enumerated() where changed >> UInt64(column.place) & 1 == 1 {
+            // What merges make of valid texts is valid, however long it is.
+            if column.kind == .text, isSuspended { continue }
+            if try column.check(value(column.place, index), connection) == .loose { isLoose = true }
+        }
+        return isLoose
     }
 
     private static let rowidNotPositive = StoreError(.valueRejected, "The rowid of a tracked row is a positive number.")

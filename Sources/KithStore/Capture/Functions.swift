@@ -26,18 +26,6 @@ enum Functions {
         try register("kith_size", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in try capture.check(size: arguments.byteCount(from: 0)) }
         }
-        try register("kith_is_set", capture, connection) { context, count, values in
-            guard let pointer = sqlite3_user_data(context), count == 1, let values else { return }
-            let capture = Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue()
-            let form = SetText.form(of: values[0], capture.ledger.connection)
-            if form == .loose { capture.looseSets.see() }
-            sqlite3_result_int(context, form == .none ? 0 : 1)
-        }
-        try register("kith_set_count", capture, connection) { context, count, values in
-            guard let pointer = sqlite3_user_data(context), count == 1, let values else { return }
-            let connection = Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().ledger.connection
-            sqlite3_result_int64(context, SetText.count(of: Value(values[0]), connection))
-        }
         try register("kith_is_echo", capture, connection) { context, _, _ in
             guard let pointer = sqlite3_user_data(context) else { return }
             sqlite3_result_int(context, Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().isEcho() ? 1 : 0)
@@ -47,10 +35,8 @@ enum Functions {
             sqlite3_result_int(context, Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().isSuspended ? 1 : 0)
         }
         try register("kith_is_text", capture, connection) { context, count, values in
-            guard let pointer = sqlite3_user_data(context), count == 1, let values else { return }
-            // What merges make of valid texts is valid, however long it is.
-            let isMerge = Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().isSuspended
-            sqlite3_result_int(context, isMerge || TextValue.isValid(values[0]) ? 1 : 0)
+            guard count == 1, let values else { return }
+            sqlite3_result_int(context, TextValue.isValid(values[0]) ? 1 : 0)
         }
         try register("kith_text", capture, connection) { context, count, values in
             guard let pointer = sqlite3_user_data(context) else { return }
@@ -61,9 +47,8 @@ enum Functions {
         try register("kith_insert", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
                 try capture.check(size: arguments.byteCount(from: 3))
-                try capture.insert(try arguments.table(), row: try arguments.row(1), id: try arguments.id(2)) { key in
-                    key.positions.compactMap { arguments.value(3 + $0) }
-                }
+                try capture.insert(
+                    try arguments.table(), row: try arguments.row(1), id: try arguments.id(2), values: arguments.columns(from: 3))
             }
         }
         try register("kith_update", capture, connection) { context, count, values in
@@ -74,7 +59,7 @@ enum Functions {
                 }
                 try capture.update(
                     try arguments.table(), oldRow: try arguments.row(1), newRow: try arguments.row(2), id: id,
-                    changed: UInt64(bitPattern: try arguments.row(5)), values: arguments.updated(from: 6))
+                    changed: UInt64(bitPattern: try arguments.row(5)), values: arguments.columns(from: 6))
             }
         }
         try register("kith_delete", capture, connection) { context, count, values in
@@ -90,8 +75,7 @@ enum Functions {
     /// Takes them away again, so that a write that nobody notes fails.
     static func remove(from connection: OpaquePointer) {
         for name in [
-            "kith_before_insert", "kith_before_move", "kith_replace", "kith_size", "kith_is_echo", "kith_is_applying", "kith_is_set",
-            "kith_set_count",
+            "kith_before_insert", "kith_before_move", "kith_replace", "kith_size", "kith_is_echo", "kith_is_applying",
             "kith_is_text", "kith_text", "kith_insert", "kith_update", "kith_delete", "kith_key",
         ] {
             sqlite3_create_function_v2(connection, name, -1, SQLITE_UTF8, nil, nil, nil, nil, nil)
@@ -137,9 +121,9 @@ enum Functions {
     }
 }
 
-/// What an update trigger passed of the columns: old and new value of each that is not a register, in order, then the old value of
-/// each register. Valid as long as the trigger runs; a value is read when it is asked for.
-struct UpdatedValues {
+/// What a trigger passed of the columns. Of an insertion the value of each, in order; of an update old and new value of each that is
+/// not a register, in order, then the old value of each register. Valid as long as the trigger runs; a value is read when it is asked for.
+struct ColumnValues {
     let count: Int
     fileprivate let values: UnsafeMutablePointer<OpaquePointer?>?
 
@@ -148,7 +132,8 @@ struct UpdatedValues {
         self.values = values
     }
 
-    subscript(index: Int) -> Value { index < count ? values.map { Value($0[index]) } ?? .null : .null }
+    subscript(index: Int) -> Value { pointer(index).map { Value($0) } ?? .null }
+    func pointer(_ index: Int) -> OpaquePointer? { index < count ? values?[index] : nil }
 }
 
 /// What a trigger passed.
@@ -175,14 +160,9 @@ private struct Arguments {
         return RowID(reading: pointer)
     }
 
-    func updated(from first: Int) -> UpdatedValues {
-        guard let values, first < count else { return UpdatedValues(count: 0, values: nil) }
-        return UpdatedValues(count: count - first, values: values + first)
-    }
-
-    func value(_ index: Int) -> Value? {
-        guard index < count, let values else { return nil }
-        return Value(values[index])
+    func columns(from first: Int) -> ColumnValues {
+        guard let values, first < count else { return ColumnValues(count: 0, values: nil) }
+        return ColumnValues(count: count - first, values: values + first)
     }
 
     /// Bytes of the texts and blobs.

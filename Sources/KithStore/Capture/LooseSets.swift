@@ -13,18 +13,11 @@ struct LooseSets {
     private(set) var rows: [Row] = []
     /// The number of each savepoint, and how many of the rows were there when it began.
     private var savepoints: [(number: Int32, count: Int)] = []
-    /// Whether the row that is being written has such a set.
-    private var isSeen = false
-
-    /// The row that is being written has a set that is not in its form.
-    mutating func see() {
-        isSeen = true
-    }
-
-    /// Whether the row that is being written has one; asked once.
-    mutating func takeSeen() -> Bool {
-        defer { isSeen = false }
-        return isSeen
+    /// The numbers of their tables.
+    var tables: [Int] {
+        var tables: [Int] = []
+        for row in rows where tables.last != row.table && !tables.contains(row.table) { tables.append(row.table) }
+        return tables
     }
 
     mutating func note(_ table: Int, _ row: Int64, columns: UInt64) {

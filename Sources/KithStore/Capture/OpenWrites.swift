@@ -28,19 +28,27 @@ struct OpenWrites {
         let inserts: Bool
         /// Whether triggers of the app, or actions of foreign keys, may write anything before its AFTER trigger.
         let mayNest: Bool
-        /// What stands in its way.
+    }
+
+    /// A write that has replaced rows.
+    struct Replacement {
+        let write: Write
+        /// What stood in its way.
         var replaced: [ReplacedRow] = []
         /// The row of its id that was deleted meanwhile.
         var deleted: ReplacedRow?
     }
 
     private var writes: [Write] = []
+    /// What stands in the way of `writes`, by their places there. Most writes have nothing in their way, and so cost next to nothing.
+    private var replacements: [Int: Replacement] = [:]
 
     /// Whether nothing is known to be open.
     var isEmpty: Bool { writes.isEmpty }
 
     mutating func removeAll() {
         writes.removeAll(keepingCapacity: true)
+        replacements.removeAll()
     }
 
     /// Of what is open, each write but the outermost is made by a trigger, so that only so many can be: `depthMax` are kept.
@@ -48,31 +56,42 @@ struct OpenWrites {
         dropEnded()
         if writes.count >= Self.countMin {
             let depth = try depthMax()
-            if writes.count >= 2 * depth { writes.removeFirst(writes.count - depth) }
+            if writes.count >= 2 * depth { removeFirst(writes.count - depth) }
         }
         writes.append(write)
     }
 
     private static let countMin = 64
 
+    private mutating func removeFirst(_ count: Int) {
+        writes.removeFirst(count)
+        replacements = Dictionary(
+            uniqueKeysWithValues: replacements.compactMap { index, value in index < count ? nil : (index - count, value) })
+    }
+
+    private mutating func removeLast() {
+        writes.removeLast()
+        if !replacements.isEmpty { replacements[writes.count] = nil }
+    }
+
     /// Notes what stands in the way of the write that has just begun.
     mutating func note(_ row: ReplacedRow) {
-        if !writes.isEmpty { writes[writes.count - 1].replaced.append(row) }
+        if let last = writes.last { replacements[writes.count - 1, default: Replacement(write: last)].replaced.append(row) }
     }
 
     /// The table and id of the write that has just begun.
     var last: Write? { writes.last }
 
-    /// The write whose AFTER trigger has fired; those that began after it are over.
-    mutating func end(_ table: Int, _ id: RowID, inserts: Bool) -> Write? {
-        guard let index = writes.lastIndex(where: { $0.id == id && $0.table == table && $0.inserts == inserts }) else {
+    /// The AFTER trigger of a write has fired; those that began after it are over. Returns what it has replaced, if anything.
+    mutating func end(_ table: Int, _ id: RowID, inserts: Bool) -> Replacement? {
+        guard let index = writes.lastIndex(where: { $0.table == table && $0.id == id && $0.inserts == inserts }) else {
             dropEnded()
             return nil
         }
-        let write = writes[index]
-        writes.removeSubrange(index...)
+        let replacement = replacements.isEmpty ? nil : replacements[index]
+        while writes.count > index { removeLast() }
         dropEnded()
-        return write
+        return replacement
     }
 
     /// Forgets writes of tables in which nothing can be written before the AFTER trigger: something is.
@@ -81,24 +100,26 @@ struct OpenWrites {
     mutating func dropEnded(unless deleted: ReplacedRow? = nil) {
         while let last = writes.last, !last.mayNest {
             if let deleted, last.table == deleted.table, last.inserts && last.id == deleted.id || last.row == deleted.row { return }
-            writes.removeLast()
+            removeLast()
         }
     }
 
     /// A row was deleted, perhaps in the midst of a REPLACE.
     mutating func didDelete(_ row: ReplacedRow) {
         for index in writes.indices where writes[index].table == row.table {
-            writes[index].replaced.removeAll { $0.id == row.id }
-            if writes[index].inserts, writes[index].id == row.id { writes[index].deleted = row }
+            replacements[index]?.replaced.removeAll { $0.id == row.id }
+            if writes[index].inserts, writes[index].id == row.id {
+                replacements[index, default: Replacement(write: writes[index])].deleted = row
+            }
         }
     }
 
     /// A row was written, perhaps while another of the same id or rowid is.
     mutating func didWrite(_ table: Int, _ id: RowID, _ row: Int64, _ read: () throws -> ReplacedRow?) rethrows {
         for index in writes.indices where writes[index].table == table {
-            writes[index].replaced.removeAll { $0.id == id }
+            replacements[index]?.replaced.removeAll { $0.id == id }
             let stands = writes[index].inserts && writes[index].id == id || writes[index].row == row && writes[index].id != id
-            if stands, let row = try read() { writes[index].replaced.append(row) }
+            if stands, let row = try read() { replacements[index, default: Replacement(write: writes[index])].replaced.append(row) }
         }
     }
 }

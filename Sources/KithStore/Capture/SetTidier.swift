@@ -9,12 +9,19 @@ struct SetTidier {
     /// Whether nothing but the row itself follows from what a set column holds: no trigger, CHECK or generated column of the app.
     let writesInPlace: Bool
 
-    /// - Parameter loose: rows of the table, which may be gone; columns that are no sets are left alone.
-    func tidy(_ loose: some Sequence<LooseSets.Row>) throws {
+    /// - Parameter loose: rows, perhaps of other tables or gone; columns that are no sets are left alone.
+    func tidy(_ loose: [LooseSets.Row]) throws {
         for place in tracked.kinds.indices where tracked.kinds[place] == .set {
-            let rows = loose.compactMap { $0.columns >> UInt64(place) & 1 == 1 ? $0.row : nil }
-            for row in writesInPlace ? try sort(place, rows) : rows { try tidy(place, row) }
+            if writesInPlace {
+                for row in try sort(place, loose) { try tidy(place, row) }
+            } else {
+                for row in loose where has(row, place) { try tidy(place, row.row) }
+            }
         }
+    }
+
+    private func has(_ loose: LooseSets.Row, _ place: Int) -> Bool {
+        loose.table == table.number && loose.columns >> UInt64(place) & 1 == 1
     }
 
     /// The same of all rows that hold what somebody has written or found.
@@ -37,31 +44,26 @@ struct SetTidier {
     }
 
     /// Sorts the elements where they stand, which takes a fraction of an UPDATE. Returns the rows for which that is not enough.
-    private func sort(_ place: Int, _ rows: [Int64]) throws -> [Int64] {
-        guard let name = table.columns[tracked.columns[place]].sqlName else { return rows }
+    private func sort(_ place: Int, _ loose: [LooseSets.Row]) throws -> [Int64] {
+        guard let name = table.columns[tracked.columns[place]].sqlName else { return [] }
         var others: [Int64] = []
+        var sorter = SetSorter()
         var blob: OpaquePointer?
         defer { sqlite3_blob_close(blob) }
-        for row in rows {
+        for row in loose where has(row, place) {
             let code =
                 blob == nil
-                ? sqlite3_blob_open(connection.handle, "main", tracked.sqlName, name, row, 1, &blob) : sqlite3_blob_reopen(blob, row)
-            if code == SQLITE_OK, Self.sort(blob) { continue }
+                ? sqlite3_blob_open(connection.handle, "main", tracked.sqlName, name, row.row, 1, &blob)
+                : sqlite3_blob_reopen(blob, row.row)
+            if code == SQLITE_OK, sorter.sort(blob) { continue }
             // NULL, indexed, gone, or of another length: an UPDATE knows what to do, or what to say.
             if code != SQLITE_OK {
                 sqlite3_blob_close(blob)
                 blob = nil
             }
-            others.append(row)
+            others.append(row.row)
         }
         return others
-    }
-
-    private static func sort(_ blob: OpaquePointer?) -> Bool {
-        let count = Int(sqlite3_blob_bytes(blob))
-        var text = [UInt8](repeating: 0, count: count)
-        guard sqlite3_blob_read(blob, &text, Int32(count), 0) == SQLITE_OK, let tidy = SetText.tidyPlainStrings(text) else { return false }
-        return tidy == text || tidy.count == count && sqlite3_blob_write(blob, tidy, Int32(count), 0) == SQLITE_OK
     }
 
     private func tidy(_ place: Int, _ row: Int64) throws {

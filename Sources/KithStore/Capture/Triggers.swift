@@ -1,5 +1,4 @@
 import KithSync
-import KithText
 
 /// The triggers that note every write of a tracked table, whatever SQL makes it.
 ///
@@ -25,7 +24,7 @@ struct Triggers {
     }
 
     /// Ignores echoes, and finds the rows that a REPLACE would remove without firing their delete triggers: the one of the same
-    /// id, and the one at the rowid that the insertion asks for.
+    /// id; the one at the rowid that the insertion asks for is found by the function.
     private var beforeInsert: Trigger {
         let key = quoted(tracked.key)
         return (
@@ -33,8 +32,6 @@ struct Triggers {
             """
               SELECT RAISE(IGNORE) WHERE kith_before_insert(\(table.number), new.\(key), new.rowid);
             \(missingID)  SELECT kith_replace(o.rowid) FROM \(name) o WHERE o.\(key) = new.\(key);
-              SELECT kith_replace(o.rowid) FROM \(name) o WHERE new.rowid > 0 AND o.rowid = new.rowid AND o.\(key) IS NOT new.\(key);
-
             """
         )
     }
@@ -51,14 +48,13 @@ struct Triggers {
             """
     }
 
-    /// Ignores echoes, and finds the row that UPDATE OR REPLACE would remove at another rowid.
+    /// Ignores echoes; the row that UPDATE OR REPLACE would remove at another rowid is found by the function.
     private var beforeUpdate: Trigger {
         let key = quoted(tracked.key)
         return (
             "before_update", "BEFORE UPDATE",
             Self.ignoresEcho + """
                   SELECT kith_before_move(\(table.number), new.\(key), new.rowid) WHERE old.rowid <> new.rowid;
-                  SELECT kith_replace(o.rowid) FROM \(name) o WHERE old.rowid <> new.rowid AND o.rowid = new.rowid;
 
                 """
         )
@@ -74,7 +70,7 @@ struct Triggers {
         let arguments = ["\(table.number)", "new.rowid", "new.\(quoted(tracked.key))"] + columnNames.map { "new.\($0)" }
         return (
             "insert", "AFTER INSERT",
-            checks + references.insert + Self.call("kith_insert(\(arguments.joined(separator: ", ")))")
+            references.insert + Self.call("kith_insert(\(arguments.joined(separator: ", ")))")
         )
     }
 
@@ -93,7 +89,7 @@ struct Triggers {
             + [mask.isEmpty ? "0" : mask.joined(separator: " | ")] + pairs + registers
         return (
             "update", "AFTER UPDATE",
-            checks + size + references.update + Self.call("kith_update(\(arguments.joined(separator: ", ")))")
+            size + references.update + Self.call("kith_update(\(arguments.joined(separator: ", ")))")
         )
     }
 
@@ -114,38 +110,5 @@ struct Triggers {
     /// function alone does not tell it.
     private static func call(_ function: String) -> String {
         "  SELECT CASE WHEN \(function) IS NOT NULL THEN RAISE(ABORT, 'kith') END;"
-    }
-
-    /// Refuses what a set, counter or text column cannot hold.
-    private var checks: String {
-        var checks = ""
-        for (name, kind) in zip(columnNames, tracked.kinds) {
-            let column = tracked.sqlName.replacing("'", with: "''") + "." + name.replacing("'", with: "''")
-            switch kind {
-            case .set:
-                checks += """
-                      SELECT RAISE(ABORT, '\(column) is a set: it holds a JSON array such as ["a","b"]')
-                        WHERE NOT kith_is_set(new.\(name));
-                      SELECT RAISE(ABORT, '\(column) has more than \(WireLimits.setElementsMax) elements')
-                        WHERE length(new.\(name)) >= \(2 * WireLimits.setElementsMax) AND kith_set_count(new.\(name)) > \(WireLimits.setElementsMax);
-
-                    """
-            case .counter:
-                checks += """
-                      SELECT RAISE(ABORT, '\(column) is a counter: it holds an INTEGER')
-                        WHERE typeof(new.\(name)) NOT IN ('integer', 'null');
-
-                    """
-            case .text:
-                checks += """
-                      SELECT RAISE(ABORT, '\(column) is a text: it holds NULL or at most \(TextLimits.textScalarsMax) characters of valid UTF-8')
-                        WHERE new.\(name) IS NOT NULL AND NOT kith_is_text(new.\(name));
-
-                    """
-            case .register:
-                break
-            }
-        }
-        return checks
     }
 }

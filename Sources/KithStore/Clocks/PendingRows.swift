@@ -22,10 +22,11 @@ final class PendingRows {
     }
 
     private let connection: Connection
-    private var rows: [Row] = []
-    private var commit: (stamp: Stamp, replica: Int)?
-    private var savepoints: [Savepoint] = []
-    private var hasFailed = false
+    // Not looked at for overlaps, as in `Capture`.
+    @exclusivity(unchecked) private var rows: [Row] = []
+    @exclusivity(unchecked) private var commit: (stamp: Stamp, replica: Int)?
+    @exclusivity(unchecked) private var savepoints: [Savepoint] = []
+    @exclusivity(unchecked) private var hasFailed = false
 
     init(_ connection: Connection) {
         self.connection = connection
@@ -73,7 +74,7 @@ final class PendingRows {
     }
 
     func savepointDidEnd(_ number: Int32) {
-        while let last = savepoints.last, last.number >= number { savepoints.removeLast() }
+        while !savepoints.isEmpty, savepoints[savepoints.count - 1].number >= number { savepoints.removeLast() }
     }
 
     /// The savepoint stays.

@@ -33,7 +33,8 @@ struct HiddenRow {
 /// Reads and writes the clocks of rows, and the index from commits to the rows they live in.
 final class RowLedger {
     let connection: Connection
-    var catalog: Catalog
+    /// Not looked at for overlaps, as in ``Capture``.
+    @exclusivity(unchecked) var catalog: Catalog
     /// By number of the table.
     private var clockStatements: [ClockStatements?] = []
     private var knownDotStatements: DotStatements?
@@ -42,7 +43,7 @@ final class RowLedger {
     /// Tables with columns that the app, here or elsewhere, has let go of, as far as asked in this transaction.
     private var isIncomplete: [Int: Bool] = [:]
     /// By number of the table: how many columns a new row has of which nothing else is to be noted, as far as asked.
-    private var plainColumns: [Int32?] = []
+    @exclusivity(unchecked) private var plainColumns: [Int32?] = []
     /// Rows whose clocks are not stored yet; `nil` where nothing is written.
     var pending: PendingRows?
     /// Rows that must not be tried in the merge under way, with what a rule of the app said of them when it ended the transaction.

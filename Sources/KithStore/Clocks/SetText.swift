@@ -88,39 +88,28 @@ enum SetText {
         return (try? count.step()) == true ? count.integer(0) : 0
     }
 
-    /// The same set as an array of strings without escapes and spaces, sorted and distinct; `nil` if `text` is none.
-    static func tidyPlainStrings(_ text: [UInt8]) -> [UInt8]? {
-        text.withUnsafeBufferPointer { text in
-            var elements: [Range<Int>] = []
-            guard scanPlainStrings(text, { elements.append($0) }) else { return nil }
-            elements.sort { text[$0].lexicographicallyPrecedes(text[$1]) }
-            var tidy: [UInt8] = []
-            tidy.reserveCapacity(text.count)
-            tidy.append(UInt8(ascii: "["))
-            var last = 0..<0
-            for element in elements where last.isEmpty || !text[element].elementsEqual(text[last]) {
-                if !last.isEmpty { tidy.append(UInt8(ascii: ",")) }
-                tidy.append(contentsOf: text[element])
-                last = element
-            }
-            tidy.append(UInt8(ascii: "]"))
-            return tidy
-        }
-    }
-
     /// The form of an array of strings without escapes and spaces, as most are; `none` for any other text.
     private static func formOfPlainStrings(_ text: UnsafeBufferPointer<UInt8>) -> Form {
         var last = 0..<0
         var form = Form.tidy
         let isPlain = scanPlainStrings(text) { element in
-            if !last.isEmpty, !text[last].lexicographicallyPrecedes(text[element]) { form = .loose }
+            if !last.isEmpty, let text = text.baseAddress, order(text, last, element) >= 0 { form = .loose }
             last = element
         }
         return isPlain ? form : .none
     }
 
+    /// Negative if the first element stands before the second one by their bytes, 0 if they are equal.
+    static func order(_ text: UnsafePointer<UInt8>, _ first: Range<Int>, _ second: Range<Int>) -> Int {
+        for index in 0..<min(first.count, second.count) {
+            let (one, other) = (text[first.lowerBound + index], text[second.lowerBound + index])
+            if one != other { return Int(one) - Int(other) }
+        }
+        return first.count - second.count
+    }
+
     /// Tells where each element of an array of strings without escapes and spaces stands. Returns whether `text` is one.
-    private static func scanPlainStrings(_ text: UnsafeBufferPointer<UInt8>, _ found: (Range<Int>) -> Void) -> Bool {
+    static func scanPlainStrings(_ text: UnsafeBufferPointer<UInt8>, _ found: (Range<Int>) -> Void) -> Bool {
         guard text.count >= 2, text[0] == UInt8(ascii: "["), text[text.count - 1] == UInt8(ascii: "]") else { return false }
         let end = text.count - 1
         var index = 1

@@ -52,6 +52,7 @@ struct RowKey: Hashable, Comparable {
 extension Catalog {
     /// Notes which tracked tables refer to which, as they are declared.
     mutating func connect(_ declared: [Declarations.Table]) {
+        var (references, referrers): ([Int: [Reference]], [Int: [Reference]]) = ([:], [:])
         for table in declared {
             guard let child = self.table(named: Array(table.name.utf8)), let tracked = child.tracked else { continue }
             for reference in table.references {
@@ -61,21 +62,27 @@ extension Catalog {
                 let reference = Reference(
                     child: child.number, parent: parent.number, column: tracked.columns[position], position: position,
                     name: tracked.names[position], rule: reference.rule)
-                tables[child.number].tracked?.references.append(reference)
-                tables[parent.number].tracked?.referrers.append(reference)
+                references[child.number, default: []].append(reference)
+                referrers[parent.number, default: []].append(reference)
             }
         }
-        for reference in tables.flatMap({ $0.tracked?.references ?? [] }) where reference.rule == .restrict { bring(reference.parent) }
+        if references.isEmpty { return }
+        let brought = Self.brought(references)
+        for number in tables.indices where references[number] != nil || referrers[number] != nil {
+            tables[number].tracked = tables[number].tracked?.related(
+                references[number] ?? [], referrers[number] ?? [], mayBeBrought: brought.contains(number))
+        }
     }
 
-    /// Notes that rows of a table may be shown for the sake of others, and with them all that they refer to.
-    private mutating func bring(_ first: Int) {
-        var stack = [first]
+    /// The tables of which rows may be shown for the sake of others, and with them all that they refer to.
+    private static func brought(_ references: [Int: [Reference]]) -> Set<Int> {
+        var brought: Set<Int> = []
+        var stack = references.values.joined().filter { $0.rule == .restrict }.map(\.parent)
         while let table = stack.popLast() {
-            guard tables[table].tracked?.mayBeBrought == false else { continue }
-            tables[table].tracked?.mayBeBrought = true
-            stack += tables[table].tracked?.references.filter(\.isHard).map(\.parent) ?? []
+            guard brought.insert(table).inserted else { continue }
+            stack += references[table]?.filter(\.isHard).map(\.parent) ?? []
         }
+        return brought
     }
 }
 

@@ -18,7 +18,8 @@ struct CatalogTable {
     /// How the app's own table is read and written; `nil` if no schema here knows it yet.
     var tracked: Tracked?
 
-    struct Tracked {
+    /// Never changes. A class, because rows ask for it one by one.
+    final class Tracked: Sendable {
         let sqlName: String
         let key: String
         let deletePolicy: DeletePolicy
@@ -31,10 +32,12 @@ struct CatalogTable {
         /// The columns that ids are made of; `nil` if they are drawn.
         let naturalKey: NaturalKey?
         /// Its foreign keys, and those of tracked tables that refer to it.
-        var references: [Reference] = []
-        var referrers: [Reference] = []
+        let references: [Reference]
+        let referrers: [Reference]
         /// Whether a row that is deleted, or hidden with what it refers to, may be shown all the same, because another one needs it.
-        var mayBeBrought = false
+        let mayBeBrought: Bool
+        /// The columns that hold less than any value.
+        let checked: [CheckedColumn]
         /// Reads the tracked columns of the row with a rowid.
         let valuesSQL: String
         /// Reads the key and the tracked columns of the row with a rowid.
@@ -44,7 +47,7 @@ struct CatalogTable {
 
         init(
             sqlName: String, key: String, deletePolicy: DeletePolicy, columns: [Int], kinds: [ColumnKind], names: [String],
-            naturalKey: NaturalKey?
+            naturalKey: NaturalKey?, references: [Reference] = [], referrers: [Reference] = [], mayBeBrought: Bool = false
         ) {
             self.sqlName = sqlName
             self.key = key
@@ -53,6 +56,12 @@ struct CatalogTable {
             self.kinds = kinds
             self.names = names
             self.naturalKey = naturalKey
+            self.references = references
+            self.referrers = referrers
+            self.mayBeBrought = mayBeBrought
+            checked = kinds.indices.filter { kinds[$0] != .register }.map {
+                CheckedColumn(place: $0, kind: kinds[$0], name: sqlName + "." + names[$0])
+            }
             valuesSQL = "SELECT \((names + ["1"]).joined(separator: ", ")) FROM \(quoted(sqlName)) WHERE rowid = ?"
             rowSQL = "SELECT \(([quoted(key)] + names).joined(separator: ", ")) FROM \(quoted(sqlName)) WHERE rowid = ?"
             findSQL = "SELECT \((["rowid"] + names).joined(separator: ", ")) FROM \(quoted(sqlName)) WHERE \(quoted(key)) = ?"
@@ -62,11 +71,16 @@ struct CatalogTable {
         /// keys, are not those of the whole one.
         func without(_ hidden: [Int]) -> Tracked {
             let kept = columns.indices.filter { !hidden.contains(columns[$0]) }
-            var table = Tracked(
+            return Tracked(
                 sqlName: sqlName, key: key, deletePolicy: deletePolicy, columns: kept.map { columns[$0] }, kinds: kept.map { kinds[$0] },
-                names: kept.map { names[$0] }, naturalKey: nil)
-            (table.references, table.referrers, table.mayBeBrought) = (references, referrers, mayBeBrought)
-            return table
+                names: kept.map { names[$0] }, naturalKey: nil, references: references, referrers: referrers, mayBeBrought: mayBeBrought)
+        }
+
+        /// The table with its foreign keys.
+        func related(_ references: [Reference], _ referrers: [Reference], mayBeBrought: Bool) -> Tracked {
+            Tracked(
+                sqlName: sqlName, key: key, deletePolicy: deletePolicy, columns: columns, kinds: kinds, names: names,
+                naturalKey: naturalKey, references: references, referrers: referrers, mayBeBrought: mayBeBrought)
         }
     }
 
@@ -83,6 +97,11 @@ struct Catalog {
     /// The table that stands at `number`, counted from 0.
     subscript(number: Int) -> CatalogTable? {
         number >= 0 && number < tables.count ? tables[number] : nil
+    }
+
+    /// How the app's own table of this number is read and written.
+    func tracked(_ number: Int) -> CatalogTable.Tracked? {
+        number >= 0 && number < tables.count ? tables[number].tracked : nil
     }
 
     func table(named name: [UInt8]) -> CatalogTable? {

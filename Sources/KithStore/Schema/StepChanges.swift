@@ -264,10 +264,9 @@ struct StepChanges {
 extension CatalogTable.Tracked {
     /// The copy of the table that was made before migration steps.
     fileprivate func asCopied(_ columns: [Int], of table: CatalogTable) -> CatalogTable.Tracked {
-        var copy = CatalogTable.Tracked(
+        CatalogTable.Tracked(
             sqlName: MigrationSteps.before(table.number), key: "id", deletePolicy: deletePolicy, columns: columns,
-            kinds: columns.map { table.kind(of: $0) ?? .register }, names: columns.map { "c\($0)" }, naturalKey: nil)
-        (copy.references, copy.referrers, copy.mayBeBrought) = (references, referrers, mayBeBrought)
-        return copy
+            kinds: columns.map { table.kind(of: $0) ?? .register }, names: columns.map { "c\($0)" }, naturalKey: nil,
+            references: references, referrers: referrers, mayBeBrought: mayBeBrought)
     }
 }
