@@ -118,7 +118,11 @@ import Testing
             #expect(safety.holders.isEmpty && safety.rowHolders.map(\.name) == ["attic"] && safety.attachmentsHereOnly.isEmpty)
         }
         let label = try a.store.safety(ofRow: id, in: "photo", among: devices).label()
-        #expect(label == "On other devices, too, though none of them has all of it yet.")
+        #expect(label == "Row safe on: attic. Not here, and on no other device that was heard of: 1 attachment.")
+        #expect(
+            try a.store.safety(among: devices).sentence { _ in "film" }
+                == "Everything here is on other devices, too, though none of them has all of it yet. "
+                + "Not here, and on no other device that was heard of: film.")
         var news = HoldingNews()
         news.hear(AttachmentHoldings(.only, [film]))
         try a.store.noteHoldings(news, of: b.key.id.bytes)
@@ -145,7 +149,7 @@ import Testing
         func safety(_ rowHolders: [Safety.Holder], _ commits: UInt64?, _ films: ArraySlice<Safety.LooseAttachment>) -> Safety {
             Safety(
                 holders: [], rowHolders: rowHolders, devices: 2, devicesHeard: 2, commitsHereOnly: commits,
-                attachmentsHereOnly: Array(films), isEmpty: false, isWrittenHere: true)
+                attachmentsHereOnly: Array(films), attachmentsNowhere: [], isEmpty: false, isWrittenHere: true)
         }
         let both = holders("attic", "laptop")
         func texts(_ safety: Safety) -> String { safety.sentence(rows: "Texts") { "film \($0.id)" } }

@@ -14,11 +14,17 @@ extension Safety {
     ///   - rows: what the app calls all that is no attachment, in the plural and as a sentence begins.
     ///   - attachmentName: what people call an attachment, if they call it anything.
     public func sentence(rows: String = "Rows", attachmentName: (LooseAttachment) -> String? = { _ in nil }) -> String {
+        let held = heldSentence(rows, attachmentName)
+        guard devicesHeard > 0, let missing = missing(attachmentName) else { return held }
+        return "\(held) \(missing)."
+    }
+
+    private func heldSentence(_ rows: String, _ attachmentName: (LooseAttachment) -> String?) -> String {
         if let names { return "Everything \(isWrittenHere ? "you wrote" : "here") is safe on: \(names)." }
         if isEmpty { return "Nothing is written here yet." }
         if devices == 0 { return "Everything is on this device alone." }
         if devicesHeard == 0 { return "Not confirmed yet: no other device has said what it holds." }
-        let loose = loose(attachmentName)
+        let loose = listed(attachmentsHereOnly, attachmentName)
         let isOne = attachmentsHereOnly.count == 1
         if let names = rowHolderNames {
             guard let loose else { return "Everything here is on other devices, too, though none of them has all of it yet." }
@@ -41,24 +47,35 @@ extension Safety {
         if let names { return "Safe on: \(names)." }
         if devicesHeard == 0 { return "Not confirmed yet." }
         guard let names = rowHolderNames else { return "As it is now, only here." }
-        guard let loose = loose(attachmentName) else { return "On other devices, too, though none of them has all of it yet." }
-        return "\(rows) safe on: \(names); \(loose) only here."
+        if let loose = listed(attachmentsHereOnly, attachmentName) { return "\(rows) safe on: \(names); \(loose) only here." }
+        if let missing = missing(attachmentName) { return "\(rows) safe on: \(names). \(missing)." }
+        return "On other devices, too, though none of them has all of it yet."
     }
 
     /// Names this many attachments at most.
     private static let namedMax = 3
 
-    /// What is only here: `film (260.0 MiB)`; `nil` if that is nothing.
-    private func loose(_ name: (LooseAttachment) -> String?) -> String? {
-        if attachmentsHereOnly.isEmpty { return nil }
-        let names = attachmentsHereOnly.prefix(Self.namedMax).map { ($0.sizeBytes, name($0)) }
+    /// What nobody is known to have, as the beginning of a sentence without its end; `nil` if that is nothing.
+    private func missing(_ name: (LooseAttachment) -> String?) -> String? {
+        guard let names = listed(attachmentsNowhere, name) else { return nil }
+        return "Not here, and on no other device that was heard of: \(names)"
+    }
+
+    /// Some attachments: `film (260.0 MiB)`; `nil` if there are none.
+    private func listed(_ attachments: [LooseAttachment], _ name: (LooseAttachment) -> String?) -> String? {
+        if attachments.isEmpty { return nil }
+        let names = attachments.prefix(Self.namedMax).map { ($0.sizeBytes, name($0)) }
         let isNamed = names.contains { $0.1 != nil }
-        let named = isNamed ? names.map { "\($0.1 ?? "an attachment") (\(ByteText.text($0.0)))" } : []
-        let rest = attachmentsHereOnly.count - named.count
+        let named = isNamed ? names.map { ($0.1 ?? "an attachment") + Self.size($0.0) } : []
+        let rest = attachments.count - named.count
         if rest == 0 { return Self.list(named) }
-        let bytes = attachmentsHereOnly.dropFirst(named.count).reduce(0) { $0 + $1.sizeBytes }
+        let bytes = attachments.dropFirst(named.count).reduce(0) { $0 + $1.sizeBytes }
         let more = named.isEmpty ? "" : " more"
-        return Self.list(named + ["\(rest)\(more) attachment\(rest == 1 ? "" : "s") (\(ByteText.text(bytes)))"])
+        return Self.list(named + ["\(rest)\(more) attachment\(rest == 1 ? "" : "s")\(Self.size(bytes))"])
+    }
+
+    private static func size(_ bytes: Int64) -> String {
+        bytes == 0 ? "" : " (\(ByteText.text(bytes)))"
     }
 
     private static func list(_ names: [String]) -> String? {

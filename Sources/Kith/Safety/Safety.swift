@@ -36,6 +36,8 @@ public struct Safety: Codable, Hashable, Sendable {
     public let commitsHereOnly: UInt64?
     /// Attachments whose bytes no other device is known to hold, the largest first.
     public let attachmentsHereOnly: [LooseAttachment]
+    /// Attachments whose bytes have not come here, and that no other device is known to hold. Their size is 0 where it is not known.
+    public let attachmentsNowhere: [LooseAttachment]
     /// Whether this store holds nothing at all.
     public let isEmpty: Bool
     /// Whether something was written on this device.
@@ -102,12 +104,15 @@ private struct SafetyEvidence {
         let heard = Set(members.map(\.device))
         let rows = Set(rowHolders.map(\.device)).intersection(heard)
         let all = attachments.reduce(into: rows) { $0.formIntersection($1.holders) }
-        let loose = attachments.filter { $0.isHere && heard.isDisjoint(with: $0.holders) }
+        let unheld = attachments.filter { heard.isDisjoint(with: $0.holders) }
             .sorted { ($1.sizeBytes, $0.id) < ($0.sizeBytes, $1.id) }
+        func loose(isHere: Bool) -> [Safety.LooseAttachment] {
+            unheld.filter { $0.isHere == isHere }.map { Safety.LooseAttachment(id: $0.id.description, sizeBytes: $0.sizeBytes) }
+        }
         return Safety(
             holders: holders(all), rowHolders: holders(rows), devices: devices.count, devicesHeard: members.count,
             commitsHereOnly: commitsHereOnly,
-            attachmentsHereOnly: loose.map { Safety.LooseAttachment(id: $0.id.description, sizeBytes: $0.sizeBytes) }, isEmpty: isEmpty,
+            attachmentsHereOnly: loose(isHere: true), attachmentsNowhere: loose(isHere: false), isEmpty: isEmpty,
             isWrittenHere: isWrittenHere)
     }
 
