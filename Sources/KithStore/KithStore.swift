@@ -328,13 +328,7 @@ public final class KithStore: Sendable {
         obeyingForeignKeys: Bool? = nil, _ body: (Database, WriterState) throws -> Result
     ) throws -> Result {
         try write(obeyingForeignKeys: obeyingForeignKeys ?? !writer.declarations.hasForeignKeys) { db, state in
-            state.capture.isSuspended = true
-            let limit = state.ledger.connection.limitLength(to: .max)
-            defer {
-                state.capture.isSuspended = false
-                state.ledger.connection.limitLength(to: limit)
-            }
-            return try body(db, state)
+            try state.ledger.connection.writing(as: .merge) { try body(db, state) }
         }
     }
 

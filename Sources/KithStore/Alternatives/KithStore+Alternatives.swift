@@ -143,8 +143,8 @@ extension Capture {
         var values: [Value?] = visible.values
         values[index] = value
         // Only this update is noted already; what triggers of the app make of it is not.
-        skipsUpdate = true
-        defer { skipsUpdate = false }
-        try user.update(visible.row, from: visible.values, to: values)
+        try connection.writing(as: .noted(table: number, id: id, inserts: false)) {
+            try user.update(visible.row, from: visible.values, to: values)
+        }
     }
 }

@@ -79,18 +79,16 @@ final class PlainRows {
 
     /// Writes the app's table, unless a rule of the app refuses it.
     private func isAccepted(_ write: Statement, _ id: RowID) throws -> Bool {
-        if ledger.connection.firesTriggers { ledger.connection.willWrite() }
-        // A trigger that fires before Kith's may keep it from being taken.
-        defer { _ = ledger.connection.takesOwnWrite() }
         do {
-            try write.run()
-            return ledger.connection.changedRowCount == 1
-        } catch let error where error.isConstraint {
+            try ledger.connection.writingRow { () throws(SQLiteError) in try write.run() }
+        } catch {
+            guard error.isConstraint else { throw error }
             if ledger.connection.isOutsideTransaction {
                 throw TransactionRefused(message: error.message, row: RowKey(table: table.number, id: id))
             }
             return false
         }
+        return ledger.connection.changedRowCount == 1
     }
 
     // MARK: Rows that are new

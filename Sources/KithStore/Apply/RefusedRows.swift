@@ -84,15 +84,12 @@ extension Connection {
     /// - Throws: ``SQLiteError`` that is a constraint if a rule of the app is against it; ``TransactionRefused`` if that has ended
     ///   the transaction.
     func writeRow<Result>(_ body: () throws -> Result) throws -> Result {
-        willWrite()
-        // A trigger that fires before Kith's may have kept it from being taken.
-        defer { _ = takesOwnWrite() }
         let wasInTransaction = !isOutsideTransaction
         // What a trigger has done before RAISE(FAIL) would stay.
         let keepsRemains = rulesMayRaise && wasInTransaction
         if keepsRemains { try statement("SAVEPOINT kith_row").run() }
         do {
-            let result = try body()
+            let result = try writingRow(body)
             if keepsRemains { try statement("RELEASE kith_row").run() }
             return result
         } catch let error as SQLiteError {

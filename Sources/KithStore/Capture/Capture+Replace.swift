@@ -7,7 +7,7 @@ extension Capture {
     /// - Parameter row: the rowid that the insertion asks for; not positive if SQLite chooses it.
     func beforeInsert(_ table: Int, id: RowID, row: Int64) throws {
         try entry.enter()
-        if isSuspended { return }
+        if connection.isMerging { return }
         let write = OpenWrites.Write(table: table, id: id, row: row, inserts: true, mayNest: entry.mayNest(table))
         try open.begin(write) { try entry.writesNestedMax() }
         if row > 0, let found = try readRow(table, row), found.id != id { open.note(found) }
@@ -16,7 +16,7 @@ extension Capture {
     /// A row is about to be moved to the rowid `row`, where another one may be.
     func beforeMove(_ table: Int, id: RowID, row: Int64) throws {
         try entry.enter()
-        if isSuspended { return }
+        if connection.isMerging { return }
         let write = OpenWrites.Write(table: table, id: id, row: row, inserts: false, mayNest: entry.mayNest(table))
         try open.begin(write) { try entry.writesNestedMax() }
         if let found = try readRow(table, row) { open.note(found) }
@@ -24,7 +24,7 @@ extension Capture {
 
     /// In the way of the write that has just begun stands the row with this rowid.
     func stands(inTheWay row: Int64) throws {
-        guard !isSuspended, let write = open.last, let found = try readRow(write.table, row) else { return }
+        guard !connection.isMerging, let write = open.last, let found = try readRow(write.table, row) else { return }
         open.note(found)
     }
 
@@ -45,7 +45,7 @@ extension Capture {
 
     /// Refuses a row that no peer would take.
     func check(size bytes: Int) throws {
-        if !isSuspended, bytes > TrackedTable.rowBytesMax - Self.rowBytesReserved {
+        if !connection.isMerging, bytes > TrackedTable.rowBytesMax - Self.rowBytesReserved {
             throw SQLiteError(code: SQLITE_TOOBIG, message: "string or blob too big")
         }
     }

@@ -30,11 +30,10 @@ extension Capture {
         if looseSets.rows.isEmpty { return }
         defer { looseSets.clear() }
         if entry.mayEndTransactions { return }
-        let wasSuspended = isSuspended
-        isSuspended = true
-        defer { isSuspended = wasSuspended }
-        try ledger.connection.keepingLastInsertedRowID {
-            for number in looseSets.tables { try tidier(of: number).tidy(looseSets.rows) }
+        try connection.keepingLastInsertedRowID {
+            try connection.writing(as: .merge) {
+                for number in looseSets.tables { try tidier(of: number).tidy(looseSets.rows) }
+            }
         }
     }
 
@@ -46,10 +45,9 @@ extension Capture {
     /// Sets that were found, or that a migration wrote, get the form in which peers show them.
     func tidySets(ofAll tables: [Int]) throws {
         if entry.mayEndTransactions { return }
-        let wasSuspended = isSuspended
-        isSuspended = true
-        defer { isSuspended = wasSuspended }
-        for number in tables { try tidier(of: number).tidyAll() }
+        try connection.writing(as: .merge) {
+            for number in tables { try tidier(of: number).tidyAll() }
+        }
     }
 
     func transactionDidCommit() {

@@ -11,11 +11,6 @@ final class Capture {
     let clock: CommitClock
     let pending: PendingRows
     let entry: TransactionEntry
-    /// While a delta is applied, writes are not the user's.
-    @exclusivity(unchecked) var isSuspended = false
-    /// The next update, or insertion, is noted by whoever makes it.
-    @exclusivity(unchecked) var skipsUpdate = false
-    @exclusivity(unchecked) var skipsInsert = false
     /// What `kith_text` made for the update that is about to come.
     var staleSaves = StaleSaves()
     /// The writes of the user that have begun.
@@ -31,24 +26,16 @@ final class Capture {
         ledger.pending = pending
     }
 
-    private var connection: Connection { ledger.connection }
+    var connection: Connection { ledger.connection }
     var texts: TextCells { TextCells(ledger) }
 
     // MARK: What the triggers call
 
-    /// Whether the write that is about to happen follows from one that is being applied, and was noted elsewhere.
-    func isEcho() -> Bool {
-        isSuspended && !connection.takesOwnWrite()
-    }
-
     func insert(_ tableNumber: Int, row: Int64, id: RowID, values: ColumnValues) throws {
         let isLoose = try check(tableNumber) { place, _ in values.pointer(place) }
-        if isSuspended { return }
+        if connection.isMerging { return }
         let replacement = open.end(tableNumber, id, inserts: true)
-        if skipsInsert {
-            skipsInsert = false
-            return
-        }
+        if connection.isNoted(tableNumber, id, inserts: true) { return }
         guard row > 0 else { throw Self.rowidNotPositive }
         let replaced = try replacement.flatMap { try remove($0) }
         try insert(tableNumber, row: row, id: id, values, replacing: replaced)
@@ -87,12 +74,9 @@ final class Capture {
     ///   - changed: a bit for each tracked column, in order.
     ///   - values: of the columns before and after the update.
     func update(_ tableNumber: Int, oldRow: Int64, newRow: Int64, id: RowID, changed: UInt64, values: ColumnValues) throws {
-        if skipsUpdate {
-            skipsUpdate = false
-            return
-        }
+        if connection.isNoted(tableNumber, id, inserts: false) { return }
         let isLoose = changed != 0 ? try check(tableNumber, changed: changed) { _, pair in values.pointer(2 * pair + 1) } : false
-        if isSuspended { return }
+        if connection.isMerging { return }
         guard newRow > 0 else { throw Self.rowidNotPositive }
         // Also where nothing has changed: it may be a column that was added meanwhile.
         let oldRow = try entry.enter() ? newRow : oldRow
@@ -123,7 +107,7 @@ final class Capture {
     }
 
     func delete(_ tableNumber: Int, row: Int64, id: RowID, values: [Value]) throws {
-        if isSuspended { return }
+        if connection.isMerging { return }
         try entry.enter(deleted: DeletedRow(table: tableNumber, row: row, id: id))
         let deleted = try remove(ReplacedRow(table: tableNumber, row: row, id: id, values: values))
         open.didDelete(deleted)
@@ -297,7 +281,7 @@ final class Capture {
         var isLoose = false
         for (index, column) in tracked.checked.enumerated() where changed >> UInt64(column.place) & 1 == 1 {
             // What merges make of valid texts is valid, however long it is.
-            if column.kind == .text, isSuspended { continue }
+            if column.kind == .text, connection.isMerging { continue }
             if try column.check(value(column.place, index), connection) == .loose { isLoose = true }
         }
         return isLoose

@@ -8,7 +8,7 @@ enum Functions {
     static func install(_ capture: Capture, on connection: OpaquePointer) throws {
         try register("kith_before_insert", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
-                if capture.isEcho() { return sqlite3_result_int(context, 1) }
+                if capture.connection.isEcho() { return sqlite3_result_int(context, 1) }
                 // What is no id is refused when the row is inserted.
                 guard let id = try? arguments.id(1) else { return }
                 try capture.beforeInsert(try arguments.table(), id: id, row: try arguments.row(2))
@@ -28,11 +28,11 @@ enum Functions {
         }
         try register("kith_is_echo", capture, connection) { context, _, _ in
             guard let pointer = sqlite3_user_data(context) else { return }
-            sqlite3_result_int(context, Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().isEcho() ? 1 : 0)
+            sqlite3_result_int(context, Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().connection.isEcho() ? 1 : 0)
         }
         try register("kith_is_applying", capture, connection) { context, _, _ in
             guard let pointer = sqlite3_user_data(context) else { return }
-            sqlite3_result_int(context, Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().isSuspended ? 1 : 0)
+            sqlite3_result_int(context, Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().connection.isMerging ? 1 : 0)
         }
         try register("kith_is_text", capture, connection) { context, count, values in
             guard count == 1, let values else { return }
@@ -105,11 +105,9 @@ enum Functions {
         guard let pointer = sqlite3_user_data(context) else { return }
         let capture = Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue()
         // A deleted row with its clocks is longer than the row was.
-        let limit = capture.ledger.connection.limitLength(to: .max)
-        defer { capture.ledger.connection.limitLength(to: limit) }
         do {
             sqlite3_result_null(context)
-            try body(capture, Arguments(count: Int(count), values: values))
+            try capture.connection.withoutLengthLimit { try body(capture, Arguments(count: Int(count), values: values)) }
         } catch let error as StoreError {
             sqlite3_result_error(context, error.message, -1)
         } catch let error as SQLiteError {

@@ -77,10 +77,8 @@ struct SetTidier {
         let update = try UserTable(connection: connection, table: table, tracked: tracked).update(of: [place])
         update.bind(1, tidy)
         update.bind(2, row)
-        connection.willWrite()
-        defer { _ = connection.takesOwnWrite() }
         do {
-            try update.run()
+            try connection.writingRow { () throws(SQLiteError) in try update.run() }
         } catch {
             guard error.code & 0xFF == SQLITE_CONSTRAINT else { throw error }
             // A rule of the app keeps the row as it was written.

@@ -14,11 +14,10 @@ extension WriterState {
     /// - Returns: the names of the tables that changed.
     func settledReferences() throws -> [String] {
         guard try ReferenceRecords(connection: ledger.connection).hasUnsettled() else { return [] }
-        let isSuspended = capture.isSuspended
-        capture.isSuspended = true
-        defer { capture.isSuspended = isSuspended }
-        let merger = try RowMerger(ledger: ledger, clock: clock)
-        return try ReferenceSettler(merger).settle().sorted().compactMap { ledger.catalog[$0]?.tracked?.sqlName }
+        return try ledger.connection.writing(as: .merge) {
+            let merger = try RowMerger(ledger: ledger, clock: clock)
+            return try ReferenceSettler(merger).settle().sorted().compactMap { ledger.catalog[$0]?.tracked?.sqlName }
+        }
     }
 
     /// After a commit of the app: shows the rows that waited for what it brought, and lets go of those it no longer needs.

@@ -14,7 +14,8 @@ final class Connection {
     private var passingTexts: [String] = []
     /// Statements of which there are as many as combinations of columns, which peers choose.
     static let passingStatementsMax = 64
-    private var expectsOwnWrite = false
+    /// Changed by ``writing(as:_:)`` and what belongs to it only. Not looked at for overlaps, as in ``Capture``.
+    @exclusivity(unchecked) var writer = Writer.app
     /// Whether the app has a callback of its own that waits for others. It cannot be asked for, and so not be put back.
     var waitsByCallback = false
     /// Whether a rule of the app may refuse a row otherwise than by undoing the statement.
@@ -120,26 +121,12 @@ final class Connection {
         passingTexts.removeAll()
     }
 
-    /// The next write of a tracked table is Kith's own.
-    func willWrite() {
-        expectsOwnWrite = true
-    }
-
-    /// Whether the write that is about to happen was announced.
-    func takesOwnWrite() -> Bool {
-        defer { expectsOwnWrite = false }
-        return expectsOwnWrite
-    }
-
     /// Runs `body`, whose writes fire no triggers. SQLite prepares all statements of the connection again, before and after.
     func withoutTriggers<Result>(_ body: () throws -> Result) throws -> Result {
         if !firesTriggers { return try body() }
         try fireTriggers(false)
-        defer {
-            // Fails only on a connection that is misused.
-            try? fireTriggers(true)
-            expectsOwnWrite = false
-        }
+        // Fails only on a connection that is misused.
+        defer { try? fireTriggers(true) }
         return try body()
     }
 

@@ -119,10 +119,10 @@ struct StoreOpening {
             let (shown, adopts) = try track(table, tracked, appeared, ledger, clock, capture)
             let adoptsLost = try ClockRuns(connection).takeLostRows(of: table.number) && adoptRows(table, tracked, ledger, clock, capture)
             if adopts || adoptsLost || steps?.hasCopy(of: table.number) == true { found.append(table.number) }
-            capture.isSuspended = true
-            defer { capture.isSuspended = false }
-            if steps?.hasCopy(of: table.number) == true { try checkValues(table, tracked) }
-            try arrival.take(table, tracked, appeared, besides: shown, steps)
+            try connection.writing(as: .merge) {
+                if steps?.hasCopy(of: table.number) == true { try checkValues(table, tracked) }
+                try arrival.take(table, tracked, appeared, besides: shown, steps)
+            }
         }
         try steps?.finish()
         signal.begin(at: try records.vector(ledger.catalog))
@@ -214,7 +214,7 @@ struct StoreOpening {
         }
         let hasNewText = appeared.contains { table.kind(of: $0) == .text }
         if ours.isEmpty, !hasNewText, RegistersMadeTexts(table) == nil { return ([], adopts) }
-        return (try takeUpTexts(table, tracked, appeared, ledger, capture), adopts)
+        return (try connection.writing(as: .merge) { try takeUpTexts(table, tracked, appeared, ledger) }, adopts)
     }
 
     /// Rows without clocks are adopted. Returns whether there were any.
@@ -225,9 +225,7 @@ struct StoreOpening {
         let adoption = Adoption(table: table, tracked: tracked, ledger: ledger, clock: clock)
         guard try adoption.hasRows() else { return false }
         try checkValues(table, tracked)
-        capture.isSuspended = true
-        defer { capture.isSuspended = false }
-        try adoption.adopt()
+        try connection.writing(as: .merge) { try adoption.adopt() }
         return true
     }
 

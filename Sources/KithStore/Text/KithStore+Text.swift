@@ -279,10 +279,10 @@ extension Capture {
             var values: [Value?] = found.values
             values[found.index] = state.shown
             // Only this update is noted already; what triggers of the app make of it is not.
-            skipsUpdate = true
-            defer { skipsUpdate = false }
-            try UserTable(connection: ledger.connection, table: table, tracked: tracked)
-                .update(found.row, from: found.values, to: values)
+            try connection.writing(as: .noted(table: found.key.table, id: id, inserts: false)) {
+                try UserTable(connection: connection, table: table, tracked: tracked)
+                    .update(found.row, from: found.values, to: values)
+            }
         }
     }
 

@@ -74,11 +74,9 @@ extension StoreOpening {
     ///
     /// - Returns: the rows that it was done for; they show all columns that `appeared`.
     func takeUpTexts(
-        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ appeared: [Int], _ ledger: RowLedger, _ capture: Capture
+        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ appeared: [Int], _ ledger: RowLedger
     ) throws -> Set<Int64> {
         guard tracked.kinds.contains(.text) else { return [] }
-        capture.isSuspended = true
-        defer { capture.isSuspended = false }
         let carrying = RegistersMadeTexts(table)
         let select = try ledger.connection.statement("SELECT row, id FROM \(Sidecar.clockTable(table.number))")
         var rows: [(row: Int64, id: RowID)] = []

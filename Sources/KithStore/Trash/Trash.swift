@@ -168,9 +168,9 @@ extension Capture {
         try reviveTexts(of: &hidden.state, number, id, stamp)
         let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
         // Only this insertion is noted here; what triggers of the app make of it is not.
-        skipsInsert = true
-        defer { skipsInsert = false }
-        let row = try user.insert(id, hidden.state.shownValues(tracked))
+        let row = try connection.writing(as: .noted(table: number, id: id, inserts: true)) {
+            try user.insert(id, hidden.state.shownValues(tracked))
+        }
         let stored = StoredRow(hidden.state, table, tracked, context: hidden.context)
         try ledger.removeHidden(hidden.number)
         try ledger.save(stored, number, row: row, id: id)
