@@ -9,6 +9,9 @@ let isOptimized = environment["KITH_OPTIMIZE"] == "1"
 /// The test targets to build, by name and with spaces between them: all without it. For the quick round while working on one part.
 let testsAsked = environment["KITH_TESTS"].map { $0.split(separator: " ").map(String.init) }
 
+/// In the build for ThreadSanitizer locks that it sees stand in place of those of `Synchronization`: `make sanitize`.
+let hasVisibleLocks = environment["KITH_SANITIZE"] == "thread"
+
 /// The same strict settings for every target.
 let settings: [SwiftSetting] =
     [
@@ -43,7 +46,7 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = [], _ settings
 /// The tests of a module, with its folder `Fixtures` if it has one.
 func tests(_ name: String, _ dependencies: [Target.Dependency] = [], fixtures: Bool = false) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies, resources: fixtures ? [.copy("Fixtures")] : [], swiftSettings: settings)
+        name: name, dependencies: dependencies + ["TestSupport"], resources: fixtures ? [.copy("Fixtures")] : [], swiftSettings: settings)
 }
 
 let package = Package(
@@ -122,6 +125,8 @@ let package = Package(
         .testTarget(
             name: "SimulatedAppExample", dependencies: ["KithTesting", grdb], path: "Examples/SimulatedApp", swiftSettings: settings),
 
+        // What the tests of several modules share.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: computing),
         tests("ProjectTests"),
         tests("KithCausalityTests", ["KithCausality"]),
         tests("KithSyncTests", ["KithCausality", "KithSync"], fixtures: true),
@@ -139,4 +144,11 @@ let package = Package(
 )
 if let testsAsked {
     package.targets.removeAll { $0.type == .test && !testsAsked.contains($0.name) }
+}
+if hasVisibleLocks {
+    for target in package.targets where target.swiftSettings != nil && target.name != "TestSupport" {
+        target.dependencies.append("SanitizerLocks")
+        target.swiftSettings?.append(.unsafeFlags(["-module-alias", "Synchronization=SanitizerLocks"]))
+    }
+    package.targets.append(.target(name: "SanitizerLocks", path: "Tests/SanitizerLocks", swiftSettings: settings))
 }

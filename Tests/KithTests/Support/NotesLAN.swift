@@ -1,21 +1,8 @@
 import Foundation
+import TestSupport
 
-/// Several hosts on this machine, as `scripts/lan.sh` makes them.
-final class PrivateLAN {
-    /// Why there can be none here; `nil` if there can.
-    static let obstacle: String? = {
-        guard let result = try? run(lanScript, ["supported"], [:]) else { return "scripts/lan.sh does not run" }
-        return result.status == 0 ? nil : result.output
-    }()
-
-    struct Result {
-        let status: Int32
-        let output: String
-    }
-
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-    static let lanScript = root.appending(path: "scripts/lan.sh").path
+/// Hosts of a private LAN, each with notes and a node of its own.
+final class NotesLAN {
     /// Beside the tests, where the build has put it.
     private static let kith = Bundle.main.executableURL.map { url in
         var folder = url.deletingLastPathComponent()
@@ -25,37 +12,30 @@ final class PrivateLAN {
         return folder.appending(path: "kith").path
     }
 
-    let folder: URL
+    private let lan: PrivateLAN
     private var nodes: [Process] = []
 
     init(hosts: Int) throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "kith-lan-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try lan("up", "\(hosts)")
+        lan = try PrivateLAN(hosts: hosts)
     }
 
     deinit {
         for node in nodes where node.isRunning { node.terminate() }
         for node in nodes { node.waitUntilExit() }
-        _ = try? Self.run(Self.lanScript, ["down"], environment)
-        try? FileManager.default.removeItem(at: folder)
     }
 
-    // MARK: The network
+    var folder: URL { lan.folder }
+    var environment: [String: String] { lan.environment }
 
-    func lan(_ arguments: String...) throws {
-        let result = try Self.run(Self.lanScript, arguments, environment)
-        if result.status != 0 { throw Failure("lan.sh \(arguments.joined(separator: " ")): \(result.output)") }
-    }
+    /// Runs a command of `scripts/lan.sh`.
+    func command(_ arguments: String...) throws { try lan.command(arguments) }
 
     // MARK: The hosts
 
     /// Runs `kith` on a host and returns what it printed.
     @discardableResult
     func kith(on host: Int, _ arguments: String...) throws -> String {
-        let result = try Self.run(Self.lanScript, try command(host, arguments), environment)
-        if result.status != 0 { throw Failure("kith \(arguments.joined(separator: " ")) on host \(host): \(result.output)") }
-        return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        try lan.command(kithCommand(host, arguments))
     }
 
     /// Starts the node of a host.
@@ -63,8 +43,8 @@ final class PrivateLAN {
         let log = folder.appending(path: "node\(host).log")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: Self.lanScript)
-        process.arguments = try command(host, ["up", "--port", "\(port)"])
+        process.executableURL = PrivateLAN.script
+        process.arguments = try kithCommand(host, ["up", "--port", "\(port)"])
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let handle = try FileHandle(forWritingTo: log)
         process.standardOutput = handle
@@ -112,38 +92,11 @@ final class PrivateLAN {
         }.joined(separator: "\n")
     }
 
-    var environment: [String: String] { ["LAN": folder.appending(path: "lan").path] }
-
-    func command(_ host: Int, _ arguments: [String]) throws -> [String] {
+    /// What `scripts/lan.sh` is to run for `kith ARGUMENTS` on a host.
+    func kithCommand(_ host: Int, _ arguments: [String]) throws -> [String] {
         guard let kith = Self.kith, FileManager.default.isExecutableFile(atPath: kith) else {
-            throw Failure("the product kith is not built")
+            throw PrivateLAN.Failure("the product kith is not built")
         }
         return ["exec", "\(host)", "env", "KITH_HOME=\(folder.appending(path: "home\(host)").path)", kith] + arguments
-    }
-
-    private static func run(_ path: String, _ arguments: [String], _ environment: [String: String]) throws -> Result {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        // A file rather than a pipe: what a script leaves running would keep a pipe open.
-        let log = FileManager.default.temporaryDirectory.appending(path: "kith-lan-\(UUID().uuidString).log")
-        _ = FileManager.default.createFile(atPath: log.path, contents: nil)
-        defer { try? FileManager.default.removeItem(at: log) }
-        let handle = try FileHandle(forWritingTo: log)
-        process.standardOutput = handle
-        process.standardError = handle
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return Result(status: process.terminationStatus, output: try String(contentsOf: log, encoding: .utf8))
-    }
-
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-
-        init(_ description: String) {
-            self.description = description
-        }
     }
 }
