@@ -80,7 +80,8 @@ final class NotesLAN {
         let end = Date(timeIntervalSinceNow: seconds)
         while Date() < end {
             if try condition() { return true }
-            Thread.sleep(forTimeInterval: 0.05)
+            // Each look starts a process, which keeps the nodes from their work.
+            Thread.sleep(forTimeInterval: 0.2)
         }
         return try condition()
     }
