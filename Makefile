@@ -11,7 +11,7 @@ SLOW = RealMachines|PairedMachines|HouseholdMachines|Soak|SimulatedAppExample|Ki
 SOAK ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format build release soak sanitize bench counts examples install clean setup
+.PHONY: help demo test check lint format build release soak bench counts examples install clean setup
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,10 +42,6 @@ release: setup ## build for use
 soak: setup ## run the tests that take hours; PORTION=NAME one portion of them (scripts/soak.sh), SEED=N one seed
 	scripts/build.sh --build-tests
 	$(if $(SEED),KITH_SEED=$(SEED)) KITH_SOAK=$(SOAK) scripts/soak.sh $(PORTION)
-
-sanitize: setup ## run the tests of stores, connections, discovery and nodes under ThreadSanitizer and AddressSanitizer
-	scripts/sanitize.sh thread
-	scripts/sanitize.sh address
 
 bench: setup ## run the benchmarks
 	@[ -d Benchmarks ] || { echo "There are no benchmarks in this version."; exit 1; }

@@ -9,9 +9,6 @@ let isOptimized = environment["KITH_OPTIMIZE"] == "1"
 /// The test targets to build, by name and with spaces between them: all without it. For the quick round while working on one part.
 let testsAsked = environment["KITH_TESTS"].map { $0.split(separator: " ").map(String.init) }
 
-/// In the build for ThreadSanitizer locks that it sees stand in place of those of `Synchronization`: `make sanitize`.
-let hasVisibleLocks = environment["KITH_SANITIZE"] == "thread"
-
 /// The same strict settings for every target.
 let settings: [SwiftSetting] =
     [
@@ -144,11 +141,4 @@ let package = Package(
 )
 if let testsAsked {
     package.targets.removeAll { $0.type == .test && !testsAsked.contains($0.name) }
-}
-if hasVisibleLocks {
-    for target in package.targets where target.swiftSettings != nil && target.name != "TestSupport" {
-        target.dependencies.append("SanitizerLocks")
-        target.swiftSettings?.append(.unsafeFlags(["-module-alias", "Synchronization=SanitizerLocks"]))
-    }
-    package.targets.append(.target(name: "SanitizerLocks", path: "Tests/SanitizerLocks", swiftSettings: settings))
 }
