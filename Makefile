@@ -1,24 +1,14 @@
 # What can be done with a checkout of Kith. `make` alone lists it.
 
 SWIFT ?= swift
+export SWIFT
 PREFIX ?= /usr/local
 SEED ?=
+PORTION ?=
 # Suites that need minutes or several hosts, and the example for apps; `make check` leaves them out.
-SLOW = $(MACHINES)|Soak|SimulatedAppExample
-# Suites that need several hosts.
-MACHINES = RealMachines|PairedMachines|HouseholdMachines
-# Tests that compute, that meet peers in this process, and that block while they wait for other processes: each kind runs by
-# itself, so that nobody who waits for a peer waits for a computation instead.
-COMPUTING = Project|KithCausality|KithSync|KithText|KithStore|KithTesting
-CONNECTING = KithTrust|KithTransport
-BLOCKING = KithDiscovery|KithNotes|KithCLI|KithLab
-# Suites that judge many more cases when KITH_SOAK is set; those of KithText as many as it says. SoakScenarios runs real machines
-# (with root), and so by itself.
-SOAKING = Soak|DifferentialSQL|KithSyncTests.ConvergenceTests|History|SchemaSkew|KilledProcess|MergeModel|TextDelivery|KithTextTests|Flood|Stranger
-SOAK ?= 100000
-# Tests are built with warnings as errors, and the modules that compute are optimised.
-STRICTLY = KITH_WERROR=1 KITH_OPTIMIZE=1
-RUN = SWIFT="$(SWIFT)" $(STRICTLY) scripts/test.sh --skip-build --disable-xctest
+SLOW = RealMachines|PairedMachines|HouseholdMachines|Soak|SimulatedAppExample|KithTestingTests|KithLabTests|DifferentialSQL|History|MergeModel
+# How many cases the tests of texts judge in `make soak`.
+SOAK ?= 20000
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint format build release soak bench counts examples install clean setup
@@ -29,19 +19,16 @@ help: ## list the targets
 demo: setup ## two nodes find each other on this machine and share a note; leaves nothing behind
 	@scripts/demo.sh
 
-test: setup ## build everything with warnings as errors, count instructions, run all tests
-	$(STRICTLY) $(SWIFT) build --build-tests
-	scripts/counts.sh
-	$(RUN) --filter '^($(COMPUTING))Tests\.|^SimulatedAppExample\.'
-	$(RUN) --filter '^($(CONNECTING))Tests\.'
-	$(RUN) --filter '^KithTests\.' --skip '$(MACHINES)'
-	$(RUN) --no-parallel --filter '^($(BLOCKING))Tests\.|$(MACHINES)'
+test: setup lint ## build everything with warnings as errors, count instructions, run all tests
+	scripts/build.sh --build-tests
+	scripts/test.sh
 
 check: setup lint ## the quick round while working: format and the tests that take seconds
 	$(SWIFT) test --disable-xctest --skip '$(SLOW)'
 
-lint: ## complain about what `make format` would change
+lint: ## complain about what `make format` would change, and about public declarations without documentation
 	@$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
+	@scripts/undocumented.sh
 
 format: ## rewrite all Swift files in the project's format
 	$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests
@@ -52,9 +39,9 @@ build: setup ## build for debugging
 release: setup ## build for use
 	$(SWIFT) build --configuration release --product kith
 
-soak: setup ## run the tests that take hours; SEED=N repeats one run
-	KITH_SOAK=$(SOAK) $(if $(SEED),KITH_SEED=$(SEED)) $(STRICTLY) $(SWIFT) test --disable-xctest --filter '$(SOAKING)' --skip SoakScenarios
-	KITH_SOAK=$(SOAK) $(STRICTLY) $(SWIFT) test --disable-xctest --skip-build --filter SoakScenarios
+soak: setup ## run the tests that take hours; PORTION=NAME one portion of them (scripts/soak.sh), SEED=N one seed
+	scripts/build.sh --build-tests
+	$(if $(SEED),KITH_SEED=$(SEED)) KITH_SOAK=$(SOAK) scripts/soak.sh $(PORTION)
 
 bench: setup ## run the benchmarks
 	@[ -d Benchmarks ] || { echo "There are no benchmarks in this version."; exit 1; }

@@ -43,7 +43,7 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = [], _ settings
 /// The tests of a module, with its folder `Fixtures` if it has one.
 func tests(_ name: String, _ dependencies: [Target.Dependency] = [], fixtures: Bool = false) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies, resources: fixtures ? [.copy("Fixtures")] : [], swiftSettings: settings)
+        name: name, dependencies: dependencies + ["TestSupport"], resources: fixtures ? [.copy("Fixtures")] : [], swiftSettings: settings)
 }
 
 let package = Package(
@@ -122,6 +122,8 @@ let package = Package(
         .testTarget(
             name: "SimulatedAppExample", dependencies: ["KithTesting", grdb], path: "Examples/SimulatedApp", swiftSettings: settings),
 
+        // What the tests of several modules share.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: computing),
         tests("ProjectTests"),
         tests("KithCausalityTests", ["KithCausality"]),
         tests("KithSyncTests", ["KithCausality", "KithSync"], fixtures: true),

@@ -1,11 +1,77 @@
 #!/usr/bin/env bash
-# Runs `swift test` with the arguments given. Where the output is kept and not watched, what failed is said once more at its end.
+# Runs the tests that are built: in groups, and all groups at once, so that one computes while another waits for processes or peers.
+# Prints what each group said, and in the end how long each took and what failed.
+#   usage: scripts/test.sh [GROUP...]     all groups without a name, among them the counts of instructions (scripts/counts.sh)
 set -euo pipefail
-swift=${SWIFT:-swift}
-[ ! -t 1 ] || exec "$swift" test "$@"
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-if "$swift" test "$@" 2>&1 | tee "$log"; then exit; fi
+cd "$(dirname "$0")/.."
+
+readonly groups='computing connections nodes machines lab commands counts'
+readonly machines='RealMachines|PairedMachines|HouseholdMachines'
+program=$(scripts/build.sh --show-bin-path)/kithPackageTests.xctest
+folder=$(mktemp -d "${TMPDIR:-/tmp}/kith-tests.XXXXXX")
+processes=()
+failed=()
+
+readonly computing='^(Project|KithCausality|KithSync|KithText|KithStore|KithTesting)Tests\.|^SimulatedAppExample\.'
+readonly connections='^(KithTrust|KithTransport)Tests\.'
+
+# Tests that hold a thread while they wait run one after the other. What is in no other group is among the commands. Whoever waits for
+# a peer shall not wait for a computation instead: what computes makes way. (`swift test` would run one group at a time.)
+command_of() {
+    command=("$program" --testing-library swift-testing)
+    case $1 in
+        computing) command=(nice -n 10 "${command[@]}" --filter "$computing") ;;
+        connections) command+=(--filter "$connections") ;;
+        nodes) command+=(--filter '^KithTests\.' --skip "$machines") ;;
+        machines) command+=(--no-parallel --filter "^KithTests\..*($machines)|^KithDiscoveryTests\.") ;;
+        lab) command+=(--no-parallel --filter '^KithLabTests\.') ;;
+        commands) command+=(--no-parallel --skip "$computing|$connections|^(Kith|KithDiscovery|KithLab)Tests\.") ;;
+        counts) command=(nice -n 10 scripts/counts.sh) ;;
+        *) printf 'test: there is no group %s; the groups are: %s\n' "$1" "$groups" >&2; exit 64 ;;
+    esac
+}
+
+run() {
+    local name=$1 result=passed child
+    command_of "$name"
+    "${command[@]}" >"$folder/$name" 2>&1 &
+    child=$!
+    trap 'kill "$child" 2>/dev/null; exit 143' TERM
+    wait "$child" || result=failed
+    printf '%s' "$SECONDS" >"$folder/$name.seconds"
+    : >"$folder/$name.$result"
+}
+
+clean_up() {
+    trap - EXIT INT TERM
+    [ "${#processes[@]}" -eq 0 ] || kill "${processes[@]}" 2>/dev/null || true
+    rm -rf "$folder"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+[ "$#" -gt 0 ] || set -- $groups
+for name; do command_of "$name"; done
+# On macOS the tests are a bundle, which only `swift test` runs.
+[ ! -d "$program" ] || exec "${SWIFT:-swift}" test --disable-xctest
+[ -x "$program" ] || { printf 'test: the tests are not built; run: make test\n' >&2; exit 1; }
+for name; do
+    run "$name" &
+    processes+=($!)
+done
+for name; do
+    until [ -e "$folder/$name.passed" ] || [ -e "$folder/$name.failed" ]; do sleep 0.2; done
+    cat "$folder/$name"
+    [ -e "$folder/$name.passed" ] || failed+=("$name")
+done
+processes=()
+
+printf '\n'
+for name; do
+    printf '%-11s %4d s   %s\n' "$name" "$(cat "$folder/$name.seconds")" "$(grep -a 'Test run with' "$folder/$name" | tail -n 1)"
+done
+[ "${#failed[@]}" -gt 0 ] || exit 0
 printf '\nWhat failed:\n'
-grep -a '✘' "$log" || tail -n 20 "$log"
+for name in "${failed[@]}"; do grep -a '✘' "$folder/$name" || tail -n 20 "$folder/$name"; done
 exit 1

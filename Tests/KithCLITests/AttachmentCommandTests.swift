@@ -9,8 +9,7 @@ struct AttachmentCommandTests {
         home = try KithHome()
     }
 
-    @Test("a file that is attached is listed, shown, saved byte for byte, and detached")
-    func life() throws {
+    @Test func `a file that is attached is listed, shown, saved byte for byte, and detached`() throws {
         try home.kith("note", "add", "Trip", "--body", "Rome")
         let content = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let file = try home.write("photo.jpg", content)
@@ -35,8 +34,7 @@ struct AttachmentCommandTests {
         #expect(try home.kith("note", "attachments", "Trip").output.isEmpty)
     }
 
-    @Test("what cannot be attached or found is refused in one line")
-    func refused() throws {
+    @Test func `what cannot be attached or found is refused in one line`() throws {
         try home.kith("note", "add", "Trip")
         expectFailure(try home.kith("note", "attach", "Trip", home.path("none")), 66, "none")
         expectFailure(try home.kith("note", "attach", "Trip", home.folder.path), 65, "regular file")
@@ -45,8 +43,7 @@ struct AttachmentCommandTests {
         expectFailure(try home.kith("note", "detach", "Trip", "none.jpg"), 66, "none.jpg")
     }
 
-    @Test("bytes that the disk has changed are not saved, and noticed by verify and in lists")
-    func damaged() throws {
+    @Test func `bytes that the disk has changed are not saved, and noticed by verify and in lists`() throws {
         try home.kith("note", "add", "Trip")
         let content = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let file = try home.write("photo.jpg", content)
@@ -72,8 +69,7 @@ struct AttachmentCommandTests {
         #expect(try home.kith("note", "save", "Trip", "again.jpg", "--output", home.path("copy")).status == 0)
     }
 
-    @Test("bytes that are not here are asked for, and the note says that they are on their way")
-    func onItsWay() throws {
+    @Test func `bytes that are not here are asked for, and the note says that they are on their way`() throws {
         try home.kith("note", "add", "Trip")
         let file = try home.write("photo.jpg", Data("content".utf8))
         try home.kith("note", "attach", "Trip", file)

@@ -9,16 +9,14 @@ struct BadInputTests {
         home = try KithHome()
     }
 
-    @Test("a note that nobody has is reported")
-    func unknownNote() throws {
+    @Test func `a note that nobody has is reported`() throws {
         for arguments in [["show", "nope"], ["edit", "nope", "--title", "x"], ["rm", "nope"], ["show", ""], ["show", "ffffffff"]] {
             let result = try home.shell("\"$KITH\" note " + arguments.map { "'\($0)'" }.joined(separator: " "))
             expectFailure(result, 66, "There is no note")
         }
     }
 
-    @Test("a name that fits several notes is reported with all of them, and nothing is deleted")
-    func ambiguous() throws {
+    @Test func `a name that fits several notes is reported with all of them, and nothing is deleted`() throws {
         let first = try home.kith("note", "add", "Same").lastLine
         let second = try home.kith("note", "add", "Same").lastLine
         expectFailure(try home.kith("note", "rm", "Same"), 65, String(first.suffix(8)), String(second.suffix(8)))
@@ -28,36 +26,32 @@ struct BadInputTests {
     }
 
     @Test(
-        "arguments that make no sense are reported with the usage",
         arguments: [
             "note list --limit 0", "note list --limit x", "note list --color purple", "note add t --color 9", "note frobnicate",
             "note add t --body a --body-file b", "up --port 70000", "up --port -1", "conflicts keep a b c", "--nope", "note add one two",
             "note edit t --title ''", "note edit t --title '  '",
         ])
-    func usage(line: String) throws {
+    func `arguments that make no sense are reported with the usage`(line: String) throws {
         let result = try home.shell("\"$KITH\" \(line)")
         #expect(result.status == 64)
         #expect(result.output.isEmpty)
         #expect(result.error.contains("Usage:"))
     }
 
-    @Test("a title that nobody could see is refused")
-    func blankTitle() throws {
+    @Test func `a title that nobody could see is refused`() throws {
         expectFailure(try home.kith("note", "add", "   ", "--body", "x"), 65, "nothing but spaces")
         let note = try home.kith("note", "add", "Seen").lastLine
         #expect(try home.kith("note", "edit", note, "--title", " \u{3000}").status == 64)
         #expect(try home.kith("note", "show", "Seen").status == 0)
     }
 
-    @Test("an argument that is not UTF-8 is refused, not changed")
-    func argumentBytes() throws {
+    @Test func `an argument that is not UTF-8 is refused, not changed`() throws {
         let result = try home.shell(#""$KITH" note add "$(printf 'a\377b')""#)
         expectFailure(result, 64, "not UTF-8")
         #expect(try home.kith("note", "list").output.isEmpty)
     }
 
-    @Test("a body that is no text, too long, or not there is refused")
-    func badBodies() throws {
+    @Test func `a body that is no text, too long, or not there is refused`() throws {
         let limit = 4 << 20
         let exact = try home.write("exact", Data(repeating: UInt8(ascii: "x"), count: limit))
         #expect(try home.kith("note", "add", "Huge", "--body-file", exact).status == 0)
@@ -72,15 +66,13 @@ struct BadInputTests {
         #expect(try home.kith("note", "list").output.split(separator: "\n").count == 1)
     }
 
-    @Test("input without an end is not read for ever")
-    func endlessInput() throws {
+    @Test func `input without an end is not read for ever`() throws {
         expectFailure(try home.shell(#"yes 2>/dev/null | "$KITH" note add t --body -"#), 65, "more than")
     }
 
     // MARK: Files
 
-    @Test("a file that is not a store of notes is refused and left as it is")
-    func notAStore() throws {
+    @Test func `a file that is not a store of notes is refused and left as it is`() throws {
         let content = Data(String(repeating: "not a database. ", count: 512).utf8)
         let file = try home.write("letter.txt", content)
         expectFailure(try home.kith("note", "list", "--store", file), 65, "not an SQLite database")
@@ -89,15 +81,13 @@ struct BadInputTests {
         expectFailure(try home.kith("note", "list", "--store", ""), 64, "--store")
     }
 
-    @Test("a folder that cannot be made is reported")
-    func noFolder() throws {
+    @Test func `a folder that cannot be made is reported`() throws {
         let file = try home.write("file", Data())
         expectFailure(try home.kith("note", "list", "--store", file + "/notes.sqlite"), 73, "cannot be made")
         expectFailure(try home.kith("note", "add", "x", environment: ["KITH_HOME": file]), 73, "cannot be made")
     }
 
-    @Test("notes in a folder that cannot be written are shown, and left as they are")
-    func readOnlyFolder() throws {
+    @Test func `notes in a folder that cannot be written are shown, and left as they are`() throws {
         try home.kith("note", "add", "One")
         // Nobody stops the superuser; as somebody else the same commands must fail.
         let become = getuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
@@ -116,16 +106,14 @@ struct BadInputTests {
 
     // MARK: Output
 
-    @Test("a reader that goes away ends the command without a word")
-    func brokenPipe() throws {
+    @Test func `a reader that goes away ends the command without a word`() throws {
         let body = String(repeating: "x", count: 200_000)
         try home.kith("note", "add", "Long", "--body", "-", input: body)
         let result = try home.shell(#"{ "$KITH" note show Long; echo "status $?" >&2; } | head -c 1"#)
         #expect(result.error == "status 141\n")
     }
 
-    @Test("an output that is closed or full loses nothing of what was asked for")
-    func closedOutput() throws {
+    @Test func `an output that is closed or full loses nothing of what was asked for`() throws {
         let closed = try home.shell(#""$KITH" note add One >&-"#)
         #expect(closed.status == 0)
         #expect(closed.error.isEmpty)

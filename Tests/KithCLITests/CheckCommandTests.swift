@@ -11,8 +11,7 @@ struct CheckCommandTests {
         for number in 0..<20 { try home.kith("note", "add", "note \(number)", "--body", String(repeating: "x", count: 2_000)) }
     }
 
-    @Test("a sound store is reported as sound, a row without clocks with status 65")
-    func verify() throws {
+    @Test func `a sound store is reported as sound, a row without clocks with status 65`() throws {
         #expect(try home.kith("verify").output == "All is well: 20 rows were read, deleted ones included.\n")
         try DatabaseQueue(path: home.store.path).write { db in
             try db.execute(sql: "DELETE FROM kith_clock_0 WHERE row = (SELECT min(row) FROM kith_clock_0)")
@@ -26,8 +25,7 @@ struct CheckCommandTests {
         #expect((report?["problems"] as? [String])?.isEmpty == false)
     }
 
-    @Test("a damaged page is reported in one line by every command, with the details where they are asked for")
-    func damagedPage() throws {
+    @Test func `a damaged page is reported in one line by every command, with the details where they are asked for`() throws {
         // The middle of the file, but not its first page.
         let size = try #require(try FileManager.default.attributesOfItem(atPath: home.store.path)[.size] as? Int)
         let file = try FileHandle(forUpdating: home.store)
@@ -50,8 +48,7 @@ struct CheckCommandTests {
         #expect(try home.kith("recover", "--refill").status == 0)
     }
 
-    @Test("a change by the disk is noticed in what was looked at once")
-    func bitRot() throws {
+    @Test func `a change by the disk is noticed in what was looked at once`() throws {
         #expect(try home.kith("verify").status == 0)
         // A single bit of a title, wherever it stands.
         var bytes = [UInt8](try Data(contentsOf: home.store))
@@ -64,8 +61,7 @@ struct CheckCommandTests {
         #expect(result.status == 65 && result.output.contains("behind Kith's back"), "\(result.output)")
     }
 
-    @Test("the parts add up to the file, and deleted notes are counted")
-    func size() throws {
+    @Test func `the parts add up to the file, and deleted notes are counted`() throws {
         try home.kith("note", "rm", "note 3")
         let report = try #require(try home.kith("doctor", "--size", "--json").json() as? [String: Any])
         func number(_ name: String) -> Int { report[name] as? Int ?? -1 }

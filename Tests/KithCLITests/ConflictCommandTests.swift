@@ -36,8 +36,7 @@ struct ConflictCommandTests {
         #expect(try await first.stop(SIGTERM) == 0)
     }
 
-    @Test("each command that a person looks at tells of it, with the machine and the time")
-    func seen() async throws {
+    @Test func `each command that a person looks at tells of it, with the machine and the time`() async throws {
         let (desk, laptop, note) = try await Self.disagreement()
         let short = String(note.suffix(8))
         #expect(try !desk.kith("status").output.contains("Choose"))
@@ -72,8 +71,8 @@ struct ConflictCommandTests {
         #expect(try !desk.kith("note", "list").output.contains("!"))
     }
 
-    @Test("both versions of a line that both changed are shown, and one is kept or the line as it stands", arguments: [0, 1, 2])
-    func body(version: Int) async throws {
+    @Test(arguments: [0, 1, 2])
+    func `both versions of a line that both changed are shown, and one is kept or the line as it stands`(version: Int) async throws {
         let (desk, laptop, note) = try await Self.disagreement()
         try desk.kith("note", "edit", note, "--title", "Bread", "--body", "at work")
         try laptop.kith("note", "edit", note, "--title", "Bread", "--body", "at school")

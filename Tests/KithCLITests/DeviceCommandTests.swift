@@ -11,8 +11,7 @@ struct DeviceCommandTests {
         other = try KithHome().kith("device", "id").lastLine
     }
 
-    @Test("a machine keeps its id")
-    func identity() throws {
+    @Test func `a machine keeps its id`() throws {
         let id = try home.kith("device", "id")
         #expect(id.status == 0)
         #expect(id.output.split(separator: "-").count == 13)
@@ -20,8 +19,7 @@ struct DeviceCommandTests {
         #expect(id.lastLine != other)
     }
 
-    @Test("a machine is added, listed, renamed and removed")
-    func life() throws {
+    @Test func `a machine is added, listed, renamed and removed`() throws {
         let added = try home.kith(
             "device", "add", other, "--name", "laptop", "--address", "laptop.local:4747", "--address", "[fe80::1%eth0]:4747")
         #expect(added.status == 0, "\(added.error)")
@@ -36,8 +34,7 @@ struct DeviceCommandTests {
         #expect(try home.kith("device", "list").output.isEmpty)
     }
 
-    @Test("notes that cannot be read hide nothing else")
-    func unreadableNotes() throws {
+    @Test func `notes that cannot be read hide nothing else`() throws {
         try home.kith("device", "add", other, "--name", "laptop")
         try FileManager.default.createDirectory(at: home.store.deletingLastPathComponent(), withIntermediateDirectories: true)
         try home.write("store/notes.sqlite", Data("these are no notes".utf8))
@@ -50,8 +47,7 @@ struct DeviceCommandTests {
         #expect(status?["sentence"] != nil && status?["safety"] == nil)
     }
 
-    @Test("an id that is mistyped, incomplete or one's own is refused")
-    func badIDs() throws {
+    @Test func `an id that is mistyped, incomplete or one's own is refused`() throws {
         var swapped = Array(other)
         swapped.swapAt(0, 1)
         if swapped[0] == swapped[1] { swapped[0] = swapped[0] == "A" ? "B" : "A" }
@@ -63,8 +59,7 @@ struct DeviceCommandTests {
         #expect(try home.kith("device", "list").output.isEmpty)
     }
 
-    @Test("a name or an address that is none is refused")
-    func badDetails() throws {
+    @Test func `a name or an address that is none is refused`() throws {
         expectFailure(try home.kith("device", "add", other, "--name", "two\nlines"), 65, "name")
         expectFailure(try home.kith("device", "add", other, "--name", String(repeating: "x", count: 65)), 65, "64")
         for address in ["laptop", "laptop:0", "laptop:70000", "::1:4747", ":4747", "a b:1"] {
@@ -73,8 +68,7 @@ struct DeviceCommandTests {
         #expect(try home.kith("device", "list").output.isEmpty)
     }
 
-    @Test("a name that nobody could see is refused", arguments: ["", " ", "\u{A0} "])
-    func emptyNames(name: String) throws {
+    @Test(arguments: ["", " ", "\u{A0} "]) func `a name that nobody could see is refused`(name: String) throws {
         expectUsage(try home.kith("device", "add", other, "--name", name))
         try home.kith("device", "add", other, "--name", "laptop")
         expectUsage(try home.kith("device", "rename", "laptop", name))
@@ -86,8 +80,7 @@ struct DeviceCommandTests {
         #expect(result.status == 64 && result.error.contains("name that can be seen"), "\(result)")
     }
 
-    @Test("devices of one name are told apart")
-    func twinNames() async throws {
+    @Test func `devices of one name are told apart`() async throws {
         let third = try KithHome().kith("device", "id").lastLine
         for id in [other, third] { try home.kith("device", "add", id, "--name", "laptop") }
         let node = try RunningNode(home, "--no-discovery", "--port", "0")
@@ -96,14 +89,12 @@ struct DeviceCommandTests {
         #expect(try await node.stop(SIGTERM) == 0)
     }
 
-    @Test("a machine in no household has no name to change")
-    func ownNameAlone() throws {
+    @Test func `a machine in no household has no name to change`() throws {
         let own = try home.kith("device", "id").lastLine
         expectFailure(try home.kith("device", "rename", own, "desk"), 66, "no household")
     }
 
-    @Test("what names no machine, or several, changes none")
-    func references() throws {
+    @Test func `what names no machine, or several, changes none`() throws {
         let third = try KithHome().kith("device", "id").lastLine
         try home.kith("device", "add", other, "--name", "twin")
         try home.kith("device", "add", third, "--name", "twin")
@@ -115,8 +106,7 @@ struct DeviceCommandTests {
         #expect(try home.kith("device", "list").output.contains(third.prefix(11)))
     }
 
-    @Test("a key that others can read, or that is damaged, is refused and left as it is")
-    func exposedKey() throws {
+    @Test func `a key that others can read, or that is damaged, is refused and left as it is`() throws {
         try home.kith("device", "id")
         try home.shell("chmod 644 keys/device.key")
         expectFailure(try home.shell("\"$KITH\" device id"), 65, "device.key")

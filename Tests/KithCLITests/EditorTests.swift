@@ -23,8 +23,7 @@ struct EditorTests {
         get throws { try FileManager.default.contentsOfDirectory(atPath: home.folder.path).filter { $0.hasPrefix("kith-note.") } }
     }
 
-    @Test("what the editor saves becomes the note, and the rest of it stays")
-    func edited() throws {
+    @Test func `what the editor saves becomes the note, and the rest of it stays`() throws {
         let editor = try home.script("editor", #"printf 'Shopping\n\nBread\nCoffee\n' > "$1""#)
         let result = try edit(editor)
         #expect(result.status == 0, "\(result.error)")
@@ -34,32 +33,27 @@ struct EditorTests {
         #expect(try leftovers.isEmpty)
     }
 
-    @Test("an editor may have options, and VISUAL comes before EDITOR")
-    func options() throws {
+    @Test func `an editor may have options, and VISUAL comes before EDITOR`() throws {
         let editor = try home.script("my editor", #"[ "$1" = --wait ] && printf 'Groceries\n\nBread\n' > "$2""#)
         let result = try home.shell(
             "\"$KITH\" note edit Shopping", environment: ["VISUAL": "'\(editor)' --wait", "EDITOR": "false"])
         #expect(result.output.hasPrefix("Changed title of"), "\(result.error)")
     }
 
-    @Test("only the owner can read the file while it is edited")
-    func mode() throws {
+    @Test func `only the owner can read the file while it is edited`() throws {
         let editor = try home.script("editor", #"ls -ld "$1" "$(dirname "$1")" | cut -c1-10 > "$KITH_HOME/modes""#)
         #expect(try edit(editor).output.hasPrefix("Nothing changed"))
         #expect(try String(contentsOfFile: home.path("modes"), encoding: .utf8) == "drwx------\n-rw-------\n")
     }
 
-    @Test(
-        "a note that was not touched in the editor stays exactly as it is",
-        arguments: ["Bread", "Bread\n", "", "\n", "\n\nBread\n\n", "a\r\nb"])
-    func untouched(text: String) throws {
+    @Test(arguments: ["Bread", "Bread\n", "", "\n", "\n\nBread\n\n", "a\r\nb"])
+    func `a note that was not touched in the editor stays exactly as it is`(text: String) throws {
         try home.kith("note", "edit", "Shopping", "--body", "-", input: text)
         #expect(try edit("true").output.hasPrefix("Nothing changed"))
         #expect(try body.utf8.elementsEqual(text.utf8))
     }
 
-    @Test("an editor that is missing, fails or is killed changes nothing and says so")
-    func failing() throws {
+    @Test func `an editor that is missing, fails or is killed changes nothing and says so`() throws {
         let editors = [
             ("/nonexistent/editor", "Set EDITOR"), ("false", "status 1"), (try home.script("killed", "kill -9 $$"), "status 137"),
         ]
@@ -75,8 +69,7 @@ struct EditorTests {
         #expect(try leftovers.isEmpty)
     }
 
-    @Test("what others change meanwhile in other fields stays")
-    func otherFields() throws {
+    @Test func `what others change meanwhile in other fields stays`() throws {
         let editor = try home.script(
             "editor", #""$KITH" note edit Shopping --add-tag urgent >/dev/null; printf 'Shopping\n\nCoffee\n' > "$1""#)
         #expect(try edit(editor).status == 0)
@@ -84,8 +77,7 @@ struct EditorTests {
         #expect(try home.kith("note", "show", "Shopping").output.contains("#home  #urgent"))
     }
 
-    @Test("text that cannot be saved is kept in a file that the error names")
-    func kept() throws {
+    @Test func `text that cannot be saved is kept in a file that the error names`() throws {
         let meanwhile = try home.script(
             "meanwhile", #""$KITH" note edit Shopping --title Milk >/dev/null; printf 'Groceries\n\nCoffee\n' > "$1""#)
         let removed = try home.script("removed", #""$KITH" note rm Shopping >/dev/null; printf 'Shopping\n\nCoffee\n' > "$1""#)
@@ -105,8 +97,7 @@ struct EditorTests {
         expectFailure(result, 66, "Your text is in ")
     }
 
-    @Test("what others write in the text meanwhile stays, and every version can be read again")
-    func merged() throws {
+    @Test func `what others write in the text meanwhile stays, and every version can be read again`() throws {
         let editor = try home.script(
             "editor",
             #"for item in Milk Eggs; do "$KITH" note edit Shopping --body "$("$KITH" note show Shopping --body-only), $item" >/dev/null; done; printf 'Shopping\n\nBlack Bread\n' > "$1""#
@@ -126,8 +117,7 @@ struct EditorTests {
         expectFailure(try home.kith("note", "show", "Shopping", "--at", "nothing.1"), 66, "kith note history")
     }
 
-    @Test("a text from a file that names its base keeps what was written since")
-    func fileWithBase() throws {
+    @Test func `a text from a file that names its base keeps what was written since`() throws {
         let shown = try #require(try home.kith("note", "show", "Shopping", "--json").json() as? [String: Any])
         let base = try #require(shown["version"] as? String)
         try home.kith("note", "edit", "Shopping", "--body", "Bread, milk")
@@ -141,8 +131,7 @@ struct EditorTests {
         #expect(try body == "Rye bread, milk")
     }
 
-    @Test("a note can be written in the editor from the start, and an empty text adds none")
-    func add() throws {
+    @Test func `a note can be written in the editor from the start, and an empty text adds none`() throws {
         let editor = try home.script("editor", #"printf 'From the editor\n\nText\n' > "$1""#)
         let added = try home.shell("\"$KITH\" note add --tag new", environment: ["EDITOR": editor])
         #expect(added.status == 0, "\(added.error)")

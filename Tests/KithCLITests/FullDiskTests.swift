@@ -37,9 +37,9 @@ struct FullDiskTests {
     }
 
     @Test(
-        "notes are listed, shown, searched and saved, and writing is refused in one line", .enabled(if: canMount),
+        .enabled(if: canMount),
         arguments: ["dd if=/dev/zero of=disk/fill bs=1k 2>/dev/null", "mount -o remount,ro disk"])
-    func reads(spoiling: String) throws {
+    func `notes are listed, shown, searched and saved, and writing is refused in one line`(spoiling: String) throws {
         let output = try disk(
             spoiling,
             """
@@ -81,9 +81,9 @@ struct FullDiskTests {
     }
 
     @Test(
-        "a home in which there never was anything says how things stand, too", .enabled(if: canMount),
+        .enabled(if: canMount),
         arguments: ["dd if=/dev/zero of=disk/fill bs=1k 2>/dev/null", "mount -o remount,ro disk"])
-    func fresh(spoiling: String) throws {
+    func `a home in which there never was anything says how things stand, too`(spoiling: String) throws {
         let output = try disk(
             spoiling,
             """

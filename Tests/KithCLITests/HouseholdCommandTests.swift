@@ -39,8 +39,7 @@ struct HouseholdCommandTests {
         return (shown?["members"] as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }.sorted()
     }
 
-    @Test("a machine is paired, synchronises what it wrote alone, is revoked, and comes back")
-    func journey() async throws {
+    @Test func `a machine is paired, synchronises what it wrote alone, is revoked, and comes back`() async throws {
         try second.kith("note", "add", "Written alone")
         #expect(try first.kith("household", "show").output.contains("by itself"))
         let paired = try pair(first, second)
@@ -102,8 +101,7 @@ struct HouseholdCommandTests {
         #expect(try await two.stop(SIGTERM) == 0)
     }
 
-    @Test("of two households a person says which one is kept")
-    func twoHouseholds() throws {
+    @Test func `of two households a person says which one is kept`() throws {
         let (third, fourth) = (try KithHome(), try KithHome())
         #expect(try pair(first, second).status == 0)
         #expect(try pair(third, fourth).status == 0)

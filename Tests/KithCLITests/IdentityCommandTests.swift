@@ -8,8 +8,7 @@ struct IdentityCommandTests {
 
     init() throws { home = try KithHome() }
 
-    @Test("what was exported is imported elsewhere, and nothing is overwritten")
-    func journey() throws {
+    @Test func `what was exported is imported elsewhere, and nothing is overwritten`() throws {
         let id = try home.kith("device", "id").lastLine
         expectFailure(try home.kith("device", "export", "desk.kith", input: "too short\n"), 65, "passphrase")
         #expect(!FileManager.default.fileExists(atPath: home.path("desk.kith")))
@@ -29,8 +28,7 @@ struct IdentityCommandTests {
         #expect(try other.kith("device", "id").lastLine == id)
     }
 
-    @Test("a new key is for members of a household")
-    func renewal() throws {
+    @Test func `a new key is for members of a household`() throws {
         let id = try home.kith("device", "id").lastLine
         expectFailure(try home.kith("device", "renew"), 65, "kith pair")
         #expect(try home.kith("device", "id").lastLine == id)

@@ -3,8 +3,7 @@ import Testing
 
 @Suite("A program cannot read what a command prints")
 struct JSONOutputTests {
-    @Test("every command prints JSON when asked to, and nothing else")
-    func everywhere() throws {
+    @Test func `every command prints JSON when asked to, and nothing else`() throws {
         let home = try KithHome()
         let other = try KithHome().kith("device", "id").lastLine
         let quotes = #"say "hi" \ / é 日本"#
@@ -30,8 +29,7 @@ struct JSONOutputTests {
         }
     }
 
-    @Test("a note in JSON carries everything, exactly")
-    func note() throws {
+    @Test func `a note in JSON carries everything, exactly`() throws {
         let home = try KithHome()
         let added =
             try home.kith("note", "add", "Shopping", "--body", "Bread\n", "--tag", "b", "--tag", "a", "--json").json() as? [String: Any]
@@ -46,8 +44,7 @@ struct JSONOutputTests {
         #expect(added?["id"] as? String == shown?["id"] as? String)
     }
 
-    @Test("every command says with --help what it does, with an example")
-    func help() throws {
+    @Test func `every command says with --help what it does, with an example`() throws {
         let home = try KithHome()
         let commands = [
             "", "note", "note add", "note list", "note show", "note edit", "note history", "note rm", "note search", "note attach",
@@ -66,8 +63,7 @@ struct JSONOutputTests {
         #expect(try home.kith("--version").output == "0.1.0\n")
     }
 
-    @Test("a shell can complete the commands", arguments: ["bash", "zsh", "fish"])
-    func completion(shell: String) throws {
+    @Test(arguments: ["bash", "zsh", "fish"]) func `a shell can complete the commands`(shell: String) throws {
         let result = try KithHome().kith("--generate-completion-script", shell)
         #expect(result.status == 0)
         #expect(result.output.contains("conflicts"))

@@ -10,16 +10,14 @@ struct LabCommandTests {
     }
 
     #if os(Linux)
-    @Test("a report that cannot be written is refused before anything is run")
-    func report() throws {
+    @Test func `a report that cannot be written is refused before anything is run`() throws {
         for path in ["nowhere/report.html", ".", ""] {
             expectFailure(try home.kith("lab", "run", "week", "--json", "--report", path), 73, "report", "Nothing was run")
         }
     }
     #endif
 
-    @Test("a write to a note that is never added is told with its line")
-    func unknownNote() throws {
+    @Test func `a write to a note that is never added is told with its line`() throws {
         let text = "lasts: 10s\nnodes: [a]\nevents:\n  - {at: 1s, write: {on: a, note: ghost, line: boo}}\n"
         let file = try home.write("ghost.yaml", Data(text.utf8))
         let result = try home.kith("lab", "check", file)

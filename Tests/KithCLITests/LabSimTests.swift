@@ -13,8 +13,7 @@ struct LabSimTests {
         try home.shell("cd \"$HOME\" && \"$KITH\" lab sim \(line)")
     }
 
-    @Test("wrong use, files with mistakes and files that are not there have their own exit status")
-    func statuses() throws {
+    @Test func `wrong use, files with mistakes and files that are not there have their own exit status`() throws {
         try home.write("broken.sql", Data("CREATE TABLE note (id BLOB PRIMARY KEY,".utf8))
         try home.write("none.sql", Data("CREATE TABLE note (id TEXT PRIMARY KEY);".utf8))
         try home.write("a.script", Data("nodes 2\nA: insert nosuch 1\n".utf8))
@@ -31,8 +30,7 @@ struct LabSimTests {
         }
     }
 
-    @Test("runs are counted, and a broken promise is 1 and comes with the command that finds it again")
-    func runs() throws {
+    @Test func `runs are counted, and a broken promise is 1 and comes with the command that finds it again`() throws {
         let table = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT);"
         let swallows = "CREATE TRIGGER lie BEFORE INSERT ON note BEGIN SELECT RAISE(IGNORE); END;"
         try home.write("good.sql", Data(table.utf8))
@@ -45,8 +43,7 @@ struct LabSimTests {
         #expect(bad.output.contains("kith lab sim --schema bad.sql --script failure.script --trace\n"), "\(bad.output)")
     }
 
-    @Test("the help names the command, its ways of use and its defaults")
-    func help() throws {
+    @Test func `the help names the command, its ways of use and its defaults`() throws {
         let help = try sim("--help")
         #expect(help.status == 0)
         for part in ["kith lab sim [--schema FILE [--update FILE]] --script FILE", "--nodes N", "up to 64 (default: 5)", "old-version"] {

@@ -10,8 +10,7 @@ struct LostNotesTests {
         try home.kith("note", "add", "Only here")
     }
 
-    @Test("every command says so, and makes nothing", arguments: ["rm -f", "truncate -s 0"])
-    func gone(how: String) throws {
+    @Test(arguments: ["rm -f", "truncate -s 0"]) func `every command says so, and makes nothing`(how: String) throws {
         try home.shell("\(how) \(home.store.path)")
         let commands = [
             "note list", "note add x", "note show x", "verify", "up", "trash list", "conflicts list", "doctor --size", "note search x",
@@ -30,8 +29,7 @@ struct LostNotesTests {
         #expect(choices.status == 65 && choices.output.contains("backup") && choices.output.contains("--refill"), "\(choices.output)")
     }
 
-    @Test("what a person chose is done: a new file, or a backup")
-    func chosen() throws {
+    @Test func `what a person chose is done: a new file, or a backup`() throws {
         try home.shell("cp \(home.store.path) backup; truncate -s 0 \(home.store.path)")
         let refilled = try home.kith("recover", "--refill", "--json")
         #expect(refilled.status == 0, "\(refilled.error)")
@@ -46,8 +44,7 @@ struct LostNotesTests {
         #expect(try home.kith("verify").status == 0)
     }
 
-    @Test("a damaged file is put aside, and one that never was ours is left where it is")
-    func damaged() throws {
+    @Test func `a damaged file is put aside, and one that never was ours is left where it is`() throws {
         try home.shell("printf 'no database, but some text' > \(home.store.path)")
         #expect(try home.kith("recover").status == 65)
         #expect(try home.kith("recover", "--refill").status == 0)
@@ -57,8 +54,7 @@ struct LostNotesTests {
         #expect(FileManager.default.contents(atPath: letter)?.isEmpty == false)
     }
 
-    @Test("another machine brings the notes back")
-    func refilled() async throws {
+    @Test func `another machine brings the notes back`() async throws {
         let other = try KithHome()
         try home.kith("device", "add", other.kith("device", "id").lastLine, "--name", "other")
         let node = try RunningNode(home, "--no-discovery", "--port", "0", "--json")

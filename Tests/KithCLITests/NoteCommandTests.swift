@@ -11,8 +11,7 @@ struct NoteCommandTests {
         home = try KithHome()
     }
 
-    @Test("a note that is added is shown, listed, found, edited and deleted")
-    func life() throws {
+    @Test func `a note that is added is shown, listed, found, edited and deleted`() throws {
         let added = try home.kith(
             "note", "add", "Shopping", "--body", "- Bread\n- coffee", "--tag", "home", "--tag", "#food", "--color", "yellow")
         #expect(added.status == 0)
@@ -37,8 +36,7 @@ struct NoteCommandTests {
         #expect(try home.kith("note", "list").output.isEmpty)
     }
 
-    @Test("a body comes from an option, a file or standard input, byte for byte")
-    func bodies() throws {
+    @Test func `a body comes from an option, a file or standard input, byte for byte`() throws {
         let text = "línea 1\r\n\tlínea 2\n\n日本 🇩🇪\n"
         let file = try home.write("body.txt", Data(text.utf8))
         let added = [
@@ -52,15 +50,13 @@ struct NoteCommandTests {
         }
     }
 
-    @Test("without a title the first line of the text becomes it")
-    func titleFromText() throws {
+    @Test func `without a title the first line of the text becomes it`() throws {
         let id = try home.kith("note", "add", "--body", "-", input: "Shopping\n\nBread\n").lastLine
         #expect(try home.kith("note", "show", id, "--body-only").output == "Bread\n")
         #expect(try home.kith("note", "show", "Shopping").status == 0)
     }
 
-    @Test("a list is aligned, whatever the letters, and carries no escape sequences")
-    func alignment() throws {
+    @Test func `a list is aligned, whatever the letters, and carries no escape sequences`() throws {
         for title in ["Short", "日本語のノート", "Grüße", "e\u{301}", "👩‍👩‍👧 family", "evil \u{202E}txt"] {
             try home.kith("note", "add", title, "--tag", "x")
         }
@@ -75,8 +71,7 @@ struct NoteCommandTests {
         #expect(Set(plain).count == 1, "\(lines.joined(separator: "\n"))")
     }
 
-    @Test("what another program put into a note cannot take over the terminal")
-    func escapes() throws {
+    @Test func `what another program put into a note cannot take over the terminal`() throws {
         let id = try home.kith("note", "add", "Title", "--body", "\u{1B}]0;owned\u{7}\u{9B}2J line\nnext\u{202E}").lastLine
         let shown = try home.kith("note", "show", id).output
         #expect(shown.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control })
@@ -84,8 +79,7 @@ struct NoteCommandTests {
         #expect(shown.contains("line\nnext"))
     }
 
-    @Test("several processes that add at once all succeed, even when they make the store")
-    func together() throws {
+    @Test func `several processes that add at once all succeed, even when they make the store`() throws {
         let failures = Mutex<[String]>([])
         DispatchQueue.concurrentPerform(iterations: 8) { number in
             let error = Result { try home.kith("note", "add", "note \(number)").error }
@@ -96,8 +90,7 @@ struct NoteCommandTests {
         #expect(try home.kith("note", "list").output.split(separator: "\n").count == 8)
     }
 
-    @Test("a key is never kept beside the notes")
-    func keyFolder() throws {
+    @Test func `a key is never kept beside the notes`() throws {
         expectFailure(try home.kith("device", "id", "--store", home.path("keys/notes.sqlite")), 64, "secret key")
         try home.kith("device", "id")
         try home.kith("note", "add", "One")
@@ -105,8 +98,7 @@ struct NoteCommandTests {
         #expect(FileManager.default.fileExists(atPath: home.path("keys/device.key")))
     }
 
-    @Test("without KITH_HOME the XDG folders are used, and relative ones are not")
-    func xdg() throws {
+    @Test func `without KITH_HOME the XDG folders are used, and relative ones are not`() throws {
         let folders = ["KITH_HOME": "", "XDG_CONFIG_HOME": home.path("config"), "XDG_DATA_HOME": home.path("data")]
         try home.kith("note", "add", "One", environment: folders)
         try home.kith("device", "id", environment: folders)

@@ -20,8 +20,7 @@ struct TerminalTests {
 
     private func plain(_ line: String) -> String { line.replacing(/\u{1B}\[[0-9;?]*[A-Za-z]/, with: "") }
 
-    @Test("lists fit into 80 columns, in color; in a pipe nothing is cut off and there is no color")
-    func width() throws {
+    @Test func `lists fit into 80 columns, in color; in a pipe nothing is cut off and there is no color`() throws {
         for (name, address) in [("attic", "192.168.100.200:4747"), ("a name that is much longer than there is room for", "10.0.0.7:4747")] {
             let other = try KithHome().kith("device", "id").lastLine
             try home.kith("device", "add", other, "--name", name, "--address", address, "--address", "\(name.first ?? "x").example.org:1")
@@ -41,8 +40,7 @@ struct TerminalTests {
         #expect(try lines("device list").first.map(plain)?.hasPrefix("NAME") == true)
     }
 
-    @Test("a conflict that arrives while a node runs rings the bell and leaves a line that says what to do")
-    func bell() async throws {
+    @Test func `a conflict that arrives while a node runs rings the bell and leaves a line that says what to do`() async throws {
         let laptop = try KithHome()
         let note = try home.kith("note", "add", "Bread").lastLine
         try laptop.kith("device", "add", home.kith("device", "id").lastLine, "--name", "desk")
@@ -78,8 +76,7 @@ struct TerminalTests {
         #expect(try await other.stop(SIGTERM) == 0)
     }
 
-    @Test("a token is shown as a QR code, unless one says no, and never in a pipe")
-    func qrCode() throws {
+    @Test func `a token is shown as a QR code, unless one says no, and never in a pipe`() throws {
         func screen(_ options: String, until sign: String = "It works once") throws -> String {
             try home.shell(
                 """

@@ -9,8 +9,7 @@ struct TrashCommandTests {
         home = try KithHome()
     }
 
-    @Test("a deleted note is listed and comes back, by its title or its id, with everything in it")
-    func life() throws {
+    @Test func `a deleted note is listed and comes back, by its title or its id, with everything in it`() throws {
         let ids = try ["One", "Two"].map { try home.kith("note", "add", $0, "--body", "text", "--tag", "x", "--color", "red").lastLine }
         #expect(try home.kith("trash", "list").output.isEmpty)
         try home.kith("note", "rm", "One", "Two")
@@ -30,8 +29,7 @@ struct TrashCommandTests {
         #expect(shown?["color"] as? String == "red")
     }
 
-    @Test("what is not in the trash, or could be several notes, is reported and nothing is restored")
-    func notThere() throws {
+    @Test func `what is not in the trash, or could be several notes, is reported and nothing is restored`() throws {
         try home.kith("note", "add", "Kept")
         expectFailure(try home.kith("trash", "restore", "Kept"), 66, "in the trash")
         let ids = try (0..<2).map { _ in try home.kith("note", "add", "Same").lastLine }
@@ -43,8 +41,7 @@ struct TrashCommandTests {
         #expect(try home.shell("\"$KITH\" trash restore").status == 64)
     }
 
-    @Test("the trash is emptied only when that is meant")
-    func empty() throws {
+    @Test func `the trash is emptied only when that is meant`() throws {
         try home.kith("note", "add", "One")
         try home.kith("note", "rm", "One")
         expectFailure(try home.kith("trash", "empty"), 64, "1 note", "--yes")

@@ -3,8 +3,8 @@ import Testing
 
 @Suite("A node does not start, stop or share", .timeLimit(.minutes(2)))
 struct UpCommandTests {
-    @Test("a node that is alone says so and ends cleanly on each stop signal", arguments: [SIGINT, SIGTERM, SIGHUP])
-    func alone(signal: Int32) async throws {
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `a node that is alone says so and ends cleanly on each stop signal`(signal: Int32) async throws {
         let home = try KithHome()
         let node = try RunningNode(home, "--no-discovery")
         try await node.wait { $0.contains("Local only") }
@@ -13,8 +13,7 @@ struct UpCommandTests {
         #expect(try home.kith("note", "list").output.contains("Written meanwhile"))
     }
 
-    @Test("two nodes that trust each other share what other commands write, both ways")
-    func shared() async throws {
+    @Test func `two nodes that trust each other share what other commands write, both ways`() async throws {
         let (desk, laptop) = (try KithHome(), try KithHome())
         try desk.kith("device", "add", laptop.kith("device", "id").lastLine, "--name", "laptop")
         let first = try RunningNode(desk, "--no-discovery", "--port", "0", "--json")
@@ -37,8 +36,7 @@ struct UpCommandTests {
         #expect(try await second.stop(SIGINT) == 0)
     }
 
-    @Test("a machine was last seen now while it is connected, and not never once it is gone, by every command")
-    func lastSeen() async throws {
+    @Test func `a machine was last seen now while it is connected, and not never once it is gone, by every command`() async throws {
         let (desk, laptop) = (try KithHome(), try KithHome())
         try desk.kith("device", "add", laptop.kith("device", "id").lastLine, "--name", "laptop")
         func record() throws -> [String: Any]? { (try desk.kith("device", "list", "--json").json() as? [[String: Any]])?.first }
@@ -71,8 +69,7 @@ struct UpCommandTests {
         #expect(try line("device", "list").contains(/(just now|\d+ min ago)/))
     }
 
-    @Test("what Avahi's library has to say to programmers is not said to people")
-    func quiet() async throws {
+    @Test func `what Avahi's library has to say to programmers is not said to people`() async throws {
         let home = try KithHome()
         try home.kith("device", "add", KithHome().kith("device", "id").lastLine, "--name", "laptop")
         let node = try RunningNode(home, "--port", "0")
@@ -85,8 +82,7 @@ struct UpCommandTests {
         #expect(!node.output.contains("WARNING") && !node.output.contains("avahi.org"), "\(node.output)")
     }
 
-    @Test("a port that is taken is reported")
-    func portTaken() async throws {
+    @Test func `a port that is taken is reported`() async throws {
         let (desk, laptop) = (try KithHome(), try KithHome())
         let other = try KithHome().kith("device", "id").lastLine
         try desk.kith("device", "add", other)
@@ -103,8 +99,7 @@ struct UpCommandTests {
         #expect(try await first.stop(SIGTERM) == 0)
     }
 
-    @Test("a second node for the same notes is refused, and names the first one")
-    func second() async throws {
+    @Test func `a second node for the same notes is refused, and names the first one`() async throws {
         let home = try KithHome()
         let first = try RunningNode(home, "--no-discovery")
         try await first.wait { $0.contains("Local only") }
@@ -114,8 +109,7 @@ struct UpCommandTests {
         #expect(try await first.stop(SIGTERM) == 0)
     }
 
-    @Test("the status of a running node can be read by another process, and that of a killed one is not shown")
-    func status() async throws {
+    @Test func `the status of a running node can be read by another process, and that of a killed one is not shown`() async throws {
         let home = try KithHome()
         try home.kith("device", "add", KithHome().kith("device", "id").lastLine, "--name", "laptop")
         #expect(try home.kith("status").output.hasPrefix("Not running"))

@@ -1,4 +1,5 @@
 import KithCausality
+import TestSupport
 import Testing
 
 /// Risk: a clock that jumps makes a later write look earlier than one its author had seen.

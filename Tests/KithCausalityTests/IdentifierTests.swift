@@ -1,4 +1,5 @@
 import KithCausality
+import TestSupport
 import Testing
 
 /// Risk: ids that differ count as one, or sort differently from their bytes.

@@ -1,4 +1,5 @@
 import KithCausality
+import TestSupport
 import Testing
 
 /// Risk: a law of vectors is broken, and replicas that exchanged the same end up knowing different things.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import KithDiscovery
@@ -19,8 +20,7 @@ struct DaemonFailureTests {
         return (daemon, peer, place)
     }
 
-    @Test("without a daemon that is said once, and it is tried again ever more slowly")
-    func absent() {
+    @Test func `without a daemon that is said once, and it is tried again ever more slowly`() {
         let daemon = SimulatedDaemon()
         daemon.isDown = true
         daemon.send(.start)
@@ -32,8 +32,7 @@ struct DaemonFailureTests {
         #expect(daemon.takeEvents() == [.status(.running)])
     }
 
-    @Test("when it dies everything is let go, nodes stay known, and one that is announced again is no news")
-    func returns() throws {
+    @Test func `when it dies everything is let go, nodes stay known, and one that is announced again is no news`() throws {
         let (daemon, peer, place) = try withPeer()
         daemon.die()
         #expect(daemon.open.isEmpty)
@@ -48,8 +47,7 @@ struct DaemonFailureTests {
         #expect(daemon.takeEvents().isEmpty)
     }
 
-    @Test("a node that is not announced again after the daemon came back has disappeared")
-    func goneMeanwhile() throws {
+    @Test func `a node that is not announced again after the daemon came back has disappeared`() throws {
         let (daemon, peer, _) = try withPeer()
         daemon.die()
         daemon.isDown = false
@@ -57,8 +55,7 @@ struct DaemonFailureTests {
         #expect(daemon.takeEvents() == [unavailable, .status(.running), .disappeared(peer.name)])
     }
 
-    @Test("a node that has moved meanwhile has changed")
-    func movedMeanwhile() throws {
+    @Test func `a node that has moved meanwhile has changed`() throws {
         let (daemon, peer, _) = try withPeer()
         daemon.die()
         daemon.isDown = false
@@ -69,8 +66,7 @@ struct DaemonFailureTests {
         #expect(daemon.takeEvents().latestAddresses == [new])
     }
 
-    @Test("a failed look-up ends alone and is tried again")
-    func lookupFails() throws {
+    @Test func `a failed look-up ends alone and is tried again`() throws {
         let daemon = SimulatedDaemon()
         let peer = try sighting("peer")
         daemon.send(.start)
@@ -83,8 +79,7 @@ struct DaemonFailureTests {
         #expect(daemon.isOpen(.resolve(peer)))
     }
 
-    @Test("answers to what is closed already change nothing")
-    func late() throws {
+    @Test func `answers to what is closed already change nothing`() throws {
         let (daemon, peer, _) = try withPeer()
         let ids = daemon.operations { _ in true }
         daemon.send(.stop)
@@ -97,8 +92,7 @@ struct DaemonFailureTests {
         #expect(daemon.machine.nextWake == nil)
     }
 
-    @Test("random answers, failures and pauses leave no operation behind and never more than the limits allow")
-    func fuzz() throws {
+    @Test func `random answers, failures and pauses leave no operation behind and never more than the limits allow`() throws {
         for seed in UInt64(0)..<50 {
             var generator = SplitMix64(seed: seed)
             let daemon = SimulatedDaemon()

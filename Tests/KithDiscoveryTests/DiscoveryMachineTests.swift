@@ -4,8 +4,7 @@ import Testing
 
 @Suite("Nodes are followed as they come, change and go")
 struct DiscoveryMachineTests {
-    @Test("a node appears once, when its address is known, and disappears when it is taken back")
-    func life() throws {
+    @Test func `a node appears once, when its address is known, and disappears when it is taken back`() throws {
         let daemon = SimulatedDaemon()
         let peer = try sighting("peer")
         daemon.send(.start)
@@ -24,8 +23,7 @@ struct DiscoveryMachineTests {
         #expect(daemon.open.values.map { $0 } == [.browse])
     }
 
-    @Test("a new address, port, host or attribute is a change; the last address stays until there is another")
-    func changes() throws {
+    @Test func `a new address, port, host or attribute is a change; the last address stays until there is another`() throws {
         let daemon = SimulatedDaemon()
         let peer = try sighting("peer")
         let (old, new) = (try address(10, 0, 0, 7), try address(10, 0, 0, 8))
@@ -50,8 +48,7 @@ struct DiscoveryMachineTests {
         #expect(!daemon.isOpen(.addresses(host: "a.local.", family: .ipv4, interface: 2)))
     }
 
-    @Test("a name on two interfaces is one node with the addresses of both, until the last report of it is taken back")
-    func interfaces() throws {
+    @Test func `a name on two interfaces is one node with the addresses of both, until the last report of it is taken back`() throws {
         let daemon = SimulatedDaemon()
         let (wired, wireless) = (try sighting("peer", interface: 2), try sighting("peer", interface: 3))
         let (first, second) = (try address(10, 0, 0, 7), try address(192, 168, 0, 7))
@@ -68,8 +65,7 @@ struct DiscoveryMachineTests {
         #expect(daemon.takeEvents() == [.disappeared(wired.name)])
     }
 
-    @Test("8 addresses of a name are kept, a ninth is not")
-    func addressLimit() throws {
+    @Test func `8 addresses of a name are kept, a ninth is not`() throws {
         let daemon = SimulatedDaemon()
         let peer = try sighting("peer")
         daemon.send(.start)
@@ -79,8 +75,7 @@ struct DiscoveryMachineTests {
         #expect(daemon.takeEvents().latestAddresses == Array(addresses.prefix(8)))
     }
 
-    @Test("a port of 0 and unreadable attributes are tolerated")
-    func junk() throws {
+    @Test func `a port of 0 and unreadable attributes are tolerated`() throws {
         let daemon = SimulatedDaemon()
         let peer = try sighting("peer")
         let first = try address(10, 0, 0, 7)
@@ -97,8 +92,7 @@ struct DiscoveryMachineTests {
                     Announcement(name: peer.name, host: "a.local.", port: 1, addresses: [first], attributes: TXTRecord())))
     }
 
-    @Test("this node's own announcement is not news, under whatever name the daemon gave it")
-    func ownName() throws {
+    @Test func `this node's own announcement is not news, under whatever name the daemon gave it`() throws {
         let daemon = SimulatedDaemon()
         let asked = try sighting("self")
         let given = try sighting("self #2")
@@ -114,8 +108,7 @@ struct DiscoveryMachineTests {
         #expect(!daemon.isOpen(.resolve(given)))
     }
 
-    @Test("new attributes are an update, a new port a new registration, nothing at all a withdrawal")
-    func announcing() throws {
+    @Test func `new attributes are an update, a new port a new registration, nothing at all a withdrawal`() throws {
         let daemon = SimulatedDaemon()
         var advertisement = Advertisement(name: try sighting("self").name, port: 1)
         daemon.send(.start)

@@ -1,6 +1,7 @@
 import Foundation
 import KithDiscovery
 import Logging
+import TestSupport
 
 /// A process of its own that announces and browses on one host of a private LAN, and tells what it finds through a file.
 struct DiscoveryProcess: Codable {
@@ -60,7 +61,7 @@ struct DiscoveryProcess: Codable {
             if let index = lines.indices.dropFirst(skipped).first(where: { lines[$0].contains(text) }) { return index + 1 }
             try await Task.sleep(for: .milliseconds(20))
         }
-        throw PrivateLAN.Failure(description: "\(name) did not hear \"\(text)\" within 30 seconds, but: \(heard)")
+        throw PrivateLAN.Failure("\(name) did not hear \"\(text)\" within 30 seconds, but: \(heard)")
     }
 
     /// What happens inside the process.

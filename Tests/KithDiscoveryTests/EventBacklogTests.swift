@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import KithDiscovery
@@ -26,8 +27,7 @@ struct EventBacklogTests {
         }
     }
 
-    @Test("a reader that looks now and then believes the same as one that sees everything")
-    func sumsUp() throws {
+    @Test func `a reader that looks now and then believes the same as one that sees everything`() throws {
         var generator = SplitMix64(seed: 3)
         let names = try (0..<8).map { try #require(InstanceName(bytes: "n\($0)".utf8)) }
         var backlog = EventBacklog()
@@ -50,8 +50,7 @@ struct EventBacklogTests {
         #expect(slow.contradictions == 0)
     }
 
-    @Test("only the latest status waits, and it comes first")
-    func status() throws {
+    @Test func `only the latest status waits, and it comes first`() throws {
         let name = try #require(InstanceName(bytes: "n".utf8))
         var backlog = EventBacklog()
         backlog.append(.disappeared(name))

@@ -6,8 +6,7 @@ import Testing
 struct ForgedAnnouncementTests {
     private let limits = DiscoveryLimits()
 
-    @Test("256 names are followed, one more is not")
-    func limit() throws {
+    @Test func `256 names are followed, one more is not`() throws {
         let daemon = SimulatedDaemon()
         daemon.send(.start)
         for index in 0..<limits.announcementsMax { daemon.sight(try sighting("n\(index)")) }
@@ -17,16 +16,14 @@ struct ForgedAnnouncementTests {
         #expect(daemon.machine.operationCount == 1 + limits.lookupsMax)
     }
 
-    @Test("8 interfaces of one name are followed, one more is not")
-    func interfaceLimit() throws {
+    @Test func `8 interfaces of one name are followed, one more is not`() throws {
         let daemon = SimulatedDaemon()
         daemon.send(.start)
         for interface in UInt32(1)...9 { daemon.sight(try sighting("peer", interface: interface)) }
         #expect(daemon.machine.operationCount == 1 + limits.interfacesMax)
     }
 
-    @Test("through 100,000 forgeries in a minute the bounds hold, and the node that is kept is never lost")
-    func flood() throws {
+    @Test func `through 100,000 forgeries in a minute the bounds hold, and the node that is kept is never lost`() throws {
         let daemon = SimulatedDaemon()
         let (peer, place) = (try sighting("real"), try address(10, 0, 0, 7))
         daemon.announced = [peer]
@@ -46,8 +43,7 @@ struct ForgedAnnouncementTests {
         #expect(!isLost)
     }
 
-    @Test("a node that comes in the middle of it is found within seconds of its end")
-    func foundAfterwards() throws {
+    @Test func `a node that comes in the middle of it is found within seconds of its end`() throws {
         let daemon = SimulatedDaemon()
         let (peer, place) = (try sighting("real"), try address(10, 0, 0, 7))
         daemon.send(.start)

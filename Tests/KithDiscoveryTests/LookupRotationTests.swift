@@ -18,8 +18,7 @@ struct LookupRotationTests {
         #expect(taken == step, sourceLocation: sourceLocation)
     }
 
-    @Test("with a slot for each, look-ups stay open and nothing is due")
-    func enoughSlots() throws {
+    @Test func `with a slot for each, look-ups stay open and nothing is due`() throws {
         var rotation = LookupRotation(slotsMax: 3, turn: .seconds(2))
         let all = try sightings(3)
         for sighting in all { rotation.insert(sighting, now: start) }
@@ -28,8 +27,7 @@ struct LookupRotationTests {
         expect(.init(), from: &rotation, at: start + .seconds(100))
     }
 
-    @Test("with too few slots the longest served makes way when its turn is over, and comes round again")
-    func rotates() throws {
+    @Test func `with too few slots the longest served makes way when its turn is over, and comes round again`() throws {
         var rotation = LookupRotation(slotsMax: 2, turn: .seconds(2))
         let all = try sightings(3)
         for sighting in all { rotation.insert(sighting, now: start) }
@@ -41,8 +39,7 @@ struct LookupRotationTests {
         #expect(rotation.activeCount == 2)
     }
 
-    @Test("a look-up that failed gives its slot away and is tried again a turn later")
-    func failure() throws {
+    @Test func `a look-up that failed gives its slot away and is tried again a turn later`() throws {
         var rotation = LookupRotation(slotsMax: 1, turn: .seconds(2))
         let all = try sightings(2)
         for sighting in all { rotation.insert(sighting, now: start) }
@@ -52,8 +49,7 @@ struct LookupRotationTests {
         expect(.init(close: [all[1]], open: [all[0]]), from: &rotation, at: start + .seconds(2))
     }
 
-    @Test("of 256 names in 24 slots each is looked up within 11 turns")
-    func fair() throws {
+    @Test func `of 256 names in 24 slots each is looked up within 11 turns`() throws {
         var rotation = LookupRotation(slotsMax: 24, turn: .seconds(2))
         let all = try sightings(256)
         for sighting in all { rotation.insert(sighting, now: start) }
@@ -65,8 +61,7 @@ struct LookupRotationTests {
         #expect(served.count == 256)
     }
 
-    @Test("a name that is gone is neither looked up nor waited for")
-    func removal() throws {
+    @Test func `a name that is gone is neither looked up nor waited for`() throws {
         var rotation = LookupRotation(slotsMax: 1, turn: .seconds(2))
         let all = try sightings(2)
         for sighting in all { rotation.insert(sighting, now: start) }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(
@@ -11,20 +12,18 @@ struct RealMachinesTests {
         _ body: (PrivateLAN, DiscoveryProcess, DiscoveryProcess) async throws -> Void
     ) async throws {
         let lan = try PrivateLAN(hosts: 2)
-        defer { lan.down() }
         try prepare(lan)
         let first = try DiscoveryProcess(on: lan, host: 1, name: "first", port: 4001)
         let second = try DiscoveryProcess(on: lan, host: 2, name: "second", port: 4002)
         let processes = [try first.start(), try second.start()]
         defer {
             for host in [first, second] { host.end() }
-            for process in processes { process.waitUntilExit() }
+            withExtendedLifetime(lan) { for process in processes { process.waitUntilExit() } }
         }
         try await body(lan, first, second)
     }
 
-    @Test("two hosts find each other with address, port and attributes, and not themselves")
-    func found() async throws {
+    @Test func `two hosts find each other with address, port and attributes, and not themselves`() async throws {
         try await withTwoHosts { _, first, second in
             _ = try await first.hears("appeared second 10.77.0.2 4002 of=second")
             _ = try await second.hears("appeared first 10.77.0.1 4001 of=first")
@@ -35,8 +34,7 @@ struct RealMachinesTests {
         }
     }
 
-    @Test("a daemon that is killed is missed, and after its return its host sees again who comes and goes")
-    func daemonIsKilled() async throws {
+    @Test func `a daemon that is killed is missed, and after its return its host sees again who comes and goes`() async throws {
         try await withTwoHosts { lan, first, second in
             _ = try await first.hears("appeared second")
             try lan.command("mdns-stop", "1", "KILL")
@@ -48,8 +46,7 @@ struct RealMachinesTests {
         }
     }
 
-    @Test("after its daemon was stopped and started a host is announced again")
-    func daemonIsRestarted() async throws {
+    @Test func `after its daemon was stopped and started a host is announced again`() async throws {
         try await withTwoHosts { lan, _, second in
             _ = try await second.hears("appeared first")
             try lan.command("mdns-stop", "1", "TERM")
@@ -59,8 +56,7 @@ struct RealMachinesTests {
         }
     }
 
-    @Test("a host without mDNS says so, and finds the others once it has it")
-    func startsWithoutDaemon() async throws {
+    @Test func `a host without mDNS says so, and finds the others once it has it`() async throws {
         try await withTwoHosts {
             try $0.command("mdns-stop", "1", "KILL")
         } _: { lan, first, second in
@@ -71,8 +67,7 @@ struct RealMachinesTests {
         }
     }
 
-    @Test("hosts find each other when the cable between them comes late")
-    func cableComesLate() async throws {
+    @Test func `hosts find each other when the cable between them comes late`() async throws {
         try await withTwoHosts {
             try $0.command("unbridge", "2")
         } _: { lan, first, second in

@@ -1,11 +1,11 @@
+import TestSupport
 import Testing
 
 @testable import KithDiscovery
 
 @Suite("TXT records from the network are read within limits, or refused")
 struct TXTRecordTests {
-    @Test("what is written is read back, with keys in lower case and in order")
-    func roundTrip() throws {
+    @Test func `what is written is read back, with keys in lower case and in order`() throws {
         var record = TXTRecord()
         try record.set("Zeta", to: [0, 255, 61])
         try record.set("v", to: [0x31])
@@ -18,15 +18,13 @@ struct TXTRecordTests {
         #expect(try TXTRecord(wire: record.wire) == record)
     }
 
-    @Test("a record without entries is one empty string, and both forms of nothing are read")
-    func empty() throws {
+    @Test func `a record without entries is one empty string, and both forms of nothing are read`() throws {
         #expect(TXTRecord().wire == [0])
         #expect(try TXTRecord(wire: [0]) == TXTRecord())
         #expect(try TXTRecord(wire: []) == TXTRecord())
     }
 
-    @Test("the first of equal keys counts; strings without a usable key are skipped (RFC 6763, 6.4)")
-    func oddEntries() throws {
+    @Test func `the first of equal keys counts; strings without a usable key are skipped (RFC 6763, 6.4)`() throws {
         let strings: [[UInt8]] = [
             Array("v=1".utf8), Array("V=2".utf8), Array("=x".utf8), Array("k\u{E9}=1".utf8), Array("flag".utf8), Array("a=b=c".utf8),
         ]
@@ -37,8 +35,7 @@ struct TXTRecordTests {
         #expect(record["a"] == Array("b=c".utf8))
     }
 
-    @Test("an entry of 255 bytes is written, one of 256 refused, and a refusal changes nothing")
-    func entryLimit() throws {
+    @Test func `an entry of 255 bytes is written, one of 256 refused, and a refusal changes nothing`() throws {
         var record = TXTRecord()
         try record.set("k", to: [UInt8](repeating: 1, count: TXTRecord.entryBytesMax - 2))
         #expect(try TXTRecord(wire: record.wire) == record)
@@ -49,8 +46,7 @@ struct TXTRecordTests {
         #expect(record == before)
     }
 
-    @Test("a record of 1300 bytes is written and read, one of 1301 is neither")
-    func recordLimit() throws {
+    @Test func `a record of 1300 bytes is written and read, one of 1301 is neither`() throws {
         var record = TXTRecord()
         for index in 0..<5 { try record.set("k\(index)", to: [UInt8](repeating: 1, count: 252)) }
         #expect(record.wire.count == 5 * 256)
@@ -63,21 +59,18 @@ struct TXTRecordTests {
         #expect(throws: DiscoveryError.textTooLong(bytes: 1301, limit: 1300)) { try TXTRecord(wire: record.wire + [0]) }
     }
 
-    @Test("a key must be printable ASCII without an equals sign", arguments: ["", "a=b", "k\u{E9}", "a\nb"])
-    func keys(key: String) {
+    @Test(arguments: ["", "a=b", "k\u{E9}", "a\nb"]) func `a key must be printable ASCII without an equals sign`(key: String) {
         #expect(throws: DiscoveryError.invalidTextKey(key)) {
             var record = TXTRecord()
             try record.set(key, to: [])
         }
     }
 
-    @Test("a string that reaches past the end is refused")
-    func truncated() {
+    @Test func `a string that reaches past the end is refused`() {
         #expect(throws: DiscoveryError.malformedText) { try TXTRecord(wire: [5, 0x61, 0x3D]) }
     }
 
-    @Test("100,000 random records are read or refused, and what is read can be written again")
-    func fuzz() throws {
+    @Test func `100,000 random records are read or refused, and what is read can be written again`() throws {
         var generator = SplitMix64(seed: 2)
         var read = 0
         for _ in 0..<100_000 {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The report hides who was connected")
 struct ConnectionChartTests {
-    @Test func everyPairHasARowAndEveryConnectionABar() {
+    @Test func `every pair has a row and every connection a bar`() {
         var record = ReportTests.record
         record.connections = [
             .init(first: 0, second: 1, fromMilliseconds: 500, untilMilliseconds: 20_000),
@@ -23,7 +23,7 @@ struct ConnectionChartTests {
         #expect(!HTMLReport(record).text.contains("Who was connected"))
     }
 
-    @Test func aPathIsBrokenWhileAnyPartOfItIs() {
+    @Test func `a path is broken while any part of it is`() {
         var record = ReportTests.record
         record.marks = [
             .init(atMilliseconds: 1_000, kind: .cut, node: 0, text: ""),

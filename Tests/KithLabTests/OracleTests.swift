@@ -52,7 +52,7 @@ extension FinalState.Note {
 
 @Suite("The oracle tells what is lost from what was overwritten")
 struct OracleTests {
-    @Test func aValueThatNobodySawMustBeShownOrKept() {
+    @Test func `a value that nobody saw must be shown or kept`() {
         var history = History(nodes: 2)
         history.write(0, .add(title: "one"))
         history.send(0, 1)
@@ -64,7 +64,7 @@ struct OracleTests {
         #expect(history.rules(.init("one")) == [.cameBack, .writeLost, .writeLost])
     }
 
-    @Test func whatWasOverwrittenByWhoSawItMayNotComeBack() {
+    @Test func `what was overwritten by who saw it may not come back`() {
         var history = History(nodes: 2)
         history.write(0, .add(title: "one"))
         history.send(0, 1)
@@ -74,7 +74,7 @@ struct OracleTests {
         #expect(history.rules(.init("one")) == [.cameBack, .writeLost])
     }
 
-    @Test func aSaveReplacesOnlyWhatWasShown() {
+    @Test func `a save replaces only what was shown`() {
         var history = History(nodes: 2)
         history.write(0, .add(title: "one"))
         history.send(0, 1)
@@ -87,7 +87,7 @@ struct OracleTests {
         #expect(history.rules(.init("four", kept: ["two", "three"])) == [.cameBack])
     }
 
-    @Test func whatArrivedWhileTheCommandRanMayHaveBeenSeenOrNot() {
+    @Test func `what arrived while the command ran may have been seen or not`() {
         var history = History(nodes: 2)
         history.write(0, .add(title: "one"))
         history.send(0, 1)
@@ -98,7 +98,7 @@ struct OracleTests {
         #expect(history.rules(.init("two", kept: ["three"])) == [])
     }
 
-    @Test func aKilledCommandMayHaveWrittenOrNot() {
+    @Test func `a killed command may have written or not`() {
         var history = History(nodes: 1)
         history.write(0, .add(title: "one"))
         history.write(0, .title("two"), shown: "one", outcome: .unknown)
@@ -107,7 +107,7 @@ struct OracleTests {
         #expect(history.rules(.init("three")) == [.neverWritten])
     }
 
-    @Test func anAcknowledgedWriteThatMadeNoCommitIsLostUnlessItsValueWasThere() {
+    @Test func `an acknowledged write that made no commit is lost unless its value was there`() {
         var history = History(nodes: 1)
         history.write(0, .add(title: "one"))
         history.write(0, .title("two"), shown: "one", outcome: .unknown)
@@ -121,7 +121,7 @@ struct OracleTests {
         #expect(history.writes[1].changedNothing)
     }
 
-    @Test func aRefusedWriteMayNotShow() {
+    @Test func `a refused write may not show`() {
         var history = History(nodes: 1)
         history.write(0, .add(title: "one"))
         history.write(0, .title("two"), shown: "one", outcome: .refused("disk full"))
@@ -129,7 +129,7 @@ struct OracleTests {
         #expect(history.rules(.init("two")) == [.writeLost, .neverWritten])
     }
 
-    @Test func aNoteThatNobodyAddedIsFound() {
+    @Test func `a note that nobody added is found`() {
         var history = History(nodes: 1)
         history.write(0, .add(title: "one"))
         #expect(history.rules(["id": .init("one"), "other": .init("two")], ids: ["n": "id"]) == [.neverWritten])
@@ -137,7 +137,7 @@ struct OracleTests {
         #expect(history.rules(["other": .init("one")], ids: ["n": "id"]) == [.writeLost, .neverWritten])
     }
 
-    @Test func aNoteWhoseCommandWasKilledMayBeThereOnceAsItWasAdded() {
+    @Test func `a note whose command was killed may be there once as it was added`() {
         var history = History(nodes: 1)
         history.write(0, .add(title: "one"), outcome: .unknown)
         #expect(history.rules([:], ids: [:]) == [])
@@ -150,7 +150,7 @@ struct OracleTests {
         #expect(history.rules(["x": .init("one")], ids: [:]) == [.neverWritten])
     }
 
-    @Test func aDeletionTakesOnlyWhatItSaw() {
+    @Test func `a deletion takes only what it saw`() {
         var history = History(nodes: 2)
         history.write(0, .add(title: "one"))
         history.send(0, 1)
@@ -165,7 +165,7 @@ struct OracleTests {
         #expect(history.rules(nil) == [])
     }
 
-    @Test func aTagStaysIfItWasAddedUnseen() {
+    @Test func `a tag stays if it was added unseen`() {
         var history = History(nodes: 2)
         history.write(0, .add(title: "one"))
         history.write(0, .tag("red"))
@@ -180,7 +180,7 @@ struct OracleTests {
         #expect(history.rules(.init("one", tags: ["blue", "green"])) == [.neverWritten])
     }
 
-    @Test func everyLineIsInOneOfTheTextsThatAreKept() {
+    @Test func `every line is in one of the texts that are kept`() {
         var history = History(nodes: 2)
         history.write(0, .add(title: "one"))
         history.write(0, .line("bread"))
@@ -193,7 +193,7 @@ struct OracleTests {
         #expect(history.rules(note) == [])
     }
 
-    @Test func textsThatAreBegunUnseenStandOneBehindTheOther() {
+    @Test func `texts that are begun unseen stand one behind the other`() {
         var history = History(nodes: 2)
         history.write(0, .add(title: "one"))
         history.send(0, 1)
@@ -210,7 +210,7 @@ struct OracleTests {
         #expect(history.rules(.init("one", body: "breadcoffeemilk")) == [.writeLost, .writeLost, .writeLost, .neverWritten])
     }
 
-    @Test func aLineThatBeginsLikeAnotherIsTakenAsAWhole() {
+    @Test func `a line that begins like another is taken as a whole`() {
         var history = History(nodes: 2)
         history.write(0, .add(title: "one"))
         history.send(0, 1)

@@ -8,20 +8,20 @@ struct PlanTests {
         try ScenarioReader.read("lasts: 100s\nin: 10s\nseed: \(seed)\nnodes: [a, b]\n\(more)", name: "test")
     }
 
-    @Test func stepsComeInOrderAndInTheTimeOfTheRun() throws {
+    @Test func `steps come in order and in the time of the run`() throws {
         let plan = Plan(try scenario("events:\n  - {at: 50s, heal: a}\n  - {at: 20s, cut: a}\n  - {at: 50s, kill: b}"))
         #expect(plan.steps.map(\.action) == [.cut(0), .heal(0), .kill(1)])
         #expect(plan.steps.map(\.atMilliseconds) == [2_000, 5_000, 5_000])
         #expect(plan.steps.map(\.scenarioMilliseconds) == [20_000, 50_000, 50_000])
     }
 
-    @Test func theSameSeedDrawsTheSameAndAnotherOneSomethingElse() throws {
+    @Test func `the same seed draws the same and another one something else`() throws {
         let writes = "writes:\n  - {every: 2s}\n  - {by: b, every: 5s}"
         #expect(Plan(try scenario(writes)) == Plan(try scenario(writes)))
         #expect(Plan(try scenario(writes)) != Plan(try scenario(writes, seed: 2)))
     }
 
-    @Test func everyTitleLineAndTagIsWrittenOnceAndEveryNoteIsMadeFirst() throws {
+    @Test func `every title line and tag is written once and every note is made first`() throws {
         let plan = Plan(try scenario("writes:\n  - {every: 200ms}\n  - {by: b, every: 500ms}"))
         var values: Set<String> = []
         var notes: Set<String> = []
@@ -40,7 +40,7 @@ struct PlanTests {
         #expect(values.count > 300)
     }
 
-    @Test func filesAreAttachedOnlyWhereAScenarioSaysSo() throws {
+    @Test func `files are attached only where a scenario says so`() throws {
         func sizes(_ change: String) throws -> [Int] {
             Plan(try scenario("writes:\n  - {every: 200ms\(change)}")).steps.compactMap { step in
                 if case .write(_, _, .attach(let bytes)) = step.action { bytes } else { nil }
@@ -51,7 +51,7 @@ struct PlanTests {
         #expect(drawn.count > 100 && Set(drawn).count == 6 && drawn.min() == 65_536 && drawn.max() == 2_097_152)
     }
 
-    @Test func whatIsBrokenIsRepairedOnce() {
+    @Test func `what is broken is repaired once`() {
         var broken = Broken()
         for action: Scenario.Action in [
             .cut(0), .heal(0), .cut(1), .kill(2), .pause(0), .part(.init(0, 1)), .fill(1), .free(1), .clock(0, milliseconds: 5),
@@ -62,7 +62,7 @@ struct PlanTests {
         #expect(broken.repairs == [.heal(1), .join(.init(0, 1)), .recover(4), .resume(0), .start(2), .start(4)])
     }
 
-    @Test func theTopologySaysWhoHearsWhom() throws {
+    @Test func `the topology says who hears whom`() throws {
         var scenario = try ScenarioReader.read("lasts: 1s\nnodes: [a, b, c, d]", name: "test")
         func links(_ topology: Scenario.Topology) -> [[Int]] {
             scenario.topology = topology
@@ -74,7 +74,7 @@ struct PlanTests {
         #expect(links(.ring) == [[0, 1], [0, 3], [1, 2], [2, 3]])
     }
 
-    @Test func aLinkDelaysLosesAndSlowsDown() {
+    @Test func `a link delays loses and slows down`() {
         var state = LinkState()
         let slow = Scenario.Link(delayMilliseconds: 10, jitterMilliseconds: 20, lossPercent: 50, bitsPerSecond: 8_000)
         // A byte takes a millisecond at this rate.

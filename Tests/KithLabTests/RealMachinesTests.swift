@@ -7,7 +7,7 @@ import Testing
 /// The real binary on several hosts of a lab, as a person runs it.
 @Suite(.serialized, .enabled(if: PrivateWorld.obstacle() == nil, "no lab on this machine; it needs root and namespaces"))
 struct RealMachinesTests {
-    @Test func threeMachinesLoseNothingThroughACutAKillAndAWrongClock() throws {
+    @Test func `three machines lose nothing through a cut a kill and a wrong clock`() throws {
         try LabProgram.withFolder { folder in
             let file = folder.appending(path: "short.yaml")
             try """
@@ -40,7 +40,7 @@ struct RealMachinesTests {
         }
     }
 
-    @Test func machinesThatNeverMeetAreNotCalledFaithful() throws {
+    @Test func `machines that never meet are not called faithful`() throws {
         try LabProgram.withFolder { folder in
             let file = folder.appending(path: "apart.yaml")
             try """
@@ -62,7 +62,7 @@ struct RealMachinesTests {
 
     /// The lab runs what a person has, so it is lied to by a program: one that says a title is written and does not write it, and
     /// that wipes the text of a note when it colors it.
-    @Test func aMachineThatLosesWhatItAcknowledgedIsFoundOut() throws {
+    @Test func `a machine that loses what it acknowledged is found out`() throws {
         try LabProgram.withFolder { folder in
             let careless = folder.appending(path: "careless")
             try """
@@ -107,7 +107,7 @@ struct RealMachinesTests {
     }
 
     /// The program of one machine counts a device as safe as soon as that has the rows, whether or not it has the bytes.
-    @Test func aMachineThatCallsSafeWhatIsStillOnItsWayIsFoundOut() throws {
+    @Test func `a machine that calls safe what is still on its way is found out`() throws {
         try LabProgram.withFolder { folder in
             let boastful = try program(
                 "boastful",
@@ -140,7 +140,7 @@ struct RealMachinesTests {
     }
 
     /// The program of one machine makes new notes where they were taken away, and says nothing.
-    @Test func aMachineThatTakesALostStoreForANewOneIsFoundOut() throws {
+    @Test func `a machine that takes a lost store for a new one is found out`() throws {
         try LabProgram.withFolder { folder in
             let forgetful = try program(
                 "forgetful",
@@ -184,7 +184,7 @@ struct RealMachinesTests {
         return file.path
     }
 
-    @Test func aRunThatIsInterruptedLeavesNothingBehind() throws {
+    @Test func `a run that is interrupted leaves nothing behind`() throws {
         try LabProgram.withFolder { folder in
             let process = Process()
             process.executableURL = URL(filePath: LabProgram.path)

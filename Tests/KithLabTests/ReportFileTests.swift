@@ -12,7 +12,7 @@ struct ReportFileTests {
         try body(folder)
     }
 
-    @Test func aFileThatCanBeWrittenIsLeftAsItIsUntilThen() throws {
+    @Test func `a file that can be written is left as it is until then`() throws {
         try withFolder { folder in
             let old = folder.appending(path: "old.html")
             try "an older report".write(to: old, atomically: true, encoding: .utf8)
@@ -25,7 +25,7 @@ struct ReportFileTests {
         }
     }
 
-    @Test func aFolderThatIsNotThereIsNamedWithTheReason() throws {
+    @Test func `a folder that is not there is named with the reason`() throws {
         try withFolder { folder in
             let file = ReportFile(path: folder.appending(path: "nowhere/report.html").path)
             let early = #expect(throws: LabError.self) { try file.check() }
@@ -37,7 +37,7 @@ struct ReportFileTests {
         }
     }
 
-    @Test func aFolderIsNoReport() throws {
+    @Test func `a folder is no report`() throws {
         try withFolder { folder in
             let error = #expect(throws: LabError.self) { try ReportFile(path: folder.path).check() }
             #expect(error?.message.contains("is a folder") == true)
@@ -46,7 +46,7 @@ struct ReportFileTests {
     }
 
     #if os(Linux)
-    @Test func theOutcomeIsToldThoughTheReportCannotBeWritten() throws {
+    @Test func `the outcome is told though the report cannot be written`() throws {
         try withFolder { folder in
             var lab = Lab(try ScenarioReader.read("lasts: 1s\nnodes: [a]", name: "test"))
             lab.reportPath = folder.appending(path: "nowhere/report.html").path

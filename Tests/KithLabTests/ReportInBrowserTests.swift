@@ -17,7 +17,7 @@ struct ReportInBrowserTests {
     /// A telephone and a desk; and both sides of the width at which the page changes.
     private static let widths = [390, 720, 721, 1_280]
 
-    @Test func aReportFitsAPhoneAndADeskAndItsScriptRuns() throws {
+    @Test func `a report fits a phone and a desk and its script runs`() throws {
         var broken = try recorded()
         let way = (0..<3).map { Finding.Station(atMilliseconds: 1_000 * $0, node: Int($0), text: String(repeating: "long ", count: 60)) }
         broken.findings = [Finding(rule: .writeLost, sentence: String(repeating: "w", count: 400), path: way)]
@@ -39,7 +39,7 @@ struct ReportInBrowserTests {
     }
 
     /// Compared with the same page without its content, which is as large and as plain as a blank one.
-    @Test(arguments: [390, 1_280]) func aReportIsNotBlank(width: Int) throws {
+    @Test(arguments: [390, 1_280]) func `a report is not blank`(width: Int) throws {
         let page = HTMLReport(try recorded()).text
         let blank = page.replacingOccurrences(of: "</head>", with: "<style>main { display: none }</style></head>")
         try LabProgram.withFolder { folder in
@@ -50,7 +50,7 @@ struct ReportInBrowserTests {
         }
     }
 
-    @Test func aPageThatIsTooWideOrFailsIsSeen() throws {
+    @Test func `a page that is too wide or fails is seen`() throws {
         let page =
             "<!doctype html><html><head></head><body><p style=\"width:900px\">wide</p><script>throw Error(\"planted\")</script></body></html>"
         try LabProgram.withFolder { folder in

@@ -36,7 +36,7 @@ struct ReportTests {
         ],
         checks: [.init(sentence: "All know the same", outcome: .passed)], findings: [], remarks: ["a remark"])
 
-    @Test func everyNodeHasItsLaneAndEveryCommitItsDot() {
+    @Test func `every node has its lane and every commit its dot`() {
         let text = HTMLReport(Self.record).text
         for name in ["desk", "laptop", "phone"] {
             #expect(text.components(separatedBy: "data-lane=\"\(name)\"").count == 3, "once for each width")
@@ -50,7 +50,7 @@ struct ReportTests {
         }
     }
 
-    @Test func whatWasWrittenIsTextAndNothingIsLoadedFromElsewhere() {
+    @Test func `what was written is text and nothing is loaded from elsewhere`() {
         let text = HTMLReport(Self.record).text
         #expect(!text.contains("<script>alert"))
         #expect(text.contains("&lt;/script&gt;"))
@@ -58,7 +58,7 @@ struct ReportTests {
         for word in ["http://", "https://", "src=", "@import", "<link"] { #expect(!text.contains(word), "\(word)") }
     }
 
-    @Test func tagsAreClosed() {
+    @Test func `tags are closed`() {
         let text = HTMLReport(Self.record).text
         for tag in ["svg", "figure", "section", "div", "ul", "ol", "table", "g", "p", "main", "body"] {
             let opened = text.components(separatedBy: "<\(tag)").dropFirst().filter {
@@ -68,7 +68,7 @@ struct ReportTests {
         }
     }
 
-    @Test func aBrokenPromiseIsToldWithItsPath() {
+    @Test func `a broken promise is told with its path`() {
         var record = Self.record
         record.findings = [
             Finding(
@@ -81,7 +81,7 @@ struct ReportTests {
         #expect(record.summary.contains { $0.contains("writeLost") })
     }
 
-    @Test func whatWasNotCheckedIsNotTicked() {
+    @Test func `what was not checked is not ticked`() {
         var record = Self.record
         record.checks = [
             .init(sentence: "A is kept", outcome: .passed), .init(sentence: "B is kept", outcome: .broken),
@@ -96,18 +96,18 @@ struct ReportTests {
         #expect(page.contains("<li class=\"soft\">\(Markup.dash)<span>Not checked: C is kept (the &lt;nodes&gt; differ)"))
     }
 
-    @Test func anEmptyRunHasAReport() {
+    @Test func `an empty run has a report`() {
         var record = Self.record
         (record.commits, record.writes, record.traffic, record.marks, record.convergedMilliseconds) = ([], [], [], [], nil)
         #expect(HTMLReport(record).text.contains("</html>"))
     }
 
-    @Test func whatNodesLackGrowsAndShrinks() {
+    @Test func `what nodes lack grows and shrinks`() {
         let steps = ConvergenceChart(Self.record, isVertical: false).steps
         #expect(steps.map(\.missing) == [[0, 0, 0], [0, 1, 1], [0, 0, 1], [1, 0, 2], [1, 0, 1], [1, 0, 1]])
     }
 
-    @Test func everyLatencyIsInOneBar() {
+    @Test func `every latency is in one bar`() {
         let chart = LatencyChart(latencies: [0, 50, 51, 100, 5_000])
         #expect(chart.bars.map(\.count) == [2, 2, 0, 0, 0, 0, 0, 1])
         #expect(chart.bars.last?.untilMilliseconds == 6_400)
@@ -115,7 +115,7 @@ struct ReportTests {
         #expect(chart.share(100) == 5_000)
     }
 
-    @Test func connectionsAreReadFromWhatNodesSay() {
+    @Test func `connections are read from what nodes say`() {
         func line(_ peers: String...) -> String {
             "{\"peers\":[\(peers.map { "{\"name\":\"\($0)\",\"state\":\"connected\"}" }.joined(separator: ","))]}"
         }

@@ -19,7 +19,7 @@ struct RouteTests {
         }
     }
 
-    @Test func inAChainItGoesFromHandToHand() {
+    @Test func `in a chain it goes from hand to hand`() {
         let chain: [(Int, Int, Int64, Int64)] = [(0, 1, 0, 90_000), (1, 2, 0, 90_000), (2, 3, 0, 90_000)]
         #expect(
             hops([(3, 5_090), (1, 5_030), (2, 5_060)], chain)
@@ -30,29 +30,29 @@ struct RouteTests {
                 == ["1<0 5000 5000 5030", "2<1 5030 5030 5030", "3<2 5030 5030 5030"])
     }
 
-    @Test func itComesFromTheAuthorIfThatIsConnected() {
+    @Test func `it comes from the author if that is connected`() {
         let mesh: [(Int, Int, Int64, Int64)] = [(0, 1, 0, 90_000), (0, 2, 0, 90_000), (1, 2, 0, 90_000)]
         #expect(hops([(1, 5_030), (2, 5_060)], mesh) == ["1<0 5000 5000 5030", "2<0 5000 5000 5060"])
     }
 
-    @Test func itWaitsUntilThereIsAWay() {
+    @Test func `it waits until there is a way`() {
         let away: [(Int, Int, Int64, Int64)] = [(0, 1, 0, 90_000), (1, 2, 40_000, 90_000), (0, 2, 60_000, 90_000)]
         #expect(hops([(1, 5_030), (2, 40_100)], away) == ["1<0 5000 5000 5030", "2<1 5030 40000 40100"])
     }
 
-    @Test func nobodyPassesOnWhatItHasLater() {
+    @Test func `nobody passes on what it has later`() {
         let late: [(Int, Int, Int64, Int64)] = [(0, 1, 50_000, 90_000), (1, 2, 0, 90_000)]
         #expect(hops([(2, 20_000), (1, 50_100)], late) == ["1<0 5000 50000 50100", "2<0 5000 5000 20000 ?"])
     }
 
-    @Test func aConnectionMayBeToldOfSomewhatLaterThanItIsUsed() {
+    @Test func `a connection may be told of somewhat later than it is used`() {
         #expect(hops([(1, 5_030)], [(0, 1, 6_000, 90_000)]) == ["1<0 5000 5030 5030"])
         #expect(hops([(1, 5_030)], [(0, 1, 6_031, 90_000)]) == ["1<0 5000 5000 5030 ?"])
         #expect(hops([(1, 5_030)], [(0, 1, 0, 4_030)]) == ["1<0 5000 5000 5030"])
         #expect(hops([(1, 5_030)], [(0, 1, 0, 4_029)]) == ["1<0 5000 5000 5030 ?"])
     }
 
-    @Test func everyArrivalHasItsHop() {
+    @Test func `every arrival has its hop`() {
         let hops = hops([(1, 5_030), (2, 5_030), (3, 5_030)], [])
         #expect(hops.count == 3)
         #expect(hops.allSatisfy { $0.contains("<0 ") && $0.hasSuffix("?") })

@@ -29,7 +29,7 @@ struct ScenarioReaderTests {
           - {at: 6h, part: [desk, laptop], kill: phone}
         """
 
-    @Test func aWholeFileIsRead() throws {
+    @Test func `a whole file is read`() throws {
         let scenario = try ScenarioReader.read(Self.good, name: "test")
         #expect(scenario.name == "A test")
         #expect(scenario.nodes.map(\.name) == ["desk", "laptop", "phone"])
@@ -56,7 +56,6 @@ struct ScenarioReaderTests {
     }
 
     @Test(
-        "Every mistake is told with its line",
         arguments: [
             ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, cut: c}", 4, "no node"),
             ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 2d, cut: a}", 4, "after the end"),
@@ -109,7 +108,7 @@ struct ScenarioReaderTests {
             ("- 1", 1, "no scenario"),
             ("", 1, "no scenario"),
         ])
-    func mistakes(text: String, line: Int, words: String) {
+    func `Every mistake is told with its line`(text: String, line: Int, words: String) {
         do throws(ScenarioError) {
             _ = try ScenarioReader.read(text, name: "test")
             Issue.record("nothing was said of \(text)")
@@ -118,7 +117,7 @@ struct ScenarioReaderTests {
         }
     }
 
-    @Test func householdsAndMovesAreRead() throws {
+    @Test func `households and moves are read`() throws {
         let text = "lasts: 1d\nnodes: [a, b]\ntrust: household\nevents:\n  - {at: 1h, move: [a, b]}"
         let scenario = try ScenarioReader.read(text, name: "test")
         #expect(scenario.trust == .household)
@@ -126,7 +125,7 @@ struct ScenarioReaderTests {
         #expect(try ScenarioReader.read("lasts: 1d\nnodes: [a]", name: "test").trust == .devices)
     }
 
-    @Test func attachmentsAndLossesAreRead() throws {
+    @Test func `attachments and losses are read`() throws {
         let text = """
             lasts: 1d
             nodes: [a, b]
@@ -143,7 +142,7 @@ struct ScenarioReaderTests {
             ])
     }
 
-    @Test func allMistakesOfAFileAreToldAtOnce() throws {
+    @Test func `all mistakes of a file are told at once`() throws {
         let error = #expect(throws: ScenarioError.self) {
             try ScenarioReader.read(
                 "lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, cut: c}\n  - {at: x, cut: a}\ncolour: red", name: "test")
@@ -151,7 +150,7 @@ struct ScenarioReaderTests {
         #expect(error?.problems.map(\.line) == [4, 5, 6])
     }
 
-    @Test func aNoteIsWrittenToOnceItIsAddedWhereverThatStands() throws {
+    @Test func `a note is written to once it is added wherever that stands`() throws {
         let text = """
             lasts: 1d
             nodes: [a, b]
@@ -166,13 +165,13 @@ struct ScenarioReaderTests {
         #expect(try ScenarioReader.read(text, name: "test").events.count == 6)
     }
 
-    @Test func theMostNodesAreAllowed() throws {
+    @Test func `the most nodes are allowed`() throws {
         #expect(
             try ScenarioReader.read("lasts: 1d\nnodes: [a, b, c, d, e, f, g, h, i, j, k, l]", name: "test").nodes.count == Scenario.nodesMax
         )
     }
 
-    @Test func theScenariosThatShipAreThese() throws {
+    @Test func `the scenarios that ship are these`() throws {
         let names = [
             "week", "month", "offline", "wifi", "slow", "kill", "disk", "clocks", "cables", "attachments", "refill", "star", "chain",
             "mesh",
@@ -184,7 +183,7 @@ struct ScenarioReaderTests {
         #expect(files.sorted() == names.map { "\($0).yaml" }.sorted(), "a file that nobody can name")
     }
 
-    @Test func versionsSaysThatItTriedNoneIfNoneWasGiven() throws {
+    @Test func `versions says that it tried none if none was given`() throws {
         var scenario = try ScenarioReader.read(#require(ShippedScenario.named("versions")).text, name: "versions")
         let remarks = scenario.notTried
         #expect(remarks.count == 1)
@@ -194,8 +193,7 @@ struct ScenarioReaderTests {
         #expect(scenario.notTried == [])
     }
 
-    @Test("Every scenario that ships can be run", arguments: ShippedScenario.all.map(\.name))
-    func shipped(name: String) throws {
+    @Test(arguments: ShippedScenario.all.map(\.name)) func `Every scenario that ships can be run`(name: String) throws {
         let scenario = try ScenarioReader.read(#require(ShippedScenario.named(name)).text, name: name)
         #expect(!scenario.about.isEmpty)
         #expect(scenario.takesMilliseconds <= 150_000)
@@ -203,16 +201,15 @@ struct ScenarioReaderTests {
     }
 
     @Test(
-        "Quantities have units",
         arguments: [
             ("1d 2h", 93_600_000.0), ("90s", 90_000), ("-3m", -180_000), ("1.5s", 1_500), ("0", 0), ("250ms", 250),
         ])
-    func times(text: String, milliseconds: Double) {
+    func `Quantities have units`(text: String, milliseconds: Double) {
         #expect(Quantity.milliseconds(text) == milliseconds)
     }
 
-    @Test("What is no quantity is refused", arguments: ["", "5", "d", "1y", "--1s", "1s2", "99999999d", "\u{0661}s", "1e9s"])
-    func noTimes(text: String) {
+    @Test(arguments: ["", "5", "d", "1y", "--1s", "1s2", "99999999d", "\u{0661}s", "1e9s"])
+    func `What is no quantity is refused`(text: String) {
         #expect(Quantity.milliseconds(text) == nil)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Options of the simulator are taken for something else, and a green run proves nothing")
 struct SimulatorOptionsTests {
-    @Test func everyOptionIsReadAndHasItsDefault() throws {
+    @Test func `every option is read and has its default`() throws {
         let plain = try SimulatorOptions([])
         #expect(plain.nodeCount == 5 && plain.seedCount == 100 && plain.firstSeed == 0 && plain.commitCount == 200)
         #expect(plain.faults == nil && plain.schemaPath == nil && plain.scriptPath == nil)
@@ -35,7 +35,7 @@ struct SimulatorOptionsTests {
             ("--trace --seeds 5", "leave out --seeds"), ("--report --nodes 5", "leave out --nodes"),
             ("--schema a.sql --faults old-version", "Give with --update what an update runs"),
         ])
-    func whatMakesNoSenseIsRefusedAsWrongUse(line: String, part: String) {
+    func `what makes no sense is refused as wrong use`(line: String, part: String) {
         let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         let error = #expect(throws: LabError.self) { try SimulatorOptions(words, of: "kith lab sim") }
         #expect(error?.code == .usage)
@@ -43,7 +43,7 @@ struct SimulatorOptionsTests {
         #expect(error?.message.hasSuffix("See `kith lab sim --help`.") == true)
     }
 
-    @Test func theCommandThatRepeatsNamesTheSchemaAsItWasGiven() throws {
+    @Test func `the command that repeats names the schema as it was given`() throws {
         let words = [
             "--schema", "my app.sql", "--counter", "memo.views", "--set", "memo.it's", "--delete-wins", "memo", "--update", "b.sql",
             "--key", "day.date", "--nodes", "3",
@@ -55,7 +55,7 @@ struct SimulatorOptionsTests {
         #expect(try SimulatorOptions([]).commandRepeating(script: "a") == "kith-sim --script a --trace")
     }
 
-    @Test func theUsageNamesTheCommandAndEveryOption() {
+    @Test func `the usage names the command and every option`() {
         let usage = SimulatorOptions.synopsis(of: "kith lab sim") + "\n" + SimulatorOptions.explanation
         #expect(SimulatorOptions.Option.allCases.allSatisfy { usage.contains($0.rawValue) })
         #expect(!usage.contains("kith-sim"))

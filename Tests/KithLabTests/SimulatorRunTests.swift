@@ -52,11 +52,11 @@ final class SimulatorRunTests {
             ("CREATE TABLE note (title TEXT);", "note has no primary key"),
             ("CREATE TABLE note (a BLOB, b BLOB, PRIMARY KEY (a, b));", "the key of note has 2 columns"),
         ])
-    func aSchemaOfWhichNothingSynchronisesIsRefused(sql: String, part: String) {
+    func `a schema of which nothing synchronises is refused`(sql: String, part: String) {
         expectRefusal(.data, part, "id BLOB PRIMARY KEY NOT NULL") { try run(sql) }
     }
 
-    @Test func whatTakesPartAndWhatDoesNotIsSaidOnce() throws {
+    @Test func `what takes part and what does not is said once`() throws {
         #expect(try run(Self.mixed + " INSERT INTO memo VALUES (randomblob(16), 'welcome', 0);"))
         #expect(notices.count == 1)
         let notice = try #require(notices.first)
@@ -74,7 +74,7 @@ final class SimulatorRunTests {
             ("--text", "memo.nope", "it has title, views"), ("--counter", "tag.name", "the key id of tag is TEXT"),
             ("--delete-wins", "nosuch", "there is no table nosuch"), ("--delete-wins", "log", "log has no primary key"),
         ])
-    func anOptionThatNamesWhatIsNotThereIsRefused(option: String, name: String, part: String) {
+    func `an option that names what is not there is refused`(option: String, name: String, part: String) {
         expectRefusal(.usage, "\(option) \(name): ", part) { try run(Self.mixed, [option, name]) }
     }
 
@@ -85,7 +85,7 @@ final class SimulatorRunTests {
             (["--set", "memo.views"], .data, "a set, which needs TEXT"),
             (["--set", "memo.title", "--text", "memo.title"], .usage, "cannot be both --set and --text"),
         ])
-    func aColumnOfTheWrongKindIsRefused(options: [String], code: LabError.Code, part: String) throws {
+    func `a column of the wrong kind is refused`(options: [String], code: LabError.Code, part: String) throws {
         let words = ["--schema", try file("app.sql", Self.memo)] + options
         expectRefusal(code, part) { try SimulatorRun(SimulatorOptions(words)).run() }
     }
@@ -95,7 +95,7 @@ final class SimulatorRunTests {
     private static let day =
         "CREATE TABLE day (id BLOB PRIMARY KEY NOT NULL, date TEXT NOT NULL, place TEXT NOT NULL, mood TEXT, UNIQUE (date, place));"
 
-    @Test func rowsOfOneNaturalKeyAreOneRow() throws {
+    @Test func `rows of one natural key are one row`() throws {
         let keys = ["--key", "day.date", "--key", "day.place"]
         #expect(try run(Self.day, keys + ["--nodes", "3", "--seeds", "3", "--ops", "20"]))
         expectRefusal(.data, "Table day cannot be tracked", "date is NOT NULL without a default") {
@@ -110,7 +110,7 @@ final class SimulatorRunTests {
         }
     }
 
-    @Test func someMachinesBeginWithoutTheUpdate() throws {
+    @Test func `some machines begin without the update`() throws {
         let update = try file("update.sql", "BEGIN; ALTER TABLE memo ADD COLUMN stars INTEGER NOT NULL DEFAULT 0; \(Self.day) COMMIT;")
         let options = ["--update", update, "--counter", "memo.stars", "--key", "day.date", "--key", "day.place", "--nodes", "3"]
         #expect(try run(Self.memo, options + ["--seeds", "4", "--ops", "20", "--faults", "old-version"]))
@@ -130,14 +130,14 @@ final class SimulatorRunTests {
             ("DROP TABLE memo;", .data, "Nothing can be tried out"),
             ("INSERT INTO memo (id) VALUES (randomblob(16));", .data, "inserts or changes rows"),
         ])
-    func anUpdateThatCannotBeTriedOutIsRefused(sql: String, code: LabError.Code, part: String) throws {
+    func `an update that cannot be tried out is refused`(sql: String, code: LabError.Code, part: String) throws {
         let update = try file("update.sql", sql)
         expectRefusal(code, part) { try run(Self.memo, ["--update", update]) }
     }
 
     // MARK: Files
 
-    @Test func filesThatAreNotThereOrNotWhatTheyShouldBeAreReported() throws {
+    @Test func `files that are not there or not what they should be are reported`() throws {
         let missing = folder.appending(path: "missing").path
         expectRefusal(.noInput, "There is no file \(missing).") { try SimulatorRun(SimulatorOptions(["--schema", missing])).run() }
         expectRefusal(.noInput, "There is no file") { try SimulatorRun(SimulatorOptions(["--script", missing])).run() }
@@ -151,7 +151,7 @@ final class SimulatorRunTests {
         }
     }
 
-    @Test func whatDumpPrintsCanBeUsed() throws {
+    @Test func `what dump prints can be used`() throws {
         #expect(try run("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n\(Self.memo)\nINSERT INTO memo VALUES(x'01','a',1);\nCOMMIT;\n"))
     }
 
@@ -163,12 +163,12 @@ final class SimulatorRunTests {
             ("A: insert memo 1 nosuch=2", "memo has no column nosuch"), ("A: insert tag 1", "no table tag"),
             ("A: count memo 1 title=1", "title of memo is a register"), ("A: insert memo 1 id=x'00'", "id is the key of memo"),
         ])
-    func aScriptThatDoesNotFitTheSchemaIsRefused(line: String, part: String) throws {
+    func `a script that does not fit the schema is refused`(line: String, part: String) throws {
         let script = try file("a.script", "nodes 2\n" + line)
         expectRefusal(.data, part) { try run(Self.mixed, ["--script", script, "--counter", "memo.views"]) }
     }
 
-    @Test func theCommandThatIsPrintedWithAFailureFindsItAgain() throws {
+    @Test func `the command that is printed with a failure finds it again`() throws {
         let swallows = "CREATE TRIGGER lie BEFORE INSERT ON memo BEGIN SELECT RAISE(IGNORE); END;"
         let few = ["--counter", "memo.views", "--faults", "none", "--nodes", "1", "--seeds", "1", "--ops", "8"]
         #expect(try run(Self.memo + swallows, few) == false)

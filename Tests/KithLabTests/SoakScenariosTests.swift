@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KithLab
@@ -7,22 +8,19 @@ import Testing
 /// Every scenario that ships, to its verdict: about a quarter of an hour on two cores. `KITH_SOAK` asks for it.
 @Suite(
     "A scenario that ships ends with a broken promise", .serialized,
-    .enabled(if: ProcessInfo.processInfo.environment["KITH_SOAK"] != nil, "runs for long; KITH_SOAK is not set"),
+    .enabled(if: Soak.isAsked, "runs for long; KITH_SOAK is not set"),
     .enabled(if: PrivateWorld.obstacle() == nil, "no lab on this machine; it needs root and namespaces"))
 struct SoakScenariosTests {
     /// An older kith for the scenarios that ask for a second version, from `KITH_OLD`; `nil` if none was given.
     private static let older = ProcessInfo.processInfo.environment["KITH_OLD"].flatMap { $0.isEmpty ? nil : $0 }
 
-    @Test(
-        "Two versions are two programs",
-        .enabled(if: older != nil, "the scenario `versions` runs with one version only; KITH_OLD is not set"))
-    func olderIsAnother() throws {
+    @Test(.enabled(if: older != nil, "the scenario `versions` runs with one version only; KITH_OLD is not set"))
+    func `Two versions are two programs`() throws {
         let older = try #require(Self.older)
         #expect(!FileManager.default.contentsEqual(atPath: older, andPath: LabProgram.path), "KITH_OLD is the kith that is tested")
     }
 
-    @Test("Every promise is kept", arguments: ShippedScenario.all.map(\.name))
-    func isKept(name: String) throws {
+    @Test(arguments: ShippedScenario.all.map(\.name)) func `Every promise is kept`(name: String) throws {
         let scenario = try ScenarioReader.read(#require(ShippedScenario.named(name)).text, name: name)
         let others = Self.older.map { older in scenario.binaries.keys.sorted().flatMap { ["--binary", "\($0)=\(older)"] } } ?? []
         try LabProgram.withFolder { folder in

@@ -12,7 +12,7 @@ struct WatcherTests {
 
     private func replica(_ node: Int) -> ReplicaID { ReplicaID(high: 7, low: UInt64(node)) }
 
-    @Test func commitsAndArrivalsAreSeenOnceEach() {
+    @Test func `commits and arrivals are seen once each`() {
         var watcher = Watcher(nodes: 2)
         watcher.take([look(0, 2, 0), look(1, 0, 0)], at: 10)
         #expect(!watcher.isConverged)
@@ -25,14 +25,14 @@ struct WatcherTests {
         #expect(watcher.arrivals.allSatisfy { $0.node == 1 && !$0.isMerge })
     }
 
-    @Test func whatMeetsWritesThatItsAuthorDidNotKnowIsAMerge() {
+    @Test func `what meets writes that its author did not know is a merge`() {
         var watcher = Watcher(nodes: 2)
         watcher.take([look(0, 1, 0), look(1, 0, 1)], at: 10)
         watcher.take([look(0, 1, 1), look(1, 1, 1)], at: 20)
         #expect(watcher.arrivals.map(\.isMerge) == [true, true])
     }
 
-    @Test func whatComesBackToARefilledStoreIsNoNews() {
+    @Test func `what comes back to a refilled store is no news`() {
         var watcher = Watcher(nodes: 2)
         watcher.take([look(0, 2, 1), look(1, 2, 1)], at: 10)
         let (commits, arrivals) = (watcher.commits.count, watcher.arrivals.count)
@@ -44,7 +44,7 @@ struct WatcherTests {
         #expect(watcher.arrivals.count == arrivals)
     }
 
-    @Test func aStoreThatCannotBeReadRightNowIsReadLater() {
+    @Test func `a store that cannot be read right now is read later`() {
         var watcher = Watcher(nodes: 2)
         watcher.take([look(0, 1, 0), nil], at: 10)
         watcher.take([nil, look(1, 1, 0)], at: 20)

@@ -18,8 +18,7 @@ struct ConflictTests {
         return (a, b, note)
     }
 
-    @Test("both versions are kept, and both machines show the same one")
-    func kept() throws {
+    @Test func `both versions are kept, and both machines show the same one`() throws {
         let (a, b, note) = try Self.disagreement()
         let conflicts = try a.conflicts()
         #expect(conflicts.map(\.field) == [.title])
@@ -32,8 +31,7 @@ struct ConflictTests {
         #expect(theirs.flatMap { $0.versions.map(\.writtenMilliseconds) } == conflicts.flatMap { $0.versions.map(\.writtenMilliseconds) })
     }
 
-    @Test("the version that is chosen stays everywhere, and nothing is left to choose", arguments: [0, 1])
-    func chosen(version: Int) throws {
+    @Test(arguments: [0, 1]) func `the version that is chosen stays everywhere, and nothing is left to choose`(version: Int) throws {
         let (a, b, note) = try Self.disagreement()
         let conflict = try #require(try a.conflicts().first)
         let kept = try a.keep(version, of: conflict)
@@ -45,8 +43,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("a choice between versions that are no longer these is refused")
-    func outdated() throws {
+    @Test func `a choice between versions that are no longer these is refused`() throws {
         let (a, _, note) = try Self.disagreement()
         let conflict = try #require(try a.conflicts().first)
         try a.edit(note.id) { $0.title = "Nothing" }
@@ -56,8 +53,7 @@ struct ConflictTests {
         #expect(try a.note(note.id)?.title == "Nothing")
     }
 
-    @Test("two machines that wrote the same have nothing to choose")
-    func same() throws {
+    @Test func `two machines that wrote the same have nothing to choose`() throws {
         let a = try NotesStore.inMemory(seed: 1)
         let b = try NotesStore.inMemory(seed: 2)
         let note = try a.add(title: "Shopping")
@@ -68,8 +64,7 @@ struct ConflictTests {
         #expect(try a.conflicts(of: try #require(try a.note(note.id))).isEmpty)
     }
 
-    @Test("the version that is not shown is found by searching and by its title")
-    func lostTitle() throws {
+    @Test func `the version that is not shown is found by searching and by its title`() throws {
         let (a, b, note) = try Self.disagreement()
         try a.add(title: "Milk")
         for store in [a, b] {
@@ -85,8 +80,7 @@ struct ConflictTests {
         #expect(try a.list(query).isEmpty)
     }
 
-    @Test("versions of a color are shown by name")
-    func colors() throws {
+    @Test func `versions of a color are shown by name`() throws {
         let a = try NotesStore.inMemory(seed: 1)
         let b = try NotesStore.inMemory(seed: 2)
         let note = try a.add(title: "Shopping")
@@ -99,8 +93,7 @@ struct ConflictTests {
         #expect(Set(conflict.versions.map(\.text)) == ["red", "77"])
     }
 
-    @Test("a note that was deleted there and edited here stays")
-    func deletedAndEdited() throws {
+    @Test func `a note that was deleted there and edited here stays`() throws {
         let a = try NotesStore.inMemory(seed: 1)
         let b = try NotesStore.inMemory(seed: 2)
         let note = try a.add(title: "Shopping")
@@ -126,8 +119,8 @@ struct ConflictTests {
         return (a, b, note)
     }
 
-    @Test("both versions of a line are kept beside the merged body until one is chosen", arguments: [0, 1, nil])
-    func lines(version: Int?) throws {
+    @Test(arguments: [0, 1, nil])
+    func `both versions of a line are kept beside the merged body until one is chosen`(version: Int?) throws {
         let (a, b, note) = try Self.trains()
         let merged = try #require(try a.note(note.id)?.body)
         for store in [a, b] {

@@ -13,8 +13,9 @@ struct HostileRowTests {
         ("updated", Int64.max.databaseValue), ("updated", Double.infinity.databaseValue),
     ]
 
-    @Test("whatever a column holds, the note can be listed, found, searched, edited and deleted", arguments: values)
-    func anyValue(column: String, value: DatabaseValue) throws {
+    @Test(arguments: values)
+    func `whatever a column holds, the note can be listed, found, searched, edited and deleted`(column: String, value: DatabaseValue) throws
+    {
         let store = try NotesStore.inMemory()
         let note = try store.add(title: "Shopping")
         try store.overwrite(note.id, column, value)
@@ -34,10 +35,8 @@ struct HostileRowTests {
         #expect(try store.list().isEmpty)
     }
 
-    @Test(
-        "tags that are not an array of strings count as none",
-        arguments: ["", "{}", "[1,2]", "[\"a\"", "null", "[[\"a\"]]", String(repeating: "[", count: 5_000)])
-    func tags(json: String) {
+    @Test(arguments: ["", "{}", "[1,2]", "[\"a\"", "null", "[[\"a\"]]", String(repeating: "[", count: 5_000)])
+    func `tags that are not an array of strings count as none`(json: String) {
         #expect(throws: Never.self) {
             let store = try NotesStore.inMemory()
             let note = try store.add(title: "Shopping")
@@ -50,8 +49,7 @@ struct HostileRowTests {
         }
     }
 
-    @Test("a color that only a newer version knows survives an edit of the rest")
-    func unknownColor() throws {
+    @Test func `a color that only a newer version knows survives an edit of the rest`() throws {
         let store = try NotesStore.inMemory()
         let note = try store.add(title: "Shopping")
         try store.overwrite(note.id, "color", 77)

@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import KithNotes
 import KithStore
+import TestSupport
 import Testing
 
 @Suite("Edits get lost")
 struct LostEditTests {
-    @Test("an edit writes only what it changes, so that edits of different fields on two machines both stay")
-    func differentFields() throws {
+    @Test func `an edit writes only what it changes, so that edits of different fields on two machines both stay`() throws {
         let a = try NotesStore.inMemory(seed: 1)
         let b = try NotesStore.inMemory(seed: 2)
         let note = try a.add(title: "Shopping", body: "Bread")
@@ -28,8 +28,7 @@ struct LostEditTests {
         }
     }
 
-    @Test("tags that two machines add and remove merge one by one")
-    func tags() throws {
+    @Test func `tags that two machines add and remove merge one by one`() throws {
         let a = try NotesStore.inMemory(seed: 1)
         let b = try NotesStore.inMemory(seed: 2)
         let note = try a.add(title: "Shopping", tags: ["food", "todo"])
@@ -44,8 +43,7 @@ struct LostEditTests {
         #expect(try b.note(note.id)?.tags == ["food", "home"])
     }
 
-    @Test("an edit that changes nothing writes nothing")
-    func nothing() throws {
+    @Test func `an edit that changes nothing writes nothing`() throws {
         let store = try NotesStore.inMemory()
         let note = try store.add(title: "Shopping")
         let vector = try store.store.vector()
@@ -54,8 +52,7 @@ struct LostEditTests {
         #expect(try store.store.vector() == vector)
     }
 
-    @Test("an edit sets the time of change, and leaves that of the addition")
-    func times() throws {
+    @Test func `an edit sets the time of change, and leaves that of the addition`() throws {
         let store = try NotesStore.inMemory()
         let note = try store.add(title: "Shopping")
         let edited = try store.edit(note.id) { $0.color = .green }
@@ -63,11 +60,10 @@ struct LostEditTests {
         #expect(edited.updatedMilliseconds > note.updatedMilliseconds)
     }
 
-    @Test("two connections to one file write in turns and both see everything")
-    func twoConnections() async throws {
+    @Test func `two connections to one file write in turns and both see everything`() async throws {
         let folder = try TemporaryFolder()
-        let first = try NotesStore.open(folder.file("notes.sqlite"))
-        let second = try NotesStore.open(folder.file("notes.sqlite"))
+        let first = try NotesStore.open(folder.url("notes.sqlite"))
+        let second = try NotesStore.open(folder.url("notes.sqlite"))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (store, name) in [(first, "first"), (second, "second")] {
                 group.addTask {
@@ -86,8 +82,7 @@ struct LostEditTests {
 
     // MARK: Editing for a while
 
-    @Test("what others change in other fields during an edit stays")
-    func saveBesideOthers() throws {
+    @Test func `what others change in other fields during an edit stays`() throws {
         let store = try NotesStore.inMemory()
         let base = try store.add(title: "Shopping", body: "Bread")
         try store.edit(base.id) { $0.tags.insert("home") }
@@ -98,8 +93,7 @@ struct LostEditTests {
         #expect(saved.tags == ["home"])
     }
 
-    @Test("what others change in the same field during an edit is not overwritten")
-    func saveOverOthers() throws {
+    @Test func `what others change in the same field during an edit is not overwritten`() throws {
         let store = try NotesStore.inMemory()
         let base = try store.add(title: "Shopping", body: "Bread")
         try store.edit(base.id) { $0.title = "Shopping list" }
@@ -111,8 +105,7 @@ struct LostEditTests {
         #expect(try store.note(base.id)?.title == "Shopping list")
     }
 
-    @Test("a body that was open while others wrote in it keeps what they wrote, by the text or by its version")
-    func saveBodyBesideOthers() throws {
+    @Test func `a body that was open while others wrote in it keeps what they wrote, by the text or by its version`() throws {
         let a = try NotesStore.inMemory(seed: 1)
         let b = try NotesStore.inMemory(seed: 2)
         let base = try a.add(title: "Shopping", body: "Bread\nCoffee\n")
@@ -135,10 +128,9 @@ struct LostEditTests {
         #expect(try a.store.verify().isSound)
     }
 
-    @Test("notes that were made when bodies were registers open with their bodies, on both machines once")
-    func olderStore() throws {
+    @Test func `notes that were made when bodies were registers open with their bodies, on both machines once`() throws {
         let folder = try TemporaryFolder()
-        let file = folder.file("notes.sqlite")
+        let file = folder.url("notes.sqlite")
         let database = try DatabaseQueue(path: file.path)
         try NotesSchema.migrator.migrate(database)
         let old = try KithStore(database, tables: [TrackedTable("note", sets: ["tags"])])
@@ -162,8 +154,7 @@ struct LostEditTests {
         try notes.close()
     }
 
-    @Test("an edit that came to the same as that of others is fine")
-    func saveTheSame() throws {
+    @Test func `an edit that came to the same as that of others is fine`() throws {
         let store = try NotesStore.inMemory()
         let base = try store.add(title: "Shopping", body: "Bread")
         try store.edit(base.id) { $0.body = "Coffee" }
@@ -172,8 +163,7 @@ struct LostEditTests {
         #expect(try store.save(edited, base: base).body == "Coffee")
     }
 
-    @Test("an edit of a note that was deleted meanwhile says so")
-    func saveDeleted() throws {
+    @Test func `an edit of a note that was deleted meanwhile says so`() throws {
         let store = try NotesStore.inMemory()
         let base = try store.add(title: "Shopping")
         try store.delete([base.id])
@@ -183,8 +173,7 @@ struct LostEditTests {
         #expect(code { try store.edit(base.id) { $0.title = "x" } } == .notFound)
     }
 
-    @Test("two spellings of one accent are two texts, and the change from one to the other is written")
-    func spellings() throws {
+    @Test func `two spellings of one accent are two texts, and the change from one to the other is written`() throws {
         let store = try NotesStore.inMemory()
         let note = try store.add(title: "caf\u{E9}", tags: ["caf\u{E9}", "cafe\u{301}"])
         #expect(note.tags.count == 2)

@@ -1,11 +1,11 @@
 import Foundation
 import KithNotes
+import TestSupport
 import Testing
 
 @Suite("A reader misses what changed")
 struct MissedNewsTests {
-    @Test("a list tells of every change, until it shows the last one")
-    func ownChanges() async throws {
+    @Test func `a list tells of every change, until it shows the last one`() async throws {
         let store = try NotesStore.inMemory()
         try store.add(title: "One")
         var lists = store.observe().makeAsyncIterator()
@@ -16,19 +16,17 @@ struct MissedNewsTests {
         #expect(try await lists.next()?.map(\.title) == ["One"])
     }
 
-    @Test("a list tells of what another connection to the file commits")
-    func otherConnection() async throws {
+    @Test func `a list tells of what another connection to the file commits`() async throws {
         let folder = try TemporaryFolder()
-        let reader = try NotesStore.open(folder.file("notes.sqlite"))
-        let writer = try NotesStore.open(folder.file("notes.sqlite"))
+        let reader = try NotesStore.open(folder.url("notes.sqlite"))
+        let writer = try NotesStore.open(folder.url("notes.sqlite"))
         var lists = reader.observe().makeAsyncIterator()
         #expect(try await lists.next()?.isEmpty == true)
         try writer.add(title: "From elsewhere")
         #expect(try await lists.next()?.map(\.title) == ["From elsewhere"])
     }
 
-    @Test("a list tells of what arrives from another device")
-    func arrivals() async throws {
+    @Test func `a list tells of what arrives from another device`() async throws {
         let other = try NotesStore.inMemory(seed: 1)
         let store = try NotesStore.inMemory(seed: 2)
         var lists = store.observe().makeAsyncIterator()
@@ -38,8 +36,7 @@ struct MissedNewsTests {
         #expect(try await lists.next()?.map(\.title) == ["From afar"])
     }
 
-    @Test("a list that stays the same says nothing")
-    func unchanged() async throws {
+    @Test func `a list that stays the same says nothing`() async throws {
         let store = try NotesStore.inMemory()
         var query = NoteQuery()
         query.tag = "home"
@@ -50,8 +47,7 @@ struct MissedNewsTests {
         #expect(try await lists.next()?.map(\.title) == ["Home"])
     }
 
-    @Test("a reader whose task is cancelled gets an end")
-    func cancelled() async throws {
+    @Test func `a reader whose task is cancelled gets an end`() async throws {
         let store = try NotesStore.inMemory()
         let reader = Task {
             var count = 0

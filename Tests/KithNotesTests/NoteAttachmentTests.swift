@@ -3,6 +3,7 @@ import GRDB
 import KithNotes
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("An attachment goes astray, or takes its note or the file system with it")
@@ -12,16 +13,15 @@ struct NoteAttachmentTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        notes = try NotesStore.open(folder.file("a/notes.sqlite"), options: .deterministic(seed: 1))
+        notes = try NotesStore.open(folder.url("a/notes.sqlite"), options: .deterministic(seed: 1))
     }
 
     private func file(_ name: String, _ text: String = "content") throws -> URL {
-        try Data(text.utf8).write(to: folder.file(name))
-        return folder.file(name)
+        try Data(text.utf8).write(to: folder.url(name))
+        return folder.url(name)
     }
 
-    @Test("an attachment is listed, found, and gone with its note, which brings it back from the trash")
-    func life() throws {
+    @Test func `an attachment is listed, found, and gone with its note, which brings it back from the trash`() throws {
         let note = try notes.add(title: "Trip")
         let photo = try notes.attach(file("photo.jpg"), to: note.id)
         let ticket = try notes.attach(file("ticket.pdf", "other"), to: note.id, name: "Ticket")
@@ -42,9 +42,8 @@ struct NoteAttachmentTests {
         try notes.close()
     }
 
-    @Test("a note that is deleted while somebody attaches a file to it comes back with the file")
-    func concurrentDeletion() throws {
-        let other = try NotesStore.open(folder.file("b/notes.sqlite"), options: .deterministic(seed: 2))
+    @Test func `a note that is deleted while somebody attaches a file to it comes back with the file`() throws {
+        let other = try NotesStore.open(folder.url("b/notes.sqlite"), options: .deterministic(seed: 2))
         let note = try notes.add(title: "Trip")
         try other.pull(from: notes)
         let photo = try other.attach(file("photo.jpg"), to: note.id)
@@ -62,11 +61,10 @@ struct NoteAttachmentTests {
         try other.close()
     }
 
-    @Test("what is no file, no note, or past a limit is refused, and nothing is attached")
-    func refused() throws {
+    @Test func `what is no file, no note, or past a limit is refused, and nothing is attached`() throws {
         let note = try notes.add(title: "Trip")
         let photo = try file("photo.jpg")
-        #expect(code { try notes.attach(folder.file("none"), to: note.id) } == .notFound)
+        #expect(code { try notes.attach(folder.url("none"), to: note.id) } == .notFound)
         #expect(code { try notes.attach(folder.url, to: note.id) } == .valueRejected)
         #expect(code { try notes.attach(photo, to: UUID()) } == .notFound)
         #expect(code { try notes.attach(photo, to: note.id, name: "") } == .valueRejected)
@@ -85,12 +83,11 @@ struct NoteAttachmentTests {
     }
 
     @Test(
-        "a name from elsewhere stays in the folder where it is saved",
         arguments: [
             ("photo.jpg", "photo.jpg"), ("../../etc/passwd", "passwd"), ("..", "attachment-"), ("/", "attachment-"), ("", "attachment-"),
             (".profile", "profile"), ("C:\\x\\y.txt", "y.txt"), ("a\nb\u{7}c", "abc"), ("été 1.png", "été 1.png"),
         ])
-    func names(name: String, saved: String) throws {
+    func `a name from elsewhere stays in the folder where it is saved`(name: String, saved: String) throws {
         let note = try notes.add(title: "Trip")
         try notes.attach(file("photo.jpg"), to: note.id)
         try notes.store.database.write { try $0.execute(sql: "UPDATE attachment SET name = ?", arguments: [name]) }
@@ -99,8 +96,7 @@ struct NoteAttachmentTests {
         try notes.close()
     }
 
-    @Test("rows that hold anything at all are shown as on their way, or left out")
-    func hostileRows() throws {
+    @Test func `rows that hold anything at all are shown as on their way, or left out`() throws {
         let note = try notes.add(title: "Trip")
         let id = Data(RowBytes.of(note.id))
         try notes.store.database.write { db in

@@ -5,8 +5,7 @@ import Testing
 struct NoteLimitTests {
     private static func text(_ bytes: Int) -> String { String(repeating: "x", count: bytes) }
 
-    @Test("titles, bodies and tags of the largest size are kept whole")
-    func atTheLimit() throws {
+    @Test func `titles, bodies and tags of the largest size are kept whole`() throws {
         let store = try NotesStore.inMemory()
         let tags = NoteTags((0..<NoteLimits.tagsMax).map { "\($0)-" + Self.text(NoteLimits.tagBytesMax - 3) })
         let note = try store.add(
@@ -15,8 +14,7 @@ struct NoteLimitTests {
         #expect(note.tags.count == NoteLimits.tagsMax)
     }
 
-    @Test("one byte, one tag or one character past that is refused, and nothing is written")
-    func pastTheLimit() throws {
+    @Test func `one byte, one tag or one character past that is refused, and nothing is written`() throws {
         let store = try NotesStore.inMemory()
         let note = try store.add(title: "Shopping")
         let attempts: [(inout Note) -> Void] = [
@@ -40,15 +38,13 @@ struct NoteLimitTests {
         #expect(try store.list() == [note])
     }
 
-    @Test("a note of a body alone, or of a title alone, is a note")
-    func halves() throws {
+    @Test func `a note of a body alone, or of a title alone, is a note`() throws {
         let store = try NotesStore.inMemory()
         #expect(try store.add(title: "", body: "x").title.isEmpty)
         #expect(try store.add(title: "x").body.isEmpty)
     }
 
-    @Test("colors have names, in any case, and numbers")
-    func colors() {
+    @Test func `colors have names, in any case, and numbers`() {
         #expect(NoteColor(named: "Yellow") == .yellow)
         #expect(NoteColor(named: "4") == .red)
         #expect(NoteColor(named: "5") == nil)

@@ -1,5 +1,6 @@
 import Foundation
 import KithNotes
+import TestSupport
 import Testing
 
 #if canImport(Darwin)
@@ -12,10 +13,10 @@ import Glibc
 
 @Suite("Who opens notes for long, or hangs, keeps everybody else from theirs")
 struct OpeningTurnTests {
-    @Test("notes open although somebody holds their folder for good", arguments: [0, 0.02, -1, .nan])
-    func held(busyTimeoutSeconds: Double) throws {
+    @Test(arguments: [0, 0.02, -1, .nan])
+    func `notes open although somebody holds their folder for good`(busyTimeoutSeconds: Double) throws {
         let folder = try TemporaryFolder()
-        let file = folder.file("notes.sqlite")
+        let file = folder.url("notes.sqlite")
         let holder = open(file.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY)
         defer { close(holder) }
         try #require(flock(holder, LOCK_EX | LOCK_NB) == 0)

@@ -6,25 +6,23 @@ import Testing
 @Suite("Tags are read as something else than the JSON decoder reads")
 struct PlainTagsTests {
     @Test(
-        "what is told without the decoder is what it says",
         arguments: [
             "[]", "[\"\"]", "[\"a\"]", "[\"a\",\"b\"]", "[\"\",\"\"]", "[\"a,b\",\"[\"]", "[\"a\", \"b\"]", "[\"a\"\"b\"]", "[\"a\",]",
             "[,\"a\"]",
             "[\"a\",\"b]", "[\"]", "[\"", "\"a\"", "[\"a\"],[\"b\"]", "[\"a\\\"b\"]", "[\"\\u0041\"]", "[\"é\"]", "[\"a\n\"]", "[1,\"a\"]",
             "[\"a\",1]", "[a]", "", "[", "]", "{\"a\":\"b\"}", "[[\"a\"]]", "[\"a\",[\"b\"]]", "\"", "[\"a\"]\"b\"",
         ])
-    func plain(json: String) {
+    func `what is told without the decoder is what it says`(json: String) {
         guard let elements = NoteTags.plainElements(of: json) else { return }
         #expect((try? JSONDecoder().decode([String].self, from: Data(json.utf8))) == elements)
     }
 
-    @Test("the tags that people have are told without the decoder", arguments: ["[]", "[\"a\"]", "[\"home\",\"to-do\",\"2026\"]"])
-    func usual(json: String) {
+    @Test(arguments: ["[]", "[\"a\"]", "[\"home\",\"to-do\",\"2026\"]"])
+    func `the tags that people have are told without the decoder`(json: String) {
         #expect(NoteTags.plainElements(of: json) != nil)
     }
 
-    @Test("a list without bodies has all else")
-    func withoutBodies() throws {
+    @Test func `a list without bodies has all else`() throws {
         let store = try NotesStore.inMemory()
         try store.add(title: "Shopping", body: "Bread", tags: ["home"])
         var query = NoteQuery(searching: "bread")

@@ -5,8 +5,7 @@ import Testing
 
 @Suite("A deleted note is shown wrongly in the trash")
 struct TrashedNoteTests {
-    @Test("each machine tells its own deletions from those of others")
-    func whereItWasDeleted() throws {
+    @Test func `each machine tells its own deletions from those of others`() throws {
         let first = try NotesStore.inMemory()
         let second = try NotesStore.inMemory(seed: 2)
         let note = try first.add(title: "One", body: "text", color: .blue, tags: ["a"])
@@ -22,8 +21,7 @@ struct TrashedNoteTests {
         #expect(code { try first.restore(note.id) } == .notFound)
     }
 
-    @Test("a note that another program filled with anything can be listed and restored")
-    func strangeValues() throws {
+    @Test func `a note that another program filled with anything can be listed and restored`() throws {
         let store = try NotesStore.inMemory()
         let note = try store.add(title: "One")
         try store.overwrite(note.id, "body", "\u{1B}[2J\u{0}")

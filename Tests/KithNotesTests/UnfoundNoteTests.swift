@@ -13,19 +13,17 @@ struct UnfoundNoteTests {
     }
 
     @Test(
-        "searching sees neither case nor accents, and looks at titles, bodies and tags",
         arguments: [
             ("kaffee", ["Einkauf"]), ("BROTCHEN", ["Einkauf"]), ("resume", ["Résumé"]), ("RÉSUMÉ", ["Résumé"]),
             ("ZUHAUSE", ["Einkauf", "Résumé"]), ("東京", ["日本"]), ("tee", []), ("100%", ["Résumé"]), ("e_n", ["Résumé"]), ("%", ["Résumé"]),
             ("brötchen kaffee", ["Einkauf"]), ("brötchen tee", []), ("", ["Einkauf", "Résumé", "日本"]),
         ])
-    func search(text: String, titles: [String]) throws {
+    func `searching sees neither case nor accents, and looks at titles, bodies and tags`(text: String, titles: [String]) throws {
         let found = try Self.library().list(NoteQuery(searching: text))
         #expect(found.map(\.title).sorted() == titles.sorted())
     }
 
-    @Test("a tag is matched as a whole")
-    func tag() throws {
+    @Test func `a tag is matched as a whole`() throws {
         let store = try Self.library()
         var query = NoteQuery()
         query.tag = "zuhause"
@@ -39,8 +37,7 @@ struct UnfoundNoteTests {
         #expect(try store.list(query).isEmpty)
     }
 
-    @Test("notes come in the order that was asked for")
-    func order() throws {
+    @Test func `notes come in the order that was asked for`() throws {
         let store = try NotesStore.inMemory()
         let first = try store.add(title: "banana")
         try store.add(title: "Ähre")
@@ -58,8 +55,7 @@ struct UnfoundNoteTests {
         #expect(try store.list(query).isEmpty)
     }
 
-    @Test("a note that arrives from another device is found")
-    func arrived() throws {
+    @Test func `a note that arrives from another device is found`() throws {
         let other = try Self.library()
         let store = try NotesStore.inMemory(seed: 2)
         try store.pull(from: other)

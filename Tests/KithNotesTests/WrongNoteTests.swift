@@ -1,11 +1,11 @@
 import Foundation
 import KithNotes
+import TestSupport
 import Testing
 
 @Suite("The wrong note is taken")
 struct WrongNoteTests {
-    @Test("a note is found by its whole id, by either end of it, and by its title")
-    func references() throws {
+    @Test func `a note is found by its whole id, by either end of it, and by its title`() throws {
         let store = try NotesStore.inMemory()
         let note = try store.add(title: "Shopping")
         for number in 1...20 { try store.add(title: "Other \(number)") }
@@ -17,8 +17,7 @@ struct WrongNoteTests {
         }
     }
 
-    @Test("parts of an id that several notes share name none of them")
-    func sharedPrefix() throws {
+    @Test func `parts of an id that several notes share name none of them`() throws {
         let store = try NotesStore.inMemory()
         let first = try store.add(title: "One")
         try store.add(title: "Two")
@@ -29,16 +28,14 @@ struct WrongNoteTests {
         #expect(error?.message.contains("One") == true)
     }
 
-    @Test("a title that several notes share names none of them")
-    func sharedTitle() throws {
+    @Test func `a title that several notes share names none of them`() throws {
         let store = try NotesStore.inMemory()
         try store.add(title: "Shopping")
         try store.add(title: "Shopping")
         #expect(code { _ = try store.find("Shopping") } == .ambiguous)
     }
 
-    @Test("a title that looks like the end of another note's id names neither")
-    func titleLikeID() throws {
+    @Test func `a title that looks like the end of another note's id names neither`() throws {
         let store = try NotesStore.inMemory()
         let note = try store.add(title: "One")
         try store.add(title: note.shortID)
@@ -46,17 +43,14 @@ struct WrongNoteTests {
         #expect(try store.find(note.id.uuidString) == note)
     }
 
-    @Test(
-        "what names no note is not found",
-        arguments: ["", "Shop", "abc", "%", "_", "--", "0000", "\u{0}", String(repeating: "f", count: 100_000)])
-    func unknown(reference: String) throws {
+    @Test(arguments: ["", "Shop", "abc", "%", "_", "--", "0000", "\u{0}", String(repeating: "f", count: 100_000)])
+    func `what names no note is not found`(reference: String) throws {
         let store = try NotesStore.inMemory()
         try store.add(title: "Shopping")
         #expect(code { _ = try store.find(reference) } == .notFound)
     }
 
-    @Test("a title is found whatever its case and accents, unless another has it exactly or several could be meant")
-    func foldedTitles() throws {
+    @Test func `a title is found whatever its case and accents, unless another has it exactly or several could be meant`() throws {
         let store = try NotesStore.inMemory()
         let cafe = try store.add(title: "Café")
         for reference in ["Café", "café", "CAFE", "cafe"] { #expect(try store.find(reference) == cafe) }
@@ -66,10 +60,8 @@ struct WrongNoteTests {
         #expect(code { _ = try store.find("CAFE") } == .ambiguous)
     }
 
-    @Test(
-        "a slip of the hand is answered with what may have been meant",
-        arguments: ["Shoping", "shopping list", "Shpoping", "opping", "Shoppign"])
-    func suggestions(reference: String) throws {
+    @Test(arguments: ["Shoping", "shopping list", "Shpoping", "opping", "Shoppign"])
+    func `a slip of the hand is answered with what may have been meant`(reference: String) throws {
         let store = try NotesStore.inMemory()
         for title in ["Shopping", "Holidays", "Bread", "Shopping lists"] { try store.add(title: title) }
         let error = #expect(throws: NotesError.self) { try store.find(reference) }
@@ -80,8 +72,7 @@ struct WrongNoteTests {
         #expect(none?.message.contains("Name one by its title or its id.") == true)
     }
 
-    @Test("fewer digits than four are no part of an id")
-    func shortPart() throws {
+    @Test func `fewer digits than four are no part of an id`() throws {
         let store = try NotesStore.inMemory()
         let note = try store.add(title: "Shopping")
         let id = note.id.uuidString
@@ -89,8 +80,7 @@ struct WrongNoteTests {
         #expect(code { _ = try store.find(String(id.suffix(NotesStore.idDigitsMin - 1))) } == .notFound)
     }
 
-    @Test("an id is a version-7 UUID that begins with the time")
-    func version7() throws {
+    @Test func `an id is a version-7 UUID that begins with the time`() throws {
         var generator = SplitMix64(seed: 7)
         for milliseconds: Int64 in [0, 1, 1_767_225_600_000, (1 << 48) - 1] {
             let id = UUID.version7(milliseconds: milliseconds, using: &generator)
@@ -105,8 +95,7 @@ struct WrongNoteTests {
         #expect(future.hasPrefix("FFFFFFFF-FFFF-7"))
     }
 
-    @Test("ids of one millisecond differ")
-    func distinct() {
+    @Test func `ids of one millisecond differ`() {
         var generator = SplitMix64(seed: 7)
         let ids = (0..<10_000).map { _ in UUID.version7(milliseconds: 5, using: &generator) }
         #expect(Set(ids).count == ids.count)

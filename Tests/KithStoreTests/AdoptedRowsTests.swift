@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("Rows that were there before are lost, doubled or taken for edits")
@@ -46,8 +47,7 @@ struct AdoptedRowsTests {
         return values + (others.isEmpty ? "" : " or " + others.sorted().joined(separator: ", "))
     }
 
-    @Test("tables that are adopted together are one commit, which the next write does not take again")
-    func oneCommit() throws {
+    @Test func `tables that are adopted together are one commit, which the next write does not take again`() throws {
         let tables = [TrackedTable("p"), TrackedTable("c")]
         let store = try TestStore(
             sql: """
@@ -71,15 +71,13 @@ struct AdoptedRowsTests {
         try store.expectSound()
     }
 
-    @Test("what several devices hold alike is one state: nothing is doubled, and nothing is an alternative to itself")
-    func equal() throws {
+    @Test func `what several devices hold alike is one state: nothing is doubled, and nothing is an alternative to itself`() throws {
         let (a, b, c) = (try Self.holding(1), try Self.holding(2), try Self.holding(3))
         try Self.meet(a, b, c)
         for store in [a, b, c] { #expect(try Self.shown(store) == #"milk ["a","b"] 10 Same text."#) }
     }
 
-    @Test("edits on both sides of rows that were equal merge as if the rows had always been one")
-    func editedApart() throws {
+    @Test func `edits on both sides of rows that were equal merge as if the rows had always been one`() throws {
         let (a, b) = (try Self.holding(1), try Self.holding(2))
         try a.execute("UPDATE note SET title = 'bread', tags = '[\"b\"]', views = views + 3, body = 'Same text. And more.'")
         try b.execute("UPDATE note SET views = views + 2, body = 'The same text.'")
@@ -87,8 +85,7 @@ struct AdoptedRowsTests {
         for store in [a, b] { #expect(try Self.shown(store) == #"bread ["b"] 15 The same text. And more."#) }
     }
 
-    @Test("of different values the earliest is shown, the others are alternatives until somebody chooses")
-    func different() throws {
+    @Test func `of different values the earliest is shown, the others are alternatives until somebody chooses`() throws {
         let a = try Self.holding()
         let b = try Self.holding(2, title: "salt", tags: "[\"c\"]", views: 12, body: "Another text.")
         try Self.meet(a, b)
@@ -111,8 +108,7 @@ struct AdoptedRowsTests {
         #expect(try c.store.alternatives(table: "note", id: rowID(1)).isEmpty)
     }
 
-    @Test("a text that is edited wins over one that was only found, which stays as a version")
-    func editedText() throws {
+    @Test func `a text that is edited wins over one that was only found, which stays as a version`() throws {
         let a = try Self.holding()
         let b = try Self.holding(2, body: "Another text.")
         try b.execute("UPDATE note SET body = body || ' Edited.'")
@@ -126,8 +122,7 @@ struct AdoptedRowsTests {
         #expect(revisions.allSatisfy { $0.stamp.dot.replica != .nobody })
     }
 
-    @Test("a backup of rows that have changed since brings nothing back: no title, no tag, no count, no deleted row")
-    func backup() throws {
+    @Test func `a backup of rows that have changed since brings nothing back: no title, no tag, no count, no deleted row`() throws {
         let a = try TestStore(sql: Self.sql, tables: [Self.notes])
         for number: UInt64 in 1...2 {
             try a.execute("INSERT INTO note VALUES (?, 'milk', 1, '[\"a\",\"b\"]', 3, 'Text.')", [key(number)])
@@ -150,8 +145,7 @@ struct AdoptedRowsTests {
         #expect(try b.store.trash().map { $0.id } == [rowID(2)])
     }
 
-    @Test("rows that peers have sent before the app had the table are adopted beside what was sent")
-    func knownBefore() throws {
+    @Test func `rows that peers have sent before the app had the table are adopted beside what was sent`() throws {
         let a = try Self.holding(title: "bread")
         try a.execute("UPDATE note SET title = 'bread and butter', body = 'Edited here.'")
         let folder = try TemporaryFolder()
@@ -165,8 +159,7 @@ struct AdoptedRowsTests {
         #expect(try Self.shown(a) == Self.shown(b))
     }
 
-    @Test("an adoption that is interrupted adopts nothing, and the next one all")
-    func interrupted() throws {
+    @Test func `an adoption that is interrupted adopts nothing, and the next one all`() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("notes.sqlite")
         let database = try DatabaseQueue(path: path)

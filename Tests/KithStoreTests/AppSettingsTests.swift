@@ -4,6 +4,7 @@ import GRDBSQLite
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("Kith changes what the app has set")
@@ -51,8 +52,8 @@ struct AppSettingsTests {
     private static let sql =
         TestStore.noteSQL + "; CREATE TABLE comment (id BLOB PRIMARY KEY NOT NULL, note BLOB REFERENCES note (id) ON DELETE CASCADE)"
 
-    @Test("pragmas and limits of the connection stay as they are", arguments: Backend.allCases, [true, false])
-    func settings(backend: Backend, isUnusual: Bool) throws {
+    @Test(arguments: Backend.allCases, [true, false])
+    func `pragmas and limits of the connection stay as they are`(backend: Backend, isUnusual: Bool) throws {
         let folder = try TemporaryFolder()
         let peer = try TestStore(sql: Self.sql, tables: [TestStore.note, TrackedTable("comment")])
         try peer.database.write { db in
@@ -81,8 +82,7 @@ struct AppSettingsTests {
         }
     }
 
-    @Test("the app's own wish for checkpoints holds while a store is open")
-    func checkpoints() throws {
+    @Test func `the app's own wish for checkpoints holds while a store is open`() throws {
         func logPages(_ pragma: String) throws -> Int {
             let folder = try TemporaryFolder()
             let database = try DatabasePool(path: folder.file("app.sqlite"))
@@ -102,8 +102,7 @@ struct AppSettingsTests {
         #expect(try logPages("PRAGMA wal_autocheckpoint = 10") > 3_000_000)
     }
 
-    @Test("a table that does not synchronise may hold longer rows than one that does")
-    func longRows() throws {
+    @Test func `a table that does not synchronise may hold longer rows than one that does`() throws {
         let notes = try TestStore(sql: TestStore.noteSQL + "; CREATE TABLE local (data BLOB)")
         try notes.execute("INSERT INTO local VALUES (zeroblob(?))", [TrackedTable.rowBytesMax + 10])
         for sql in ["INSERT INTO note (id, title) VALUES (x'0190', zeroblob(:n))", "UPDATE note SET title = zeroblob(:n)"] {

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("The app's own rules act twice on one change")
 struct AppliedTriggerTests {
-    @Test("what a trigger writes to tracked tables happens once, where the change was made; its other effects happen everywhere")
-    func triggers() throws {
+    @Test
+    func `what a trigger writes to tracked tables happens once, where the change was made; its other effects happen everywhere`() throws {
         let sql =
             TestStore.noteSQL + """
                 ; CREATE TABLE log (line TEXT);
@@ -41,8 +41,7 @@ struct AppliedTriggerTests {
         CREATE TABLE comment (id BLOB PRIMARY KEY NOT NULL, note BLOB REFERENCES note (id) ON DELETE CASCADE)
         """
 
-    @Test("a child that arrives before its parent, and a parent deleted with its children, are applied as they come")
-    func foreignKeys() throws {
+    @Test func `a child that arrives before its parent, and a parent deleted with its children, are applied as they come`() throws {
         let tables = [TrackedTable("note"), TrackedTable("comment")]
         let (first, second) = (try TestStore(sql: Self.families, tables: tables), try TestStore(.pool, sql: Self.families, tables: tables))
         try first.database.write { db in

@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("Content that the disk has changed is used, sent or called present")
 struct AttachmentDamageTests {
-    @Test("content that the disk has changed is never sent, set aside, and fetched again")
-    func damaged() throws {
+    @Test func `content that the disk has changed is never sent, set aside, and fetched again`() throws {
         let content = AttachmentTests.content(600_000)
         let (sender, receiver) = (try AttachmentTests.store(), try AttachmentTests.store())
         let id = try sender.store.attach(content)
@@ -43,8 +43,8 @@ struct AttachmentDamageTests {
         try Data(bytes).write(to: file.url)
     }
 
-    @Test("a single changed bit is found by whoever is to use the content, and it is asked for again", arguments: [10, 600_000])
-    func changedBit(count: Int) throws {
+    @Test(arguments: [10, 600_000])
+    func `a single changed bit is found by whoever is to use the content, and it is asked for again`(count: Int) throws {
         var options = TestStore.options()
         options.attachmentBytesFetched = 0
         let folder = try TemporaryFolder()
@@ -77,8 +77,7 @@ struct AttachmentDamageTests {
         store.close()
     }
 
-    @Test("content that was cut off is not called present, and attaching it again mends it")
-    func cutOff() throws {
+    @Test func `content that was cut off is not called present, and attaching it again mends it`() throws {
         let notes = try AttachmentTests.store()
         let content = AttachmentTests.content(600_000)
         let id = try notes.store.attach(content)

@@ -4,6 +4,7 @@ import KithCausality
 import KithStore
 import KithSync
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("The bytes of an attachment are lost, wrong, doubled, or kept for ever")
@@ -62,8 +63,7 @@ struct AttachmentTests {
 
     // MARK: Names
 
-    @Test("ids are what the document says, whatever the size")
-    func vectors() throws {
+    @Test func `ids are what the document says, whatever the size`() throws {
         let notes = try Self.store()
         // SHA-256 of "kith attachment 1\n", the size as eight bytes, and the SHA-256 of each 256 KiB: made with Python's hashlib.
         let vectors: [(count: Int, id: String)] = [
@@ -79,8 +79,7 @@ struct AttachmentTests {
         }
     }
 
-    @Test("attached content is there, equal content once, for its owner's eyes alone")
-    func attach() throws {
+    @Test func `attached content is there, equal content once, for its owner's eyes alone`() throws {
         let notes = try Self.store()
         let content = Self.content(600_000)
         let id = try notes.store.attach(content)
@@ -96,8 +95,7 @@ struct AttachmentTests {
         try notes.expectSound()
     }
 
-    @Test("what is no regular file, or too large, is refused")
-    func refused() throws {
+    @Test func `what is no regular file, or too large, is refused`() throws {
         let notes = try Self.store()
         #expect(throws: StoreError.self) { try notes.store.attach(contentsOf: URL(filePath: notes.folder.path)) }
         let missing = #expect(throws: StoreError.self) { try notes.store.attach(contentsOf: URL(filePath: notes.folder.file("none"))) }
@@ -111,8 +109,7 @@ struct AttachmentTests {
         #expect(throws: StoreError.self) { try TestStore(.queue, sql: Self.sql, tables: [TrackedTable("photo", attachments: ["none"])]) }
     }
 
-    @Test("a file that is too large, or for which there is no room, is refused before a byte is copied")
-    func noRoom() throws {
+    @Test func `a file that is too large, or for which there is no room, is refused before a byte is copied`() throws {
         let written = Mutex(0)
         let room = Mutex<Int64?>(nil)
         var options = TestStore.options()
@@ -144,8 +141,8 @@ struct AttachmentTests {
 
     // MARK: On their way
 
-    @Test("a transfer goes on at every chunk, in a store that was opened anew, from another sender", arguments: 0...5)
-    func resumes(chunks: Int) throws {
+    @Test(arguments: 0...5)
+    func `a transfer goes on at every chunk, in a store that was opened anew, from another sender`(chunks: Int) throws {
         let content = Self.content(4 * AttachmentLimits.chunkBytes + 77)
         let (one, other, receiver) = (try Self.store(), try Self.store(), try Self.store())
         let id = try one.store.attach(content)
@@ -163,8 +160,8 @@ struct AttachmentTests {
         again.close()
     }
 
-    @Test("what a loss of power made of a part is found out, and fetched again", arguments: [0, 1, 300_000, 524_288, 600_000])
-    func tornPart(size: Int) throws {
+    @Test(arguments: [0, 1, 300_000, 524_288, 600_000])
+    func `what a loss of power made of a part is found out, and fetched again`(size: Int) throws {
         let content = Self.content(1_000_000)
         let (sender, receiver) = (try Self.store(), try Self.store())
         let id = try sender.store.attach(content)
@@ -178,8 +175,7 @@ struct AttachmentTests {
         #expect(try Self.bytes(receiver.store, id) == content)
     }
 
-    @Test("a wrong outline or chunk is refused and changes nothing")
-    func hostile() throws {
+    @Test func `a wrong outline or chunk is refused and changes nothing`() throws {
         let content = Self.content(700_000)
         let (sender, receiver) = (try Self.store(), try Self.store())
         let id = try sender.store.attach(content)
@@ -203,8 +199,7 @@ struct AttachmentTests {
         #expect(try Self.bytes(receiver.store, id) == content)
     }
 
-    @Test("on a full disk nothing is lost, and it goes on when there is room")
-    func fullDisk() throws {
+    @Test func `on a full disk nothing is lost, and it goes on when there is room`() throws {
         let room = Mutex(Int.max)
         var options = TestStore.options()
         options.writeFile = { descriptor, bytes in
@@ -249,8 +244,7 @@ struct AttachmentTests {
 
     // MARK: What is wanted
 
-    @Test("what rows show is wanted, up to the size that is fetched unasked, and beyond it when somebody asks")
-    func wanted() throws {
+    @Test func `what rows show is wanted, up to the size that is fetched unasked, and beyond it when somebody asks`() throws {
         let folder = try TemporaryFolder()
         let database = try DatabaseQueue(path: folder.file("w.sqlite"))
         try database.write { try $0.execute(sql: Self.sql) }
@@ -293,8 +287,7 @@ struct AttachmentTests {
 
     // MARK: Garbage
 
-    @Test("bytes go when nothing has referred to them for the time of grace, and not before")
-    func garbage() throws {
+    @Test func `bytes go when nothing has referred to them for the time of grace, and not before`() throws {
         let clock = Mutex<Int64>(1_700_000_000_000)
         var options = TestStore.options()
         options.clock = { HybridTimestamp(milliseconds: clock.withLock { $0 }) }
@@ -357,8 +350,7 @@ struct AttachmentTests {
         store.close()
     }
 
-    @Test("a process that does not know the column, or not the table, keeps the bytes all the same")
-    func otherSchema() throws {
+    @Test func `a process that does not know the column, or not the table, keeps the bytes all the same`() throws {
         let notes = try Self.store()
         let (a, b) = (try notes.store.attach([1]), try notes.store.attach([2]))
         try notes.execute("INSERT INTO photo VALUES (?, ?)", [key(1), a.description])

@@ -4,6 +4,7 @@ import KithCausality
 import KithStore
 import KithSync
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("The clocks of inserted rows are stored later than the rows")
@@ -24,8 +25,7 @@ struct BulkInsertTests {
         }
     }
 
-    @Test("a bulk insert leaves runs, and whoever reads rows expands them", arguments: Backend.allCases)
-    func expansion(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `a bulk insert leaves runs, and whoever reads rows expands them`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.database.write { try Self.insert(1...5_000, $0) }
         #expect(try Self.runs(notes) == 21)
@@ -39,8 +39,7 @@ struct BulkInsertTests {
         #expect(try other.store.digest() == notes.store.digest())
     }
 
-    @Test("a few rows, and rows that do not follow each other, are stored at once")
-    func direct() throws {
+    @Test func `a few rows, and rows that do not follow each other, are stored at once`() throws {
         let notes = try TestStore()
         try notes.database.write { try Self.insert(1...15, $0) }
         try notes.database.write { db in
@@ -55,8 +54,8 @@ struct BulkInsertTests {
         try notes.expectSound()
     }
 
-    @Test("an update or deletion expands the run that the row is in, no other", arguments: Backend.allCases)
-    func touch(backend: Backend) throws {
+    @Test(arguments: Backend.allCases)
+    func `an update or deletion expands the run that the row is in, no other`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.database.write { try Self.insert(1...720, $0) }
         #expect(try Self.runs(notes) == 3)
@@ -71,8 +70,7 @@ struct BulkInsertTests {
         try notes.expectSound()
     }
 
-    @Test("rows are written again in the transaction that inserts them", arguments: Backend.allCases)
-    func sameTransaction(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `rows are written again in the transaction that inserts them`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.database.write { db in
             try Self.insert(1...300, db)
@@ -86,8 +84,7 @@ struct BulkInsertTests {
         try notes.expectSound()
     }
 
-    @Test("last_insert_rowid() and changes() tell of the app's rows", arguments: Backend.allCases)
-    func lastRowID(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `last_insert_rowid() and changes() tell of the app's rows`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.database.writeWithoutTransaction { db in
             try db.execute(sql: "INSERT INTO note (rowid, id) VALUES (77, ?)", arguments: [key(1)])
@@ -104,8 +101,7 @@ struct BulkInsertTests {
         }
     }
 
-    @Test("VACUUM renumbers rows that are still in runs", arguments: [false, true])
-    func vacuum(isDeletion: Bool) throws {
+    @Test(arguments: [false, true]) func `VACUUM renumbers rows that are still in runs`(isDeletion: Bool) throws {
         let notes = try TestStore(.pool)
         try notes.database.write { try Self.insert(1...500, $0) }
         try notes.database.writeWithoutTransaction { db in
@@ -124,8 +120,7 @@ struct BulkInsertTests {
         try notes.expectSound()
     }
 
-    @Test("a store that is opened again knows the rows that are in runs")
-    func reopening() throws {
+    @Test func `a store that is opened again knows the rows that are in runs`() throws {
         let notes = try TestStore(.pool)
         try notes.database.write { try Self.insert(1...400, $0) }
         notes.store.close()
@@ -135,8 +130,7 @@ struct BulkInsertTests {
         try again.expectSound()
     }
 
-    @Test("a transaction whose clocks cannot be stored is not committed")
-    func failure() throws {
+    @Test func `a transaction whose clocks cannot be stored is not committed`() throws {
         let notes = try TestStore()
         try notes.database.write { try Self.insert(1...3, $0) }
         // Another row's clocks stand where the new ones belong.
@@ -151,8 +145,7 @@ struct BulkInsertTests {
         try notes.expectSound()
     }
 
-    @Test("a transaction that cannot be committed says why")
-    func failureMessage() throws {
+    @Test func `a transaction that cannot be committed says why`() throws {
         let notes = try TestStore()
         try notes.database.writeWithoutTransaction { db in
             try db.execute(sql: "BEGIN")
@@ -166,8 +159,8 @@ struct BulkInsertTests {
         try notes.expectSound()
     }
 
-    @Test("a statement that inserts very many rows stores clocks in its midst, and takes them back if it fails", arguments: [false, true])
-    func longStatement(fails: Bool) throws {
+    @Test(arguments: [false, true])
+    func `a statement that inserts very many rows stores clocks in its midst, and takes them back if it fails`(fails: Bool) throws {
         let notes = try TestStore()
         let insert = """
             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
@@ -209,9 +202,9 @@ struct BulkInsertTests {
     }
 
     @Test(
-        "somebody who inserts without a pause keeps nobody from reading or writing", .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(1)),
         arguments: [(.queue, 100), (.pool, 100), (.memory, 2_100)] as [(Backend, UInt64)])
-    func starvation(backend: Backend, rows: UInt64) throws {
+    func `somebody who inserts without a pause keeps nobody from reading or writing`(backend: Backend, rows: UInt64) throws {
         let notes = try TestStore(backend)
         let importer = Importer(rows: rows)
         notes.database.add(transactionObserver: importer)
@@ -230,8 +223,8 @@ struct BulkInsertTests {
         "replica = -1", "sequence = 1000",
     ]
 
-    @Test("a damaged run costs its rows their clocks, and opening the store gives them new ones", arguments: damages)
-    func damagedRun(damage: String) throws {
+    @Test(arguments: damages)
+    func `a damaged run costs its rows their clocks, and opening the store gives them new ones`(damage: String) throws {
         let notes = try TestStore(.queue)
         try notes.database.write { try Self.insert(1...720, $0) }
         try notes.execute("UPDATE kith_run SET \(damage) WHERE number = 2")
@@ -241,8 +234,7 @@ struct BulkInsertTests {
         try damaged.expectSound()
     }
 
-    @Test("a run that is damaged while the store is open is told by verify and mended by the next opening")
-    func damagedWhileOpen() throws {
+    @Test func `a run that is damaged while the store is open is told by verify and mended by the next opening`() throws {
         let notes = try TestStore(.queue)
         try notes.database.write { try Self.insert(1...720, $0) }
         try notes.execute("UPDATE kith_run SET count = 9 WHERE number = 2")
@@ -255,8 +247,7 @@ struct BulkInsertTests {
         #expect(try Self.sequences(again) == [1: 720 - 240, 2: 240, 3: 240])
     }
 
-    @Test("clocks of a row that is gone give way to those of a run, clocks of the row itself stay")
-    func conflictingClocks() throws {
+    @Test func `clocks of a row that is gone give way to those of a run, clocks of the row itself stay`() throws {
         let notes = try TestStore()
         try notes.database.write { try Self.insert(1...20, $0) }
         let clocks = "SELECT ?, ?, replica, 1, timestamp, 4, NULL, NULL FROM kith_run"
@@ -267,8 +258,7 @@ struct BulkInsertTests {
     }
 
     /// Bulk inserts between savepoints, updates, deletions and statements that fail, at random.
-    @Test("savepoints take back what they take back from the table", arguments: 1...12 as ClosedRange<UInt64>)
-    func savepoints(seed: UInt64) throws {
+    @Test(arguments: 1...12 as ClosedRange<UInt64>) func `savepoints take back what they take back from the table`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let notes = try TestStore(Backend.allCases[Int(seed % 3)])
         var next: UInt64 = 1

@@ -7,8 +7,7 @@ import Testing
 
 @Suite("A write goes unseen")
 struct CaptureTests {
-    @Test("an insertion stamps every column with one commit", arguments: Backend.allCases)
-    func insert(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `an insertion stamps every column with one commit`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.execute("INSERT INTO note (id, title) VALUES (?, 'one')", [key(1)])
         let state = try #require(try notes.state(rowID(1)))
@@ -16,8 +15,7 @@ struct CaptureTests {
         try notes.expectSound()
     }
 
-    @Test("an update stamps the columns that changed and no others", arguments: Backend.allCases)
-    func update(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `an update stamps the columns that changed and no others`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.execute("INSERT INTO note (id, title, color) VALUES (?, 'one', 1)", [key(1)])
         try notes.execute("UPDATE note SET title = 'two', color = 1")
@@ -27,8 +25,7 @@ struct CaptureTests {
         try notes.expectSound()
     }
 
-    @Test("a save that changes nothing makes no commit", arguments: Backend.allCases)
-    func idleSave(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `a save that changes nothing makes no commit`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.execute("INSERT INTO note (id, title) VALUES (?, 'one')", [key(1)])
         try notes.execute("UPDATE note SET title = title, tags = tags, views = views")
@@ -38,8 +35,7 @@ struct CaptureTests {
         try notes.expectSound()
     }
 
-    @Test("values that compare equal in SQL but are not the same are a change")
-    func exactChange() throws {
+    @Test func `values that compare equal in SQL but are not the same are a change`() throws {
         let notes = try TestStore(
             sql: "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, a, b TEXT COLLATE NOCASE)", tables: [TrackedTable("note")])
         try notes.execute("INSERT INTO note VALUES (?, 1, 'x')", [key(1)])
@@ -51,8 +47,7 @@ struct CaptureTests {
         #expect(register.shown?.value == .real(1.0))
     }
 
-    @Test("a deletion leaves a tombstone that has seen the row", arguments: Backend.allCases)
-    func delete(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `a deletion leaves a tombstone that has seen the row`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.execute("INSERT INTO note (id, title) VALUES (?, 'one')", [key(1)])
         try notes.execute("DELETE FROM note")
@@ -64,8 +59,7 @@ struct CaptureTests {
         try notes.expectSound()
     }
 
-    @Test("DELETE without WHERE notes every row", arguments: Backend.allCases)
-    func deleteAll(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `DELETE without WHERE notes every row`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.database.write { db in
             for number in 1...50 { try db.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [key(UInt64(number))]) }
@@ -77,8 +71,7 @@ struct CaptureTests {
         try notes.expectSound()
     }
 
-    @Test("statements over many rows share one commit", arguments: Backend.allCases)
-    func manyRows(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `statements over many rows share one commit`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.execute(
             "INSERT INTO note (id, title) VALUES (?, 'a'), (?, 'b'), (?, 'c')", [key(1), key(2), key(3)])
@@ -92,8 +85,7 @@ struct CaptureTests {
         try notes.expectSound()
     }
 
-    @Test("UPSERT that inserts and UPSERT that updates are both seen", arguments: Backend.allCases)
-    func upsert(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `UPSERT that inserts and UPSERT that updates are both seen`(backend: Backend) throws {
         let notes = try TestStore(backend)
         let sql = "INSERT INTO note (id, title) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET title = excluded.title"
         try notes.execute(sql, [key(1), "one"])
@@ -105,8 +97,7 @@ struct CaptureTests {
         try notes.expectSound()
     }
 
-    @Test("REPLACE of a row is an update of what differs, not a deletion", arguments: Backend.allCases)
-    func replace(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `REPLACE of a row is an update of what differs, not a deletion`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.execute("INSERT INTO note (id, title, color, tags, views) VALUES (?, 'one', 1, '[\"a\"]', 5)", [key(1)])
         try notes.execute("REPLACE INTO note (id, title, color, tags, views) VALUES (?, 'two', 1, '[\"a\",\"b\"]', 7)", [key(1)])
@@ -122,16 +113,14 @@ struct CaptureTests {
         try notes.expectSound()
     }
 
-    @Test("INSERT OR REPLACE of a new row is an insertion", arguments: Backend.allCases)
-    func replaceNew(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `INSERT OR REPLACE of a new row is an insertion`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.execute("INSERT OR REPLACE INTO note (id, title) VALUES (?, 'one')", [key(1)])
         #expect(try notes.state(rowID(1))?.sequences("title") == [1])
         try notes.expectSound()
     }
 
-    @Test("a row moved to another rowid keeps its clocks", arguments: Backend.allCases)
-    func rowidUpdate(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `a row moved to another rowid keeps its clocks`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.execute("INSERT INTO note (id, title) VALUES (?, 'a'), (?, 'b')", [key(1), key(2)])
         try notes.execute("UPDATE note SET rowid = rowid + 1000")
@@ -141,8 +130,7 @@ struct CaptureTests {
         try notes.expectSound()
     }
 
-    @Test("a rowid that is not positive is refused and nothing changes", arguments: [-1, 0])
-    func rowidNotPositive(rowid: Int) throws {
+    @Test(arguments: [-1, 0]) func `a rowid that is not positive is refused and nothing changes`(rowid: Int) throws {
         let notes = try TestStore()
         #expect(throws: DatabaseError.self) { try notes.execute("INSERT INTO note (rowid, id) VALUES (?, ?)", [rowid, key(1)]) }
         try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
@@ -151,8 +139,7 @@ struct CaptureTests {
         try notes.expectSound()
     }
 
-    @Test("the id of a row is final")
-    func finalID() throws {
+    @Test func `the id of a row is final`() throws {
         let notes = try TestStore()
         try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
         let error = #expect(throws: DatabaseError.self) { try notes.execute("UPDATE note SET id = ?", [key(2)]) }
@@ -160,23 +147,21 @@ struct CaptureTests {
         try notes.expectSound()
     }
 
-    @Test("an id that is not a UUID is refused", arguments: ["x'00'", "'0123456789abcdef'", "17", "zeroblob(17)", "zeroblob(0)"])
-    func wrongID(value: String) throws {
+    @Test(arguments: ["x'00'", "'0123456789abcdef'", "17", "zeroblob(17)", "zeroblob(0)"])
+    func `an id that is not a UUID is refused`(value: String) throws {
         let notes = try TestStore()
         #expect(throws: DatabaseError.self) { try notes.execute("INSERT INTO note (id) VALUES (\(value))") }
         #expect(try notes.store.vector().isEmpty)
         try notes.expectSound()
     }
 
-    @Test("a set column takes a JSON array only", arguments: ["'x'", "1", "'{}'", "'[1'", "x'5b5d'"])
-    func wrongSet(value: String) throws {
+    @Test(arguments: ["'x'", "1", "'{}'", "'[1'", "x'5b5d'"]) func `a set column takes a JSON array only`(value: String) throws {
         let notes = try TestStore()
         #expect(throws: DatabaseError.self) { try notes.execute("INSERT INTO note (id, tags) VALUES (?, \(value))", [key(1)]) }
         try notes.expectSound()
     }
 
-    @Test("a counter column takes an INTEGER only", arguments: ["'x'", "1.5", "x'01'"])
-    func wrongCounter(value: String) throws {
+    @Test(arguments: ["'x'", "1.5", "x'01'"]) func `a counter column takes an INTEGER only`(value: String) throws {
         let notes = try TestStore()
         #expect(throws: DatabaseError.self) { try notes.execute("INSERT INTO note (id, views) VALUES (?, \(value))", [key(1)]) }
         try notes.expectSound()

@@ -26,8 +26,8 @@ struct CommitSignalTests {
         }
     }
 
-    @Test("a local commit is told before the write returns, a rolled-back or empty one is not", arguments: Backend.allCases)
-    func local(backend: Backend) throws {
+    @Test(arguments: Backend.allCases)
+    func `a local commit is told before the write returns, a rolled-back or empty one is not`(backend: Backend) throws {
         let notes = try TestStore(backend)
         let calls = Calls()
         let observation = notes.store.observeCommits { calls.add() }
@@ -45,8 +45,7 @@ struct CommitSignalTests {
         #expect(calls.total == 1)
     }
 
-    @Test("a commit is told whose last statement failed, or was taken back", arguments: Backend.allCases)
-    func failedAtTheEnd(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `a commit is told whose last statement failed, or was taken back`(backend: Backend) throws {
         let notes = try TestStore(backend, sql: TestStore.noteSQL.replacing("color INTEGER", with: "color INTEGER CHECK (color < 200)"))
         let calls = Calls()
         let observation = notes.store.observeCommits { calls.add() }
@@ -70,8 +69,7 @@ struct CommitSignalTests {
         observation.cancel()
     }
 
-    @Test("an observation that nobody holds has ended")
-    func released() throws {
+    @Test func `an observation that nobody holds has ended`() throws {
         let notes = try TestStore()
         let calls = Calls()
         _ = notes.store.observeCommits { calls.add() }
@@ -79,8 +77,7 @@ struct CommitSignalTests {
         #expect(calls.total == 0)
     }
 
-    @Test("an applied delta is told once, one that brings nothing is not", arguments: Backend.allCases)
-    func applied(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `an applied delta is told once, one that brings nothing is not`(backend: Backend) throws {
         let sender = try TestStore()
         let receiver = try TestStore(backend)
         try sender.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
@@ -93,8 +90,8 @@ struct CommitSignalTests {
         observation.cancel()
     }
 
-    @Test("another process's commit is told, and observations see it", .timeLimit(.minutes(1)), arguments: [Backend.queue, .pool])
-    func foreign(backend: Backend) async throws {
+    @Test(.timeLimit(.minutes(1)), arguments: [Backend.queue, .pool])
+    func `another process's commit is told, and observations see it`(backend: Backend) async throws {
         let mine = try TestStore(backend)
         let other = try TestStore(backend, folder: mine.folder)
         let calls = Calls()
@@ -109,8 +106,7 @@ struct CommitSignalTests {
         observation.cancel()
     }
 
-    @Test("another process's commit is not hidden by a commit of one's own", .timeLimit(.minutes(1)))
-    func interleaved() async throws {
+    @Test(.timeLimit(.minutes(1))) func `another process's commit is not hidden by a commit of one's own`() async throws {
         let mine = try TestStore(.pool)
         let other = try TestStore(.pool, folder: mine.folder)
         let titles = ValueObservation.tracking { try String.fetchAll($0, sql: "SELECT title FROM note ORDER BY title") }
@@ -123,8 +119,7 @@ struct CommitSignalTests {
         #expect(try mine.sequence() == 2)
     }
 
-    @Test("the sequence of commits yields and ends with its reader", .timeLimit(.minutes(1)))
-    func stream() async throws {
+    @Test(.timeLimit(.minutes(1))) func `the sequence of commits yields and ends with its reader`() async throws {
         let notes = try TestStore()
         let commits = notes.store.commits
         try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)])

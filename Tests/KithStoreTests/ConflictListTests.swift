@@ -25,8 +25,8 @@ struct ConflictListTests {
         try second.receive(from: first)
     }
 
-    @Test("every cell with alternatives is listed with all versions, who wrote each, and when", arguments: Backend.allCases)
-    func listed(backend: Backend) throws {
+    @Test(arguments: Backend.allCases)
+    func `every cell with alternatives is listed with all versions, who wrote each, and when`(backend: Backend) throws {
         let (first, second) = try Self.pair(backend)
         #expect(try TestStore().store.conflicts().isEmpty)
         let (mine, theirs) = (try first.store.summary().replica, try second.store.summary().replica)
@@ -49,8 +49,8 @@ struct ConflictListTests {
         try first.expectSound()
     }
 
-    @Test("they are listed within an access, an observation and a transaction that ends them", arguments: Backend.allCases)
-    func withinAccess(backend: Backend) throws {
+    @Test(arguments: Backend.allCases)
+    func `they are listed within an access, an observation and a transaction that ends them`(backend: Backend) throws {
         let (first, second) = try Self.pair(backend)
         #expect(try first.database.read { try first.store.conflicts($0) } == first.store.conflicts())
         try first.database.write { db in
@@ -68,8 +68,7 @@ struct ConflictListTests {
         }
     }
 
-    @Test("a value that several wrote is one version, and what all wrote alike is no conflict")
-    func alike() throws {
+    @Test func `a value that several wrote is one version, and what all wrote alike is no conflict`() throws {
         let (first, second) = try Self.pair()
         try first.execute("UPDATE note SET title = 'same' WHERE id = ?", [key(5)])
         try second.execute("UPDATE note SET title = 'same' WHERE id = ?", [key(5)])
@@ -79,8 +78,7 @@ struct ConflictListTests {
         #expect(try first.store.conflicts().allSatisfy { $0.row == rowID(3) })
     }
 
-    @Test("a deleted row has none; one that a deletion did not see is listed again")
-    func deleted() throws {
+    @Test func `a deleted row has none; one that a deletion did not see is listed again`() throws {
         let (first, second) = try Self.pair()
         try first.execute("DELETE FROM note WHERE id = ?", [key(3)])
         #expect(try first.store.conflicts().isEmpty)
@@ -92,8 +90,8 @@ struct ConflictListTests {
         for store in [first, second] { try store.expectSound() }
     }
 
-    @Test("they are found when the file is opened again, and after VACUUM has moved the rows", arguments: [Backend.queue, .pool])
-    func reopened(backend: Backend) throws {
+    @Test(arguments: [Backend.queue, .pool])
+    func `they are found when the file is opened again, and after VACUUM has moved the rows`(backend: Backend) throws {
         let (first, _) = try Self.pair(backend)
         let before = try first.store.conflicts()
         try first.execute("DELETE FROM note WHERE id < ?", [key(3)])
@@ -105,8 +103,7 @@ struct ConflictListTests {
         try again.expectSound()
     }
 
-    @Test("a device is known under all replicas that it was")
-    func restoredAuthor() throws {
+    @Test func `a device is known under all replicas that it was`() throws {
         let (first, second) = try Self.pair()
         let old = try second.store.summary().replica
         try first.store.setMembers([[7]])

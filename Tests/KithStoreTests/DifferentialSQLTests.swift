@@ -3,12 +3,13 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("A statement does otherwise on a tracked table than on a plain one")
 struct DifferentialSQLTests {
-    /// Seeds of a usual run, with 500 statements each; `KITH_SOAK` asks for all.
-    private static let seeds = ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 1...10 : 1...200
+    /// Seeds of a usual run, with 500 statements each.
+    private static let seeds = 1...Soak.count(10, soaking: 200)
     private static let statementCount = 500
 
     /// What a program can tell of a statement and what it left behind.
@@ -57,8 +58,8 @@ struct DifferentialSQLTests {
         return database
     }
 
-    @Test("rows, results, errors, counts and what triggers saw are the same; the store is sound, and a peer has the same", arguments: seeds)
-    func statements(seed: Int) throws {
+    @Test(arguments: seeds)
+    func `rows, results, errors, counts and what triggers saw are the same; the store is sound, and a peer has the same`(seed: Int) throws {
         let isRecursive = seed.isMultiple(of: 3)
         let (plain, tracked) = (try Self.database(isRecursive), try Self.database(isRecursive))
         let store = try KithStore(tracked, tables: RandomSQL.tracked, options: TestStore.options())

@@ -16,8 +16,7 @@ struct DigestTests {
             """)
     }
 
-    @Test("commits of more rows than one step takes are accounted for step by step, and saves between the steps too")
-    func steps() throws {
+    @Test func `commits of more rows than one step takes are accounted for step by step, and saves between the steps too`() throws {
         let notes = try TestStore()
         let size = 4_500
         try Self.fill(notes, 1...size)
@@ -38,8 +37,7 @@ struct DigestTests {
         #expect(try notes.store.digest()?.rows.count == UInt64(size - size / 5 + 1))
     }
 
-    @Test("rows that were collected, restored or moved by VACUUM do not disturb the digest")
-    func lives() throws {
+    @Test func `rows that were collected, restored or moved by VACUUM do not disturb the digest`() throws {
         let (first, second) = (try TestStore(.queue), try TestStore(.queue))
         try Self.fill(first, 1...50)
         try second.receive(from: first)
@@ -64,8 +62,7 @@ struct DigestTests {
         #expect(try first.store.digest() == second.store.digest())
     }
 
-    @Test("a column that one store does not know counts there, too")
-    func skew() throws {
+    @Test func `a column that one store does not know counts there, too`() throws {
         let newer = try TestStore(sql: TestStore.noteSQL.replacing("title TEXT,", with: "title TEXT, mood TEXT,"))
         let older = try TestStore()
         try newer.execute("INSERT INTO note (id, title, mood) VALUES (?, 'a', 'good')", [key(1)])
@@ -80,8 +77,7 @@ struct DigestTests {
         #expect(try third.row(rowID(1))?["mood"] == "good")
     }
 
-    @Test("a store in the middle of a catch-up has no digest")
-    func unfinished() throws {
+    @Test func `a store in the middle of a catch-up has no digest`() throws {
         let (first, second) = (try TestStore(), try TestStore())
         try Self.fill(first, 1...10)
         let slice = try first.store.slice(SliceRequest(since: VersionVector()), limits: SliceLimits(rowsMax: 4))
@@ -92,8 +88,7 @@ struct DigestTests {
         #expect(try second.store.digest() == first.store.digest())
     }
 
-    @Test("what was changed behind Kith's back is found by looking again, and named")
-    func tampering() throws {
+    @Test func `what was changed behind Kith's back is found by looking again, and named`() throws {
         let notes = try TestStore()
         try Self.fill(notes, 1...20)
         let before = try notes.store.digest()
@@ -109,8 +104,7 @@ struct DigestTests {
         #expect(try notes.store.advanceDigest().tampered.isEmpty)
     }
 
-    @Test("what was noted once is noticed when it changes, without another machine; what never was is taken as it is")
-    func noted() throws {
+    @Test func `what was noted once is noticed when it changes, without another machine; what never was is taken as it is`() throws {
         let notes = try TestStore()
         try Self.fill(notes, 1...20)
         try VerificationTests.damage(notes, "UPDATE note SET title = 'x' WHERE rowid = 7")
@@ -129,8 +123,7 @@ struct DigestTests {
         #expect(try notes.store.verify().problems.count { $0.contains("behind Kith's back") } == 1)
     }
 
-    @Test("looking again goes round the whole store, and writes nothing where nothing has changed")
-    func patrol() throws {
+    @Test func `looking again goes round the whole store, and writes nothing where nothing has changed`() throws {
         let notes = try TestStore()
         try Self.fill(notes, 1...600)
         _ = try notes.store.digest()

@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("The disk fails and takes more with it than it must")
@@ -35,8 +36,8 @@ struct DiskFaultTests {
         return 400
     }
 
-    @Test("a local transaction on a full disk changes nothing, wherever it fails", arguments: Backend.allCases)
-    func write(backend: Backend) throws {
+    @Test(arguments: Backend.allCases)
+    func `a local transaction on a full disk changes nothing, wherever it fails`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
         let pages = try Self.onEverFullerDisk(notes) {
@@ -53,8 +54,8 @@ struct DiskFaultTests {
         try notes.expectSound()
     }
 
-    @Test("a delta that does not fit changes nothing, and is applied when there is room", arguments: Backend.allCases)
-    func apply(backend: Backend) throws {
+    @Test(arguments: Backend.allCases)
+    func `a delta that does not fit changes nothing, and is applied when there is room`(backend: Backend) throws {
         let sender = try TestStore()
         try sender.database.write { db in
             for number: UInt64 in 1...40 {
@@ -70,8 +71,8 @@ struct DiskFaultTests {
         try notes.expectSound()
     }
 
-    @Test("clocks of a bulk insert that do not fit on the disk are stored when there is room", arguments: [Backend.memory, .pool])
-    func expand(backend: Backend) throws {
+    @Test(arguments: [Backend.memory, .pool])
+    func `clocks of a bulk insert that do not fit on the disk are stored when there is room`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.database.write { db in
             for number: UInt64 in 1...600 { try db.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [key(number)]) }
@@ -83,8 +84,7 @@ struct DiskFaultTests {
         try notes.expectSound()
     }
 
-    @Test("a database that may only be read is refused with a clear error")
-    func readOnly() throws {
+    @Test func `a database that may only be read is refused with a clear error`() throws {
         let notes = try TestStore(.queue)
         notes.store.close()
         try notes.database.close()
@@ -96,8 +96,7 @@ struct DiskFaultTests {
         #expect(error?.message.contains("cannot be written") == true)
     }
 
-    @Test("a file that is not a database is refused and left alone", arguments: [100, 5_000])
-    func notADatabase(byteCount: Int) throws {
+    @Test(arguments: [100, 5_000]) func `a file that is not a database is refused and left alone`(byteCount: Int) throws {
         let folder = try TemporaryFolder()
         let text = Data(String(repeating: "not a database. ", count: byteCount / 16).utf8)
         try text.write(to: URL(fileURLWithPath: folder.file("x")))
@@ -114,8 +113,7 @@ struct DiskFaultTests {
         #expect(FileManager.default.contents(atPath: folder.file("x")) == text)
     }
 
-    @Test("a damaged file gives errors, never a crash", arguments: 0..<4)
-    func damaged(batch: UInt64) throws {
+    @Test(arguments: 0..<4) func `a damaged file gives errors, never a crash`(batch: UInt64) throws {
         let notes = try TestStore(.queue)
         for number: UInt64 in 1...60 {
             try notes.execute("INSERT INTO note (id, title, tags) VALUES (?, 'title', '[\"a\"]')", [key(number)])
@@ -135,7 +133,7 @@ struct DiskFaultTests {
         let sound = try #require(FileManager.default.contents(atPath: notes.path))
         var random = SplitMix64(seed: batch)
         var errors = 0
-        for round in 0..<60 {
+        for round in 0..<Soak.count(12, soaking: 600) {
             var damaged = sound
             for _ in 0...Int.random(in: 0...3, using: &random) {
                 damaged[Int.random(in: 100..<damaged.count, using: &random)] = UInt8.random(in: 0...255, using: &random)

@@ -61,8 +61,8 @@ struct DroppedColumnTests {
         try app.expectSound(location)
     }
 
-    @Test("a store that let go of columns is sound, and nobody is said to have changed its rows", arguments: Way.allCases)
-    func sound(way: Way) throws {
+    @Test(arguments: Way.allCases)
+    func `a store that let go of columns is sound, and nobody is said to have changed its rows`(way: Way) throws {
         let a = try filled(replica: 1)
         #expect(try a.store.digest() != nil)
         try letGo(a, way)
@@ -72,8 +72,7 @@ struct DroppedColumnTests {
         try a.expectSound()
     }
 
-    @Test("a row that is edited after the column was dropped keeps its cells elsewhere", arguments: Way.allCases)
-    func edited(way: Way) throws {
+    @Test(arguments: Way.allCases) func `a row that is edited after the column was dropped keeps its cells elsewhere`(way: Way) throws {
         let (a, b) = (try filled(replica: 1), try empty(replica: 2))
         try b.receive(from: a)
         try letGo(a, way)
@@ -84,8 +83,7 @@ struct DroppedColumnTests {
         try a.expectSound()
     }
 
-    @Test("a row that is edited after the column was dropped and added again keeps its cells elsewhere")
-    func takenBack() throws {
+    @Test func `a row that is edited after the column was dropped and added again keeps its cells elsewhere`() throws {
         let (a, b) = (try filled(replica: 1), try empty(replica: 2))
         try b.receive(from: a)
         try letGo(a)
@@ -97,8 +95,8 @@ struct DroppedColumnTests {
         try expectKept(b, title: "a2", replica: 3)
     }
 
-    @Test("who was filled by one that dropped the column takes it from nobody, whether he knows it or not", arguments: [true, false])
-    func passedOn(isKnown: Bool) throws {
+    @Test(arguments: [true, false])
+    func `who was filled by one that dropped the column takes it from nobody, whether he knows it or not`(isKnown: Bool) throws {
         let (a, b) = (try filled(replica: 1), try empty(replica: 2))
         try b.receive(from: a)
         try letGo(a)
@@ -112,8 +110,8 @@ struct DroppedColumnTests {
         try expectKept(b, title: "d", replica: 5)
     }
 
-    @Test("a listing takes no cells of the column from whoever returns, but the rows that were deleted", arguments: Way.allCases)
-    func listed(way: Way) throws {
+    @Test(arguments: Way.allCases)
+    func `a listing takes no cells of the column from whoever returns, but the rows that were deleted`(way: Way) throws {
         let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, color TEXT)"
         let (a, b, fresh) = (try App(sql, replica: 1), try App(sql, replica: 2), try App(sql, replica: 3))
         try a.execute("INSERT INTO note VALUES (?, 'a', 'red'), (?, 'gone', 'blue')", [key(1), key(2)])
@@ -136,8 +134,7 @@ struct DroppedColumnTests {
         }
     }
 
-    @Test("a listing takes no row of which its sender has no cell left, from those who have them or not")
-    func listedBare() throws {
+    @Test func `a listing takes no row of which its sender has no cell left, from those who have them or not`() throws {
         let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT)"
         let local = [TrackedTable("note", localColumns: ["title"])]
         let (a, b, c) = (try App(sql, replica: 1), try App(sql, replica: 2), try App(sql, replica: 3))
@@ -155,10 +152,8 @@ struct DroppedColumnTests {
         for app in [a, b, c] { try app.expectSound() }
     }
 
-    @Test(
-        "a row that has nothing but the dropped column and a count is not taken for a collected one",
-        arguments: [DeletePolicy.updateWins, .deleteWins])
-    func onlyCounted(policy: DeletePolicy) throws {
+    @Test(arguments: [DeletePolicy.updateWins, .deleteWins])
+    func `a row that has nothing but the dropped column and a count is not taken for a collected one`(policy: DeletePolicy) throws {
         let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, color TEXT, views INTEGER NOT NULL DEFAULT 0)"
         let both = [TrackedTable("note", counters: ["views"], deletePolicy: policy)]
         let (a, b) = (try App(sql, both, replica: 1), try App(sql, both, replica: 2))
@@ -191,8 +186,8 @@ struct DroppedColumnTests {
         }
     }
 
-    @Test("what a newer peer wrote to a column shows when the column comes, also where another one goes", arguments: Replacement.allCases)
-    func replacedColumn(replacement: Replacement) throws {
+    @Test(arguments: Replacement.allCases)
+    func `what a newer peer wrote to a column shows when the column comes, also where another one goes`(replacement: Replacement) throws {
         let old = try App("CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, k TEXT, o TEXT)", replica: 1)
         let newer = try App("CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, k TEXT, a INTEGER NOT NULL DEFAULT 4)", replica: 2)
         try newer.execute("INSERT INTO note VALUES (?, 'k', 7), (?, 'l', 8)", [key(1), key(2)])
@@ -212,8 +207,7 @@ struct DroppedColumnTests {
         for app in [old, newer] { try app.expectSound() }
     }
 
-    @Test("comparing digests gives the cells back to the machine that dropped the column")
-    func compared() throws {
+    @Test func `comparing digests gives the cells back to the machine that dropped the column`() throws {
         let (a, b) = (try filled(replica: 1), try empty(replica: 2))
         try b.receive(from: a)
         #expect(try a.store.digest() == b.store.digest())
@@ -229,8 +223,8 @@ struct DroppedColumnTests {
         }
     }
 
-    @Test("a peer that names more columns than a table can have is refused, and does not keep the app from letting go of one")
-    func tooMany() throws {
+    @Test
+    func `a peer that names more columns than a table can have is refused, and does not keep the app from letting go of one`() throws {
         let app = try filled(replica: 1)
         func slice(_ names: Range<Int>) -> Slice {
             let table = TableSchema(name: Array("note".utf8), columns: [], incomplete: names.map { ColumnKey("\($0)", .register) })
@@ -250,8 +244,7 @@ struct DroppedColumnTests {
         try app.expectSound()
     }
 
-    @Test("a row that an edit of the column has brought back stays", arguments: Way.allCases)
-    func broughtBack(way: Way) throws {
+    @Test(arguments: Way.allCases) func `a row that an edit of the column has brought back stays`(way: Way) throws {
         let (a, b) = (try filled(replica: 1), try empty(replica: 2))
         try b.receive(from: a)
         try a.execute("DELETE FROM note")
@@ -264,8 +257,7 @@ struct DroppedColumnTests {
         try b.expectSound()
     }
 
-    @Test("who deletes a row has seen what was written to the column before", arguments: Way.allCases)
-    func deletedLater(way: Way) throws {
+    @Test(arguments: Way.allCases) func `who deletes a row has seen what was written to the column before`(way: Way) throws {
         let (a, b) = (try filled(replica: 1), try empty(replica: 2))
         try b.receive(from: a)
         try b.execute("UPDATE note SET color = 'blue'")

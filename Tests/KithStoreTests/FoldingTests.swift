@@ -7,8 +7,7 @@ import Testing
 
 @Suite("A cell that many write at once grows without end, or loses what they wrote")
 struct FoldingTests {
-    @Test("twenty concurrent writes leave eight alternatives on every store, and the others in a history")
-    func twenty() throws {
+    @Test func `twenty concurrent writes leave eight alternatives on every store, and the others in a history`() throws {
         let stores = try (1...20).map { try TestStore(replica: ReplicaID(high: 1, low: UInt64($0))) }
         try stores[0].execute("INSERT INTO note (id, title) VALUES (?, 'first')", [key(1)])
         for store in stores.dropFirst() { try store.receive(from: stores[0]) }
@@ -38,8 +37,8 @@ struct FoldingTests {
         for index in stores.indices { #expect(seen.contains(.text("by \(index)"))) }
     }
 
-    @Test("eight alternatives stay as they are, a ninth makes room at the store that shows its own value", arguments: [9, 10])
-    func limit(count: Int) throws {
+    @Test(arguments: [9, 10])
+    func `eight alternatives stay as they are, a ninth makes room at the store that shows its own value`(count: Int) throws {
         let stores = try (1...count).map { try TestStore(replica: ReplicaID(high: 1, low: UInt64($0))) }
         try stores[0].execute("INSERT INTO note (id, title) VALUES (?, 'first')", [key(1)])
         for store in stores.dropFirst() { try store.receive(from: stores[0]) }
@@ -58,8 +57,7 @@ struct FoldingTests {
         #expect(try all.store.digest() == stores[author].store.digest())
     }
 
-    @Test("what was resolved elsewhere or here is listed for a month")
-    func resolved() throws {
+    @Test func `what was resolved elsewhere or here is listed for a month`() throws {
         let (first, second) = (try TestStore(), try TestStore())
         try first.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
         try second.receive(from: first)

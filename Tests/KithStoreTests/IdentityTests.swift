@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("One replica id names two stores")
@@ -65,8 +66,7 @@ struct IdentityTests {
             .write(toFile: path + "-kith", atomically: true, encoding: .utf8)
     }
 
-    @Test("a store that is closed and opened again is the same replica")
-    func reopened() throws {
+    @Test func `a store that is closed and opened again is the same replica`() throws {
         let folder = try TemporaryFolder()
         let first = try Self.visit(folder.file("a"), 1)
         let second = try Self.visit(folder.file("a"), 2)
@@ -75,24 +75,21 @@ struct IdentityTests {
         #expect(try Self.doubt(folder.file("a")) == nil)
     }
 
-    @Test("a clean store may see its machine start again")
-    func cleanRestart() throws {
+    @Test func `a clean store may see its machine start again`() throws {
         let folder = try TemporaryFolder()
         let first = try Self.visit(folder.file("a"), 1)
         let second = try Self.visit(folder.file("a"), 2, host: HostIdentity(machine: "here", boot: "2"))
         #expect(first.replica == second.replica)
     }
 
-    @Test("a killed process leaves the same replica, for the machine has lost nothing")
-    func killed() throws {
+    @Test func `a killed process leaves the same replica, for the machine has lost nothing`() throws {
         let folder = try TemporaryFolder()
         _ = try Self.visit(folder.file("a"), 1)
         try Self.markUnclean(folder.file("a"))
         #expect(try Self.doubt(folder.file("a")) == nil)
     }
 
-    @Test("a machine that stopped while the store was open makes it a new replica")
-    func uncleanStop() throws {
+    @Test func `a machine that stopped while the store was open makes it a new replica`() throws {
         let folder = try TemporaryFolder()
         let first = try Self.visit(folder.file("a"), 1)
         try Self.markUnclean(folder.file("a"))
@@ -103,8 +100,7 @@ struct IdentityTests {
         #expect(summary.vector[first.replica] == 1)
     }
 
-    @Test("a copy is a new replica, with or without the file beside it", arguments: [true, false])
-    func copied(withSentinel: Bool) throws {
+    @Test(arguments: [true, false]) func `a copy is a new replica, with or without the file beside it`(withSentinel: Bool) throws {
         let folder = try TemporaryFolder()
         let first = try Self.visit(folder.file("a"), 1)
         try Self.copy(folder.file("a"), to: folder.file("b"))
@@ -119,8 +115,8 @@ struct IdentityTests {
         #expect(try Self.doubt(folder.file("a")) == nil)
     }
 
-    @Test("a file put back from a backup is a new replica, also in the very same file", arguments: [true, false])
-    func restored(sameInode: Bool) throws {
+    @Test(arguments: [true, false])
+    func `a file put back from a backup is a new replica, also in the very same file`(sameInode: Bool) throws {
         let folder = try TemporaryFolder()
         _ = try Self.visit(folder.file("a"), 1)
         try Self.copy(folder.file("a"), to: folder.file("backup"))
@@ -141,8 +137,7 @@ struct IdentityTests {
         #expect(try session.close().replica != newest.replica)
     }
 
-    @Test("a backup put back after a process was killed that had just committed is a new replica")
-    func restoredBeforeSentinelKnew() throws {
+    @Test func `a backup put back after a process was killed that had just committed is a new replica`() throws {
         let folder = try TemporaryFolder()
         let session = try Session(folder.file("a"))
         try session.add(1)
@@ -166,23 +161,21 @@ struct IdentityTests {
         #expect(summary.vector[newest.replica] == 1)
     }
 
-    @Test("a store that moved to another machine is a new replica")
-    func moved() throws {
+    @Test func `a store that moved to another machine is a new replica`() throws {
         let folder = try TemporaryFolder()
         _ = try Self.visit(folder.file("a"), 1)
         #expect(try Self.doubt(folder.file("a"), host: HostIdentity(machine: "there", boot: "1")) == .otherMachine)
     }
 
-    @Test("a file beside the database that cannot be read makes a new replica", arguments: ["", "{}", "{\"format\":99}", "\u{0}\u{1}"])
-    func brokenSentinel(text: String) throws {
+    @Test(arguments: ["", "{}", "{\"format\":99}", "\u{0}\u{1}"])
+    func `a file beside the database that cannot be read makes a new replica`(text: String) throws {
         let folder = try TemporaryFolder()
         _ = try Self.visit(folder.file("a"), 1)
         try text.write(toFile: folder.file("a-kith"), atomically: true, encoding: .utf8)
         #expect(try Self.doubt(folder.file("a")) == .unknown)
     }
 
-    @Test("while one process has the store open, others neither judge it nor mark it clean")
-    func severalProcesses() throws {
+    @Test func `while one process has the store open, others neither judge it nor mark it clean`() throws {
         let folder = try TemporaryFolder()
         let long = try Session(folder.file("a"))
         let first = try long.store.summary().replica
@@ -199,8 +192,7 @@ struct IdentityTests {
         #expect(try Self.doubt(folder.file("a")) == nil)
     }
 
-    @Test("the last of several to close marks the store clean, whoever opened it first")
-    func firstLeavesFirst() throws {
+    @Test func `the last of several to close marks the store clean, whoever opened it first`() throws {
         let folder = try TemporaryFolder()
         let first = try Session(folder.file("a"))
         let second = try Session(folder.file("a"))
@@ -210,8 +202,7 @@ struct IdentityTests {
         #expect(try Self.doubt(folder.file("a"), host: HostIdentity(machine: "here", boot: "2")) == nil)
     }
 
-    @Test("a store that SQLite does not bring to the disk is never clean, and nothing in it durable")
-    func synchronousOff() throws {
+    @Test func `a store that SQLite does not bring to the disk is never clean, and nothing in it durable`() throws {
         let folder = try TemporaryFolder()
         let session = try Session(folder.file("a"))
         try session.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = OFF") }
@@ -221,8 +212,7 @@ struct IdentityTests {
         #expect(try Self.doubt(folder.file("a"), host: HostIdentity(machine: "here", boot: "2")) == .uncleanStop)
     }
 
-    @Test("what is made durable is what was committed")
-    func durable() throws {
+    @Test func `what is made durable is what was committed`() throws {
         let notes = try TestStore(.pool)
         #expect(try notes.store.makeDurable().isEmpty)
         try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
@@ -231,8 +221,7 @@ struct IdentityTests {
         #expect(try TestStore(.memory).store.makeDurable().isEmpty)
     }
 
-    @Test("a peer that holds more of this replica than it has written makes it a new one")
-    func peerKnowsMore() throws {
+    @Test func `a peer that holds more of this replica than it has written makes it a new one`() throws {
         let notes = try TestStore(.pool)
         try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
         let before = try notes.store.summary()
@@ -252,8 +241,8 @@ struct IdentityTests {
         try notes.expectSound()
     }
 
-    @Test("a peer that holds another commit under the same number makes the store a new replica", arguments: [1, 2])
-    func peerKnowsOther(sequence: UInt64) throws {
+    @Test(arguments: [1, 2])
+    func `a peer that holds another commit under the same number makes the store a new replica`(sequence: UInt64) throws {
         let notes = try TestStore(.memory)
         try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
         try notes.execute("INSERT INTO note (id) VALUES (?)", [key(2)])
@@ -262,8 +251,7 @@ struct IdentityTests {
         #expect(try notes.store.verifyIdentity(head).replica != before.replica)
     }
 
-    @Test("the new id is that of every process that has the store open")
-    func newIDEverywhere() throws {
+    @Test func `the new id is that of every process that has the store open`() throws {
         let first = try TestStore(.pool)
         let second = try TestStore(.pool, folder: first.folder)
         try first.execute("INSERT INTO note (id) VALUES (?)", [key(1)])

@@ -3,21 +3,19 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("A killed process leaves half a step behind")
 struct KilledProcessTests {
-    /// Kills of a usual run; `KITH_SOAK` asks for all.
-    private static let killCount = ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 15 : 1_000
+    private static let killCount = Soak.count(8, soaking: 1_000)
 
     /// The program stands beside the one that runs the tests.
     private static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appendingPathComponent("kith-conformance")
 
-    @Test(
-        "after kill -9 at any moment the store opens as the same replica, holds together, and has all that was committed",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: program.path), "kith-conformance is not where the tests are"))
-    func killed() throws {
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: program.path), "kith-conformance is not where the tests are"))
+    func `after kill -9 at any moment the store opens as the same replica, holds together, and has all that was committed`() throws {
         let folder = try TemporaryFolder()
         var random = SplitMix64(seed: 9)
         var replica: String?
@@ -45,10 +43,8 @@ struct KilledProcessTests {
         }
     }
 
-    @Test(
-        "after kill -9 in the middle of an attachment, every one that a row names is whole, and one that was on its way goes on",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: program.path), "kith-conformance is not where the tests are"))
-    func killedWhileAttaching() throws {
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: program.path), "kith-conformance is not where the tests are"))
+    func `after kill -9 in the middle of an attachment, every one that a row names is whole, and one that was on its way goes on`() throws {
         let folder = try TemporaryFolder()
         var random = SplitMix64(seed: 10)
         var attached = 0

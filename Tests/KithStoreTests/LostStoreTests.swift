@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("A store that is gone is taken for a new one, and what it held is forgotten without a word")
@@ -29,8 +30,8 @@ struct LostStoreTests {
 
     private func remove() throws { try FileManager.default.removeItem(atPath: path) }
 
-    @Test("a file that is missing or empty is an alarm until somebody has chosen", arguments: [StoreLoss.missing, .emptied])
-    func gone(_ loss: StoreLoss) throws {
+    @Test(arguments: [StoreLoss.missing, .emptied])
+    func `a file that is missing or empty is an alarm until somebody has chosen`(_ loss: StoreLoss) throws {
         let before = try open()
         try write(before)
         let replica = try before.summary().replica
@@ -57,8 +58,7 @@ struct LostStoreTests {
         again.close()
     }
 
-    @Test("a database that was put in the place of a store without being one is an alarm")
-    func erased() throws {
+    @Test func `a database that was put in the place of a store without being one is an alarm`() throws {
         let before = try open()
         try write(before)
         before.close()
@@ -72,8 +72,7 @@ struct LostStoreTests {
         #expect(#expect(throws: StoreError.self) { try open() }?.code == .lost)
     }
 
-    @Test("what others wrote is as much of a loss, and so is what a killed process wrote")
-    func content() throws {
+    @Test func `what others wrote is as much of a loss, and so is what a killed process wrote`() throws {
         let other = try TestStore(
             .queue, sql: "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT)", tables: [TrackedTable("note")])
         try other.execute("INSERT INTO note VALUES (randomblob(16), 'from elsewhere')")
@@ -92,8 +91,7 @@ struct LostStoreTests {
         running.close()
     }
 
-    @Test("a store that never held anything is no loss")
-    func neverFilled() throws {
+    @Test func `a store that never held anything is no loss`() throws {
         let store = try open()
         store.close()
         try store.database.close()
@@ -104,8 +102,7 @@ struct LostStoreTests {
         again.close()
     }
 
-    @Test("what is left is put aside whole, and not while somebody works on it")
-    func setAside() throws {
+    @Test func `what is left is put aside whole, and not while somebody works on it`() throws {
         let store = try open()
         try write(store)
         #expect(#expect(throws: StoreError.self) { try KithStore.setAside(at: path, ending: ".lost") }?.code == .busy)

@@ -32,8 +32,7 @@ struct MendingTests {
         return Set(kept + [shown].compactMap(\.self))
     }
 
-    @Test("nothing is asked and nothing mended where nothing differs")
-    func identical() throws {
+    @Test func `nothing is asked and nothing mended where nothing differs`() throws {
         let (first, second) = try Self.pair()
         let sessions = try SessionPair(first.store, second.store)
         try sessions.wait(seconds: 60)
@@ -43,14 +42,13 @@ struct MendingTests {
     }
 
     @Test(
-        "a row that was damaged in one of two stores is found, named and mended, whoever leads",
         arguments: [
             "UPDATE note SET title = 'x' WHERE \(fifty)", "DELETE FROM note WHERE \(fifty)",
             "UPDATE note SET tags = '[\"z\"]' WHERE title = 'note 51'",
             "UPDATE note SET views = 9 WHERE title = 'note 51'", "UPDATE kith_clock_0 SET exceptions = NULL WHERE \(fifty)",
             "DELETE FROM note WHERE title BETWEEN 'note 5' AND 'note 6'",
         ], [0, 1])
-    func mended(damage: String, side: Int) throws {
+    func `a row that was damaged in one of two stores is found, named and mended, whoever leads`(damage: String, side: Int) throws {
         let (first, second) = try Self.pair()
         let before = try Self.titles(first)
         let damaged = side == 0 ? first : second
@@ -80,8 +78,7 @@ struct MendingTests {
         }
     }
 
-    @Test("three stores of which each has lost something else hold all of it in the end")
-    func three() throws {
+    @Test func `three stores of which each has lost something else hold all of it in the end`() throws {
         let (first, second) = try Self.pair()
         let third = try TestStore()
         try third.receive(from: first)
@@ -99,8 +96,7 @@ struct MendingTests {
         for notes in [first, second, third] { #expect(try Self.versions(notes, id) == ["note 22", "theirs"]) }
     }
 
-    @Test("a row that is deleted in both stores stays deleted, whatever else is mended beside it")
-    func deleted() throws {
+    @Test func `a row that is deleted in both stores stays deleted, whatever else is mended beside it`() throws {
         let (first, second) = try Self.pair()
         try first.store.emptyTrash()
         try first.store.collectGarbage(acknowledged: [second.store.vector()])
@@ -112,8 +108,8 @@ struct MendingTests {
         #expect(try first.store.recomputedDigest() == second.store.recomputedDigest())
     }
 
-    @Test("texts of which one store was told a lie come together, with all that one of them showed", arguments: [0, 1], [false, true])
-    func lies(side: Int, isEdited: Bool) throws {
+    @Test(arguments: [0, 1], [false, true])
+    func `texts of which one store was told a lie come together, with all that one of them showed`(side: Int, isEdited: Bool) throws {
         let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, body TEXT)"
         let tables = [TrackedTable("note", texts: ["body"])]
         let author = ReplicaID(high: 7, low: 7)
@@ -142,9 +138,9 @@ struct MendingTests {
     }
 
     @Test(
-        "texts that were edited are neither taken for different nor lost beside a row that is mended", arguments: [0, 1],
+        arguments: [0, 1],
         ["UPDATE note SET title = 'x' WHERE rowid = 7", "DELETE FROM note WHERE rowid = 7"])
-    func texts(side: Int, damage: String) throws {
+    func `texts that were edited are neither taken for different nor lost beside a row that is mended`(side: Int, damage: String) throws {
         let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, body TEXT)"
         let tables = [TrackedTable("note", texts: ["body"])]
         let (first, second) = (try TestStore(sql: sql, tables: tables), try TestStore(sql: sql, tables: tables))

@@ -1,12 +1,13 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import kith_conformance
 
 @Suite("The store merges otherwise than the model says")
 struct MergeModelTests {
-    @Test("every vector of the specification gets the model's answer", arguments: [("random", 120), ("adoption", 60)])
-    func vectors(file: String, count: Int) throws {
+    @Test(arguments: [("random", 120), ("adoption", 60)])
+    func `every vector of the specification gets the model's answer`(file: String, count: Int) throws {
         let url = try #require(Bundle.module.url(forResource: file, withExtension: "json", subdirectory: "Fixtures"))
         let data = try Data(contentsOf: url)
         let scenarios = try JSONDecoder().decode([MergeScenario].self, from: data)
@@ -25,11 +26,10 @@ struct MergeModelTests {
         }
     }
 
-    /// Histories of adopted rows, made anew by the model: `KITH_SOAK` asks for 2,000, `KITH_SEED` for others.
-    private static let freshCount = ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 60 : 2_000
+    /// Histories of adopted rows, made anew by the model.
+    private static let freshCount = Soak.count(20, soaking: 2_000)
 
-    @Test("fresh histories with rows that were there before get the model's answer", arguments: 0..<batchCount)
-    func freshAdoptions(batch: Int) throws {
+    @Test(arguments: 0..<batchCount) func `fresh histories with rows that were there before get the model's answer`(batch: Int) throws {
         let model = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Specification/adoption_model.py")
         let size = Self.freshCount / Self.batchCount
@@ -48,13 +48,12 @@ struct MergeModelTests {
         try compare(scenarios, try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]]))
     }
 
-    /// Histories of a usual run; `KITH_SOAK` asks for ten times as many, `KITH_SEED` for others.
-    private static let historyCount = ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 500 : 5_000
-    private static let firstSeed = ProcessInfo.processInfo.environment["KITH_SEED"].flatMap(UInt64.init) ?? 1
+    private static let historyCount = Soak.count(60, soaking: 5_000)
+    private static let firstSeed = Soak.firstSeed
     private static let batchCount = 10
 
-    @Test("random histories with catch-ups cut at every row agree with the model at every step", arguments: 0..<batchCount)
-    func histories(batch: Int) throws {
+    @Test(arguments: 0..<batchCount)
+    func `random histories with catch-ups cut at every row agree with the model at every step`(batch: Int) throws {
         let size = Self.historyCount / Self.batchCount
         var alternatives = 0
         for index in 0..<size {

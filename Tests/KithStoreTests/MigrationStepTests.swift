@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("What a migration step writes is lost, or wins over what somebody wrote elsewhere")
@@ -75,15 +76,14 @@ struct MigrationStepTests {
         return (a, b)
     }
 
-    @Test("without a store's help an update in a migration fails, and does not go unnoticed")
-    func plainMigration() throws {
+    @Test func `without a store's help an update in a migration fails, and does not go unnoticed`() throws {
         let (a, _) = try pair()
         a.store.close()
         #expect(throws: DatabaseError.self) { try a.execute("UPDATE note SET title = 'x'") }
     }
 
-    @Test("what a step changes, deletes and inserts reaches others in one commit", arguments: Backend.allCases)
-    func reachesOthers(backend: Backend) throws {
+    @Test(arguments: Backend.allCases)
+    func `what a step changes, deletes and inserts reaches others in one commit`(backend: Backend) throws {
         let folder = try TemporaryFolder()
         let (a, b) = (try Device(backend, replica: 1, folder: folder), try Device(backend, replica: 2, folder: folder))
         try a.execute("INSERT INTO note (id, title, tags) VALUES (?, 'one', '[\"x\"]'), (?, 'two', '[]')", [key(1), key(2)])
@@ -104,8 +104,7 @@ struct MigrationStepTests {
         b.store.close()
     }
 
-    @Test("devices that run the same step in turn are of one mind, and nobody has written anything")
-    func sameStep() throws {
+    @Test func `devices that run the same step in turn are of one mind, and nobody has written anything`() throws {
         let (a, b) = try pair()
         for device in [a, b] {
             try device.update(
@@ -120,8 +119,7 @@ struct MigrationStepTests {
         for number: UInt64 in 1...3 { #expect(try a.alternatives(number) == []) }
     }
 
-    @Test("an edit wins over a step that did not know of it, whichever came later")
-    func editWins() throws {
+    @Test func `an edit wins over a step that did not know of it, whichever came later`() throws {
         let (a, b) = try pair()
         try b.execute("UPDATE note SET title = 'edited' WHERE id = ?", [key(1)])
         for number in 0..<20 { try a.execute("UPDATE note SET views = \(number)") }
@@ -131,8 +129,7 @@ struct MigrationStepTests {
         #expect(try b.text("SELECT title FROM note ORDER BY id") == ["edited", "TWO"])
     }
 
-    @Test("a step on rows that were adopted wins over no edit either, and its result is one with what others find")
-    func adopted() throws {
+    @Test func `a step on rows that were adopted wins over no edit either, and its result is one with what others find`() throws {
         let sql = Self.sql + "; INSERT INTO note (id, title) VALUES (x'\(rowID(1))', 'one')"
         let devices = try (1...3).map { try Device(replica: $0, sql: sql) }
         try devices[1].execute("UPDATE note SET title = 'edited'")
@@ -146,13 +143,12 @@ struct MigrationStepTests {
     }
 
     @Test(
-        "texts and counters are not changed by steps; the step is rolled back and says what to do",
         arguments: [
             ("UPDATE note SET body = 'other'", "body"), ("UPDATE note SET views = views + 1", "views"),
             ("UPDATE note SET body = NULL WHERE views = 1", "body"),
             ("ALTER TABLE note RENAME COLUMN body TO content; UPDATE note SET content = title", "content"),
         ])
-    func refused(sql: String, column: String) throws {
+    func `texts and counters are not changed by steps; the step is rolled back and says what to do`(sql: String, column: String) throws {
         let (a, _) = try pair()
         let before = try a.text("SELECT title || views || coalesce(body, '') FROM note ORDER BY id")
         let isRenamed = column == "content"
@@ -171,8 +167,7 @@ struct MigrationStepTests {
         #expect(try again.vector().entries.map(\.sequence) == [2])
     }
 
-    @Test("a new column takes what a step makes of texts and counters, once for all devices")
-    func newColumn() throws {
+    @Test func `a new column takes what a step makes of texts and counters, once for all devices`() throws {
         let (a, b) = try pair()
         let table = TrackedTable("note", sets: ["tags", "words"], counters: ["views", "total"], texts: ["body", "summary"])
         let step = """
@@ -196,8 +191,7 @@ struct MigrationStepTests {
         try meet(a, b, c)
     }
 
-    @Test("a table that a step builds anew keeps its rows, and what it changed of them is noted")
-    func rebuilt() throws {
+    @Test func `a table that a step builds anew keeps its rows, and what it changed of them is noted`() throws {
         let (a, b) = try pair()
         let step = """
             CREATE TABLE other (title TEXT NOT NULL DEFAULT '', id BLOB PRIMARY KEY NOT NULL, hue TEXT NOT NULL DEFAULT 'grey',
@@ -214,8 +208,7 @@ struct MigrationStepTests {
         #expect(try b.text("SELECT title || hue || extra || body FROM note") == ["one?red8text"])
     }
 
-    @Test("a column is dropped without a word to Kith, and a step may drop what it has read")
-    func dropped() throws {
+    @Test func `a column is dropped without a word to Kith, and a step may drop what it has read`() throws {
         let (a, b) = try pair()
         try a.update("UPDATE note SET title = title || color WHERE color NOT NULL; ALTER TABLE note DROP COLUMN color")
         try b.receive(from: a)
@@ -229,8 +222,7 @@ struct MigrationStepTests {
         #expect(try b.text("SELECT title FROM note ORDER BY id") == ["onered", "two"])
     }
 
-    @Test("steps that ran before the app was stopped are noted at the next start")
-    func interrupted() throws {
+    @Test func `steps that ran before the app was stopped are noted at the next start`() throws {
         let (a, b) = try pair()
         let error = #expect(throws: DatabaseError.self) {
             try a.update("UPDATE note SET title = upper(title); DELETE FROM note WHERE title = 'TWO'", "UPDATE nowhere SET a = 1")
@@ -244,8 +236,7 @@ struct MigrationStepTests {
         again.close()
     }
 
-    @Test("a migrator with nothing to do changes nothing, and the store of an open database is not migrated")
-    func nothingToDo() throws {
+    @Test func `a migrator with nothing to do changes nothing, and the store of an open database is not migrated`() throws {
         let (a, _) = try pair()
         let vector = try a.store.vector()
         try a.update()

@@ -52,36 +52,32 @@ struct NaturalKeyTests {
         ("t", [.text("a"), .text("bc")], "887ac4af545457a0b2d4c42c77797ae7"),
     ]
 
-    @Test("the id of a key is the same everywhere and for ever")
-    func goldenIDs() {
+    @Test func `the id of a key is the same everywhere and for ever`() {
         for vector in Self.vectors {
             #expect(RowID(table: Array(vector.table.utf8), key: vector.key)?.description == vector.id)
         }
         #expect(Set(Self.vectors.map(\.id)).count == Self.vectors.count)
     }
 
-    @Test("ids are UUIDs of version 5 as the standard makes them")
-    func version5() {
+    @Test func `ids are UUIDs of version 5 as the standard makes them`() {
         let dns = RowID(high: 0x6ba7_b810_9dad_11d1, low: 0x80b4_00c0_4fd4_30c8)
         #expect(RowID(name: Array("www.example.com".utf8), in: dns).description == "2ed6657de927568b95e12665a8aea6a2")
     }
 
-    @Test("SQL and Swift make the same id")
-    func function() throws {
+    @Test func `SQL and Swift make the same id`() throws {
         let store = try Self.open()
         let id = try store.database.write { try Data.fetchOne($0, sql: "SELECT kith_key('month', 2026, 11)") }
         #expect(id == Data(try RowID(table: "month", key: .integer(2026), .integer(11)).bytes))
     }
 
-    @Test("NULL and reals name no row", arguments: [Value.null, .real(1)])
-    func unfit(value: Value) {
+    @Test(arguments: [Value.null, .real(1)]) func `NULL and reals name no row`(value: Value) {
         #expect(throws: StoreError.self) { try RowID(table: "entry", key: value) }
     }
 
     // MARK: Merging
 
-    @Test("the same key on two machines is one row, all columns merged by their kinds", arguments: [false, true])
-    func merge(order: Bool) throws {
+    @Test(arguments: [false, true])
+    func `the same key on two machines is one row, all columns merged by their kinds`(order: Bool) throws {
         let (a, b) = (try Self.open(), try Self.open())
         try a.execute(Self.insert, ["2026-11-21", "rain", "[\"x\"]", 2])
         try b.execute(Self.insert, ["2026-11-21", "sun", "[\"y\"]", 3])
@@ -102,10 +98,8 @@ struct NaturalKeyTests {
         #expect(try a.store.digest() == b.store.digest())
     }
 
-    @Test(
-        "what one machine deleted and another made meanwhile is there, unless deletions win",
-        arguments: [DeletePolicy.updateWins, .deleteWins])
-    func deletedAndInserted(policy: DeletePolicy) throws {
+    @Test(arguments: [DeletePolicy.updateWins, .deleteWins])
+    func `what one machine deleted and another made meanwhile is there, unless deletions win`(policy: DeletePolicy) throws {
         let (a, b) = (try Self.open(policy), try Self.open(policy))
         try a.execute(Self.insert, ["d", "old", "[]", 1])
         try a.execute("DELETE FROM entry")
@@ -123,8 +117,7 @@ struct NaturalKeyTests {
         try b.expectSound()
     }
 
-    @Test("a row whose id does not follow from its key is kept apart, and passed on")
-    func wrongKeyFromPeer() throws {
+    @Test func `a row whose id does not follow from its key is kept apart, and passed on`() throws {
         let sql = "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT, b TEXT)"
         let keyed = TrackedTable("t", key: Key("a"))
         let stranger = try TestStore(sql: sql, tables: [TrackedTable("t")])
@@ -154,8 +147,7 @@ struct NaturalKeyTests {
 
     // MARK: Plain SQL
 
-    @Test("every form of INSERT works, with the id in RETURNING")
-    func forms() throws {
+    @Test func `every form of INSERT works, with the id in RETURNING`() throws {
         let store = try Self.open()
         let id = Data(try RowID(table: "entry", key: .text("a")).bytes)
         let key = "kith_key('entry', 'a')"
@@ -195,8 +187,8 @@ struct NaturalKeyTests {
         ("SELECT kith_key(NULL, 'a')", "takes the name of a table"),
     ]
 
-    @Test("what would break the key is refused with the way out, and changes nothing", arguments: refusals)
-    func refused(sql: String, reason: String) throws {
+    @Test(arguments: refusals)
+    func `what would break the key is refused with the way out, and changes nothing`(sql: String, reason: String) throws {
         let store = try Self.open()
         try store.execute(Self.insert, ["there", "", "[]", 0])
         let before = try (store.store.digest(), store.sequence())
@@ -207,8 +199,7 @@ struct NaturalKeyTests {
         try store.expectSound()
     }
 
-    @Test("a key is not resolved to another value")
-    func resolve() throws {
+    @Test func `a key is not resolved to another value`() throws {
         let store = try Self.open()
         try store.execute(Self.insert, ["d", "", "[]", 0])
         let id = try RowID(table: "entry", key: .text("d"))
@@ -219,8 +210,7 @@ struct NaturalKeyTests {
         }
     }
 
-    @Test("a column affinity converts before the key is taken")
-    func affinity() throws {
+    @Test func `a column affinity converts before the key is taken`() throws {
         let store = try Self.open()
         try store.execute("INSERT INTO month (id, year, month) VALUES (kith_key('month', 2026, 11), '2026', 11.0)")
         #expect(try Self.shown(store, "SELECT year FROM month WHERE typeof(year) = 'integer'").count == 1)
@@ -245,8 +235,7 @@ struct NaturalKeyTests {
         ("a); INSERT INTO t VALUES (zeroblob(16), 1", TrackedTable("t", key: Key("a")), "1 of its rows"),
     ]
 
-    @Test("a key that cannot name rows is refused", arguments: misfits)
-    func misfit(sql: String, table: TrackedTable, reason: String) throws {
+    @Test(arguments: misfits) func `a key that cannot name rows is refused`(sql: String, table: TrackedTable, reason: String) throws {
         let error = #expect(throws: StoreError.self) {
             try TestStore(sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, \(sql))", tables: [table])
         }
@@ -255,17 +244,15 @@ struct NaturalKeyTests {
     }
 
     @Test(
-        "a key may be NOT NULL and UNIQUE, alone or with more columns",
         arguments: [
             "a NOT NULL UNIQUE, b", "a TEXT NOT NULL, b, UNIQUE (b, a)", "a UNIQUE, b, UNIQUE (a, b)",
             "a, b); CREATE UNIQUE INDEX i ON t (a) WHERE b > 1; SELECT (1",
         ])
-    func fits(sql: String) throws {
+    func `a key may be NOT NULL and UNIQUE, alone or with more columns`(sql: String) throws {
         _ = try TestStore(sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, \(sql))", tables: [TrackedTable("t", key: Key("a"))])
     }
 
-    @Test("a key that is declared later is checked against the rows that are there", arguments: [true, false])
-    func declaredLater(fits: Bool) throws {
+    @Test(arguments: [true, false]) func `a key that is declared later is checked against the rows that are there`(fits: Bool) throws {
         let database = try DatabaseQueue()
         let id = fits ? try RowID(table: "t", key: .text("x")) : rowID(1)
         try database.write { try $0.execute(sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT)") }

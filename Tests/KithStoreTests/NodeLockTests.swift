@@ -5,8 +5,7 @@ import Testing
 
 @Suite("Two nodes work on one store")
 struct NodeLockTests {
-    @Test("only one holds the lock, and the error names the holder")
-    func exclusive() throws {
+    @Test func `only one holds the lock, and the error names the holder`() throws {
         let first = try TestStore(.pool)
         let second = try TestStore(.pool, folder: first.folder)
         let lock = try first.store.takeNodeLock()
@@ -21,15 +20,13 @@ struct NodeLockTests {
         next.release()
     }
 
-    @Test("a lock that nobody holds any more is free")
-    func released() throws {
+    @Test func `a lock that nobody holds any more is free`() throws {
         let notes = try TestStore(.pool)
         _ = try notes.store.takeNodeLock()
         _ = try notes.store.takeNodeLock()
     }
 
-    @Test("a database in memory has no lock")
-    func memory() throws {
+    @Test func `a database in memory has no lock`() throws {
         #expect(throws: StoreError.self) { try TestStore(.memory).store.takeNodeLock() }
     }
 
@@ -43,8 +40,7 @@ struct NodeLockTests {
         try FileManager.default.attributesOfItem(atPath: notes.path + "-wal")[.size] as? Int ?? 0
     }
 
-    @Test("while another process holds the lock, a writer leaves the log to it")
-    func checkpointIsTheHolders() throws {
+    @Test func `while another process holds the lock, a writer leaves the log to it`() throws {
         let writer = try TestStore(.pool)
         let node = try TestStore(.pool, folder: writer.folder)
         let lock = try node.store.takeNodeLock()
@@ -60,8 +56,7 @@ struct NodeLockTests {
         lock.release()
     }
 
-    @Test("without a node, a writer keeps the log short itself")
-    func checkpointWithoutNode() throws {
+    @Test func `without a node, a writer keeps the log short itself`() throws {
         let writer = try TestStore(.pool)
         try Self.fill(writer)
         #expect(try Self.logBytes(writer) < 5_000_000)

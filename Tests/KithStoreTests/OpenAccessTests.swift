@@ -10,8 +10,7 @@ struct OpenAccessTests {
     private static let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, body TEXT)"
     private static let tables = [TrackedTable("note", texts: ["body"])]
 
-    @Test("what begins a transaction of its own says so inside an access", arguments: Backend.allCases)
-    func refused(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `what begins a transaction of its own says so inside an access`(backend: Backend) throws {
         let notes = try TestStore(backend, sql: Self.sql, tables: Self.tables)
         try notes.execute("INSERT INTO note VALUES (?, 'a', 'b')", [key(1)])
         let store = notes.store
@@ -38,8 +37,8 @@ struct OpenAccessTests {
         try notes.expectSound()
     }
 
-    @Test("the forms that take `db` are a part of the access", arguments: Backend.allCases, [1, 40])
-    func inside(backend: Backend, rows: UInt64) throws {
+    @Test(arguments: Backend.allCases, [1, 40])
+    func `the forms that take db are a part of the access`(backend: Backend, rows: UInt64) throws {
         let notes = try TestStore(backend, sql: Self.sql, tables: Self.tables)
         let store = notes.store
         try notes.database.write { db in
@@ -77,8 +76,8 @@ struct OpenAccessTests {
         try notes.expectSound()
     }
 
-    @Test("a list with its conflicts is one observation", .timeLimit(.minutes(1)), arguments: [Backend.queue, .pool])
-    func observation(backend: Backend) async throws {
+    @Test(.timeLimit(.minutes(1)), arguments: [Backend.queue, .pool])
+    func `a list with its conflicts is one observation`(backend: Backend) async throws {
         let (first, second) = (
             try TestStore(sql: Self.sql, tables: Self.tables), try TestStore(backend, sql: Self.sql, tables: Self.tables)
         )

@@ -15,9 +15,11 @@ struct OpenSchemaTests {
     ]
 
     @Test(
-        "what changes a tracked table is noticed at the next write of any, and by whatever the store is asked", arguments: changes,
+        arguments: changes,
         [true, false])
-    func noticed(change: String, isOwn: Bool) throws {
+    func `what changes a tracked table is noticed at the next write of any, and by whatever the store is asked`(change: String, isOwn: Bool)
+        throws
+    {
         let notes = try TestStore(
             .pool, sql: TestStore.noteSQL + "; CREATE TABLE page (id BLOB PRIMARY KEY NOT NULL, a)",
             tables: [TestStore.note, TrackedTable("page")])
@@ -37,8 +39,7 @@ struct OpenSchemaTests {
         #expect(refusal?.code == .tableRejected)
     }
 
-    @Test("a column that is added while the store is open, and written, reaches peers once the store was opened again")
-    func addedColumn() throws {
+    @Test func `a column that is added while the store is open, and written, reaches peers once the store was opened again`() throws {
         let (first, second) = (
             try App("CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, a)", replica: 1),
             try App("CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, a)", replica: 2)
@@ -55,8 +56,8 @@ struct OpenSchemaTests {
         for app in [first, second] { try app.expectSound() }
     }
 
-    @Test("a change and a write in one transaction fail together, in either order", arguments: [true, false])
-    func oneTransaction(changesFirst: Bool) throws {
+    @Test(arguments: [true, false])
+    func `a change and a write in one transaction fail together, in either order`(changesFirst: Bool) throws {
         let app = try App("CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, a)", replica: 1)
         try app.execute("INSERT INTO note VALUES (?, 1)", [key(1)])
         let steps = ["ALTER TABLE note ADD COLUMN extra", "UPDATE note SET a = 2"]
@@ -72,14 +73,13 @@ struct OpenSchemaTests {
     }
 
     @Test(
-        "anything else in the file may change",
         arguments: [
             "CREATE TABLE more (x); INSERT INTO more VALUES (1)", "CREATE INDEX i ON note (title)", "CREATE VIEW v AS SELECT * FROM note",
             "ANALYZE", "REINDEX",
             "CREATE TABLE log (x); CREATE TRIGGER t AFTER UPDATE ON note BEGIN INSERT INTO log VALUES (new.title); END",
             "CREATE TEMP TABLE x (y); CREATE TEMP TRIGGER t AFTER UPDATE ON note BEGIN INSERT INTO x VALUES (new.title); END",
         ])
-    func unrelated(change: String) throws {
+    func `anything else in the file may change`(change: String) throws {
         let notes = try TestStore(.pool)
         try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
         try notes.execute(change)

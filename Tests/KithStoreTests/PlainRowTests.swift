@@ -4,12 +4,13 @@ import KithCausality
 import KithStore
 import KithSync
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("A row that is merged the short way ends otherwise than by the long one")
 struct PlainRowTests {
-    @Test("random histories of a few hundred rows end the same both ways", arguments: 1...4 as ClosedRange<UInt64>)
-    func sameAsLong(seed: UInt64) throws {
+    @Test(arguments: 1...UInt64(Soak.count(2, soaking: 200)))
+    func `random histories of a few hundred rows end the same both ways`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let (author, other) = (try TestStore(), try TestStore())
         let (short, long) = (try TestStore(), try TestStore())
@@ -53,8 +54,7 @@ struct PlainRowTests {
         }
     }
 
-    @Test("a trigger of the app sees every row of a large slice, and later local writes are noted")
-    func triggers() throws {
+    @Test func `a trigger of the app sees every row of a large slice, and later local writes are noted`() throws {
         let watched =
             TestStore.noteSQL + """
                 ; CREATE TABLE log (title TEXT);
@@ -72,8 +72,7 @@ struct PlainRowTests {
         #expect(try stores[1].database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") } == 300)
     }
 
-    @Test("a trigger of the app sees the rows that a listing takes away, of whatever table")
-    func listing() throws {
+    @Test func `a trigger of the app sees the rows that a listing takes away, of whatever table`() throws {
         let sql = TestStore.noteSQL + "; CREATE TABLE task (id BLOB PRIMARY KEY NOT NULL, title TEXT)"
         let watched =
             sql + """
@@ -95,8 +94,7 @@ struct PlainRowTests {
         try receiver.expectSound()
     }
 
-    @Test("more combinations of columns than statements are kept are applied, and the connection can be closed")
-    func combinations() throws {
+    @Test func `more combinations of columns than statements are kept are applied, and the connection can be closed`() throws {
         let columns = (0..<8).map { "c\($0)" }
         let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, \(columns.joined(separator: ", ")))"
         let tables = [TrackedTable("note")]
@@ -121,8 +119,7 @@ struct PlainRowTests {
         try receiver.database.close()
     }
 
-    @Test("rows that a rule of the app refuses are kept aside, and the others are shown")
-    func refused() throws {
+    @Test func `rows that a rule of the app refuses are kept aside, and the others are shown`() throws {
         let author = try TestStore()
         let strict = try TestStore(sql: TestStore.noteSQL.replacing("color INTEGER", with: "color INTEGER CHECK (color < 200)"))
         try author.database.write { db in
@@ -141,8 +138,7 @@ struct PlainRowTests {
         try strict.expectSound()
     }
 
-    @Test("what is sent as a set and is no JSON is refused, in a large slice, too")
-    func notJSON() throws {
+    @Test func `what is sent as a set and is no JSON is refused, in a large slice, too`() throws {
         let (author, receiver) = (try TestStore(), try TestStore())
         try DigestTests.fill(author, 1...200)
         var slice = try author.store.delta(since: VersionVector())
@@ -153,8 +149,7 @@ struct PlainRowTests {
         #expect(try receiver.shown().count == 199)
     }
 
-    @Test("a slice of a longer delta lets others write in between; a delta of one slice is one commit")
-    func parts() throws {
+    @Test func `a slice of a longer delta lets others write in between; a delta of one slice is one commit`() throws {
         let author = try TestStore()
         try DigestTests.fill(author, 1...2_500)
         let receiver = try TestStore()
@@ -176,8 +171,7 @@ struct PlainRowTests {
         try receiver.expectSound()
     }
 
-    @Test("a new text of a known author is taken as it is")
-    func newTexts() throws {
+    @Test func `a new text of a known author is taken as it is`() throws {
         let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, body TEXT)"
         let tables = [TrackedTable("note", texts: ["body"])]
         let (author, receiver) = (try TestStore(sql: sql, tables: tables), try TestStore(sql: sql, tables: tables))

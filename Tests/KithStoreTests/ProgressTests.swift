@@ -6,8 +6,7 @@ import Testing
 
 @Suite("A large exchange goes on without a word, or says something wrong")
 struct ProgressTests {
-    @Test("both sides tell rows, bytes and the total, which is right for a new store")
-    func bothSides() throws {
+    @Test func `both sides tell rows, bytes and the total, which is right for a new store`() throws {
         let (first, second) = (try TestStore(), try TestStore())
         try DigestTests.fill(first, 1...6_500)
         let sessions = try SessionPair(first.store, second.store)
@@ -20,8 +19,7 @@ struct ProgressTests {
         }
         #expect(sessions.statuses.allSatisfy { $0?.sending == nil && $0?.receiving == nil && $0?.isInSync == true })
     }
-    @Test("a part of a catch-up that comes when all of it has come another way is not the beginning of one")
-    func lateSlice() throws {
+    @Test func `a part of a catch-up that comes when all of it has come another way is not the beginning of one`() throws {
         let (first, second) = (try TestStore(), try TestStore())
         try DigestTests.fill(first, 1...3)
         let late = try first.store.slice(SliceRequest(since: VersionVector()), limits: SliceLimits(rowsMax: 2))
@@ -36,8 +34,7 @@ struct ProgressTests {
         #expect(try second.store.summary().resumption != nil)
     }
 
-    @Test("a delta of which nothing is left ends with a slice that follows the one before")
-    func emptyEnd() throws {
+    @Test func `a delta of which nothing is left ends with a slice that follows the one before`() throws {
         let stores = try (0..<3).map { _ in try TestStore() }
         let (sender, receiver, third) = (stores[0], stores[1], stores[2])
         func add(_ number: UInt64, to store: TestStore) throws {

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("A store that cannot be written cannot be read either, or shows something else than what it holds")
@@ -21,8 +22,8 @@ struct ReadOnlyCopyTests {
         }
     }
 
-    @Test("the copy holds what SQLite finds in a log that ends anywhere or is damaged", arguments: [512, 4_096, 65_536])
-    func log(pageBytes: Int) throws {
+    @Test(arguments: [512, 4_096, 65_536])
+    func `the copy holds what SQLite finds in a log that ends anywhere or is damaged`(pageBytes: Int) throws {
         let path = folder.file("log.sqlite")
         var configuration = Configuration()
         configuration.prepareDatabase {
@@ -45,7 +46,7 @@ struct ReadOnlyCopyTests {
         let database = try Data(contentsOf: URL(filePath: path))
         let log = [UInt8](try Data(contentsOf: URL(filePath: path + "-wal")))
         #expect(try content(KithStore.copyInMemory(ofDatabaseAt: path)) == content(queue))
-        for trial in 0..<60 {
+        for trial in 0..<Soak.count(18, soaking: 600) {
             var changed = log
             switch trial % 3 {
             case 0: changed = Array(log.prefix(Int.random(in: 0...log.count, using: &random)))
@@ -63,8 +64,7 @@ struct ReadOnlyCopyTests {
         try queue.close()
     }
 
-    @Test("everything can be read, attachments too, and nothing can be written")
-    func reads() throws {
+    @Test func `everything can be read, attachments too, and nothing can be written`() throws {
         let path = folder.file("store.sqlite")
         let table = TrackedTable("note", attachments: ["title"])
         let queue = try DatabaseQueue(path: path)
@@ -92,8 +92,7 @@ struct ReadOnlyCopyTests {
         store.close()
     }
 
-    @Test("what is no database is refused")
-    func foreign() throws {
+    @Test func `what is no database is refused`() throws {
         let path = folder.file("letter")
         #expect(#expect(throws: StoreError.self) { try KithStore.copyInMemory(ofDatabaseAt: path) }?.code == .notFound)
         try Data("Dear Ada, this is a letter".utf8).write(to: URL(filePath: path))

@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("What references show depends on the order in which rows arrive")
@@ -24,9 +25,11 @@ struct ReferenceArrivalTests {
         let isDeleted: Bool
     }
 
-    @Test("all graphs of three rows, row by row in every order")
-    func graphsOfThree() throws {
-        let graphs = (0..<18 * 18 * 18).map { number -> [Node] in
+    /// Every seventh of the graphs; a long run takes all.
+    private static let graphStep = Soak.count(7, soaking: 1)
+
+    @Test func `graphs of three rows, row by row in every order`() throws {
+        let graphs = stride(from: 0, to: 18 * 18 * 18, by: Self.graphStep).map { number -> [Node] in
             var rest = number
             func next(_ count: Int) -> Int {
                 defer { rest /= count }
@@ -40,10 +43,9 @@ struct ReferenceArrivalTests {
         try Self.check(graphs)
     }
 
-    @Test("some of the graphs of five rows, row by row")
-    func graphsOfFive() throws {
+    @Test func `some of the graphs of five rows, row by row`() throws {
         var random = SplitMix64(seed: 5)
-        let graphs = (0..<(ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 1_000 : 50_000)).map { _ in
+        let graphs = (0..<Soak.count(200, soaking: 50_000)).map { _ in
             (0..<5).map { place in
                 func other() -> Int? {
                     (0..<5).filter { $0 != place }.randomElement(using: &random).flatMap { Bool.random(using: &random) ? $0 : nil }
@@ -54,9 +56,8 @@ struct ReferenceArrivalTests {
         try Self.check(graphs)
     }
 
-    @Test("a chain of 30,000 rows whose end arrives first")
-    func longChain() throws {
-        let count = 30_000
+    @Test func `a long chain of rows whose end arrives first`() throws {
+        let count = Soak.count(6_000, soaking: 30_000)
         func open() throws -> TestStore { try TestStore(sql: Self.model.sql, tables: Self.model.tracked) }
         let (author, reader) = (try open(), try open())
         try author.database.write { db in

@@ -11,8 +11,7 @@ struct ReferenceGarbageTests {
         try store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") } ?? -1
     }
 
-    @Test("what a waiting row needs, however far, is kept until the row it waits for is back")
-    func grandparent() throws {
+    @Test func `what a waiting row needs, however far, is kept until the row it waits for is back`() throws {
         func open() throws -> TestStore {
             try TestStore(
                 sql: """
@@ -43,8 +42,7 @@ struct ReferenceGarbageTests {
         }
     }
 
-    @Test("a deleted row that refers to itself, and to what nobody has, is collected")
-    func selfReference() throws {
+    @Test func `a deleted row that refers to itself, and to what nobody has, is collected`() throws {
         func open() throws -> TestStore {
             try TestStore(
                 sql: """
@@ -66,8 +64,7 @@ struct ReferenceGarbageTests {
         #expect(waiting == 0)
     }
 
-    @Test("a row that is inserted here shows at once where it stands in for one that is missing")
-    func standIn() throws {
+    @Test func `a row that is inserted here shows at once where it stands in for one that is missing`() throws {
         func open() throws -> TestStore {
             try TestStore(
                 sql: """
@@ -91,8 +88,8 @@ struct ReferenceGarbageTests {
         #expect(try shown() == key(1))
     }
 
-    @Test("rows of this machine alone that refer to a row keep nobody from deleting it", arguments: ["", "DEFERRABLE INITIALLY DEFERRED"])
-    func untrackedChild(deferred: String) throws {
+    @Test(arguments: ["", "DEFERRABLE INITIALLY DEFERRED"])
+    func `rows of this machine alone that refer to a row keep nobody from deleting it`(deferred: String) throws {
         let sql = TestStore.noteSQL + "; CREATE TABLE draft (note BLOB REFERENCES note (id) \(deferred))"
         let (author, reader) = (try TestStore(sql: sql), try TestStore(sql: sql))
         for id in 1...40 { try author.execute("INSERT INTO note (id, title) VALUES (?, 't')", [key(UInt64(id))]) }

@@ -61,8 +61,7 @@ struct ReferenceMigrationTests {
         #expect(try app.text("SELECT hex(id) FROM kith_held") == fresh.text("SELECT hex(id) FROM kith_held"))
     }
 
-    @Test("whatever the action was, and becomes", arguments: actions, [nil] + actions)
-    func changed(before: String, after: String?) throws {
+    @Test(arguments: actions, [nil] + actions) func `whatever the action was, and becomes`(before: String, after: String?) throws {
         let (_, b) = try Self.conflict(before)
         let vector = try b.store.vector()
         let after = after.map(Self.reference) ?? ""
@@ -71,8 +70,8 @@ struct ReferenceMigrationTests {
         try Self.expectAsIfNew(b, after)
     }
 
-    @Test("a column that is dropped lets its row be shown, and what it referred to be collected", arguments: actions)
-    func columnDropped(before: String) throws {
+    @Test(arguments: actions)
+    func `a column that is dropped lets its row be shown, and what it referred to be collected`(before: String) throws {
         let (_, b) = try Self.conflict(before)
         try Self.migrate(b, nil)
         #expect(try b.text(Self.dropped) == ["n"])
@@ -82,8 +81,7 @@ struct ReferenceMigrationTests {
         #expect(try b.store.collectGarbage(acknowledged: []) == 1)
     }
 
-    @Test("what was written outlasts a check that refuses it")
-    func refused() throws {
+    @Test func `what was written outlasts a check that refuses it`() throws {
         let (a, b) = try Self.conflict("SET NULL")
         #expect(try b.text(Self.shown) == ["n"])
         try Self.migrate(b, "CHECK (folder IS NULL)")

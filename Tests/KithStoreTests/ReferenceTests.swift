@@ -4,6 +4,7 @@ import GRDBSQLite
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("A row that was hidden or changed for the sake of a reference is lost")
@@ -47,8 +48,7 @@ struct ReferenceTests {
         try store.database.read { try Data.fetchOne($0, sql: "SELECT folder FROM note") }
     }
 
-    @Test("CASCADE hides a note with its folder, and shows it when the folder is restored, all without a commit")
-    func cascade() throws {
+    @Test func `CASCADE hides a note with its folder, and shows it when the folder is restored, all without a commit`() throws {
         let (a, b) = try Self.conflict("CASCADE")
         try Self.exchange(a, b)
         for store in [a, b] {
@@ -63,8 +63,8 @@ struct ReferenceTests {
         #expect(try Self.folder(b) == key(1))
     }
 
-    @Test("RESTRICT brings the folder back, until the last note in it is gone", arguments: ["RESTRICT", "NO ACTION"])
-    func restrict(action: String) throws {
+    @Test(arguments: ["RESTRICT", "NO ACTION"])
+    func `RESTRICT brings the folder back, until the last note in it is gone`(action: String) throws {
         let (a, b) = try Self.conflict(action)
         try Self.exchange(a, b)
         for store in [a, b] {
@@ -78,8 +78,8 @@ struct ReferenceTests {
         #expect(try Self.count("folder", b) == 0)
     }
 
-    @Test("RESTRICT brings back a row of nothing but counters, but not what is left of a collected one", arguments: [true, false])
-    func restrictCounters(hasName: Bool) throws {
+    @Test(arguments: [true, false])
+    func `RESTRICT brings back a row of nothing but counters, but not what is left of a collected one`(hasName: Bool) throws {
         func open() throws -> TestStore {
             try TestStore(
                 sql: """
@@ -100,8 +100,7 @@ struct ReferenceTests {
         try b.expectSound()
     }
 
-    @Test("an edit of a folder that was brought back keeps it")
-    func editHeld() throws {
+    @Test func `an edit of a folder that was brought back keeps it`() throws {
         let (a, b) = try Self.conflict("RESTRICT")
         try Self.exchange(a, b)
         try a.execute("UPDATE folder SET name = 'kept'")
@@ -110,8 +109,7 @@ struct ReferenceTests {
         #expect(try Self.count("folder", b) == 1)
     }
 
-    @Test("SET NULL shows NULL while the folder is gone; saving the row again writes nothing")
-    func setNull() throws {
+    @Test func `SET NULL shows NULL while the folder is gone; saving the row again writes nothing`() throws {
         let (a, b) = try Self.conflict("SET NULL")
         try Self.exchange(a, b)
         let before = try a.sequence()
@@ -129,8 +127,7 @@ struct ReferenceTests {
         #expect(try b.database.read { try String.fetchOne($0, sql: "SELECT title FROM note") } == "replaced")
     }
 
-    @Test("another folder chosen meanwhile stays chosen")
-    func setNullOverwritten() throws {
+    @Test func `another folder chosen meanwhile stays chosen`() throws {
         let (a, b) = try Self.conflict("SET NULL")
         try Self.exchange(a, b)
         try a.execute("INSERT INTO folder VALUES (?, 'other')", [key(3)])
@@ -141,8 +138,7 @@ struct ReferenceTests {
         #expect(try a.store.alternatives(table: "note", id: rowID(2)) == [])
     }
 
-    @Test("a note deleted while its folder is gone comes back from the trash with its folder")
-    func trashed() throws {
+    @Test func `a note deleted while its folder is gone comes back from the trash with its folder`() throws {
         let (a, b) = try Self.conflict("SET NULL")
         try Self.exchange(a, b)
         try a.execute("DELETE FROM note")
@@ -152,8 +148,8 @@ struct ReferenceTests {
         try Self.exchange(a, b)
     }
 
-    @Test("a note is restored only where its folder is, unless its reference does without", arguments: ["CASCADE", "RESTRICT", "SET NULL"])
-    func restoredAlone(action: String) throws {
+    @Test(arguments: ["CASCADE", "RESTRICT", "SET NULL"])
+    func `a note is restored only where its folder is, unless its reference does without`(action: String) throws {
         let store = try Self.open(action)
         try store.execute("INSERT INTO folder VALUES (?, 'f')", [key(1)])
         try store.execute("INSERT INTO note VALUES (?, 't', ?)", [key(2), key(1)])
@@ -172,8 +168,8 @@ struct ReferenceTests {
         try store.expectSound()
     }
 
-    @Test("a row is hidden until its parent has come, and is passed on meanwhile", arguments: ["CASCADE", "RESTRICT"])
-    func catchUp(action: String) throws {
+    @Test(arguments: ["CASCADE", "RESTRICT"])
+    func `a row is hidden until its parent has come, and is passed on meanwhile`(action: String) throws {
         let sql = """
             CREATE TABLE IF NOT EXISTS zone (id BLOB PRIMARY KEY NOT NULL, name TEXT);
             CREATE TABLE IF NOT EXISTS area (id BLOB PRIMARY KEY NOT NULL, zone BLOB REFERENCES zone ON DELETE \(action))
@@ -198,8 +194,8 @@ struct ReferenceTests {
         }
     }
 
-    @Test("a parent named by a natural key that is made anew shows its children again", arguments: Backend.allCases)
-    func naturalKey(backend: Backend) throws {
+    @Test(arguments: Backend.allCases)
+    func `a parent named by a natural key that is made anew shows its children again`(backend: Backend) throws {
         let sql = """
             CREATE TABLE IF NOT EXISTS day (id BLOB PRIMARY KEY NOT NULL, day TEXT NOT NULL UNIQUE);
             CREATE TABLE IF NOT EXISTS meal (id BLOB PRIMARY KEY NOT NULL, day BLOB REFERENCES day ON DELETE CASCADE)
@@ -219,8 +215,7 @@ struct ReferenceTests {
         #expect(try Self.count("meal", b) == 1)
     }
 
-    @Test("what an earlier version left dangling is hidden when the store is opened")
-    func olderStore() throws {
+    @Test func `what an earlier version left dangling is hidden when the store is opened`() throws {
         let folder = try TemporaryFolder()
         let tables = [TrackedTable("folder"), TrackedTable("note")]
         let old = try TestStore(.queue, sql: Self.sql("CASCADE"), tables: tables, folder: folder)
@@ -239,8 +234,7 @@ struct ReferenceTests {
         #expect(try new.database.read { try Bool.fetchOne($0, sql: "PRAGMA foreign_keys") } == true)
     }
 
-    @Test("observations see what a merge and a restored row bring back")
-    func observed() throws {
+    @Test func `observations see what a merge and a restored row bring back`() throws {
         let (a, b) = try Self.conflict("CASCADE")
         try Self.exchange(a, b)
         let seen = Counter()
@@ -263,8 +257,9 @@ struct ReferenceTests {
         ("r BLOB REFERENCES p REFERENCES p ON DELETE CASCADE", TrackedTable("t"), "declared twice"),
     ]
 
-    @Test("a foreign key that a merge could not obey is refused with the way out", arguments: misfits)
-    func misfit(column: String, table: TrackedTable, reason: String) throws {
+    @Test(arguments: misfits)
+    func `a foreign key that a merge could not obey is refused with the way out`(column: String, table: TrackedTable, reason: String) throws
+    {
         let error = #expect(throws: StoreError.self) {
             try TestStore(
                 sql: """
@@ -277,8 +272,10 @@ struct ReferenceTests {
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
     }
 
-    @Test("a merge that SQLite's own rule has nothing to say to leaves the app's statements as they are; any other is merged as well")
-    func preparedStatements() throws {
+    @Test
+    func `a merge that SQLite's own rule has nothing to say to leaves the app's statements as they are; any other is merged as well`()
+        throws
+    {
         let (a, b) = (try Self.open("CASCADE"), try Self.open("CASCADE"))
         try a.execute("INSERT INTO folder VALUES (?, 'f')", [key(1)])
         try b.receive(from: a)
@@ -307,8 +304,8 @@ struct ReferenceTests {
         try Self.exchange(a, b)
     }
 
-    @Test("a row whose column of this machine refers to nothing is merged", arguments: ["", "DEFERRABLE INITIALLY DEFERRED"])
-    func danglingDefault(deferred: String) throws {
+    @Test(arguments: ["", "DEFERRABLE INITIALLY DEFERRED"])
+    func `a row whose column of this machine refers to nothing is merged`(deferred: String) throws {
         func open() throws -> TestStore {
             try TestStore(
                 .memory,
@@ -328,8 +325,7 @@ struct ReferenceTests {
         try Self.exchange(a, b)
     }
 
-    @Test("a foreign key of a column that stays on this machine is the app's own affair")
-    func localColumn() throws {
+    @Test func `a foreign key of a column that stays on this machine is the app's own affair`() throws {
         _ = try TestStore(
             sql: "CREATE TABLE other (id INTEGER PRIMARY KEY); CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, r REFERENCES other)",
             tables: [TrackedTable("t", localColumns: ["r"])])

@@ -42,9 +42,9 @@ struct RefusedRowTests {
     private static let kinds = ["ABORT", "FAIL", "ROLLBACK", "IGNORE"]
 
     @Test(
-        "a row that a trigger refuses is kept and passed on, and everything else arrives", arguments: kinds,
+        arguments: kinds,
         ["BEFORE INSERT", "AFTER INSERT"])
-    func insertion(how: String, event: String) throws {
+    func `a row that a trigger refuses is kept and passed on, and everything else arrives`(how: String, event: String) throws {
         // A BEFORE trigger may pass over a row; an AFTER trigger is too late for that.
         if how == "IGNORE", event == "AFTER INSERT" { return }
         let (first, second, third) = (try Self.store(), try Self.store(Self.raising(how, event)), try Self.store())
@@ -78,8 +78,8 @@ struct RefusedRowTests {
         try Self.expectWhole([first, second, third])
     }
 
-    @Test("an update that a trigger refuses hides the row until it changes", arguments: kinds, ["BEFORE UPDATE", "AFTER UPDATE"])
-    func update(how: String, event: String) throws {
+    @Test(arguments: kinds, ["BEFORE UPDATE", "AFTER UPDATE"])
+    func `an update that a trigger refuses hides the row until it changes`(how: String, event: String) throws {
         if how == "IGNORE", event == "AFTER UPDATE" { return }
         let (first, second, third) = (try Self.store(), try Self.store(Self.raising(how, event)), try Self.store())
         try first.execute("INSERT INTO note VALUES (?, 'a', 0), (?, 'b', 0)", [key(1), key(2)])
@@ -100,9 +100,9 @@ struct RefusedRowTests {
     }
 
     @Test(
-        "a row whose deletion a trigger refuses stays shown here, and is deleted elsewhere", arguments: kinds,
+        arguments: kinds,
         ["BEFORE DELETE", "AFTER DELETE"])
-    func deletion(how: String, event: String) throws {
+    func `a row whose deletion a trigger refuses stays shown here, and is deleted elsewhere`(how: String, event: String) throws {
         if how == "IGNORE", event == "AFTER DELETE" { return }
         let (first, second, third) = (try Self.store(), try Self.store(Self.raising(how, event)), try Self.store())
         try first.execute("INSERT INTO note VALUES (?, 'a', 1), (?, 'b', 0), (?, 'c', 1)", [key(1), key(2), key(3)])
@@ -129,8 +129,7 @@ struct RefusedRowTests {
         try Self.expectWhole([first, second, third])
     }
 
-    @Test("rows are tried again when a trigger has changed and the store is opened", arguments: kinds)
-    func changedRule(how: String) throws {
+    @Test(arguments: kinds) func `rows are tried again when a trigger has changed and the store is opened`(how: String) throws {
         for event in ["BEFORE INSERT", "BEFORE DELETE"] {
             let (first, second) = (try Self.store(), try Self.store(Self.raising(how, event), backend: .queue))
             try first.execute("INSERT INTO note VALUES (?, 'a', 1)", [key(1)])
@@ -153,8 +152,8 @@ struct RefusedRowTests {
         }
     }
 
-    @Test("a child that may not be deleted goes with its parent all the same: no reference dangles", arguments: kinds)
-    func children(how: String) throws {
+    @Test(arguments: kinds)
+    func `a child that may not be deleted goes with its parent all the same: no reference dangles`(how: String) throws {
         let sql = """
             CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, n INTEGER NOT NULL DEFAULT 0);
             CREATE TABLE page (id BLOB PRIMARY KEY NOT NULL, note BLOB REFERENCES note (id) ON DELETE CASCADE);
@@ -171,8 +170,7 @@ struct RefusedRowTests {
         try Self.expectWhole([first, second])
     }
 
-    @Test("a constraint that ends the transaction refuses a row and no more")
-    func constraintThatRollsBack() throws {
+    @Test func `a constraint that ends the transaction refuses a row and no more`() throws {
         let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT NOT NULL ON CONFLICT ROLLBACK DEFAULT '', n);"
         let (first, second) = (
             try TestStore(sql: sql.replacing(" NOT NULL ON CONFLICT ROLLBACK DEFAULT ''", with: ""), tables: [TrackedTable("note")]),

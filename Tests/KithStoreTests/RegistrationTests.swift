@@ -42,8 +42,7 @@ struct RegistrationTests {
         "CREATE TABLE t (id BLOB PRIMARY KEY ON CONFLICT REPLACE NOT NULL, a)",
     ]
 
-    @Test("what can be merged is taken", arguments: mergeable)
-    func accepted(sql: String) throws {
+    @Test(arguments: mergeable) func `what can be merged is taken`(sql: String) throws {
         try Self.open(sql, TrackedTable("t"))
     }
 
@@ -83,8 +82,7 @@ struct RegistrationTests {
         ),
     ]
 
-    @Test("what cannot is refused with the reason and the way out", arguments: unmergeable)
-    func refused(sql: String, reason: String) throws {
+    @Test(arguments: unmergeable) func `what cannot is refused with the reason and the way out`(sql: String, reason: String) throws {
         let error = #expect(throws: StoreError.self) { try Self.open(sql, TrackedTable("t")) }
         #expect(error?.code == .tableRejected)
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
@@ -133,15 +131,14 @@ struct RegistrationTests {
         ),
     ]
 
-    @Test("a declaration that does not fit the table is refused", arguments: misfits)
-    func badDeclaration(table: TrackedTable, sql: String, reason: String) throws {
+    @Test(arguments: misfits)
+    func `a declaration that does not fit the table is refused`(table: TrackedTable, sql: String, reason: String) throws {
         let error = #expect(throws: StoreError.self) { try Self.open(sql, table) }
         #expect(error?.code == .tableRejected)
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
     }
 
-    @Test("a refusal leaves the database as it was")
-    func refusalLeavesNothing() throws {
+    @Test func `a refusal leaves the database as it was`() throws {
         let database = try DatabaseQueue()
         try database.write { try $0.execute(sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a); CREATE TABLE u (a UNIQUE)") }
         #expect(throws: StoreError.self) { try KithStore(database, tables: [TrackedTable("t"), TrackedTable("u")]) }
@@ -150,8 +147,7 @@ struct RegistrationTests {
         try database.write { try $0.execute(sql: "INSERT INTO t VALUES (zeroblob(16), 1)") }
     }
 
-    @Test("the same table declared twice is refused")
-    func declaredTwice() throws {
+    @Test func `the same table declared twice is refused`() throws {
         let database = try DatabaseQueue()
         try database.write { try $0.execute(sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a)") }
         let error = #expect(throws: StoreError.self) { try KithStore(database, tables: [TrackedTable("t"), TrackedTable("t")]) }
@@ -159,20 +155,18 @@ struct RegistrationTests {
     }
 
     @Test(
-        "a CHECK that does not look at a counter is no reason, nor is what looks like one",
         arguments: [
             "a TEXT CHECK (length(a) < 9)", "a TEXT CHECK ('stock' <> a)", "a TEXT DEFAULT 'check (stock)'",
             "a TEXT /* CHECK (stock > 0) */",
             "\"check\" TEXT DEFAULT (stock2())",
         ])
-    func otherChecks(column: String) throws {
+    func `a CHECK that does not look at a counter is no reason, nor is what looks like one`(column: String) throws {
         try Self.open(
             "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, stock INTEGER NOT NULL DEFAULT 0, \(column.replacing("stock2()", with: "1")))",
             TrackedTable("t", counters: ["stock"]))
     }
 
-    @Test("all that stands against the tables is said at once")
-    func allProblems() throws {
+    @Test func `all that stands against the tables is said at once`() throws {
         let database = try DatabaseQueue()
         try database.write {
             try $0.execute(
@@ -188,8 +182,7 @@ struct RegistrationTests {
         ] { #expect(message.contains(reason), "\(message)") }
     }
 
-    @Test("a database that keeps text as UTF-16 is refused in words", arguments: ["UTF-16le", "UTF-16be"])
-    func encoding(name: String) throws {
+    @Test(arguments: ["UTF-16le", "UTF-16be"]) func `a database that keeps text as UTF-16 is refused in words`(name: String) throws {
         let database = try DatabaseQueue()
         try database.writeWithoutTransaction {
             try $0.execute(sql: "PRAGMA encoding = '\(name)'; CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a)")
@@ -199,8 +192,7 @@ struct RegistrationTests {
         #expect(error?.message.contains("keeps text as \(name)") == true)
     }
 
-    @Test("a key of another declared type holds ids, which peers understand")
-    func keyTypes() throws {
+    @Test func `a key of another declared type holds ids, which peers understand`() throws {
         let sql = "CREATE TABLE note (id UUID PRIMARY KEY NOT NULL, title TEXT)"
         let (first, second) = (
             try TestStore(sql: sql, tables: [TrackedTable("note")]), try TestStore(sql: sql, tables: [TrackedTable("note")])
@@ -211,8 +203,7 @@ struct RegistrationTests {
         try second.expectSound()
     }
 
-    @Test("rows that were there before become one commit")
-    func adoption() throws {
+    @Test func `rows that were there before become one commit`() throws {
         let notes = try TestStore(
             sql: TestStore.noteSQL + "; INSERT INTO note (id, title) VALUES (x'\(rowID(1))', 'a'), (x'\(rowID(2))', 'b')")
         #expect(try notes.sequence() == 1)
@@ -223,8 +214,7 @@ struct RegistrationTests {
         try notes.expectSound()
     }
 
-    @Test("sixty columns can be tracked, each with a change of its own")
-    func columnsAtTheLimit() throws {
+    @Test func `sixty columns can be tracked, each with a change of its own`() throws {
         let columns = (0..<TrackedTable.columnsMax).map { "c\($0)" }
         let sql = "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, \(columns.joined(separator: ", ")))"
         let notes = try TestStore(sql: sql, tables: [TrackedTable("t")])
@@ -236,8 +226,8 @@ struct RegistrationTests {
         try notes.expectSound()
     }
 
-    @Test("a store of another format is refused and not touched", arguments: [(1, "newer"), (-1, "before its first release")])
-    func otherFormat(difference: Int, words: String) throws {
+    @Test(arguments: [(1, "newer"), (-1, "before its first release")])
+    func `a store of another format is refused and not touched`(difference: Int, words: String) throws {
         let notes = try TestStore(.queue)
         notes.store.close()
         try notes.execute("UPDATE kith_meta SET value = value + ? WHERE name = 'format'", [difference])
@@ -248,8 +238,8 @@ struct RegistrationTests {
         #expect(try notes.database.read { try Row.fetchAll($0, sql: "SELECT * FROM kith_meta") } == before)
     }
 
-    @Test("a program that has the store open notices when a newer version takes it over", arguments: Backend.allCases)
-    func newerFormatMeanwhile(backend: Backend) throws {
+    @Test(arguments: Backend.allCases)
+    func `a program that has the store open notices when a newer version takes it over`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
         // As a newer version does, which also counts the catalog on.

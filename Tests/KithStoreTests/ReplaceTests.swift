@@ -14,8 +14,7 @@ struct ReplaceTests {
         return notes
     }
 
-    @Test("a trigger of the app that writes its own row, as `updated_at` does, works")
-    func touch() throws {
+    @Test func `a trigger of the app that writes its own row, as updated_at does, works`() throws {
         let sql = """
             CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, updated TEXT);
             CREATE TRIGGER touch AFTER UPDATE ON note BEGIN UPDATE note SET updated = 'now' || new.title WHERE id = new.id; END
@@ -32,8 +31,8 @@ struct ReplaceTests {
         for store in [first, second] { try store.expectSound() }
     }
 
-    @Test("delete triggers of the app fire at a REPLACE where SQLite fires them, and nowhere else", arguments: [true, false])
-    func deleteTriggers(isRecursive: Bool) throws {
+    @Test(arguments: [true, false])
+    func `delete triggers of the app fire at a REPLACE where SQLite fires them, and nowhere else`(isRecursive: Bool) throws {
         let notes = try Self.store(
             isRecursive, "; CREATE TABLE log (line); CREATE TRIGGER gone AFTER DELETE ON note BEGIN INSERT INTO log VALUES (old.title); END"
         )
@@ -46,8 +45,8 @@ struct ReplaceTests {
         try notes.expectSound()
     }
 
-    @Test("a row that is replaced because another one takes its rowid is deleted", arguments: [true, false])
-    func rowid(isRecursive: Bool) throws {
+    @Test(arguments: [true, false])
+    func `a row that is replaced because another one takes its rowid is deleted`(isRecursive: Bool) throws {
         let notes = try Self.store(isRecursive)
         try notes.execute("INSERT INTO note (rowid, id, title) VALUES (5, ?, 'a'), (6, ?, 'b'), (7, ?, 'c')", [key(1), key(2), key(3)])
         try notes.execute("REPLACE INTO note (rowid, id, title) VALUES (5, ?, 'd')", [key(4)])
@@ -66,8 +65,7 @@ struct ReplaceTests {
         try notes.expectSound()
     }
 
-    @Test("what IGNORE, an UPSERT or a failure passes over is no REPLACE")
-    func nothingReplaced() throws {
+    @Test func `what IGNORE, an UPSERT or a failure passes over is no REPLACE`() throws {
         let notes = try Self.store(false)
         try notes.execute("INSERT INTO note (id, title) VALUES (?, 'a'), (?, 'b')", [key(1), key(2)])
         try notes.database.write { db in
@@ -96,8 +94,8 @@ struct ReplaceTests {
         "INSERT OR REPLACE INTO note (rowid, id, title) VALUES (1, x'0123456789abcdef0123456789abcdef', 'elsewhere')",
     ]
 
-    @Test("a trigger of the app may write the row while it is being replaced", arguments: bodies, [true, false])
-    func meddling(body: String, isRecursive: Bool) throws {
+    @Test(arguments: bodies, [true, false])
+    func `a trigger of the app may write the row while it is being replaced`(body: String, isRecursive: Bool) throws {
         let trigger = "; CREATE TRIGGER meddle BEFORE INSERT ON note WHEN new.color = 9 BEGIN \(body); END"
         let (notes, peer) = (try Self.store(isRecursive, trigger), try TestStore())
         try notes.execute("INSERT INTO note (id, title, color, views) VALUES (?, 'a', 1, 3), (?, 'b', 1, 4)", [key(1), key(2)])
@@ -121,8 +119,7 @@ struct ReplaceTests {
         }
     }
 
-    @Test("a REPLACE of a parent takes its children along, as SQLite does", arguments: [true, false])
-    func parents(isRecursive: Bool) throws {
+    @Test(arguments: [true, false]) func `a REPLACE of a parent takes its children along, as SQLite does`(isRecursive: Bool) throws {
         let sql = """
             CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT);
             CREATE TABLE comment (id BLOB PRIMARY KEY NOT NULL, note BLOB REFERENCES note (id) ON DELETE CASCADE, body TEXT)

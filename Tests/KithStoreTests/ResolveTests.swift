@@ -26,8 +26,8 @@ struct ResolveTests {
         }
     }
 
-    @Test("what was kept is shown everywhere and no alternative is left", arguments: ["first", "second", "third"])
-    func resolved(value: String) throws {
+    @Test(arguments: ["first", "second", "third"])
+    func `what was kept is shown everywhere and no alternative is left`(value: String) throws {
         let (first, second) = try Self.conflict()
         #expect(try first.store.alternatives(table: "note", id: rowID(1)).count == 1)
         #expect(try first.store.alternatives(table: "note", id: rowID(1)) == second.store.alternatives(table: "note", id: rowID(1)))
@@ -40,8 +40,7 @@ struct ResolveTests {
         }
     }
 
-    @Test("a resolution that a rule of the table refuses changes nothing, even if the transaction goes on")
-    func refused() throws {
+    @Test func `a resolution that a rule of the table refuses changes nothing, even if the transaction goes on`() throws {
         let sql = TestStore.noteSQL.replacing("title TEXT", with: "title TEXT CHECK (title <> 'bad')")
         let (first, _) = try Self.conflict(sql: sql)
         let before = try first.store.vector()
@@ -59,8 +58,7 @@ struct ResolveTests {
         try first.expectSound()
     }
 
-    @Test("who observes a table hears of what is resolved and restored in it")
-    func observed() throws {
+    @Test func `who observes a table hears of what is resolved and restored in it`() throws {
         let (first, _) = try Self.conflict()
         let observer = Observer()
         first.database.add(transactionObserver: observer, extent: .databaseLifetime)
@@ -90,8 +88,7 @@ struct ResolveTests {
         }
     }
 
-    @Test("a plain save replaces what was shown and keeps the alternatives")
-    func plainSave() throws {
+    @Test func `a plain save replaces what was shown and keeps the alternatives`() throws {
         let (first, second) = try Self.conflict()
         try first.execute("UPDATE note SET title = 'saved'")
         try second.receive(from: first)
@@ -99,8 +96,7 @@ struct ResolveTests {
         #expect(try second.store.alternatives(table: "note", id: rowID(1)).count == 1)
     }
 
-    @Test("what triggers of the app make of a resolution is noted as their write")
-    func trigger() throws {
+    @Test func `what triggers of the app make of a resolution is noted as their write`() throws {
         let sql =
             TestStore.noteSQL + """
                 ; CREATE TRIGGER edits AFTER UPDATE OF title ON note BEGIN
@@ -116,8 +112,7 @@ struct ResolveTests {
         try second.expectSound()
     }
 
-    @Test("a row or column that is not there is named")
-    func notFound() throws {
+    @Test func `a row or column that is not there is named`() throws {
         let (first, _) = try Self.conflict()
         for (table, id, column) in [
             ("other", rowID(1), "title"), ("note", rowID(9), "title"), ("note", rowID(1), "x"), ("note", rowID(1), "tags"),

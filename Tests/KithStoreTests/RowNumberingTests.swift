@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("VACUUM moves rows away from their clocks")
@@ -42,8 +43,7 @@ struct RowNumberingTests {
         }
     }
 
-    @Test("VACUUM in mid-life changes nothing that matters", arguments: Backend.allCases)
-    func vacuum(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `VACUUM in mid-life changes nothing that matters`(backend: Backend) throws {
         let notes = try Self.livedIn(backend)
         let before = try Self.content(notes.store)
         try notes.database.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
@@ -52,8 +52,7 @@ struct RowNumberingTests {
         try notes.expectSound()
     }
 
-    @Test("a file made by VACUUM INTO is a whole store", arguments: Backend.allCases)
-    func vacuumInto(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `a file made by VACUUM INTO is a whole store`(backend: Backend) throws {
         let notes = try Self.livedIn(backend)
         let copy = notes.folder.file("copy.sqlite")
         try notes.database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [copy]) }
@@ -63,8 +62,7 @@ struct RowNumberingTests {
         try copied.expectSound()
     }
 
-    @Test("a backup in mid-life is a whole store", arguments: Backend.allCases)
-    func backup(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `a backup in mid-life is a whole store`(backend: Backend) throws {
         let notes = try Self.livedIn(backend)
         let target = try DatabaseQueue(path: notes.folder.file("backup.sqlite"))
         try notes.database.backup(to: target)
@@ -74,8 +72,7 @@ struct RowNumberingTests {
         try copied.expectSound()
     }
 
-    @Test("when rows were renumbered, a reader finds every clock again", arguments: Backend.allCases)
-    func reader(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `when rows were renumbered, a reader finds every clock again`(backend: Backend) throws {
         let notes = try Self.livedIn(backend)
         let before = try Self.content(notes.store)
         try Self.renumber(notes)
@@ -83,8 +80,7 @@ struct RowNumberingTests {
         try notes.expectSound()
     }
 
-    @Test("when rows were renumbered, a merge finds every clock again", arguments: Backend.allCases)
-    func merge(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `when rows were renumbered, a merge finds every clock again`(backend: Backend) throws {
         let notes = try Self.livedIn(backend)
         let other = try TestStore()
         try other.receive(from: notes)
@@ -105,8 +101,7 @@ struct RowNumberingTests {
         "INSERT INTO note (id, title) SELECT id, 'x' FROM note WHERE true ON CONFLICT (id) DO UPDATE SET title = 'upserted'",
     ]
 
-    @Test("when rows were renumbered, the next write of any kind finds every clock again", arguments: writes)
-    func write(sql: String) throws {
+    @Test(arguments: writes) func `when rows were renumbered, the next write of any kind finds every clock again`(sql: String) throws {
         let notes = try Self.livedIn(.memory)
         let twin = try TestStore(replica: try notes.store.summary().replica)
         try twin.receive(from: notes)
@@ -121,8 +116,7 @@ struct RowNumberingTests {
         #expect(try shape(notes.store) == shape(twin.store))
     }
 
-    @Test("rows renumbered onto each other's numbers find their own clocks")
-    func permutation() throws {
+    @Test func `rows renumbered onto each other's numbers find their own clocks`() throws {
         let notes = try Self.livedIn(.memory)
         let before = try Self.content(notes.store)
         try Self.renumber(notes, "UPDATE note SET rowid = rowid + 100000; UPDATE note SET rowid = 100031 - rowid")

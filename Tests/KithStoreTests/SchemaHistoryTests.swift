@@ -1,15 +1,15 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Versions of an app in one house lose or hide a row, in some order of updating")
 struct SchemaHistoryTests {
-    /// Histories of a usual run; `KITH_SOAK` asks for more, `KITH_SEED` for others.
-    private static let count = ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 20 : 2_000
-    private static let firstSeed = ProcessInfo.processInfo.environment["KITH_SEED"].flatMap(UInt64.init) ?? 1
+    private static let count = Soak.count(8, soaking: 2_000)
+    private static let firstSeed = Soak.firstSeed
     private static let batchCount = 4
 
-    @Test("random histories of updates and writes show everywhere what the schema can show", arguments: 0..<batchCount)
-    func histories(batch: Int) throws {
+    @Test(arguments: 0..<batchCount)
+    func `random histories of updates and writes show everywhere what the schema can show`(batch: Int) throws {
         let size = Self.count / Self.batchCount
         var refused = 0
         for index in 0..<size {

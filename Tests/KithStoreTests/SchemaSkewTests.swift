@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("Versions of an app that meet lose what one of them does not know")
@@ -19,8 +20,8 @@ struct SchemaSkewTests {
         """
     private static let newTables = [TrackedTable("note", sets: ["tags"], counters: ["views"])]
 
-    @Test("a column that an old version does not know passes through it, survives its edits, and appears when it is updated")
-    func column() throws {
+    @Test
+    func `a column that an old version does not know passes through it, survives its edits, and appears when it is updated`() throws {
         let (a, b) = (try App(Self.new, Self.newTables, replica: 1), try App(Self.new, Self.newTables, replica: 2))
         let (old, fresh) = (try App(Self.old, replica: 3), try App(Self.new, Self.newTables, replica: 4))
         try a.execute("INSERT INTO note (id, title, color, tags, views) VALUES (?, 'a', 'red', '[\"x\"]', 3)", [key(1)])
@@ -49,8 +50,9 @@ struct SchemaSkewTests {
         #expect(try a.text(shown) == fresh.text(shown))
     }
 
-    @Test("a table that an old version does not know passes through it and appears when it is updated, but for what a rule refuses")
-    func table() throws {
+    @Test
+    func `a table that an old version does not know passes through it and appears when it is updated, but for what a rule refuses`() throws
+    {
         let tables = [TrackedTable("note"), TrackedTable("item")]
         let item = "CREATE TABLE item (id BLOB PRIMARY KEY NOT NULL, text TEXT)"
         let a = try App(Self.old + ";" + item, tables, replica: 1)
@@ -79,8 +81,7 @@ struct SchemaSkewTests {
         try old.expectSound()
     }
 
-    @Test("a column of the same name and another kind is another column, and both are kept")
-    func otherKind() throws {
+    @Test func `a column of the same name and another kind is another column, and both are kept`() throws {
         let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, tags TEXT NOT NULL DEFAULT '[]')"
         let (register, set) = (try App(sql, replica: 1), try App(sql, [TrackedTable("note", sets: ["tags"])], replica: 2))
         try register.execute("INSERT INTO note VALUES (?, 'a', '[\"r\"]')", [key(1)])
@@ -94,8 +95,7 @@ struct SchemaSkewTests {
         for app in [register, set] { try app.expectSound() }
     }
 
-    @Test("a column that is added with a default makes no commit and no record, and reads as the default everywhere")
-    func added() throws {
+    @Test func `a column that is added with a default makes no commit and no record, and reads as the default everywhere`() throws {
         let (a, b) = (try App(Self.old, replica: 1), try App(Self.new, Self.newTables, replica: 2))
         for number: UInt64 in 1...50 { try a.execute("INSERT INTO note (id, title) VALUES (?, 'x')", [key(number)]) }
         let records = "SELECT 'x' FROM kith_dot UNION ALL SELECT 'y' FROM kith_clock_0 WHERE exceptions IS NOT NULL"
@@ -108,8 +108,7 @@ struct SchemaSkewTests {
         #expect(try a.store.digest() == b.store.digest())
     }
 
-    @Test("a renamed column stays the same column for those who have not renamed it")
-    func renamed() throws {
+    @Test func `a renamed column stays the same column for those who have not renamed it`() throws {
         let (a, b) = (try App(Self.old, replica: 1), try App(Self.old, replica: 2))
         try a.execute("INSERT INTO note VALUES (?, 'first')", [key(1)])
         try a.migrate("ALTER TABLE note RENAME COLUMN title TO heading", [TrackedTable("note", renamed: ["heading": "title"])])
@@ -128,8 +127,7 @@ struct SchemaSkewTests {
         #expect(error?.code == .tableRejected)
     }
 
-    @Test("a column that is dropped and added again does not claim that anybody wrote its default")
-    func dropped() throws {
+    @Test func `a column that is dropped and added again does not claim that anybody wrote its default`() throws {
         let (a, b) = (try App(Self.new, Self.newTables, replica: 1), try App(Self.new, Self.newTables, replica: 2))
         try a.execute("INSERT INTO note (id, title, color) VALUES (?, 'a', 'red'), (?, 'b', 'blue')", [key(1), key(2)])
         try a.execute("UPDATE note SET color = 'green' WHERE title = 'a'")
@@ -152,8 +150,7 @@ struct SchemaSkewTests {
     private static let page = "CREATE TABLE page (id BLOB PRIMARY KEY NOT NULL, title TEXT, body TEXT)"
     private static let pages = [TrackedTable("page", texts: ["body"])]
 
-    @Test("the history of a text that is dropped is not in the way of one that is added again")
-    func droppedText() throws {
+    @Test func `the history of a text that is dropped is not in the way of one that is added again`() throws {
         let (a, b) = (try App(Self.page, Self.pages, replica: 1), try App(Self.page, Self.pages, replica: 2))
         try a.execute("INSERT INTO page VALUES (?, 'shown', 'one'), (?, 'deleted', 'one')", [key(1), key(2)])
         try a.execute("UPDATE page SET body = 'one two'")
@@ -176,8 +173,7 @@ struct SchemaSkewTests {
         try b.expectSound()
     }
 
-    @Test("a text whose row a migration has left out comes back whole")
-    func textLeftOut() throws {
+    @Test func `a text whose row a migration has left out comes back whole`() throws {
         let (a, b) = (try App(Self.page, Self.pages, replica: 1), try App(Self.page, Self.pages, replica: 2))
         try a.execute("INSERT INTO page VALUES (?, 'left out', 'one')", [key(1)])
         try a.execute("UPDATE page SET body = 'one two'")
@@ -189,8 +185,8 @@ struct SchemaSkewTests {
         try a.expectSound()
     }
 
-    @Test("rows that a migration has left out, or dropped with their table, leave nothing behind", arguments: [true, false])
-    func leftOut(isTableDropped: Bool) throws {
+    @Test(arguments: [true, false])
+    func `rows that a migration has left out, or dropped with their table, leave nothing behind`(isTableDropped: Bool) throws {
         let tables = Self.pages + [TrackedTable("note")]
         let a = try App(Self.page + ";" + Self.old, tables, replica: 1)
         try a.execute("INSERT INTO page VALUES (?, 'left out', 'one'), (?, 'stays', 'one')", [key(1), key(2)])
@@ -213,8 +209,7 @@ struct SchemaSkewTests {
         #expect(try a.text("SELECT title FROM note ORDER BY title") == (isTableDropped ? ["left out", "stays"] : ["stays"]))
     }
 
-    @Test("rows of a table that was dropped are shown when it is declared again")
-    func tableDeclaredAgain() throws {
+    @Test func `rows of a table that was dropped are shown when it is declared again`() throws {
         let item = "CREATE TABLE item (id BLOB PRIMARY KEY NOT NULL, text TEXT, note BLOB REFERENCES note (id) ON DELETE CASCADE)"
         let tables = [TrackedTable("note"), TrackedTable("item")]
         let (a, b) = (try App(Self.old + ";" + item, tables, replica: 1), try App(Self.old + ";" + item, tables, replica: 2))
@@ -238,11 +233,10 @@ struct SchemaSkewTests {
         #expect(try a.store.digest() == b.store.digest())
     }
 
-    /// Every sixth of the 120 orders; `KITH_SOAK` asks for all.
-    private static let orderStep = ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 6 : 1
+    /// Every fifteenth of the 120 orders; a long run takes all.
+    private static let orderStep = Soak.count(15, soaking: 1)
 
-    @Test("five machines on three versions lose nothing, in whatever order they are updated")
-    func everyOrder() throws {
+    @Test func `five machines on three versions lose nothing, in whatever order they are updated`() throws {
         let versions: [(sql: String, tables: [TrackedTable])] = [
             (Self.old, [TrackedTable("note")]), (Self.toNew, Self.newTables),
             ("CREATE TABLE item (id BLOB PRIMARY KEY NOT NULL, text TEXT)", Self.newTables + [TrackedTable("item")]),
@@ -285,8 +279,7 @@ struct SchemaSkewTests {
         }
     }
 
-    @Test("a register and a text that an update brings at once are both shown")
-    func textBesideRegister() throws {
+    @Test func `a register and a text that an update brings at once are both shown`() throws {
         let texts = [TrackedTable("note", texts: ["body"])]
         let added = "ALTER TABLE note ADD COLUMN color TEXT NOT NULL DEFAULT 'none'; ALTER TABLE note ADD COLUMN body TEXT"
         let (a, old) = (try App(Self.old + ";" + added, texts, replica: 1), try App(Self.old, replica: 2))
@@ -299,8 +292,7 @@ struct SchemaSkewTests {
         #expect(try old.store.digest() == a.store.digest())
     }
 
-    @Test("a row that the older schema refused shows what it has in new columns, too")
-    func refusedUntilUpdated() throws {
+    @Test func `a row that the older schema refused shows what it has in new columns, too`() throws {
         let new = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, k TEXT DEFAULT 'x', c TEXT)"
         let old = try App("CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, k TEXT NOT NULL DEFAULT 'x')", replica: 1)
         let a = try App(new, replica: 2)

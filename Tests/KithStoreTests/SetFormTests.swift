@@ -31,8 +31,8 @@ struct SetFormTests {
         try peer.expectSound(location)
     }
 
-    @Test("the transaction that writes a set sees what it wrote, and everybody the same once it has committed", arguments: Backend.allCases)
-    func oneForm(backend: Backend) throws {
+    @Test(arguments: Backend.allCases)
+    func `the transaction that writes a set sees what it wrote, and everybody the same once it has committed`(backend: Backend) throws {
         let store = try Self.store(backend)
         let wrong = [
             #"["warm","cheap"]"#, #"["b","a","b",1,1.0]"#, #"[ "x" ]"#, "[]", nil, #"["a","a"]"#, #"["a!","a"]"#, #"["\u0061", {"k" : 1}]"#,
@@ -58,8 +58,8 @@ struct SetFormTests {
         try Self.expectSameLook(store)
     }
 
-    @Test("what a savepoint takes back is not written, and rows that move or are replaced are found", arguments: [Backend.memory, .pool])
-    func savepoints(backend: Backend) throws {
+    @Test(arguments: [Backend.memory, .pool])
+    func `what a savepoint takes back is not written, and rows that move or are replaced are found`(backend: Backend) throws {
         let store = try Self.store(backend)
         try store.execute(
             #"INSERT INTO note (rowid, id, tags) VALUES (1, ?, '["a"]'), (2, ?, '["c"]'), (3, ?, '[]')"#, [key(1), key(2), key(3)])
@@ -76,8 +76,7 @@ struct SetFormTests {
         try Self.expectSameLook(store)
     }
 
-    @Test("a bulk insertion and single statements keep last_insert_rowid() and wake the app's triggers")
-    func bulk() throws {
+    @Test func `a bulk insertion and single statements keep last_insert_rowid() and wake the app's triggers`() throws {
         let store = try Self.store(.queue, "CREATE TRIGGER seen AFTER UPDATE OF tags ON note BEGIN INSERT INTO log VALUES (new.tags); END;")
         let (row, changes) = try store.database.writeWithoutTransaction { db in
             try db.execute(
@@ -93,8 +92,7 @@ struct SetFormTests {
         try Self.expectSameLook(store)
     }
 
-    @Test("what the database makes of a set follows it: generated columns, indexes, checks")
-    func derived() throws {
+    @Test func `what the database makes of a set follows it: generated columns, indexes, checks`() throws {
         let sql = """
             CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, tags TEXT NOT NULL DEFAULT '[]', first TEXT AS (json_extract(tags, '$[0]')) STORED);
             CREATE TABLE page (id BLOB PRIMARY KEY NOT NULL, tags TEXT NOT NULL DEFAULT '[]' CHECK (tags <> '["a","b"]'));
@@ -116,8 +114,7 @@ struct SetFormTests {
         try store.expectSound()
     }
 
-    @Test("live lists show the form that others see")
-    func observed() async throws {
+    @Test func `live lists show the form that others see`() async throws {
         let store = try Self.store(.pool)
         let observation = ValueObservation.tracking { try String.fetchAll($0, sql: "SELECT tags FROM note") }
         try store.execute("INSERT INTO note (id, tags) VALUES (?, '[]')", [key(1)])
@@ -131,18 +128,15 @@ struct SetFormTests {
         }
     }
 
-    @Test("sets that were there before Kith came get the form, too, and an empty column of an older row does not")
-    func adopted() throws {
+    @Test func `sets that were there before Kith came get the form, too, and an empty column of an older row does not`() throws {
         let store = try Self.store(
             .queue, #"INSERT INTO note VALUES (x'00000000000000000000000000000001', 't', '["b","a"]', '["2","1"]');"#)
         #expect(try Self.tags(store) == [#"["a","b"]"#])
         try Self.expectSameLook(store)
     }
 
-    @Test(
-        "where a rule of the app forbids it, the set stays as it was written and nothing fails",
-        arguments: ["ABORT, 'no'", "FAIL, 'no'", "ROLLBACK, 'no'", "IGNORE"])
-    func refused(how: String) throws {
+    @Test(arguments: ["ABORT, 'no'", "FAIL, 'no'", "ROLLBACK, 'no'", "IGNORE"])
+    func `where a rule of the app forbids it, the set stays as it was written and nothing fails`(how: String) throws {
         let rule = "CREATE TRIGGER final BEFORE UPDATE ON note BEGIN SELECT RAISE(\(how)); END;"
         let store = try Self.store(.queue, rule)
         try store.execute(#"INSERT INTO note (id, tags) VALUES (?, '["b","a"]')"#, [key(1)])
@@ -157,8 +151,7 @@ struct SetFormTests {
         try store.expectSound()
     }
 
-    @Test("a column that nobody has written keeps its default")
-    func unwritten() throws {
+    @Test func `a column that nobody has written keeps its default`() throws {
         let store = try Self.store()
         try store.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
         store.store.close()

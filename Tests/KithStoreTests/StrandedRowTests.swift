@@ -10,8 +10,7 @@ struct StrandedRowTests {
         try store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") }
     }
 
-    @Test("they go on to everybody, from each who has them, and are forgotten as a case when the rest arrives")
-    func passedOn() throws {
+    @Test func `they go on to everybody, from each who has them, and are forgotten as a case when the rest arrives`() throws {
         let (lost, second, third, fourth) = (try TestStore(), try TestStore(), try TestStore(), try TestStore())
         try DigestTests.fill(lost, 1...10)
         let slice = try lost.store.slice(SliceRequest(since: VersionVector()), limits: SliceLimits(rowsMax: 4))

@@ -7,8 +7,7 @@ import Testing
 
 @Suite("A transaction and its commit part ways")
 struct TransactionTests {
-    @Test("everything one transaction writes carries one commit", arguments: Backend.allCases)
-    func oneDot(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `everything one transaction writes carries one commit`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.database.write { db in
             try db.execute(sql: "INSERT INTO note (id, title) VALUES (?, 'a')", arguments: [key(1)])
@@ -22,8 +21,8 @@ struct TransactionTests {
         try notes.expectSound()
     }
 
-    @Test("a rolled-back transaction leaves no trace and gives its number to the next", arguments: Backend.allCases)
-    func rollback(backend: Backend) throws {
+    @Test(arguments: Backend.allCases)
+    func `a rolled-back transaction leaves no trace and gives its number to the next`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
         let before = try notes.store.summary()
@@ -41,8 +40,7 @@ struct TransactionTests {
         try notes.expectSound()
     }
 
-    @Test("a failing statement takes only itself back", arguments: Backend.allCases)
-    func statementFailure(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `a failing statement takes only itself back`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.database.write { db in
             try db.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [key(1)])
@@ -55,8 +53,7 @@ struct TransactionTests {
         try notes.expectSound()
     }
 
-    @Test("INSERT OR ROLLBACK that fails ends the transaction", arguments: Backend.allCases)
-    func insertOrRollback(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `INSERT OR ROLLBACK that fails ends the transaction`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
         try? notes.database.writeWithoutTransaction { db in
@@ -70,8 +67,8 @@ struct TransactionTests {
         try notes.expectSound()
     }
 
-    @Test("what is written before and after ROLLBACK TO is one commit, the rest is gone", arguments: Backend.allCases)
-    func savepoints(backend: Backend) throws {
+    @Test(arguments: Backend.allCases)
+    func `what is written before and after ROLLBACK TO is one commit, the rest is gone`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.database.write { db in
             try db.execute(sql: "SAVEPOINT outer")
@@ -89,8 +86,8 @@ struct TransactionTests {
         try notes.expectSound()
     }
 
-    @Test("the first write after everything was rolled back to a savepoint is numbered", arguments: Backend.allCases)
-    func rollbackToStart(backend: Backend) throws {
+    @Test(arguments: Backend.allCases)
+    func `the first write after everything was rolled back to a savepoint is numbered`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.database.write { db in
             try db.execute(sql: "SAVEPOINT s")
@@ -110,8 +107,7 @@ struct TransactionTests {
         try notes.expectSound()
     }
 
-    @Test("statements outside a transaction are commits of their own", arguments: Backend.allCases)
-    func autocommit(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `statements outside a transaction are commits of their own`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.database.writeWithoutTransaction { db in
             for number: UInt64 in 1...3 { try db.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [key(number)]) }
@@ -130,8 +126,8 @@ struct TransactionTests {
         END;
         """
 
-    @Test("triggers of the app that write tracked tables are part of the commit", arguments: Backend.allCases)
-    func userTriggers(backend: Backend) throws {
+    @Test(arguments: Backend.allCases)
+    func `triggers of the app that write tracked tables are part of the commit`(backend: Backend) throws {
         let notes = try TestStore(backend, sql: TestStore.noteSQL + ";" + Self.triggerSQL)
         try notes.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
         let copy = try #require(RowID(bytes: [UInt8](repeating: 255, count: 16)))
@@ -144,8 +140,7 @@ struct TransactionTests {
         try notes.expectSound()
     }
 
-    @Test("a trigger of the app made while the store is open fails loudly until the store is opened again")
-    func lateTrigger() throws {
+    @Test func `a trigger of the app made while the store is open fails loudly until the store is opened again`() throws {
         let notes = try TestStore(.pool)
         try notes.execute(Self.triggerSQL)
         #expect(throws: DatabaseError.self) { try notes.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)]) }
@@ -157,8 +152,7 @@ struct TransactionTests {
         try again.expectSound()
     }
 
-    @Test("deleted and inserted again in one transaction is a new life", arguments: Backend.allCases)
-    func recreate(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `deleted and inserted again in one transaction is a new life`(backend: Backend) throws {
         let notes = try TestStore(backend)
         try notes.execute("INSERT INTO note (id, title, tags) VALUES (?, 'a', '[\"x\"]')", [key(1)])
         try notes.database.write { db in

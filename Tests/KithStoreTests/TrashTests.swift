@@ -44,8 +44,7 @@ struct TrashTests {
         }
     }
 
-    @Test("a deleted row is in the trash with its contents, here and elsewhere, and comes back everywhere")
-    func restore() throws {
+    @Test func `a deleted row is in the trash with its contents, here and elsewhere, and comes back everywhere`() throws {
         let first = try Bin()
         let second = try Bin()
         try first.execute("INSERT INTO note (id, title, tags, views) VALUES (?, 'a', '[\"x\"]', 3)", [key(1)])
@@ -69,8 +68,7 @@ struct TrashTests {
         #expect(try first.store.delta(since: VersionVector()).rows == second.store.delta(since: VersionVector()).rows)
     }
 
-    @Test("the trash lists what was deleted last first, by table and number")
-    func order() throws {
+    @Test func `the trash lists what was deleted last first, by table and number`() throws {
         let bin = try Bin()
         for number: UInt64 in 1...5 {
             try bin.execute("INSERT INTO note (id, title) VALUES (?, ?)", [key(number), "\(number)"])
@@ -82,8 +80,7 @@ struct TrashTests {
         #expect(try bin.store.trash(table: "other").isEmpty)
     }
 
-    @Test("what is not in the trash cannot be restored")
-    func notFound() throws {
+    @Test func `what is not in the trash cannot be restored`() throws {
         let bin = try Bin()
         try bin.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
         for (table, number) in [("note", UInt64(1)), ("note", 2), ("other", 1)] {
@@ -92,8 +89,7 @@ struct TrashTests {
         }
     }
 
-    @Test("after thirty days, or once emptied, a row is no longer listed and goes when everybody holds its deletion")
-    func collected() throws {
+    @Test func `after thirty days, or once emptied, a row is no longer listed and goes when everybody holds its deletion`() throws {
         let first = try Bin()
         let second = try Bin(first.clock)
         try first.execute("INSERT INTO note (id, title) VALUES (?, 'a'), (?, 'b')", [key(1), key(2)])
@@ -122,8 +118,8 @@ struct TrashTests {
         #expect(try first.titles() == [])
     }
 
-    @Test("a member whose time the disk has damaged holds garbage back or does not, and does no harm", arguments: [Int64.min, -1, 0, .max])
-    func damagedTime(seen: Int64) throws {
+    @Test(arguments: [Int64.min, -1, 0, .max])
+    func `a member whose time the disk has damaged holds garbage back or does not, and does no harm`(seen: Int64) throws {
         let bin = try Bin()
         try bin.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
         try bin.execute("DELETE FROM note")
@@ -133,8 +129,8 @@ struct TrashTests {
         #expect(try bin.store.collectGarbage() == (seen == .max ? 0 : 1))
     }
 
-    @Test("a row that one store has collected and another restores or makes anew is the same on both", arguments: [true, false])
-    func restoredAfterCollection(isRestored: Bool) throws {
+    @Test(arguments: [true, false])
+    func `a row that one store has collected and another restores or makes anew is the same on both`(isRestored: Bool) throws {
         let first = try Bin()
         let second = try Bin(first.clock)
         try first.execute("INSERT INTO note (id, title, tags, views) VALUES (?, 'a', '[\"x\"]', 3)", [key(1)])
@@ -158,8 +154,7 @@ struct TrashTests {
         #expect(try first.store.delta(since: VersionVector()).rows == second.store.delta(since: VersionVector()).rows)
     }
 
-    @Test("a deletion stays while a member may still hold an edit that did not know of it")
-    func concurrentEdit() throws {
+    @Test func `a deletion stays while a member may still hold an edit that did not know of it`() throws {
         let first = try Bin()
         let second = try Bin(first.clock)
         try first.execute("INSERT INTO note (id, title, color) VALUES (?, 'a', 1)", [key(1)])
@@ -174,8 +169,7 @@ struct TrashTests {
         #expect(try first.database.read { try Int.fetchOne($0, sql: "SELECT color FROM note") } == 1)
     }
 
-    @Test("rows that came with a catch-up of many slices are collected like others")
-    func catchUp() throws {
+    @Test func `rows that came with a catch-up of many slices are collected like others`() throws {
         let (first, second) = (try TestStore(), try TestStore())
         for id in 1...9 { try first.execute("INSERT INTO note (id, title) VALUES (?, 't')", [key(UInt64(id))]) }
         try first.execute("DELETE FROM note WHERE id <= ?", [key(4)])

@@ -20,13 +20,13 @@ struct TriggerObservationTests {
         """
 
     @Test(
-        "ValueObservation sees tables that triggers fill, at once and through others", .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(1)),
         arguments: [Backend.queue, .pool],
         [
             "SELECT count(*) FROM note_fts WHERE note_fts MATCH 'word'", "SELECT n FROM stats", "SELECT n FROM shown",
             "SELECT count(*) FROM \"second hand\"",
         ])
-    func observation(backend: Backend, query: String) async throws {
+    func `ValueObservation sees tables that triggers fill, at once and through others`(backend: Backend, query: String) async throws {
         let tables = [TrackedTable("note")]
         let (first, second) = (try TestStore(sql: Self.sql, tables: tables), try TestStore(backend, sql: Self.sql, tables: tables))
         let observation = ValueObservation.tracking { try Int.fetchOne($0, sql: query) ?? 0 }

@@ -7,12 +7,11 @@ import Testing
 @Suite("Another connection writes behind Kith's back")
 struct UnpreparedConnectionTests {
     @Test(
-        "a plain connection cannot write a tracked table",
         arguments: [
             "INSERT INTO note (id) VALUES (randomblob(16))", "UPDATE note SET title = 'x'", "DELETE FROM note",
             "REPLACE INTO note (id) VALUES (randomblob(16))",
         ])
-    func plainConnection(sql: String) throws {
+    func `a plain connection cannot write a tracked table`(sql: String) throws {
         let notes = try TestStore(.pool)
         try notes.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
         let plain = try DatabaseQueue(path: notes.path)
@@ -22,16 +21,14 @@ struct UnpreparedConnectionTests {
         try notes.expectSound()
     }
 
-    @Test("a plain connection writes other tables as ever")
-    func otherTables() throws {
+    @Test func `a plain connection writes other tables as ever`() throws {
         let notes = try TestStore(.pool)
         let plain = try DatabaseQueue(path: notes.path)
         try plain.write { try $0.execute(sql: "CREATE TABLE other (x); INSERT INTO other VALUES (1)") }
         #expect(try notes.store.vector().isEmpty)
     }
 
-    @Test("after the store is closed, writes fail instead of going unseen", arguments: Backend.allCases)
-    func closed(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func `after the store is closed, writes fail instead of going unseen`(backend: Backend) throws {
         let notes = try TestStore(backend)
         notes.store.close()
         notes.store.close()
@@ -40,8 +37,7 @@ struct UnpreparedConnectionTests {
         try notes.database.close()
     }
 
-    @Test("a process that has not declared a tracked table cannot write it")
-    func undeclared() throws {
+    @Test func `a process that has not declared a tracked table cannot write it`() throws {
         let notes = try TestStore(.pool, sql: TestStore.noteSQL + "; CREATE TABLE IF NOT EXISTS page (id BLOB PRIMARY KEY NOT NULL, title)")
         notes.store.close()
         let more = try KithStore(notes.database, tables: [TrackedTable("page")])
@@ -51,8 +47,9 @@ struct UnpreparedConnectionTests {
         more.close()
     }
 
-    @Test("a process that has not declared a tracked table, or runs while another begins to track one, neither sends nor takes rows")
-    func undeclaredNeitherSendsNorTakes() throws {
+    @Test
+    func `a process that has not declared a tracked table, or runs while another begins to track one, neither sends nor takes rows`() throws
+    {
         let sql = TestStore.noteSQL + "; CREATE TABLE IF NOT EXISTS page (id BLOB PRIMARY KEY NOT NULL, title)"
         let declared = [TestStore.note, TrackedTable("page")]
         let (mine, other) = (try TestStore(.pool, sql: sql, tables: declared), try TestStore(.memory, sql: sql, tables: declared))
@@ -86,13 +83,12 @@ struct UnpreparedConnectionTests {
     }
 
     @Test(
-        "a write that cannot be noted is taken back whole, though its transaction goes on",
         arguments: [
             "DELETE FROM t", "UPDATE t SET a = 2", "REPLACE INTO t VALUES (x'\(rowID(1))', 2)",
             "INSERT OR IGNORE INTO t VALUES (x'\(rowID(3))', 2)",
             "INSERT INTO t VALUES (x'\(rowID(3))', 2)",
         ])
-    func failedNote(sql: String) throws {
+    func `a write that cannot be noted is taken back whole, though its transaction goes on`(sql: String) throws {
         let notes = try TestStore(
             .pool, sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a); CREATE TABLE u (id BLOB PRIMARY KEY NOT NULL, b)",
             tables: [TrackedTable("t")])
@@ -109,8 +105,7 @@ struct UnpreparedConnectionTests {
         #expect(try again.verify().problems == [])
     }
 
-    @Test("two stores on one file number their commits together")
-    func twoStores() throws {
+    @Test func `two stores on one file number their commits together`() throws {
         let first = try TestStore(.pool)
         let second = try TestStore(.pool, folder: first.folder)
         for number: UInt64 in 1...10 {

@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("A value arrives otherwise than it was stored")
@@ -33,8 +34,8 @@ struct ValueTests {
         }
     }
 
-    @Test("what SQLite stored is what arrives, through two machines, shown, deleted and restored", arguments: tables)
-    func bitForBit(table: String) throws {
+    @Test(arguments: tables)
+    func `what SQLite stored is what arrives, through two machines, shown, deleted and restored`(table: String) throws {
         func store() throws -> TestStore { try TestStore(sql: table, tables: [TrackedTable("v")]) }
         let (first, second, third) = (try store(), try store(), try store())
         let columns = try first.database.read { try $0.columns(in: "v").map(\.name).filter { $0 != "id" } }
@@ -59,8 +60,7 @@ struct ValueTests {
         for store in [first, second, third] { try store.expectSound() }
     }
 
-    @Test("any 64 bits of a number arrive as they are")
-    func randomNumbers() throws {
+    @Test func `any 64 bits of a number arrive as they are`() throws {
         func store() throws -> TestStore { try TestStore(sql: Self.tables[0], tables: [TrackedTable("v")]) }
         let (first, second) = (try store(), try store())
         var random = SplitMix64(seed: 22)
@@ -76,8 +76,7 @@ struct ValueTests {
         #expect(try Self.content(first) == Self.content(second))
     }
 
-    @Test("minus zero is zero, as in every comparison of SQLite, which would not notice a change from one to the other")
-    func minusZero() throws {
+    @Test func `minus zero is zero, as in every comparison of SQLite, which would not notice a change from one to the other`() throws {
         func store() throws -> TestStore { try TestStore(sql: Self.tables[1], tables: [TrackedTable("v")]) }
         let (first, second) = (try store(), try store())
         try first.execute("INSERT INTO v VALUES (?, 0.0), (?, ?)", [key(1), key(2), -0.0])
@@ -88,8 +87,7 @@ struct ValueTests {
         for store in [first, second] { try store.expectSound() }
     }
 
-    @Test("alternatives keep their bits too")
-    func alternatives() throws {
+    @Test func `alternatives keep their bits too`() throws {
         func store() throws -> TestStore { try TestStore(sql: Self.tables[1], tables: [TrackedTable("v")]) }
         let values: [(sql: String, value: Value)] = [
             ("1.0", .real(1.0)), ("1", .integer(1)), ("CAST(x'ff00' AS TEXT)", .text([255, 0])), ("x'ff00'", .blob([255, 0])),
@@ -111,8 +109,7 @@ struct ValueTests {
         #expect(Set(found) == Set(values.map(\.value)))
     }
 
-    @Test("a row as long as may be is synchronised, deleted and brought back; a longer one is refused and nothing changes")
-    func rowAtTheLimit() throws {
+    @Test func `a row as long as may be is synchronised, deleted and brought back; a longer one is refused and nothing changes`() throws {
         func store() throws -> TestStore {
             try TestStore(sql: "CREATE TABLE v (id BLOB PRIMARY KEY NOT NULL, a BLOB, b)", tables: [TrackedTable("v")])
         }
@@ -133,8 +130,7 @@ struct ValueTests {
         try second.expectSound()
     }
 
-    @Test("a set may have as many elements as the protocol takes, and not one more")
-    func setAtTheLimit() throws {
+    @Test func `a set may have as many elements as the protocol takes, and not one more`() throws {
         let notes = try TestStore()
         let sql = """
             INSERT INTO note (id, tags) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -146,8 +142,7 @@ struct ValueTests {
         #expect(try notes.sequence() == 1)
     }
 
-    @Test("sets keep elements of every JSON type, once each, whatever their spelling")
-    func setElements() throws {
+    @Test func `sets keep elements of every JSON type, once each, whatever their spelling`() throws {
         let notes = try TestStore()
         try notes.execute(
             "INSERT INTO note (id, tags) VALUES (?, ?)",

@@ -31,8 +31,7 @@ struct VerificationTests {
         }
     }
 
-    @Test("two stores that know the same have the same digest, whatever way it came to them")
-    func equalDigests() throws {
+    @Test func `two stores that know the same have the same digest, whatever way it came to them`() throws {
         let (first, second) = try Self.pair()
         #expect(try first.store.digest() == second.store.digest())
         let third = try TestStore()
@@ -47,13 +46,12 @@ struct VerificationTests {
     }
 
     @Test(
-        "a difference behind Kith's back changes the digest",
         arguments: [
             "UPDATE note SET title = 'x' WHERE rowid = 1", "DELETE FROM note WHERE rowid = 1",
             "UPDATE note SET title = CAST(title AS BLOB) WHERE rowid = 1",
             "UPDATE kith_clock_0 SET exceptions = NULL WHERE row = 1",
         ])
-    func differentDigests(sql: String) throws {
+    func `a difference behind Kith's back changes the digest`(sql: String) throws {
         let (first, second) = try Self.pair()
         try Self.damage(first, sql)
         let other = try #require(try second.store.digest())
@@ -62,7 +60,6 @@ struct VerificationTests {
     }
 
     @Test(
-        "rows, clocks and index that do not agree are named",
         arguments: [
             ("DELETE FROM note WHERE rowid = 1", "clocks have no row"),
             ("INSERT INTO note (id) VALUES (zeroblob(16))", "rows have no clocks"),
@@ -73,7 +70,7 @@ struct VerificationTests {
             ("INSERT INTO kith_dot VALUES (0, 1, 0, 99)", "index of commits lists"),
             ("UPDATE kith_replica SET sequence = 1", "the vector does not cover"),
         ])
-    func named(sql: String, problem: String) throws {
+    func `rows, clocks and index that do not agree are named`(sql: String, problem: String) throws {
         let (first, _) = try Self.pair()
         #expect(try first.store.verify().isSound)
         try Self.damage(first, sql)

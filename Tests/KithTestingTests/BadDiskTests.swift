@@ -13,14 +13,14 @@ import Testing
     @Test func `what is durable survives a loss of power, and what is lost is taken for a new replica's past`() throws {
         let simulator = try Self.simulator([.powerLoss])
         var (powerLosses, commitsLost) = (0, 0)
-        for seed in 0..<16 as Range<UInt64> {
+        for seed in 0..<8 as Range<UInt64> {
             let report = simulator.run(simulator.script(seed: seed))
             #expect(report.violation == nil, "seed \(seed)")
             powerLosses += report.statistics.faults[.powerLoss] ?? 0
             commitsLost += report.statistics.commitsLost
         }
         // A disk that forgets nothing would prove nothing.
-        #expect(powerLosses > 8)
+        #expect(powerLosses > 4)
         #expect(commitsLost > 0)
     }
 
@@ -36,12 +36,12 @@ import Testing
     }
 
     @Test func `a disk that answers with errors loses nothing, and the store goes on when it works again`() throws {
-        let failures = try Self.simulator([.brokenDisk]).failures(seeds: 0..<12)
+        let failures = try Self.simulator([.brokenDisk]).failures(seeds: 0..<5)
         #expect(failures.isEmpty, "\(failures)")
     }
 
     @Test func `disks fill, fail, lose power and are restored in one run`() throws {
-        let failures = try Self.simulator([.powerLoss, .brokenDisk, .fullDisk, .restore, .crash]).failures(seeds: 0..<8)
+        let failures = try Self.simulator([.powerLoss, .brokenDisk, .fullDisk, .restore, .crash]).failures(seeds: 0..<4)
         #expect(failures.isEmpty, "\(failures)")
     }
 }

@@ -14,7 +14,7 @@ import Testing
 
     private static func isDrop(_ step: Step) -> Bool { if case .drop = step { true } else { false } }
 
-    @Test(arguments: 0..<20) func `a fault with a rate occurs in every run, as often as it says`(seed: UInt64) throws {
+    @Test(arguments: 0..<6) func `a fault with a rate occurs in every run, as often as it says`(seed: UInt64) throws {
         #expect(Self.count(try Self.script([.lostConnection: 1], seed: seed), Self.isDrop) == 40)
         #expect((8...32).contains(Self.count(try Self.script([.lostConnection: 0.5], seed: seed), Self.isDrop)))
         #expect(Self.count(try Self.script([.lostConnection: 0], faults: [.lostConnection], seed: seed), Self.isDrop) == 0)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `what confuses garbage is never in a run with it`() throws {
-        for seed in 0..<20 as Range<UInt64> {
+        for seed in 0..<6 as Range<UInt64> {
             let script = try Self.script([.garbage: 0.3, .restore: 0.3], faults: Fault.honest, seed: seed)
             #expect(Self.count(script) { if case .collect = $0 { true } else { false } } > 0)
             #expect(Self.count(script) { if case .restore = $0 { true } else { false } } == 0)

@@ -67,15 +67,15 @@ import Testing
         simulator.faults = [.foundRows, .lostConnection, .crash, .oldVersion]
         simulator.faultRates = [.foundRows: 1]
         var (found, late) = (0, 0)
-        for seed in 0..<12 as Range<UInt64> {
+        for seed in 0..<6 as Range<UInt64> {
             let script = simulator.script(seed: seed)
             let report = simulator.run(script)
             #expect(report.violation == nil, "seed \(seed)")
             found += report.statistics.rowsFound
             late += script.steps.count { if case .begin = $0 { true } else { false } }
         }
-        #expect(found > 40)
-        #expect(late > 2)
+        #expect(found > 20)
+        #expect(late > 0)
     }
 
     @Test func `a script with found rows is read back as it was printed`() throws {

@@ -1,9 +1,10 @@
 import Foundation
 import KithTesting
+import TestSupport
 import Testing
 
 /// Risk: a lie or a damaged frame does, once in many thousand seeds, what it must not. The long run: `KITH_SOAK=1`, and `KITH_SEED=N` for one seed.
-@Suite(.enabled(if: ProcessInfo.processInfo.environment["KITH_SOAK"] != nil)) struct HostileSoakTests {
+@Suite(.enabled(if: Soak.isAsked)) struct HostileSoakTests {
     private static let seed = ProcessInfo.processInfo.environment["KITH_SEED"].flatMap(UInt64.init)
 
     @Test(arguments: 0..<40) func `fifty seeds with lies and damage among all other faults keep every promise`(batch: UInt64) throws {

@@ -15,8 +15,8 @@ import Testing
             tables: [TrackedTable("note", counters: ["views"])])
         schema.takesTriggersForFaults = true
         var simulator = try KithSimulator(schema)
-        simulator.nodeCount = 3
-        simulator.commitCount = 30
+        simulator.nodeCount = 2
+        simulator.commitCount = 20
         return simulator
     }
 

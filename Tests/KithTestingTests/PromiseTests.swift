@@ -1,5 +1,6 @@
 import Foundation
 import KithTesting
+import TestSupport
 import Testing
 
 /// Risk: something that a user wrote is lost, changed, or comes back from the dead when machines and networks fail.
@@ -12,13 +13,13 @@ import Testing
         return simulator
     }
 
-    @Test(arguments: 0..<30) func `ten seeds keep every promise`(batch: UInt64) throws {
-        let failures = try Self.simulator().failures(seeds: batch * 10..<batch * 10 + 10)
+    @Test(arguments: 0..<6) func `five seeds keep every promise`(batch: UInt64) throws {
+        let failures = try Self.simulator().failures(seeds: batch * 5..<batch * 5 + 5)
         #expect(failures.isEmpty, "\(failures)")
     }
 
     @Test func `a pair, a lone machine and a dozen keep every promise`() throws {
-        for (nodes, seeds) in [(1, 0..<3), (2, 0..<10), (12, 0..<2)] as [(Int, Range<UInt64>)] {
+        for (nodes, seeds) in [(1, 0..<3), (2, 0..<4), (12, 0..<1)] as [(Int, Range<UInt64>)] {
             var simulator = try Self.simulator()
             simulator.nodeCount = nodes
             let failures = simulator.failures(seeds: seeds)
@@ -30,7 +31,7 @@ import Testing
         var simulator = try Self.simulator()
         for fault in [Fault.damage, .forgery] {
             simulator.faults = [fault]
-            let reports = (0..<12 as Range<UInt64>).map { simulator.run(simulator.script(seed: $0)) }
+            let reports = (0..<6 as Range<UInt64>).map { simulator.run(simulator.script(seed: $0)) }
             #expect(reports.allSatisfy { $0.violation == nil }, "\(fault): \(reports.map(\.violation))")
             let altered = reports.filter { $0.statistics.framesAltered > 0 }
             #expect(altered.contains { $0.statistics.isPoisoned })
@@ -138,9 +139,11 @@ import Testing
     }
 }
 
-/// The long run: `KITH_SOAK=1`, and `KITH_SEED=N` for one seed.
-@Suite(.enabled(if: ProcessInfo.processInfo.environment["KITH_SOAK"] != nil)) struct SimulationSoakTests {
-    private static let batches = SoakSeeds.batches(seed: ProcessInfo.processInfo.environment["KITH_SEED"])
+/// The long run: `make soak`, of which `KITH_PORTION` names an eighth, and `KITH_SEED` one seed.
+@Suite(.enabled(if: Soak.isAsked)) struct SimulationSoakTests {
+    private static let batches = SoakSeeds.batches(
+        seed: ProcessInfo.processInfo.environment["KITH_SEED"],
+        portion: ProcessInfo.processInfo.environment["KITH_PORTION"].flatMap { Int($0) })
 
     @Test(arguments: batches)
     func `a hundred seeds of five machines and two hundred commits keep every promise`(batch: ClosedRange<UInt64>?) throws {
@@ -152,9 +155,16 @@ import Testing
 
 /// The seeds of the long run.
 enum SoakSeeds {
-    /// All, in batches of a hundred; or `seed` alone, whichever it is. `nil` stands for a seed that is none.
-    static func batches(seed: String?) -> [ClosedRange<UInt64>?] {
-        guard let seed else { return (0..<200).map { $0 * 100...$0 * 100 + 99 } }
+    static let portions = 1...8
+
+    /// All, in batches of a hundred; those of one portion; or `seed` alone, whichever it is. `nil` stands for a seed that is none.
+    static func batches(seed: String?, portion: Int? = nil) -> [ClosedRange<UInt64>?] {
+        if let portion, !portions.contains(portion) { return [nil] }
+        guard let seed else {
+            let size: UInt64 = 200 / UInt64(portions.count)
+            let numbers = portion.map { UInt64($0 - 1) * size..<UInt64($0) * size } ?? 0..<200
+            return numbers.map { $0 * 100...$0 * 100 + 99 }
+        }
         return [UInt64(seed).map { $0...$0 }]
     }
 }
@@ -167,6 +177,11 @@ enum SoakSeeds {
         }
         #expect(SoakSeeds.batches(seed: "x") == [nil])
         let all = SoakSeeds.batches(seed: nil).compactMap(\.self)
+        #expect(all.flatMap(Array.init) == Array(0..<20_000))
+    }
+
+    @Test func `the portions together are all seeds`() {
+        let all = SoakSeeds.portions.flatMap { SoakSeeds.batches(seed: nil, portion: $0) }.compactMap(\.self)
         #expect(all.flatMap(Array.init) == Array(0..<20_000))
     }
 }

@@ -24,14 +24,14 @@ import Testing
             "j TEXT DEFAULT (json('{}')), t TEXT DEFAULT ('a' || 'b'), b BOOLEAN DEFAULT TRUE, d DATE",
         ])
     func `what SQLite makes of defaults and constraints is no fault of the store`(columns: String) throws {
-        let failures = try Self.simulator(Self.note(columns)).failures(seeds: 0..<8)
+        let failures = try Self.simulator(Self.note(columns)).failures(seeds: 0..<3)
         #expect(failures.isEmpty, "\(failures)")
     }
 
     @Test func `a constraint is obeyed in texts, too, and by who resolves`() throws {
         let sql = Self.note("body TEXT NOT NULL DEFAULT '' CHECK (body IS NOT 'x'), done INTEGER NOT NULL DEFAULT 0 CHECK (done IN (0, 1))")
         let simulator = try Self.simulator(sql, TrackedTable("note", texts: ["body"]))
-        let failures = simulator.failures(seeds: 0..<8)
+        let failures = simulator.failures(seeds: 0..<3)
         #expect(failures.isEmpty, "\(failures)")
         let report = simulator.run(
             try simulator.script(
@@ -118,7 +118,7 @@ import Testing
         simulator.commitCount = 25
         simulator.faults = [.oldVersion, .lostConnection, .crash, .foundRows]
         simulator.faultRates = [.oldVersion: 0.1]
-        let failures = simulator.failures(seeds: 0..<12)
+        let failures = simulator.failures(seeds: 0..<5)
         #expect(failures.isEmpty, "\(failures)")
     }
 

@@ -19,7 +19,7 @@ import Testing
 
     private func address(_ number: Int) throws -> PeerAddress { try PeerAddress(host: "10.0.0.\(number)", port: 4747) }
 
-    @Test func theNewestAddressesOutliveTheProcessForTheirOwnerAlone() throws {
+    @Test func `the newest addresses outlive the process for their owner alone`() throws {
         #expect(memory.addresses(of: device).isEmpty)
         let first = memory
         for number in 1...6 { first.note([try address(number)], of: device) }
@@ -33,7 +33,7 @@ import Testing
         #expect(memory.addresses(of: device).isEmpty)
     }
 
-    @Test func aFileThatCannotBeReadIsForgotten() throws {
+    @Test func `a file that cannot be read is forgotten`() throws {
         try Data("{\"x\": 1".utf8).write(to: folder.appending(path: AddressMemory.fileName))
         #expect(memory.addresses(of: device).isEmpty)
         memory.note([try address(1)], of: device)
@@ -41,7 +41,7 @@ import Testing
         #expect(memory.addresses(of: device) == only)
     }
 
-    @Test func aDeviceWithoutAnAddressIsFoundWhereItWasReachedBefore() async throws {
+    @Test func `a device without an address is found where it was reached before`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         try a.trust(b)
         a.start()

@@ -48,7 +48,7 @@ import Testing
         try second.trust.join(try #require(first.trust.household).id, through: asTrusted(first, port: port))
     }
 
-    @Test func rowsKeepTheirIdsAndWhatHasOneKeyIsOneRow() async throws {
+    @Test func `rows keep their ids and what has one key is one row`() async throws {
         let (a, b) = (try node(), try node())
         try fill(a, "a", rows: 300)
         try fill(b, "b", rows: 300)
@@ -70,7 +70,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func anAdoptionThatIsCutAgainAndAgainGoesOnWhereItWas() async throws {
+    @Test func `an adoption that is cut again and again goes on where it was`() async throws {
         let (a, b) = (try node(), try node())
         try fill(a, "a", rows: 100)
         for part in 0..<20 { try fill(b, "b \(part)", rows: 500) }
@@ -96,7 +96,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func whoseSponsorIsNeverMetKeepsAllAndMayGoBack() async throws {
+    @Test func `whose sponsor is never met keeps all and may go back`() async throws {
         let b = try node()
         try fill(b, "b", rows: 50)
         let before = try ids(b)
@@ -115,7 +115,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func whoLeavesAndJoinsAnotherHouseholdTakesItsNotesAndNothingElseIsMixed() async throws {
+    @Test func `who leaves and joins another household takes its notes and nothing else is mixed`() async throws {
         let (a, b, c) = (try node(), try node(), try node())
         for (node, name) in [(a, "a"), (b, "b"), (c, "c")] { try fill(node, name, rows: 20) }
         for node in [a, c] {

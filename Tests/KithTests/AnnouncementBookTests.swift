@@ -24,7 +24,7 @@ import Testing
         get throws { try #require(HouseholdSecret(number: 1, bytes: [UInt8](repeating: 9, count: 32))) }
     }
 
-    @Test func aMemberHeedsOnlyMembersAndNotItself() throws {
+    @Test func `a member heeds only members and not itself`() throws {
         var book = AnnouncementBook(of: "test")
         book.trust([member], own: own, secrets: [try secret])
         _ = book.found(try announcement("stranger"))
@@ -38,7 +38,7 @@ import Testing
         #expect(book.targets(wallClockMilliseconds: now).isEmpty)
     }
 
-    @Test func aMemberWithAWrongClockIsDialledAndNamed() throws {
+    @Test func `a member with a wrong clock is dialled and named`() throws {
         var book = AnnouncementBook(of: "test")
         book.trust([member], own: own, secrets: [try secret])
         let ahead = now + 48 * 3_600_000
@@ -51,7 +51,7 @@ import Testing
         #expect(book.wrongClocks(wallClockMilliseconds: ahead).count == 1)
     }
 
-    @Test func whoeverAnnouncesThisDeviceIsTold() throws {
+    @Test func `whoever announces this device is told`() throws {
         var book = AnnouncementBook(of: "test")
         book.trust([member], own: own, secrets: [try secret])
         #expect(book.own(wallClockMilliseconds: now).isEmpty)
@@ -60,7 +60,7 @@ import Testing
         #expect(book.own(wallClockMilliseconds: now).map(\.description) == ["10.0.0.1:4747"])
     }
 
-    @Test func aDeviceWithoutASecretHeedsEverybodyWhoDoesNotPair() throws {
+    @Test func `a device without a secret heeds everybody who does not pair`() throws {
         var book = AnnouncementBook(of: "test")
         book.trust([member], own: own, secrets: [])
         var pairing = TXTRecord()
@@ -74,7 +74,7 @@ import Testing
         #expect(book.targets(wallClockMilliseconds: now).map(\.device) == [member])
     }
 
-    @Test func whatIsOfAnotherAppOrOfNoneIsNotSeen() throws {
+    @Test func `what is of another app or of none is not seen`() throws {
         var book = AnnouncementBook(of: "test")
         book.trust([member], own: own, secrets: [])
         #expect(try !book.found(announcement("other", app: "pantry")))
@@ -90,14 +90,14 @@ import Testing
         #expect(try !secretBook.found(announcement("member", tag: tag, app: "pantry")))
     }
 
-    @Test func noTwoAnnouncementsOfOneAppLookAlike() {
+    @Test func `no two announcements of one app look alike`() {
         let marks = (0..<200).map { _ in AppMark(of: "test").bytes }
         #expect(Set(marks).count == marks.count && Set(marks.map { $0.suffix(8) }).count == marks.count)
         #expect(marks.allSatisfy { AppMark.isMark($0, of: "test") && !AppMark.isMark($0, of: "tesu") })
         #expect(!AppMark.isMark(nil, of: "test") && !AppMark.isMark([], of: "test") && !AppMark.isMark(marks[0] + [0], of: "test"))
     }
 
-    @Test func aFloodOfForgedAnnouncementsIsBoundedAndTheMemberIsFound() throws {
+    @Test func `a flood of forged announcements is bounded and the member is found`() throws {
         var book = AnnouncementBook(of: "test")
         book.trust([member], own: own, secrets: [try secret])
         _ = book.found(try announcement("member", tag: AnnouncementTag(of: member, secret: secret, milliseconds: now).bytes))

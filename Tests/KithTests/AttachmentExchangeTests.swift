@@ -16,7 +16,7 @@ import Testing
         return try TestNode(sql: sql, tables: [TrackedTable("photo", attachments: ["file"])], options: options)
     }
 
-    @Test func twentyMegabytesArriveAndRowsDoNotWaitForThem() async throws {
+    @Test func `twenty megabytes arrive and rows do not wait for them`() async throws {
         let (a, b) = (try Self.node(), try Self.node())
         try await connect(a, b)
         let content = Self.content(20 << 20)
@@ -34,7 +34,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func bytesReachANodeThroughOneThatPassesThemOnAndFromWhomeverIsThere() async throws {
+    @Test func `bytes reach a node through one that passes them on and from whomever is there`() async throws {
         let (a, b, c) = (try Self.node(), try Self.node(), try Self.node())
         try await connect(a, b)
         try b.trust(c)
@@ -46,7 +46,7 @@ import Testing
         for node in [a, b, c] { await node.stop() }
     }
 
-    @Test func aTransferThatIsBrokenOffGoesOnWhenBothMeetAgain() async throws {
+    @Test func `a transfer that is broken off goes on when both meet again`() async throws {
         // The disk of b is full after two megabytes, as often as it stops.
         let room = Mutex(2 << 20)
         let a = try Self.node()
@@ -82,7 +82,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func whatIsLargerThanIsFetchedUnaskedComesWhenSomebodyAsks() async throws {
+    @Test func `what is larger than is fetched unasked comes when somebody asks`() async throws {
         let (a, b) = (try Self.node(), try Self.node { $0.attachmentBytesFetched = 100 })
         try await connect(a, b)
         let (small, large) = (try a.store.attach(Self.content(100)), try a.store.attach(Self.content(101)))
@@ -95,7 +95,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func whatTheDiskHasChangedIsFetchedAgainAsSoonAsItIsNoticed() async throws {
+    @Test func `what the disk has changed is fetched again as soon as it is noticed`() async throws {
         let (a, b) = (try Self.node(), try Self.node { $0.attachmentBytesFetched = 0 })
         try await connect(a, b)
         let content = Self.content(600_000)
@@ -113,7 +113,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func bytesThatComeLaterAreToldToWhoAskedAndAreSeenByObservations() async throws {
+    @Test func `bytes that come later are told to who asked and are seen by observations`() async throws {
         let (a, b) = (try Self.node(), try Self.node())
         try await connect(a, b)
         // The row names an attachment that is nowhere yet.
@@ -144,7 +144,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func aTransferThatIsNotRememberedAnyMoreIsTakenUpFromTheDisk() throws {
+    @Test func `a transfer that is not remembered any more is taken up from the disk`() throws {
         let (a, b) = (try Self.node(), try Self.node())
         let exchange = AttachmentExchange(b.store, logger: Logger(label: "test"))
         // One more than are remembered.

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func noContentAndNoSecretIsLogged() async throws {
+    @Test func `no content and no secret is logged`() async throws {
         let lines = Lines()
         let (a, b) = (try TestNode(), try TestNode())
         for index in 0..<50 { try a.add("canary-\(index)-yellow") }

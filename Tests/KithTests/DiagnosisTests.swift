@@ -22,11 +22,11 @@ import Testing
         return seen.findings.filter { $0.verdict != .good }
     }
 
-    @Test func whereAllIsWellNothingIsWrong() {
+    @Test func `where all is well nothing is wrong`() {
         #expect(healthy.findings.allSatisfy { $0.verdict == .good && $0.remedy == nil })
     }
 
-    @Test func eachCauseIsNamedWithItsRemedy() {
+    @Test func `each cause is named with its remedy`() {
         let cases: [(check: String, change: (inout Observations) -> Void)] = [
             ("household", { $0.standing = .alone }), ("household", { $0.standing = .removed }), ("household", { $0.standing = .joining }),
             ("node", { $0.isNodeRunning = false }), ("disk", { $0.freeBytes = Observations.freeBytesMin - 1 }),
@@ -47,7 +47,7 @@ import Testing
         #expect(problems { $0.freeBytes = Observations.freeBytesMin }.isEmpty)
     }
 
-    @Test func lengthsOfTimeAndNumbersReadAsPeopleSayThem() {
+    @Test func `lengths of time and numbers read as people say them`() {
         let clocks: [(Observations.WrongClock, String)] = [
             (
                 .init(name: nil, address: "10.0.0.2", hoursAhead: 48),
@@ -71,7 +71,7 @@ import Testing
         for (milliseconds, text) in texts { #expect(PlainDuration.text(milliseconds: milliseconds) == text) }
     }
 
-    @Test func anUnpairedMachineSaysWhatItHearsAndWhatItDoesNot() {
+    @Test func `an unpaired machine says what it hears and what it does not`() {
         var seen = healthy
         seen.standing = .alone
         seen.devices = []

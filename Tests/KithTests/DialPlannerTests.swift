@@ -11,14 +11,14 @@ import Testing
     private var random = Fixed()
     private var planner = DialPlanner()
 
-    @Test mutating func aDeviceWithAnAddressIsDialledAtOnceAndOnlyOnce() throws {
+    @Test mutating func `a device with an address is dialled at once and only once`() throws {
         planner.trust([try device(1)], now: at(0))
         #expect(planner.start(now: at(0)).map(\.target) == [.device(id(1))])
         #expect(planner.start(now: at(10)).isEmpty)
         #expect(planner.isDialling)
     }
 
-    @Test mutating func aDeviceWithoutAnAddressWaitsForAnAnnouncement() throws {
+    @Test mutating func `a device without an address waits for an announcement`() throws {
         planner.trust([try TrustedDevice(id: id(1), added: Date(timeIntervalSince1970: 0))], now: at(0))
         #expect(planner.start(now: at(0)).isEmpty)
         #expect(planner.nextDue == nil)
@@ -26,7 +26,7 @@ import Testing
         #expect(planner.start(now: at(5)).map(\.target) == [.announced(try name("one"))])
     }
 
-    @Test mutating func aDeviceIsDialledWhereItWasReachedBefore() throws {
+    @Test mutating func `a device is dialled where it was reached before`() throws {
         let bare = try TrustedDevice(id: id(1), added: Date(timeIntervalSince1970: 0))
         let (old, given) = (try address(7), try address(1))
         planner.trust([bare], now: at(0)) { _ in [old] }
@@ -37,7 +37,7 @@ import Testing
         #expect(both.start(now: at(0)).map(\.addresses) == [expected])
     }
 
-    @Test mutating func aNetworkThatComesBackEndsEveryPause() throws {
+    @Test mutating func `a network that comes back ends every pause`() throws {
         planner.trust([try device(1)], now: at(0))
         for _ in 0..<6 {
             let due = try #require(planner.nextDue)
@@ -50,7 +50,7 @@ import Testing
         #expect(planner.start(now: now).count == 1)
     }
 
-    @Test mutating func failuresWaitLongerAndLongerUpToTheLimit() throws {
+    @Test mutating func `failures wait longer and longer up to the limit`() throws {
         planner.trust([try device(1)], now: at(0))
         var now: Int64 = 0
         var waits: [Int64] = []
@@ -65,7 +65,7 @@ import Testing
         #expect(waits[0] <= 500 && waits.last! <= 60_000 && waits.last! >= 30_000)
     }
 
-    @Test mutating func aDeviceThatIsConnectedIsNotDialledUnderAnyName() throws {
+    @Test mutating func `a device that is connected is not dialled under any name`() throws {
         planner.trust([try device(1)], now: at(0))
         planner.found(try name("one"), [try address(1)], now: at(0))
         for start in planner.start(now: at(0)) { planner.connected(id(1), dialled: start.target) }
@@ -75,7 +75,7 @@ import Testing
         #expect(planner.start(now: at(1_000_600)).count == 1)
     }
 
-    @Test mutating func aDeviceIsDialledInOnePlaceAtATimeFirstWhereItIsAnnounced() throws {
+    @Test mutating func `a device is dialled in one place at a time first where it is announced`() throws {
         planner.trust([try device(1)], now: at(0))
         planner.found(try name("one"), [try address(2)], device: id(1), now: at(0))
         #expect(planner.start(now: at(0)).map(\.target) == [.announced(try name("one"))])
@@ -87,7 +87,7 @@ import Testing
         #expect(planner.nextDue == nil)
     }
 
-    @Test mutating func whoseConnectionsAllGaveWayToOthersIsDialledSoon() throws {
+    @Test mutating func `whose connections all gave way to others is dialled soon`() throws {
         planner.trust([try device(1)], now: at(0))
         for start in planner.start(now: at(0)) { planner.connected(id(1), dialled: start.target) }
         planner.connected(id(1), dialled: nil)
@@ -97,7 +97,7 @@ import Testing
         #expect(try #require(planner.nextDue).milliseconds <= 2_000)
     }
 
-    @Test mutating func aNewAddressIsTriedAtOnceWhateverThePause() throws {
+    @Test mutating func `a new address is tried at once whatever the pause`() throws {
         planner.found(try name("one"), [try address(1)], now: at(0))
         let target = try #require(planner.start(now: at(0)).first?.target)
         planner.failed(target, .afterChange, now: at(0), using: &random)
@@ -106,7 +106,7 @@ import Testing
         #expect(planner.start(now: at(1_000)).count == 1)
     }
 
-    @Test mutating func aChangedListOfDevicesEndsEveryPause() throws {
+    @Test mutating func `a changed list of devices ends every pause`() throws {
         planner.found(try name("one"), [try address(1)], now: at(0))
         let target = try #require(planner.start(now: at(0)).first?.target)
         planner.failed(target, .afterChange, now: at(0), using: &random)
@@ -114,7 +114,7 @@ import Testing
         #expect(planner.start(now: at(10)).count == 2)
     }
 
-    @Test mutating func whatIsNoLongerAnnouncedOrTrustedIsForgotten() throws {
+    @Test mutating func `what is no longer announced or trusted is forgotten`() throws {
         planner.trust([try device(1)], now: at(0))
         planner.found(try name("one"), [try address(1)], now: at(0))
         planner.keep(announced: [])
@@ -122,7 +122,7 @@ import Testing
         #expect(planner.start(now: at(1_000_000)).isEmpty)
     }
 
-    @Test mutating func aSessionThatCameAboutMakesTheNextPauseShortAgain() throws {
+    @Test mutating func `a session that came about makes the next pause short again`() throws {
         planner.trust([try device(1)], now: at(0))
         var now: Int64 = 0
         for _ in 0..<8 {

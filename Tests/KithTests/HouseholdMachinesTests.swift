@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The risk: the parts make a household, and three people with real machines, real mDNS and six digits do not.
@@ -7,7 +8,7 @@ import Testing
     .enabled(if: PrivateLAN.obstacle == nil, "no private LAN on this machine; scripts/lan.sh says why"))
 struct HouseholdMachinesTests {
     /// Pairs two machines by the digits on their screens; each person answers yes.
-    private func pair(_ lan: PrivateLAN, _ host: Int, _ other: Int) throws {
+    private func pair(_ lan: NotesLAN, _ host: Int, _ other: Int) throws {
         let screens = try [host, other].map { try LANProcess.pairing(lan, host: $0, inTerminal: true) }
         let isShown = try lan.wait(seconds: 60) { screens[0].digits != nil && screens[0].digits == screens[1].digits }
         try #require(isShown, "\(screens.map(\.text))")
@@ -17,14 +18,14 @@ struct HouseholdMachinesTests {
         }
     }
 
-    private func members(_ lan: PrivateLAN, _ host: Int) throws -> [String] {
+    private func members(_ lan: NotesLAN, _ host: Int) throws -> [String] {
         let shown = try lan.kith(on: host, "household", "show", "--json")
         let object = try JSONSerialization.jsonObject(with: Data(shown.utf8)) as? [String: Any]
         return (object?["members"] as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }.sorted()
     }
 
-    @Test func threeMachinesMakeAHouseholdRevokeOneAndTakeItBack() throws {
-        let lan = try PrivateLAN(hosts: 3)
+    @Test func `three machines make a household revoke one and take it back`() throws {
+        let lan = try NotesLAN(hosts: 3)
         _ = try lan.add("kept alone for months", on: 3)
         for host in 1...3 { try lan.start(host) }
         try pair(lan, 1, 2)

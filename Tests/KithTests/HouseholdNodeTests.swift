@@ -28,7 +28,7 @@ import Testing
         return (a, b, port)
     }
 
-    @Test func whatWasWrittenAloneForMonthsComesAlong() async throws {
+    @Test func `what was written alone for months comes along`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         for index in 0..<30 { try b.add("alone \(index)") }
         a.start()
@@ -57,7 +57,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func membersHearOfEachOtherThroughOneThatKnowsBoth() async throws {
+    @Test func `members hear of each other through one that knows both`() async throws {
         let (a, b, port) = try await connected()
         let c = try TestNode()
         try pair(a, c, port: port)
@@ -74,7 +74,7 @@ import Testing
         for node in [a, b, c] { await node.stop() }
     }
 
-    @Test func aListKeptByHandBecomesAHouseholdWhenOneOfThemPairs() async throws {
+    @Test func `a list kept by hand becomes a household when one of them pairs`() async throws {
         let (a, b, c) = (try TestNode(), try TestNode(), try TestNode())
         try a.trust(b)
         a.start()
@@ -91,8 +91,7 @@ import Testing
         await b.stop()
     }
 
-    @Test(arguments: [true, false])
-    func whoRenewsItsKeyIsFollowed(doesDial: Bool) async throws {
+    @Test(arguments: [true, false]) func `who renews its key is followed`(doesDial: Bool) async throws {
         let (a, b, port) = try await connected()
         let (renewing, other) = doesDial ? (b, a) : (a, b)
         let id = try renewing.trust.renewKey()
@@ -120,7 +119,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func whoWasAwayFollowsToANewKeyLater() async throws {
+    @Test func `who was away follows to a new key later`() async throws {
         let (a, b, port) = try await connected()
         await b.stop()
         for round in 0..<3 {
@@ -136,7 +135,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func whoLeavesWhileNobodyIsThereTellsTheFirstThatItMeets() async throws {
+    @Test func `who leaves while nobody is there tells the first that it meets`() async throws {
         let (a, b, port) = try await connected()
         await a.stop()
         try await b.until { b.node.status.peers.first?.state == .notReachable }
@@ -157,7 +156,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func twoHouseholdsNeverMix() async throws {
+    @Test func `two households never mix`() async throws {
         let (a, b, port) = try await connected()
         // c is a member of another household, in which somebody put a; and b's household has c.
         let c = try TestNode()

@@ -13,14 +13,14 @@ import Testing
         ])
     }
 
-    @Test func whatAWorkingLinkHasIsCarried() {
+    @Test func `what a working link has is carried`() {
         for address in ["10.77.0.1", "::ffff:10.77.0.1", "fe80::1%eth0", "fe80::1", "127.0.0.1"] { #expect(network.carries(address)) }
         for address in ["192.168.1.7", "10.77.0.2", "::ffff:10.77.0.2", ""] { #expect(!network.carries(address)) }
         #expect(network.addresses == ["10.77.0.1", "fe80::1%eth0"])
         #expect(network.cutLinks == ["wlan0"])
     }
 
-    @Test func withoutAnyWorkingLinkAllThatAreOutAreNamed() {
+    @Test func `without any working link all that are out are named`() {
         var network = network
         network.links[1].isConnected = false
         #expect(!network.isConnected)
@@ -28,12 +28,12 @@ import Testing
         #expect(network.carries("127.0.0.1"))
     }
 
-    @Test func whatTheSystemListsIsRead() throws {
+    @Test func `what the system lists is read`() throws {
         let network = try #require(LocalNetwork.current)
         #expect(network.links.allSatisfy { !$0.name.isEmpty })
     }
 
-    @Test func whoWatchesHearsOfTheNetworkAtOnce() async {
+    @Test func `who watches hears of the network at once`() async {
         var heard: LocalNetwork?
         for await network in NetworkWatch.networks {
             heard = network

@@ -7,7 +7,7 @@ import Testing
 
 /// The risk: an app that goes to the background and comes back, or shows the status in more than one place, sees nothing any more.
 @Suite struct NodeLifeTests {
-    @Test func everyReaderOfTheStatusGetsWhatIsTrueNowAndWhatComesLater() async throws {
+    @Test func `every reader of the status gets what is true now and what comes later`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         let early = Reader(a.node)
         try await a.until { early.states == [.stopped] }
@@ -26,7 +26,7 @@ import Testing
         try await a.until { a.node.board.readerCount == 0 }
     }
 
-    @Test func readersEndWithTheNode() async throws {
+    @Test func `readers end with the node`() async throws {
         let a = try TestNode()
         var board: StatusBoard? = StatusBoard()
         var iterator = try #require(board).statuses.makeAsyncIterator()
@@ -36,7 +36,7 @@ import Testing
         await a.stop()
     }
 
-    @Test func aNodeThatGoesToTheBackgroundAndComesBackIsInStepAgainEachTime() async throws {
+    @Test func `a node that goes to the background and comes back is in step again each time`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         try a.trust(b)
         let running = Task { [node = a.node] in try await node.run() }
@@ -68,7 +68,7 @@ import Testing
         await reader.end()
     }
 
-    @Test func attachmentsComeAlsoAfterItWasStopped() async throws {
+    @Test func `attachments come also after it was stopped`() async throws {
         let sql = "CREATE TABLE photo (id BLOB PRIMARY KEY NOT NULL, file TEXT)"
         let tables = [TrackedTable("photo", attachments: ["file"])]
         let (a, b) = (try TestNode(sql: sql, tables: tables), try TestNode(sql: sql, tables: tables))
@@ -88,7 +88,7 @@ import Testing
         await a.stop()
     }
 
-    @Test func oneThatRunsIsNotRunTwice() async throws {
+    @Test func `one that runs is not run twice`() async throws {
         let a = try TestNode()
         a.start()
         try await a.until { a.node.status.state == .localOnly }

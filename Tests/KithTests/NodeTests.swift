@@ -6,7 +6,7 @@ import Testing
 
 /// Real stores, TCP and TLS over loopback; what could keep two nodes apart, and what must not.
 @Suite struct NodeTests {
-    @Test func aCommitOnEitherSideAppearsOnTheOther() async throws {
+    @Test func `a commit on either side appears on the other`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         try await connect(a, b)
         try a.add("from a")
@@ -18,7 +18,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func theStoreLearnsWhatTheOtherDeviceDurablyHolds() async throws {
+    @Test func `the store learns what the other device durably holds`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         try await connect(a, b)
         try a.add("from a")
@@ -31,7 +31,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func whatWasWrittenApartMeetsWhenTheyConnect() async throws {
+    @Test func `what was written apart meets when they connect`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         for index in 0..<50 { try a.add("a\(index)") }
         for index in 0..<50 { try b.add("b\(index)") }
@@ -43,7 +43,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func aNodeInTheMiddleCarriesCommitsBetweenTwoThatAreNotConnected() async throws {
+    @Test func `a node in the middle carries commits between two that are not connected`() async throws {
         let (a, b, c) = (try TestNode(), try TestNode(), try TestNode())
         try await connect(a, b)
         let port = try await b.port()
@@ -57,7 +57,7 @@ import Testing
         for node in [a, b, c] { await node.stop() }
     }
 
-    @Test func aNodeThatStopsAndStartsAgainCatchesUpByItself() async throws {
+    @Test func `a node that stops and starts again catches up by itself`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         try await connect(a, b)
         try a.add("first")
@@ -76,7 +76,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func withoutATrustedDeviceNothingListensAndTheStatusSaysWhy() async throws {
+    @Test func `without a trusted device nothing listens and the status says why`() async throws {
         let a = try TestNode()
         a.start()
         try a.add("alone")
@@ -87,7 +87,7 @@ import Testing
         await a.stop()
     }
 
-    @Test func aDeviceThatIsAddedWhileTheNodeRunsIsMetAndShown() async throws {
+    @Test func `a device that is added while the node runs is met and shown`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         a.start()
         b.start()
@@ -100,7 +100,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func aDeviceThatIsNotTrustedGetsNothing() async throws {
+    @Test func `a device that is not trusted gets nothing`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         try a.trust(TestNode())
         a.start()
@@ -115,7 +115,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func aDeviceOfAnotherAppGetsNothingAndIsToldWhy() async throws {
+    @Test func `a device of another app gets nothing and is told why`() async throws {
         let (diary, pantry) = (try TestNode(app: "diary"), try TestNode(app: "pantry"))
         try diary.trust(pantry)
         diary.start()
@@ -131,7 +131,7 @@ import Testing
         await pantry.stop()
     }
 
-    @Test func aDeviceThatIsRemovedIsCutOff() async throws {
+    @Test func `a device that is removed is cut off`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         try await connect(a, b)
         try a.add("before")
@@ -145,7 +145,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func aPortThatIsTakenIsReportedWithWhatToDo() async throws {
+    @Test func `a port that is taken is reported with what to do`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         try a.trust(b)
         a.start()

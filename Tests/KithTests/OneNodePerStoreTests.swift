@@ -4,7 +4,7 @@ import Testing
 
 /// Two nodes on one store would both send, both checkpoint, and trip over each other.
 @Suite struct OneNodePerStoreTests {
-    @Test func aSecondNodeOnTheSameStoreIsRefusedAndTheFirstGoesOn() async throws {
+    @Test func `a second node on the same store is refused and the first goes on`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         try a.trust(b)
         a.start()
@@ -19,7 +19,7 @@ import Testing
         await a.stop()
     }
 
-    @Test func theStatusOfARunningNodeCanBeReadBesideTheStore() async throws {
+    @Test func `the status of a running node can be read beside the store`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         try a.trust(b)
         a.start()

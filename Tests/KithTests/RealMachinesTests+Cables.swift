@@ -8,8 +8,8 @@ extension RealMachinesTests {
     @Suite struct Cables {
         private static let seconds = 15.0
 
-        private func connectedPair() throws -> PrivateLAN {
-            let lan = try PrivateLAN(hosts: 2)
+        private func connectedPair() throws -> NotesLAN {
+            let lan = try NotesLAN(hosts: 2)
             try lan.trust(1, 2)
             try lan.trust(2, 1)
             for host in 1...2 { try lan.start(host) }
@@ -17,26 +17,26 @@ extension RealMachinesTests {
             return lan
         }
 
-        private func status(_ lan: PrivateLAN, _ host: Int) throws -> [String: Any] {
+        private func status(_ lan: NotesLAN, _ host: Int) throws -> [String: Any] {
             let text = try lan.kith(on: host, "status", "--json")
             return try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
         }
 
-        private func state(_ lan: PrivateLAN, _ host: Int) throws -> String? {
+        private func state(_ lan: NotesLAN, _ host: Int) throws -> String? {
             (try status(lan, host)["node"] as? [String: Any])?["state"] as? String
         }
 
         /// What `kith doctor` finds, which need not be well.
-        private func doctor(_ lan: PrivateLAN, _ host: Int) throws -> String {
+        private func doctor(_ lan: NotesLAN, _ host: Int) throws -> String {
             let process = try LANProcess(lan, host: host, ["doctor"])
             _ = process.status()
             return process.text
         }
 
-        @Test func aPulledCableIsNoticedLongBeforeTheSilence() throws {
+        @Test func `a pulled cable is noticed long before the silence`() throws {
             let lan = try connectedPair()
             #expect(try doctor(lan, 1).contains("connected, and answers at"))
-            try lan.lan("part", "1")
+            try lan.command("part", "1")
             let isNoticed = try lan.wait(seconds: Self.seconds) {
                 (try status(lan, 1)["sentence"] as? String)?.contains("connected to no network (eth0)") == true
             }
@@ -47,18 +47,18 @@ extension RealMachinesTests {
             let other = try doctor(lan, 2)
             #expect(other.contains("nobody answers at") || other.contains("host1 at") || other.contains("nobody knows where"), "\(other)")
             #expect(!other.contains("host1: connected"), "\(other)")
-            try lan.lan("heal", "1")
+            try lan.command("heal", "1")
             for host in 1...2 {
                 #expect(try lan.wait(seconds: Self.seconds) { try state(lan, host) == "upToDate" }, "\(lan.logs)")
             }
         }
 
-        @Test func aNewAddressIsUsedLongBeforeTheSilence() throws {
+        @Test func `a new address is used long before the silence`() throws {
             let lan = try connectedPair()
             // Longer than two devices could be said to dial each other at the same time.
             Thread.sleep(forTimeInterval: 11)
-            try lan.lan("exec", "1", "ip", "addr", "del", "10.77.0.1/24", "dev", "eth0")
-            try lan.lan("exec", "1", "ip", "addr", "add", "10.77.0.101/24", "dev", "eth0")
+            try lan.command("exec", "1", "ip", "addr", "del", "10.77.0.1/24", "dev", "eth0")
+            try lan.command("exec", "1", "ip", "addr", "add", "10.77.0.101/24", "dev", "eth0")
             _ = try lan.add("written under the new address", on: 1)
             let isThere = try lan.wait(seconds: Self.seconds) { try lan.titles(on: 2) == ["written under the new address"] }
             #expect(isThere, "\(lan.logs)")

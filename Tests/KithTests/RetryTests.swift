@@ -8,7 +8,7 @@ import Testing
 
 /// The risk: what failed for a moment stays undone until something else happens, or is shown for ever.
 @Suite struct RetryTests {
-    @Test func whatCouldNotBeReadIsReadAgainAndPassedOn() async throws {
+    @Test func `what could not be read is read again and passed on`() async throws {
         let node = try TestNode()
         let obstacles = Mutex<[String?]>([])
         let hub = SessionHub(node.store, retryMilliseconds: 10) { obstacle in obstacles.withLock { $0.append(obstacle) } }
@@ -23,7 +23,7 @@ import Testing
         await task.value
     }
 
-    @Test func theLastCommitBecomesDurableOnceTheDiskHasRoomAgain() async throws {
+    @Test func `the last commit becomes durable once the disk has room again`() async throws {
         let isFull = Mutex(true)
         var options = KithStore.Options()
         options.synchronizeLog = { _ in
@@ -45,7 +45,7 @@ import Testing
         await task.value
     }
 
-    @Test func theStatusThatCouldNotBeWrittenIsWrittenLater() async throws {
+    @Test func `the status that could not be written is written later`() async throws {
         let node = try TestNode()
         let folder = node.folder.appending(path: "not there yet")
         var file = StatusFile(forStore: folder.appending(path: "test.sqlite"))

@@ -23,7 +23,7 @@ import Testing
         try node.database.write { try $0.execute(sql: "UPDATE note SET title = 'changed' WHERE id = ?", arguments: [id]) }
     }
 
-    @Test func onlyDevicesThatSaidThatTheyHoldItCount() async throws {
+    @Test func `only devices that said that they hold it count`() async throws {
         let (a, b, c) = (try TestNode(), try TestNode(), try TestNode())
         #expect(try a.store.safety(among: []).sentence == "Nothing is written here yet.")
         try a.trust.add(device(b, "kitchen"))
@@ -60,7 +60,7 @@ import Testing
         await a.stop()
     }
 
-    @Test func theBytesOfAttachmentsCountAndADeviceHasThemWhenItSaysSo() async throws {
+    @Test func `the bytes of attachments count and a device has them when it says so`() async throws {
         let sql = "CREATE TABLE photo (id BLOB PRIMARY KEY NOT NULL, file TEXT)"
         let tables = [TrackedTable("photo", attachments: ["file"])]
         var options = KithStore.Options()
@@ -102,7 +102,7 @@ import Testing
         await b.stop()
     }
 
-    @Test func whatIsStillOnItsWayHereIsSafeOnlyWhereItsBytesAre() throws {
+    @Test func `what is still on its way here is safe only where its bytes are`() throws {
         let sql = "CREATE TABLE photo (id BLOB PRIMARY KEY NOT NULL, file TEXT)"
         let (a, b) = (try TestNode(sql: sql, tables: [TrackedTable("photo", attachments: ["file"])]), try TestNode())
         let devices = [try device(b, "attic")]
@@ -130,7 +130,7 @@ import Testing
         #expect(try a.store.safety(ofRow: id, in: "photo", among: devices).names == "attic")
     }
 
-    @Test func nothingIsCalledSafeBeforeAnybodySaidAnything() throws {
+    @Test func `nothing is called safe before anybody said anything`() throws {
         let (a, b) = (try TestNode(), try TestNode())
         let devices = [try device(b, "attic")]
         try a.store.setMembers([b.key.id.bytes])
@@ -143,7 +143,7 @@ import Testing
         #expect(try a.store.safety(among: devices).sentence == "1 change is only here.")
     }
 
-    @Test func whatIsOnlyHereIsNamedAndCounted() {
+    @Test func `what is only here is named and counted`() {
         func holders(_ names: String...) -> [Safety.Holder] { names.map { Safety.Holder(deviceID: $0, name: $0) } }
         let films = (1...5).map { Safety.LooseAttachment(id: "\($0)", sizeBytes: Int64($0) << 20) }
         func safety(_ rowHolders: [Safety.Holder], _ commits: UInt64?, _ films: ArraySlice<Safety.LooseAttachment>) -> Safety {
@@ -169,7 +169,7 @@ import Testing
         #expect(safety([], nil, []).label() == "As it is now, only here.")
     }
 
-    @Test func numbersThatAPeerMadeUpCrashNothing() throws {
+    @Test func `numbers that a peer made up crash nothing`() throws {
         let node = try TestNode()
         // The most that the wire allows, of replicas that nobody knows: together more than there are numbers.
         let heads = (1...3 as ClosedRange<UInt64>).map {

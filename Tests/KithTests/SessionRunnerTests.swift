@@ -28,7 +28,7 @@ import Testing
             exchange: node.node.exchange, household: household, onStatus: onStatus)
     }
 
-    @Test func whoIsRemovedBetweenItsHandshakeAndItsSessionGetsNoByte() async throws {
+    @Test func `who is removed between its handshake and its session gets no byte`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         try a.trust(b)
         let (ours, theirs, transports) = try await connect(a, b)
@@ -49,7 +49,7 @@ import Testing
         for transport in transports { await transport.close() }
     }
 
-    @Test func whatIsPostedAfterTheEndIsToldToNobody() async throws {
+    @Test func `what is posted after the end is told to nobody`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         try a.trust(b)
         try b.trust(a)

@@ -7,27 +7,27 @@ import Testing
 
 /// What a person reads when the node does not synchronise: always why, and what to do.
 @Suite struct StatusTests {
-    @Test func withoutDevicesItIsLocalOnlyAndSaysHowToChangeThat() {
+    @Test func `without devices it is local only and says how to change that`() {
         let status = NodeStatus(NodeStatus.Facts())
         #expect(status.state == .localOnly)
         #expect(status.remedy?.contains("kith device add") == true)
     }
 
-    @Test func withNobodyReachableItWaitsAndSaysWhatToCheck() {
+    @Test func `with nobody reachable it waits and says what to check`() {
         let status = NodeStatus(facts([peer("desk")]))
         #expect(status.state == .waiting)
         #expect(status.sentence.contains("the other device"))
         #expect(status.remedy != nil)
     }
 
-    @Test func withoutMDNSTheRemedyIsAnAddress() {
+    @Test func `without mDNS the remedy is an address`() {
         var facts = facts([peer("desk")])
         facts.mdns = "no mDNS daemon answers"
         facts.mdnsFails = true
         #expect(NodeStatus(facts).remedy?.contains("--address") == true)
     }
 
-    @Test func whatKeepsAMachineApartIsNamed() {
+    @Test func `what keeps a machine apart is named`() {
         var offline = facts([peer("desk")])
         (offline.isOffline, offline.cutLinks) = (true, ["eth0"])
         #expect(NodeStatus(offline).sentence == "Waiting: this machine is connected to no network (eth0).")
@@ -44,7 +44,7 @@ import Testing
         #expect(NodeStatus(twin).remedy?.contains("kith device renew") == true)
     }
 
-    @Test func devicesOfOneNameAreToldApart() throws {
+    @Test func `devices of one name are told apart`() throws {
         let devices = try ["laptop", "laptop", "desk", ""].map {
             try TrustedDevice(id: DeviceKey().id, name: $0, added: Date(timeIntervalSince1970: 0))
         }
@@ -57,7 +57,7 @@ import Testing
         #expect(names[Author.device(Array(devices[2].id.bytes))] == "desk")
     }
 
-    @Test func aNodeThatDoesNotMoveIsNotCalledUpToDate() throws {
+    @Test func `a node that does not move is not called up to date`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "kith-status-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -74,7 +74,7 @@ import Testing
         #expect(file.read()?.peers.allSatisfy { !$0.isInSync && $0.state == .notReachable } == true)
     }
 
-    @Test func rowsOnTheirWayAreCounted() {
+    @Test func `rows on their way are counted`() {
         var desk = peer("desk", connected: true)
         desk.rowsToReceive = 7
         let status = NodeStatus(facts([desk, peer("laptop")]))
@@ -82,7 +82,7 @@ import Testing
         #expect(status.sentence.contains("7"))
     }
 
-    @Test func inSyncWithAllWhoAreConnectedItIsUpToDate() {
+    @Test func `in sync with all who are connected it is up to date`() {
         var desk = peer("desk", connected: true)
         desk.isInSync = true
         var laptop = peer("laptop", connected: true)
@@ -92,7 +92,7 @@ import Testing
         #expect(NodeStatus(facts([desk, laptop])).state == .syncing)
     }
 
-    @Test func anObstacleOutweighsEverythingElse() {
+    @Test func `an obstacle outweighs everything else`() {
         var facts = facts([peer("desk", connected: true)])
         facts.obstacle = "The disk is full."
         let status = NodeStatus(facts)
@@ -101,7 +101,7 @@ import Testing
         #expect(status.remedy != nil)
     }
 
-    @Test func anObstacleGoesWhenWhatItStoodInTheWayOfSucceeds() {
+    @Test func `an obstacle goes when what it stood in the way of succeeds`() {
         let board = StatusBoard()
         board.runs(true)
         board.obstacle("The disk is full.", to: .flushing)
@@ -112,7 +112,7 @@ import Testing
         #expect(board.current.state == .localOnly)
     }
 
-    @Test func eachStateHasItsSentenceAndWhateverIsNotWellItsRemedy() {
+    @Test func `each state has its sentence and whatever is not well its remedy`() {
         typealias Case = (HouseholdStanding, peers: [NodeStatus.Peer], isDialling: Bool, obstacle: String?, NodeStatus.State, String)
         var (syncing, level) = (peer("desk", connected: true), peer("desk", connected: true))
         syncing.rowsToSend = 3

@@ -15,7 +15,7 @@ import Testing
 
     private func at(_ milliseconds: Int64) -> Instant { Instant(milliseconds: milliseconds) }
 
-    @Test func twoStoresThatTakeTurnsAreTwoMachines() {
+    @Test func `two stores that take turns are two machines`() {
         var watch = TwinWatch()
         for (number, replica) in [a, b, a].enumerated() {
             #expect(watch.hosts(of: device, now: at(0)) == nil)
@@ -31,7 +31,7 @@ import Testing
         #expect(watch.hosts(of: device, now: at(3_000)) == nil)
     }
 
-    @Test func aStoreThatBecomesAnotherReplicaIsNoSecondMachine() {
+    @Test func `a store that becomes another replica is no second machine`() {
         var watch = TwinWatch()
         for (number, replica) in [a, a, b, b, c, c].enumerated() {
             watch.saw(device, as: replica, at: "10.0.0.1", now: at(Int64(number) * 1_000))
@@ -42,7 +42,7 @@ import Testing
         #expect(watch.hosts(of: device, now: at(5_000 + TwinWatch.windowMilliseconds)) == nil)
     }
 
-    @Test func aKeyOnTwoMachinesIsNamedAndOneOfThemStaysConnected() async throws {
+    @Test func `a key on two machines is named and one of them stays connected`() async throws {
         let (attic, desk) = (try TestNode(), try TestNode())
         let copy = try TestNode(withKeyOf: desk)
         #expect(copy.key.id == desk.key.id)

@@ -16,7 +16,7 @@ import Testing
             rowsToReceive: 0, isInSync: true, rowsMended: 0, mended: [])
     }
 
-    @Test func whatCouldNotBeWrittenIsWrittenLater() throws {
+    @Test func `what could not be written is written later`() throws {
         let (node, other) = (try TestNode(), try TestNode())
         try node.add("a note")
         let upkeep = Upkeep(node.store, logger: Logger(label: "test"))
@@ -34,12 +34,12 @@ import Testing
     }
 
     /// "About a second" is what people are told; see docs/cli.md.
-    @Test func nobodyWaitsLongerThanASecondForWhatIsSafeToBeWrittenDown() {
+    @Test func `nobody waits longer than a second for what is safe to be written down`() {
         #expect(Upkeep.settledMilliseconds <= 1_000)
         #expect(AttachmentExchange.pollMilliseconds <= 1_000)
     }
 
-    @Test func aPeerThatSaysTheSameAgainAndAgainCostsNoWrite() throws {
+    @Test func `a peer that says the same again and again costs no write`() throws {
         let (node, other) = (try TestNode(), try TestNode())
         try node.add("a note")
         let upkeep = Upkeep(node.store, logger: Logger(label: "test"))

@@ -1,4 +1,5 @@
 import KithCausality
+import TestSupport
 import Testing
 
 @testable import KithText
@@ -18,7 +19,7 @@ import Testing
         TextChange(dot: name, parents: parents, operations: operations, lengthBefore: lengthBefore)
     }
 
-    @Test func eachKindOfBadChangeIsRefusedWithItsReason() throws {
+    @Test func `each kind of bad change is refused with its reason`() throws {
         let cases: [(TextChange, TextError)] = [
             (change(dot(2, 1), [dot(1, 2)], []), .emptyChange),
             (change(dot(2, 0), [dot(1, 2)]), .invalidDot(dot(2, 0))),
@@ -43,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func changesOfAnotherTextWaitAndChangesInACircleAreRefused() throws {
+    @Test func `changes of another text wait and changes in a circle are refused`() throws {
         var document = try document()
         let stranger = change(dot(2, 1), [dot(7, 7)])
         let child = change(dot(2, 2), [dot(2, 1)])
@@ -57,7 +58,7 @@ import Testing
         #expect(document.text.string == "hello world")
     }
 
-    @Test func whatBuildsOnARefusedChangeWaits() throws {
+    @Test func `what builds on a refused change waits`() throws {
         var document = try document()
         let bad = change(dot(2, 1), [dot(1, 1)], [.insert("x", at: 99)])
         let child = change(dot(2, 2), [dot(2, 1)])
@@ -67,7 +68,7 @@ import Testing
         #expect(outcome.appended.isEmpty)
     }
 
-    @Test func aDotIsNeverUsedTwiceForLocalEdits() throws {
+    @Test func `a dot is never used twice for local edits`() throws {
         var document = try document()
         #expect(throws: TextError.invalidDot(dot(1, 2))) { try document.edit([.insert("x", at: 0)], as: dot(1, 2)) }
         #expect(throws: TextError.invalidDot(dot(1, 0))) { try document.replace(0..<0, with: "x", as: dot(1, 0)) }
@@ -76,7 +77,7 @@ import Testing
         #expect(document.text.string == "hello world")
     }
 
-    @Test func mutatedChangesNeverTrapAndNeverHinderGoodOnes() throws {
+    @Test func `mutated changes never trap and never hinder good ones`() throws {
         for seed in 0..<UInt64(Soak.count(3_000)) {
             var random = SplitMix64(seed: seed)
             let changes = try RandomGraph(sites: 3, changes: 9, isHot: true, using: &random).changes
@@ -97,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func aDamagedHistoryIsReportedAndNeverTraps() throws {
+    @Test func `a damaged history is reported and never traps`() throws {
         for seed in 0..<UInt64(Soak.count(3_000)) {
             var random = SplitMix64(seed: seed)
             let changes = try RandomGraph(sites: 3, changes: 10, using: &random).changes
@@ -118,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func aVersionInTheMiddleOfAChangeIsReported() throws {
+    @Test func `a version in the middle of a change is reported`() throws {
         var store = PagedStore(changesPerPage: 1)
         var parents: [Dot] = []
         for sequence in 1...4 as ClosedRange<UInt64> {

@@ -1,11 +1,12 @@
 import KithCausality
+import TestSupport
 import Testing
 
 @testable import KithText
 
 /// Risk: an editor that had the text open for an hour overwrites what others wrote meanwhile.
 @Suite struct BaseTests {
-    @Test func aStaleSaveKeepsWhatOthersWrote() throws {
+    @Test func `a stale save keeps what others wrote`() throws {
         var document = TextDocument()
         try document.edit([.insert("Shopping:\n- milk\n", at: 0)], as: dot(1, 1))
         let base = document.version
@@ -25,7 +26,7 @@ import Testing
         #expect(row?.change.parents == [dot(2, 50)])
     }
 
-    @Test func aRebasedSaveGivesTheTextThatAMergeOfTheSameEditWouldGive() throws {
+    @Test func `a rebased save gives the text that a merge of the same edit would give`() throws {
         for seed in 0..<300 as Range<UInt64> {
             var random = SplitMix64(seed: seed)
             let changes = try RandomGraph.any(using: &random).changes
@@ -50,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func aSaveOfWhatWasAllDeletedMeanwhileIsNoChange() throws {
+    @Test func `a save of what was all deleted meanwhile is no change`() throws {
         var document = TextDocument()
         try document.edit([.insert("gone", at: 0)], as: dot(1, 1))
         let base = document.version
@@ -60,7 +61,7 @@ import Testing
         #expect(document.version == [dot(2, 1)])
     }
 
-    @Test func aBaseOfAnotherTextIsRefused() throws {
+    @Test func `a base of another text is refused`() throws {
         var document = TextDocument()
         try document.edit([.insert("mine", at: 0)], as: dot(1, 1))
         #expect(throws: TextError.unknownVersion(dot(5, 5))) {
@@ -69,7 +70,7 @@ import Testing
         #expect(document.text.string == "mine")
     }
 
-    @Test func everyVersionAnyoneSawCanBeReadAgain() throws {
+    @Test func `every version anyone saw can be read again`() throws {
         for seed in 0..<200 as Range<UInt64> {
             var random = SplitMix64(seed: seed)
             let changes = try RandomGraph.any(using: &random).changes

@@ -1,11 +1,12 @@
 import KithCausality
+import TestSupport
 import Testing
 
 @testable import KithText
 
 /// Risk: the editing buffer loses its place, or an offset of another unit lands inside a character.
 @Suite struct BufferTests {
-    @Test func randomSplicesGiveWhatAnArrayGives() throws {
+    @Test func `random splices give what an array gives`() throws {
         for seed in 0..<30 as Range<UInt64> {
             var random = SplitMix64(seed: seed)
             var buffer = TextBuffer()
@@ -23,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func aCopyIsIndependent() throws {
+    @Test func `a copy is independent`() throws {
         let original = TextBuffer("abc")
         var copy = original
         try copy.apply([.insert("x", at: 1)])
@@ -31,7 +32,7 @@ import Testing
         #expect(copy.string == "axbc")
     }
 
-    @Test func operationsThatDoNotFitChangeNothing() {
+    @Test func `operations that do not fit change nothing`() {
         var buffer = TextBuffer("abc")
         let bad: [TextOperations] = [
             [.insert("x", at: 4)], [.insert("x", at: -1)], [.delete(count: 1, at: 3)], [.delete(count: 4, at: 0)],
@@ -44,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func offsetsOfOtherUnitsAreConvertedAndRefusedInsideAScalar() throws {
+    @Test func `offsets of other units are converted and refused inside a scalar`() throws {
         let buffer = TextBuffer("aé漢😀z")
         let utf8 = [0, 1, 3, 6, 10, 11]
         let utf16 = [0, 1, 2, 3, 5, 6]
@@ -69,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func invalidBytesAreRefusedAndLoneSurrogatesReplaced() throws {
+    @Test func `invalid bytes are refused and lone surrogates replaced`() throws {
         for bytes in [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xE6, 0xBC]] as [[UInt8]] {
             #expect(throws: TextError.malformed("invalid UTF-8")) { try TextBuffer(utf8: bytes) }
         }

@@ -1,12 +1,12 @@
 import KithCausality
+import TestSupport
 import Testing
 
 @testable import KithText
 
 /// Risk: a save becomes edits that do not give the saved text, or that claim more than the user did.
 @Suite struct CaptureTests {
-    @Test(arguments: troubles)
-    func theEditsGiveTheNewTextScalarByScalar(_ pair: Pair) throws {
+    @Test(arguments: troubles) func `the edits give the new text scalar by scalar`(_ pair: Pair) throws {
         for (old, new) in [(pair.old, pair.new), (pair.new, pair.old), ("", pair.new), (pair.old, "")] {
             let operations = TextOperations(from: TextBuffer(old), to: TextBuffer(new))
             var text = TextBuffer(old)
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func theEditsOfRandomRewritesGiveTheNewText() throws {
+    @Test func `the edits of random rewrites give the new text`() throws {
         for seed in 0..<UInt64(Soak.count(600)) {
             var random = SplitMix64(seed: seed)
             let old = TextBuffer(Self.prose(words: random.below(120), using: &random))
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func oneEditIsOneOrTwoOperations() {
+    @Test func `one edit is one or two operations`() {
         var random = SplitMix64(seed: 5)
         for _ in 0..<100 {
             let words = Self.prose(words: 60, using: &random).split(separator: " ", omittingEmptySubsequences: false)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func twoDistantEditsStayApart() {
+    @Test func `two distant edits stay apart`() {
         let line = "The quick brown fox jumps over the lazy dog.\n"
         let old = "First line\n" + String(repeating: line, count: 200) + "Last line\n"
         let new = "First lines\n" + String(repeating: line, count: 200) + "Last lines\n"
@@ -51,7 +51,7 @@ import Testing
                 == [.insert("s", at: 10), .insert("s", at: 12 + 200 * 45 + 9)])
     }
 
-    @Test func anEditNeverTearsACharacterApart() {
+    @Test func `an edit never tears a character apart`() {
         func edits(_ old: String, _ new: String) -> [TextOperation] {
             Array(TextOperations(from: TextBuffer(old), to: TextBuffer(new)))
         }
@@ -62,7 +62,7 @@ import Testing
         #expect(edits("a\rb", "a\r\nb") == [.delete(count: 1, at: 1), .insert("\r\n", at: 1)])
     }
 
-    @Test func aSavedParagraphIsWordsNotCharactersNorTheWholeLine() {
+    @Test func `a saved paragraph is words not characters nor the whole line`() {
         let operations = TextOperations(
             from: TextBuffer("The meeting is on Monday at noon in the small room."),
             to: TextBuffer("The meeting is on Friday at noon in the large room."))
@@ -73,7 +73,7 @@ import Testing
             ])
     }
 
-    @Test func aChangeOfLineEndingsAloneIsSeenAndCanBeConvertedAway() {
+    @Test func `a change of line endings alone is seen and can be converted away`() {
         let lf = TextBuffer("one\ntwo\n")
         let crlf = TextBuffer("one\r\ntwo\r\n")
         #expect(!TextOperations(from: lf, to: crlf).isEmpty)
@@ -86,7 +86,7 @@ import Testing
         #expect(TextLineEnding.crlf.applied(to: crlf) == crlf)
     }
 
-    @Test func workIsBoundedWhenNothingMatchesAndWhenEverythingIsReordered() throws {
+    @Test func `work is bounded when nothing matches and when everything is reordered`() throws {
         var random = SplitMix64(seed: 3)
         let lines = (0..<9_000).map { "line \($0) \(random.below(1_000_000))\n" }
         let old = TextBuffer(lines.joined())
@@ -103,7 +103,7 @@ import Testing
         #expect(diff.hunks.map(\.old.count).reduce(0, +) <= 40_000)
     }
 
-    @Test func aShortestScriptIsFoundWhenItIsWithinTheBound() {
+    @Test func `a shortest script is found when it is within the bound`() {
         for seed in 0..<300 as Range<UInt64> {
             var random = SplitMix64(seed: seed)
             let old = ContiguousArray((0..<random.below(14)).map { _ in Int32(random.below(4)) })
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func aFiveMegabyteLineIsComparedAndPasted() throws {
+    @Test func `a five megabyte line is compared and pasted`() throws {
         let long = String(repeating: "word ", count: 200_000)
         let old = TextBuffer(long + "end")
         let new = TextBuffer("start " + long + "and " + "end")

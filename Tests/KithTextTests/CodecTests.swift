@@ -1,11 +1,12 @@
 import KithCausality
+import TestSupport
 import Testing
 
 @testable import KithText
 
 /// Risk: bytes from a peer or a damaged disk crash the reader, or come back as another change.
 @Suite struct CodecTests {
-    @Test func whatIsWrittenIsReadBack() throws {
+    @Test func `what is written is read back`() throws {
         for seed in 0..<200 as Range<UInt64> {
             var random = SplitMix64(seed: seed)
             var document = TextDocument()
@@ -24,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func theBytesAreThoseOfTheFormat() throws {
+    @Test func `the bytes are those of the format`() throws {
         let operations: TextOperations = [.insert("né", at: 300), .delete(count: 1, at: 301)]
         #expect(operations.encodedSteps == [4, 0xD8, 4, 3, 1])
         #expect(operations.encodedText == [0x6E, 0xC3, 0xA9])
@@ -37,7 +38,7 @@ import Testing
             try TextChunk.encodeGraph(headers) == [1, 2, 1] + replica + [0, 2, 12, 0, 3, 1, 1, 1, 2, 9, 4])
     }
 
-    @Test func operationsThatDoNotAddUpAreRefused() {
+    @Test func `operations that do not add up are refused`() {
         let cases: [(steps: [UInt8], text: [UInt8])] = [
             ([], []),  // nothing
             ([0, 0], []),  // length 0
@@ -56,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func headersThatAreNotChangesInARowAreNotWritten() {
+    @Test func `headers that are not changes in a row are not written`() {
         let good = TextChangeHeader(firstEvent: 0, length: 2, dot: dot(1, 1), parents: [])
         let bad = [
             TextChangeHeader(firstEvent: 3, length: 1, dot: dot(1, 2), parents: []),
@@ -71,7 +72,7 @@ import Testing
         #expect(throws: TextError.self) { try TextChunk.encodeGraph([]) }
     }
 
-    @Test func mutatedBytesAreRefusedOrReadTheSameAgain() throws {
+    @Test func `mutated bytes are refused or read the same again`() throws {
         var random = SplitMix64(seed: 99)
         var readable = 0
         let corpus = try (0..<100).map { _ in try Self.packed(using: &random) }
@@ -95,7 +96,7 @@ import Testing
         #expect(readable > 0)
     }
 
-    @Test func mutatedOperationsAreRefusedOrWrittenTheSameAgain() throws {
+    @Test func `mutated operations are refused or written the same again`() throws {
         var random = SplitMix64(seed: 7)
         for _ in 0..<Soak.count(10_000) {
             var operations = TextOperations()

@@ -1,11 +1,12 @@
 import KithCausality
+import TestSupport
 import Testing
 
 @testable import KithText
 
 /// Risk: two devices with the same changes show different texts.
 @Suite struct ConvergenceTests {
-    @Test func everyReplayOfRandomGraphsGivesTheTextOfTheTree() throws {
+    @Test func `every replay of random graphs gives the text of the tree`() throws {
         for seed in 0..<Soak.count(2_000) {
             var random = SplitMix64(seed: UInt64(seed))
             let changes = try RandomGraph.any(using: &random).changes
@@ -19,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func aStoreThatOpensTheTextForEveryMergeGetsTheSameText() throws {
+    @Test func `a store that opens the text for every merge gets the same text`() throws {
         for seed in 0..<Soak.count(400) {
             var random = SplitMix64(seed: UInt64(seed) ^ 0x5_7083)
             let changes = try RandomGraph.any(using: &random).changes
@@ -32,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func mergingTwiceIsMergingOnce() throws {
+    @Test func `merging twice is merging once`() throws {
         for seed in 0..<200 as Range<UInt64> {
             var random = SplitMix64(seed: seed)
             let changes = try RandomGraph.any(using: &random).changes
@@ -46,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func aScalarStaysExactlyIfNobodyDeletedIt() throws {
+    @Test func `a scalar stays exactly if nobody deleted it`() throws {
         for seed in 0..<200 as Range<UInt64> {
             var random = SplitMix64(seed: seed &+ 77)
             let graph = try RandomGraph.any(using: &random)
@@ -56,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func theWalkersSumsAndIndexEqualARecount() throws {
+    @Test func `the walkers sums and index equal a recount`() throws {
         for seed in 0..<200 as Range<UInt64> {
             var random = SplitMix64(seed: seed)
             let changes = try RandomGraph(sites: 4, changes: 60, using: &random).changes

@@ -19,39 +19,39 @@ import Testing
         return mine.text.string
     }
 
-    @Test func anEditInsideADeletedTextSurvivesAlone() throws {
+    @Test func `an edit inside a deleted text survives alone`() throws {
         #expect(try merge("Hello world", "", "Hello brave world") == "brave ")
     }
 
-    @Test func twoDeletionsOfTheSameAreOne() throws {
+    @Test func `two deletions of the same are one`() throws {
         #expect(try merge("Hello brave world", "Hello world", "Hello world") == "Hello world")
     }
 
-    @Test func anInsertionInsideADeletedRangeStays() throws {
+    @Test func `an insertion inside a deleted range stays`() throws {
         #expect(try merge("one two three four", "one four", "one two and a half three four") == "one and a half four")
     }
 
-    @Test func twoReplacementsOfOneWordAreBothKeptWhole() throws {
+    @Test func `two replacements of one word are both kept whole`() throws {
         #expect(try merge("see you monday", "see you friday", "see you sunday") == "see you fridaysunday")
         #expect(try merge("color: red", "color: green", "color: black") == "color: greenblack")
     }
 
-    @Test func anEditOfAMovedParagraphStaysAtTheOldPlace() throws {
+    @Test func `an edit of a moved paragraph stays at the old place`() throws {
         let merged = try merge("Alpha bravo.\nCharlie.\n", "Charlie.\nAlpha bravo.\n", "Alpha new bravo.\nCharlie.\n")
         #expect(merged.contains("Charlie.\nAlpha bravo.\n"))
         #expect(merged.contains("new "))
     }
 
-    @Test func twoEntriesPrependedAreBothWhole() throws {
+    @Test func `two entries prepended are both whole`() throws {
         let merged = try merge("- old\n", "- mine\n- old\n", "- theirs\n- old\n")
         #expect(merged == "- mine\n- theirs\n- old\n")
     }
 
-    @Test func aModifiedEmojiAndItsDeletionLeaveValidText() throws {
+    @Test func `a modified emoji and its deletion leave valid text`() throws {
         #expect(try merge("a👍b", "a👍🏽b", "ab") == "a👍🏽b")
     }
 
-    @Test func anInsertionBetweenCarriageReturnAndLineFeedKeepsEveryScalar() throws {
+    @Test func `an insertion between carriage return and line feed keeps every scalar`() throws {
         var mine = TextDocument()
         try mine.edit([.insert("a\r\nb", at: 0)], as: dot(1, 1))
         var theirs = mine
@@ -77,8 +77,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [2, 3, 4, 5])
-    func runsTypedAtOnePlaceAreNeverInterleaved(_ sites: Int) throws {
+    @Test(arguments: [2, 3, 4, 5]) func `runs typed at one place are never interleaved`(_ sites: Int) throws {
         for (style, position) in [(0, 0), (0, 3), (0, 6), (1, 0), (1, 3), (1, 6), (2, 0), (2, 3), (2, 6)] {
             for hasTombstones in [false, true] {
                 var start = TextDocument()

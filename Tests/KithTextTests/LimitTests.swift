@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: [(0, true), (1, false)])
-    func aChangeAtEachLimitIsAcceptedAndOnePastItIsNot(_ excess: Int, _ expected: Bool) throws {
+    func `a change at each limit is accepted and one past it is not`(_ excess: Int, _ expected: Bool) throws {
         let parents = shape([.insert("x", at: 0)], parents: TextLimits.parentsMax + excess)
         #expect(try isWithinLimits { try parents.validateShape() } == expected)
         let large = shape([.delete(count: TextLimits.changeEventsMax + excess, at: 0)])
@@ -37,7 +37,7 @@ import Testing
             } == expected)
     }
 
-    @Test func aTextAtTheLimitCanShrinkAndNotGrow() throws {
+    @Test func `a text at the limit can shrink and not grow`() throws {
         let longest = TextLimits.textScalarsMax
         func after(_ operations: TextOperations, _ before: Int) throws -> Bool {
             try isWithinLimits {
@@ -51,7 +51,7 @@ import Testing
         #expect(try !after([.insert("x", at: 0)], longest + 10))
     }
 
-    @Test func aHistoryAtItsLimitTakesNoMoreEvents() throws {
+    @Test func `a history at its limit takes no more events`() throws {
         func edit(_ events: Int) throws -> Bool {
             var document = TextDocument(
                 text: TextBuffer("x"), heads: [TextHead(dot: dot(1, 1), lastEvent: events - 1)], nextEvent: events)
@@ -61,7 +61,7 @@ import Testing
         #expect(try !edit(TextLimits.historyEventsMax + 1))
     }
 
-    @Test func aChunkAtItsLimitIsPackedAndOnePastItIsNot() throws {
+    @Test func `a chunk at its limit is packed and one past it is not`() throws {
         let headers = (0...TextLimits.chunkChangesMax).map {
             TextChangeHeader(firstEvent: $0, length: 1, dot: dot(1, UInt64($0) + 1), parents: $0 == 0 ? [] : [$0 - 1])
         }
@@ -75,7 +75,7 @@ import Testing
         #expect(try !isWithinLimits { _ = try TextChunk.decodeGraph(writer.bytes, firstEvent: 0) })
     }
 
-    @Test func moreBytesThanTheLimitAreNotEvenRead() throws {
+    @Test func `more bytes than the limit are not even read`() throws {
         let bytes = [UInt8](repeating: 0, count: TextLimits.encodedBytesMax + 1)
         #expect(try !isWithinLimits { _ = try TextOperations(steps: bytes, text: []) })
         #expect(try !isWithinLimits { _ = try TextOperations(steps: [], text: bytes) })
@@ -83,7 +83,7 @@ import Testing
         #expect(try !isWithinLimits { _ = try TextChunk.decodeBody(bytes, headers: []) })
     }
 
-    @Test func aSaveWithMoreEditsThanAChangeHoldsReplacesTheText() throws {
+    @Test func `a save with more edits than a change holds replaces the text`() throws {
         let places = TextLimits.operationsMax / 2 + 1
         let old = TextBuffer(String(repeating: "a b\n", count: places))
         let new = TextBuffer(String(repeating: "c b\n", count: places))
@@ -91,7 +91,7 @@ import Testing
             Array(TextOperations(from: old, to: new).map { if case .delete = $0 { true } else { false } }) == [true, false])
     }
 
-    @Test func theFastPathReadsNoHistory() throws {
+    @Test func `the fast path reads no history`() throws {
         var store = PagedStore(changesPerPage: 10)
         var parents: [Dot] = []
         for sequence in 1...300 as ClosedRange<UInt64> {

@@ -15,25 +15,25 @@ import Testing
         return (cases.count, failed)
     }
 
-    @Test func theFugueMaxVectorsOfDiamondTypesAllHold() throws {
+    @Test func `the fugue max vectors of diamond types all hold`() throws {
         let (count, failed) = try Self.failures("conformance-fuguemax-dt")
         #expect(count == 1_000)
         #expect(failed == [])
     }
 
-    @Test func theVectorsWithUnicodeAndWithCasesThatTellFugueApartAllHold() throws {
+    @Test func `the vectors with Unicode and with cases that tell fugue apart all hold`() throws {
         let (count, failed) = try Self.failures("fuguemax-own")
         #expect(count == 2_000)
         #expect(failed == [])
     }
 
-    @Test func theVectorsOfPlainFugueFailInExactlyTheOneCaseThatDiffers() throws {
+    @Test func `the vectors of plain fugue fail in exactly the one case that differs`() throws {
         let (count, failed) = try Self.failures("conformance-fugue-reference")
         #expect(count == 1_000)
         #expect(failed == [621])
     }
 
-    @Test func theSmallestCaseThatTellsFugueMaxFromFugue() throws {
+    @Test func `the smallest case that tells fugue max from fugue`() throws {
         let changes = [
             TextChange(dot: dot(1, 1), parents: [], operations: [.insert("C", at: 0)]),
             TextChange(dot: dot(2, 1), parents: [], operations: [.insert("x", at: 0)]),

@@ -1,4 +1,5 @@
 import KithCausality
+import TestSupport
 import Testing
 
 @testable import KithText
@@ -19,14 +20,14 @@ import Testing
     private let start = TextChange(
         dot: dot(3, 1), parents: [], operations: [.insert(String(repeating: "some text ", count: 600), at: 0)])
 
-    @Test func branchesThatArriveInTurnsAreWalkedOneAfterTheOther() throws {
+    @Test func `branches that arrive in turns are walked one after the other`() throws {
         let changes = interleaved(500, after: start)
         var document = TextDocument()
         let order = try document.merge([start] + changes).appended.map(\.change.dot.replica)
         #expect(zip(order, order.dropFirst()).count(where: !=) == 2)
     }
 
-    @Test func branchesThatAreStoredInTurnsAreReplayedOneAfterTheOther() throws {
+    @Test func `branches that are stored in turns are replayed one after the other`() throws {
         var document = TextDocument()
         for change in [start] + interleaved(50, after: start) { _ = try document.merge([change]) }
         let graph = document.log.graph
@@ -37,7 +38,7 @@ import Testing
         #expect(zip(order, order.dropFirst()).count { $0.replica != $1.replica } == 1)
     }
 
-    @Test func everyOrderOfBranchesHasParentsFirst() throws {
+    @Test func `every order of branches has parents first`() throws {
         for seed in 0..<200 as Range<UInt64> {
             var random = SplitMix64(seed: seed)
             let changes = try RandomGraph.any(using: &random).changes
@@ -53,14 +54,14 @@ import Testing
         }
     }
 
-    @Test func theSmallerBranchIsWalkedFirst() {
+    @Test func `the smaller branch is walked first`() {
         // 0 is built on by the chain 1, 2 and by 3; 4 joins both.
         let edges: ContiguousArray<BranchOrder.Edge> = [(0, 1), (1, 2), (0, 3), (2, 4), (3, 4)]
         #expect(BranchOrder(events: [1, 5, 5, 1, 1], edges: edges).nodes == [0, 3, 1, 2, 4])
         #expect(BranchOrder(events: [1, 5, 5, 90, 1], edges: edges).nodes == [0, 1, 2, 3, 4])
     }
 
-    @Test func aReplayHoldsWhatIsConcurrentWhateverTheHistory() throws {
+    @Test func `a replay holds what is concurrent whatever the history`() throws {
         for older in [10, 1_000] as [UInt64] {
             var store = PagedStore(changesPerPage: 100)
             var parents: [Dot] = []

@@ -1,11 +1,12 @@
 import KithCausality
+import TestSupport
 import Testing
 
 @testable import KithText
 
 /// Risk: one device has forgotten the history of a text, another has not, and they show it in different orders.
 @Suite struct RestartTests {
-    @Test func whatIsForgottenBeforeARestartChangesNeitherOrderNorConflicts() throws {
+    @Test func `what is forgotten before a restart changes neither order nor conflicts`() throws {
         var count = 0
         let seeds = Soak.count(4_000)
         for seed in 0..<seeds {
@@ -40,7 +41,7 @@ import Testing
         return others.allSatisfy { forgotten.isDisjoint(with: $0.parents) } ? forgotten : nil
     }
 
-    @Test func anEditBesideARestartStays() throws {
+    @Test func `an edit beside a restart stays`() throws {
         var mine = TextDocument()
         try mine.edit([.insert("Milk", at: 0)], as: dot(2, 1))
         var theirs = mine
@@ -55,7 +56,7 @@ import Testing
         #expect(try mine.text(at: restart.parents).string == "Milk")
     }
 
-    @Test func aRestartOfNothingLeavesAnEmptyText() throws {
+    @Test func `a restart of nothing leaves an empty text`() throws {
         var document = TextDocument()
         let first = try document.restart(with: "", as: dot(1, 1)).change
         #expect(document.text.isEmpty && !first.operations.isEmpty)
@@ -64,7 +65,7 @@ import Testing
         #expect(document.text.isEmpty)
     }
 
-    @Test func aRestartThatKeepsSomeOfTheTextIsRefused() throws {
+    @Test func `a restart that keeps some of the text is refused`() throws {
         var document = TextDocument()
         try document.edit([.insert("Milk", at: 0)], as: dot(1, 1))
         func restart(_ operations: TextOperations, _ length: Int?, parents: [Dot] = [dot(1, 1)]) -> TextChange {
@@ -82,7 +83,7 @@ import Testing
         #expect(document.text.string == "Milk")
     }
 
-    @Test func aChunkRefusesARestart() {
+    @Test func `a chunk refuses a restart`() {
         let header = TextChangeHeader(firstEvent: 0, length: 2, dot: dot(1, 1), parents: [], isRestart: true)
         #expect(throws: TextError.malformed("a chunk cannot hold a restart")) { try TextChunk.encodeGraph([header]) }
     }

@@ -1,4 +1,5 @@
 import KithCausality
+import TestSupport
 import Testing
 
 @testable import KithText
@@ -17,7 +18,7 @@ import Testing
         return (mine, [dot(1, 2), dot(2, 1)])
     }
 
-    @Test func twoReplacementsOfOneWordAreAConflictOfTheirLine() throws {
+    @Test func `two replacements of one word are a conflict of their line`() throws {
         var (document, versions) = try trains()
         let text = document.text.string
         #expect(text == "Train: 10:308:15\nBuy milk\n" || text == "Train: 10:30815\nBuy milk\n")
@@ -34,7 +35,7 @@ import Testing
         #expect(conflict.place.lowerBound == 7 && conflict.place.upperBound <= conflict.line.upperBound)
     }
 
-    @Test func anEditOfTheLineEndsItAndAnotherEditMovesIt() throws {
+    @Test func `an edit of the line ends it and another edit moves it`() throws {
         var (document, _) = try trains()
         let line = try #require(try document.conflicts().conflicts.first?.line)
         try document.edit([.insert("Trip\n", at: 0)], as: dot(3, 1))
@@ -43,13 +44,13 @@ import Testing
         #expect(try document.conflicts().conflicts.isEmpty)
     }
 
-    @Test func aRestartEndsAll() throws {
+    @Test func `a restart ends all`() throws {
         var (document, _) = try trains()
         try document.restart(with: "Train: 8:15\n", as: dot(3, 1))
         #expect(try document.conflicts() == TextConflicts())
     }
 
-    @Test func anEditByWhoHadSeenOneVersionOnlyDoesNotEndIt() throws {
+    @Test func `an edit by who had seen one version only does not end it`() throws {
         var (document, versions) = try trains()
         let edit = TextChange(dot: dot(2, 2), parents: [versions[1]], operations: [.insert("!", at: 11)])
         #expect(try document.merge([edit]).appended.count == 1)
@@ -58,7 +59,7 @@ import Testing
 
     // MARK: Against the rule
 
-    @Test func theOraclesCasesAreFoundOneByOne() throws {
+    @Test func `the oracles cases are found one by one`() throws {
         let cases = try Fixture.json("vectors/conflicts", as: [JSONObject].self).map(ConflictCase.init)
         #expect(cases.count > 400)
         for expected in cases {
@@ -71,8 +72,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
-    func everyOrderOfArrivalGivesTheConflictsOfTheRule(_ hasLines: Bool) throws {
+    @Test(arguments: [false, true]) func `every order of arrival gives the conflicts of the rule`(_ hasLines: Bool) throws {
         var count = 0
         for seed in 0..<Soak.count(400) {
             var random = SplitMix64(seed: UInt64(seed) ^ 0xC0_4F11)
@@ -96,7 +96,7 @@ import Testing
 
     // MARK: Bounds
 
-    @Test func whatIsTooMuchIsSaidAndNotLookedAt() throws {
+    @Test func `what is too much is said and not looked at`() throws {
         // Everybody types at once, and one brings it together.
         let sites = 520
         var document = TextDocument()
@@ -110,7 +110,7 @@ import Testing
         #expect(found.conflicts.isEmpty)
     }
 
-    @Test func onlySoManyAreRememberedAndTheFirstOnesAre() throws {
+    @Test func `only so many are remembered and the first ones are`() throws {
         let count = TextLimits.conflictsOpenMax + 44
         var mine = TextDocument()
         try mine.edit([.insert(String(repeating: "ab\n", count: count), at: 0)], as: dot(1, 1))
@@ -131,7 +131,7 @@ import Testing
         #expect(found.conflicts.last?.line.upperBound == 5 * TextLimits.conflictsOpenMax - 1)
     }
 
-    @Test func aHistoryInPagesGivesTheSame() throws {
+    @Test func `a history in pages gives the same`() throws {
         for seed in 0..<200 {
             var random = SplitMix64(seed: UInt64(seed))
             let changes = try RandomGraph.any(using: &random).changes

@@ -6,7 +6,7 @@ import Testing
 /// Risk: a real editing history does not end in the text its authors had.
 @Suite struct TraceTests {
     @Test(arguments: TraceList.sequential)
-    func sequentialTracesNeedNoHistoryAndEndInTheirText(_ trace: TraceList.Trace) throws {
+    func `sequential traces need no history and end in their text`(_ trace: TraceList.Trace) throws {
         let transactions = try Fixture.json("sequential_traces/\(trace.name)", as: JSONObject.self)["txns"]
         var document = TextDocument()
         var previous: [Dot] = []
@@ -27,8 +27,7 @@ import Testing
         #expect(Fixture.sha256(document.text) == trace.sha256)
     }
 
-    @Test(arguments: TraceList.concurrent)
-    func concurrentTracesEndInTheirText(_ trace: TraceList.Trace) throws {
+    @Test(arguments: TraceList.concurrent) func `concurrent traces end in their text`(_ trace: TraceList.Trace) throws {
         let transactions = try Fixture.json("concurrent_traces/\(trace.name)", as: JSONObject.self)["txns"]
         var versions: [[Dot]] = []
         var sequences: [Int: UInt64] = [:]
@@ -53,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: TraceList.asynchronous)
-    func asynchronousTracesEndInTheirTextAtOnceAndInPortions(_ trace: TraceList.Trace) throws {
+    func `asynchronous traces end in their text at once and in portions`(_ trace: TraceList.Trace) throws {
         let changes = try #require(try ExportedCase.all("async_traces/\(trace.name)").first).changes
         var document = TextDocument()
         _ = try document.merge(changes)

@@ -6,7 +6,7 @@ import Testing
 
 /// The risk: a peer that does not read, does not speak or speaks too slowly ties up memory, or the connection for ever.
 @Suite struct DeafPeerTests {
-    @Test func aPeerThatNeverReadsEndsInAStallAndCostsNoMoreThanTheHighWaterMark() async throws {
+    @Test func `a peer that never reads ends in a stall and costs no more than the high water mark`() async throws {
         var configuration = TransportConfiguration()
         configuration.stallTimeoutMilliseconds = 300
         let pair = try await Pair(alice: configuration)
@@ -27,7 +27,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func aReaderThatPausesHoldsNoMoreThanItsHighWaterMark() async throws {
+    @Test func `a reader that pauses holds no more than its high water mark`() async throws {
         let pair = try await Pair()
         let sender = Task {
             for _ in 0..<200 { try await pair.alice.send([UInt8](repeating: 1, count: 100_000)) }
@@ -45,7 +45,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func aSendThatWaitsIsToldWhenTheConnectionEnds() async throws {
+    @Test func `a send that waits is told when the connection ends`() async throws {
         let pair = try await Pair()
         let sender = Task { () async -> TransportError.Code? in
             do throws(TransportError) {
@@ -60,7 +60,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func whatIsPostedForOneWhoDoesNotReadHasALimit() throws {
+    @Test func `what is posted for one who does not read has a limit`() throws {
         var configuration = TransportConfiguration()
         configuration.outboundBytesMax = 1000
         let queue = OutboundQueue(configuration: configuration) {}
@@ -90,7 +90,7 @@ import Testing
         return ConnectionWatch(configuration: configuration, now: start)
     }
 
-    @Test func silenceIsBornUpToItsLimitAndNotBeyond() {
+    @Test func `silence is born up to its limit and not beyond`() {
         var watch = watch()
         #expect(watch.verdict(now: at(299_999)) == nil)
         #expect(watch.verdict(now: at(300_000)) == .idle)
@@ -99,7 +99,7 @@ import Testing
         #expect(watch.verdict(now: at(600_000)) == .idle)
     }
 
-    @Test func silenceIsNotHeldAgainstAPeerThatIsNotRead() {
+    @Test func `silence is not held against a peer that is not read`() {
         var watch = watch()
         watch.paused(true, now: at(1000))
         #expect(watch.verdict(now: at(10_000_000)) == nil)
@@ -108,7 +108,7 @@ import Testing
         #expect(watch.verdict(now: at(10_300_000)) == .idle)
     }
 
-    @Test func aStallIsBornUpToItsLimitAndNotBeyond() {
+    @Test func `a stall is born up to its limit and not beyond`() {
         var watch = watch()
         watch.writing(now: at(1000))
         watch.writing(now: at(20_000))
@@ -121,7 +121,7 @@ import Testing
         #expect(watch.verdict(now: at(200_000)) == nil)
     }
 
-    @Test func aFrameMayBeAsSlowAsTheMinimumAndNoSlower() {
+    @Test func `a frame may be as slow as the minimum and no slower`() {
         for (bytes, verdict) in [(30 * 1024, nil), (30 * 1024 - 1, TransportError.Code.tooSlow)] {
             var watch = watch()
             watch.received(bytes - 5, isInsideFrame: true, now: at(0))
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func theMinimumHoldsInEveryWindowOfAFrame() {
+    @Test func `the minimum holds in every window of a frame`() {
         var watch = watch()
         watch.received(1 << 20, isInsideFrame: true, now: at(0))
         #expect(watch.verdict(now: at(30_000)) == nil)
@@ -139,20 +139,20 @@ import Testing
         #expect(watch.verdict(now: at(60_000)) == .tooSlow)
     }
 
-    @Test func aPeerWithNothingToSayIsNotSlow() {
+    @Test func `a peer with nothing to say is not slow`() {
         var watch = watch()
         watch.received(10, isInsideFrame: true, now: at(0))
         watch.received(10, isInsideFrame: false, now: at(10))
         #expect(watch.verdict(now: at(200_000)) == nil)
     }
 
-    @Test func verdictsAreAskedForOftenEnoughToMatter() {
+    @Test func `verdicts are asked for often enough to matter`() {
         #expect(watch().interval == .seconds(5))
         #expect(watch { $0.stallTimeoutMilliseconds = 100 }.interval == .milliseconds(25))
         #expect(watch { $0.idleTimeoutMilliseconds = 0 }.interval == .milliseconds(1))
     }
 
-    @Test func aSilentPeerIsDroppedFromARealConnection() async throws {
+    @Test func `a silent peer is dropped from a real connection`() async throws {
         var configuration = TransportConfiguration()
         configuration.idleTimeoutMilliseconds = 100
         let pair = try await Pair(bob: configuration)

@@ -1,13 +1,14 @@
 import Foundation
 import KithTrust
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import KithTransport
 
 /// The risk: connections that never say who they are keep out those that would.
 @Suite struct FloodTests {
-    @Test func upToTheLimitEverybodyWaitsAndBeyondTheOldestOfAnAddressGivesWay() {
+    @Test func `up to the limit everybody waits and beyond the oldest of an address gives way`() {
         let door = Door()
         let tickets = (0..<4).map { _ in door.arrive(from: "a") }
         #expect(tickets.allSatisfy { $0.evicted == nil })
@@ -17,7 +18,7 @@ import Testing
         #expect(door.arrive(from: "b").evicted == nil)
     }
 
-    @Test func beyondTheTotalTheFullestAddressGivesWay() {
+    @Test func `beyond the total the fullest address gives way`() {
         let door = Door()
         let lonely = door.arrive(from: "honest").ticket
         var first: AdmissionControl.Ticket?
@@ -34,7 +35,7 @@ import Testing
         #expect(door.waitingCount <= 32)
     }
 
-    @Test func whoIsAuthenticatedOrGoneMakesRoom() {
+    @Test func `who is authenticated or gone makes room`() {
         let door = Door()
         let peer = DeviceKey().id
         for _ in 0..<100 {
@@ -51,7 +52,7 @@ import Testing
         #expect(door.waitingCount == 0)
     }
 
-    @Test func aDeviceHasConnectionsUpToTheLimit() {
+    @Test func `a device has connections up to the limit`() {
         let door = Door()
         let (peer, other) = (DeviceKey().id, DeviceKey().id)
         let tickets = (0..<9).map { _ in door.arrive(from: "a").ticket }
@@ -62,13 +63,13 @@ import Testing
         #expect(door.authenticate(door.arrive(from: "a").ticket, as: peer))
     }
 
-    @Test func aTrustedPeerGetsInThroughAFloodOfHalfOpenConnections() async throws {
+    @Test func `a trusted peer gets in through a flood of half open connections`() async throws {
         let (own, friend) = (DeviceKey(), DeviceKey())
         let transport = try Transport(key: own, admits: { $0 == friend.id })
         let port = try await transport.listen(host: "127.0.0.1", port: 0)
         let other = try Transport(key: friend, admits: { $0 == own.id })
         var sockets: [RawSocket] = []
-        for _ in 0..<(ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 300 : 2_000) {
+        for _ in 0..<Soak.count(300, soaking: 2_000) {
             let socket = try await RawSocket(port: port)
             try? await socket.send([0x16, 3, 1])
             sockets.append(socket)
@@ -86,7 +87,7 @@ import Testing
         await other.close()
     }
 
-    @Test func aHandshakeThatDoesNotFinishIsDropped() async throws {
+    @Test func `a handshake that does not finish is dropped`() async throws {
         var configuration = TransportConfiguration()
         configuration.handshakeTimeoutMilliseconds = 50
         let transport = try Transport(key: DeviceKey(), configuration: configuration, admits: { _ in true })
@@ -97,7 +98,7 @@ import Testing
         await transport.close()
     }
 
-    @Test func connectionsThatNobodyTakesAreDroppedBeyondTheLimit() async throws {
+    @Test func `connections that nobody takes are dropped beyond the limit`() async throws {
         var configuration = TransportConfiguration()
         configuration.incomingMax = 3
         let (own, friend) = (DeviceKey(), DeviceKey())

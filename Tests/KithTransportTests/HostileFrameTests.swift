@@ -1,6 +1,7 @@
 import KithSync
 import KithTrust
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import KithTransport
@@ -30,7 +31,7 @@ import Testing
         return (frames, step)
     }
 
-    @Test func framesAreTheSameHoweverTheStreamIsCut() {
+    @Test func `frames are the same however the stream is cut`() {
         var random = SplitMix64(seed: 21)
         for _ in 0..<200 {
             let frames = (0..<Int.random(in: 1...8, using: &random)).map { _ in
@@ -42,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func aFrameIsReadAtTheLimitAndRefusedBeyond() {
+    @Test func `a frame is read at the limit and refused beyond`() {
         for (length, fits) in [(4096, true), (4097, false)] {
             let frame = [UInt8](repeating: 1, count: length)
             let (frames, step) = decode(stream([frame]), pieces: { 1000 }, limit: 4096)
@@ -52,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [0x0000_1001, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF] as [UInt32])
-    func aLengthOverTheLimitIsRefusedFromItsFourBytesAlone(length: UInt32) {
+    func `a length over the limit is refused from its four bytes alone`(length: UInt32) {
         var decoder = FrameDecoder()
         var input = ByteBuffer(integer: length)
         #expect(decoder.next(from: &input, limit: 4096) == .overLimit(Int(length)))
@@ -61,7 +62,7 @@ import Testing
         #expect(decoder.next(from: &input, limit: Int(length)) == .needsMore)
     }
 
-    @Test func memoryFollowsTheBytesThatCameAndNotTheLengthPromised() {
+    @Test func `memory follows the bytes that came and not the length promised`() {
         var decoders = [FrameDecoder](repeating: FrameDecoder(), count: 10_000)
         // 10,000 peers promise 16 MiB each: 160 GB, if anybody believed them.
         for index in decoders.indices {
@@ -72,11 +73,11 @@ import Testing
         }
     }
 
-    @Test func anEmptyFrameIsRefused() {
+    @Test func `an empty frame is refused`() {
         #expect(decode([0, 0, 0, 0], pieces: { 4 }).1 == .empty)
     }
 
-    @Test func aFrameThatIsCutOffIsNeverDelivered() {
+    @Test func `a frame that is cut off is never delivered`() {
         let frame = [UInt8](repeating: 3, count: 100)
         for count in 1..<104 {
             let (frames, step) = decode(Array(stream([frame]).prefix(count)), pieces: { 7 })
@@ -85,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func tenThousandMalformedStreamsCrashNothing() {
+    @Test func `ten thousand malformed streams crash nothing`() {
         var random = SplitMix64(seed: 22)
         for round in 0..<10_000 {
             var bytes = stream((0..<3).map { _ in random.bytes(Int.random(in: 1...50, using: &random)) })
@@ -103,7 +104,7 @@ import Testing
 
     // MARK: Over a connection
 
-    @Test func beforeTheHelloAFrameIsReadAtTheLimitAndRefusedBeyond() async throws {
+    @Test func `before the hello a frame is read at the limit and refused beyond`() async throws {
         for extra in [0, 1] {
             let pair = try await Pair(raisesFrameLimits: false)
             let limit = TransportConfiguration().initialFrameBytesMax
@@ -120,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func aLongFrameRightBehindTheHelloWaitsUntilTheLimitIsRaised() async throws {
+    @Test func `a long frame right behind the hello waits until the limit is raised`() async throws {
         for _ in 0..<20 {
             let pair = try await Pair(raisesFrameLimits: false)
             let long = [UInt8](repeating: 2, count: 100_000)
@@ -137,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func aLongFrameBehindTheHelloIsRefusedIfTheLimitIsNotRaised() async throws {
+    @Test func `a long frame behind the hello is refused if the limit is not raised`() async throws {
         var configuration = TransportConfiguration()
         configuration.closeTimeoutMilliseconds = 50
         for closes in [true, false] {
@@ -153,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func theGreatestLimitCannotBeRaised() async throws {
+    @Test func `the greatest limit cannot be raised`() async throws {
         var small = TransportConfiguration()
         small.frameBytesMax = 50_000
         for (length, code) in [(50_000, nil), (50_001, TransportError.Code.frameTooLarge)] {
@@ -165,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func framesThatCannotBeSentAreRefusedAtOnce() async throws {
+    @Test func `frames that cannot be sent are refused at once`() async throws {
         var small = TransportConfiguration()
         small.frameBytesMax = 50_000
         let pair = try await Pair(alice: small)
@@ -184,7 +185,8 @@ import Testing
     @Test(arguments: [
         ([0, 0, 0, 0], TransportError.Code.emptyFrame), ([0xFF, 0xFF, 0xFF, 0xFF], .frameTooLarge),
         ([0x01, 0x00, 0x00, 0x01], .frameTooLarge), ([0, 0, 0, 9, 1, 2], .truncatedFrame), ([0, 0], .truncatedFrame),
-    ]) func aTrustedPeerThatSendsNonsenseIsDroppedWithAReason(bytes: [UInt8], code: TransportError.Code) async throws {
+    ])
+    func `a trusted peer that sends nonsense is dropped with a reason`(bytes: [UInt8], code: TransportError.Code) async throws {
         let (own, friend) = (DeviceKey(), DeviceKey())
         let transport = try Transport(key: own, admits: { $0 == friend.id })
         let port = try await transport.listen(host: "127.0.0.1", port: 0)

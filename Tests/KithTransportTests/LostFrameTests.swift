@@ -1,10 +1,11 @@
 import KithTransport
 import KithTrust
+import TestSupport
 import Testing
 
 /// The risk: a frame is lost, damaged, out of order, or seen by nobody because the connection closed.
 @Suite struct LostFrameTests {
-    @Test func framesOfAllSizesArriveBothWaysInOrder() async throws {
+    @Test func `frames of all sizes arrive both ways in order`() async throws {
         let pair = try await Pair()
         var random = SplitMix64(seed: 5)
         let sizes = [1, 2, 3, 4, 5, 200, 4095, 4096, 16_384, 65_531, 65_532, 65_533, 65_536, 1_000_000, 3_000_001]
@@ -17,7 +18,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func closingDeliversWhatWasSent() async throws {
+    @Test func `closing delivers what was sent`() async throws {
         for _ in 0..<20 {
             let pair = try await Pair()
             let frames = (0..<50).map { [UInt8](repeating: UInt8($0), count: 10_000) }
@@ -28,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func closingDeliversToAReaderWhoComesLate() async throws {
+    @Test func `closing delivers to a reader who comes late`() async throws {
         let pair = try await Pair()
         let frames = (0..<100).map { [UInt8](repeating: UInt8($0), count: 50_000) }
         async let sent: Void = {
@@ -42,7 +43,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func theFramesOfManySendersArriveWholeAndInEachOnesOrder() async throws {
+    @Test func `the frames of many senders arrive whole and in each ones order`() async throws {
         let pair = try await Pair()
         async let received = pair.bob.allFrames()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -65,7 +66,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func bothSidesKnowWhoIsThere() async throws {
+    @Test func `both sides know who is there`() async throws {
         let pair = try await Pair()
         #expect(pair.alice.isInitiator)
         #expect(!pair.bob.isInitiator)
@@ -76,7 +77,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func trafficCountsFramesWithTheirHeaders() async throws {
+    @Test func `traffic counts frames with their headers`() async throws {
         let pair = try await Pair()
         for _ in 0..<3 { try await pair.alice.send([1, 2, 3]) }
         await pair.alice.close()
@@ -87,7 +88,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func afterTheEndEverybodyIsTold() async throws {
+    @Test func `after the end everybody is told`() async throws {
         let pair = try await Pair()
         await pair.alice.close(reason: "done here")
         let error = await #expect(throws: TransportError.self) { try await pair.alice.send([1]) }
@@ -101,7 +102,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func anAbortEndsBothSidesWithAnError() async throws {
+    @Test func `an abort ends both sides with an error`() async throws {
         let pair = try await Pair()
         pair.alice.abort(reason: "broken")
         #expect(await pair.alice.ending()?.code == .closed)
@@ -109,7 +110,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func aConnectionThatNobodyUsesAnyMoreEnds() async throws {
+    @Test func `a connection that nobody uses any more ends`() async throws {
         let (aliceKey, bobKey) = (DeviceKey(), DeviceKey())
         let alice = try Transport(key: aliceKey, admits: { $0 == bobKey.id })
         let bob = try Transport(key: bobKey, admits: { $0 == aliceKey.id })
@@ -123,7 +124,7 @@ import Testing
         await bob.close()
     }
 
-    @Test func aCancelledReaderOrSenderLeavesTheConnectionWhole() async throws {
+    @Test func `a cancelled reader or sender leaves the connection whole`() async throws {
         var configuration = TransportConfiguration()
         configuration.outboundHighWaterBytes = 1
         configuration.inboundHighWaterBytes = 1
@@ -154,7 +155,7 @@ import Testing
         await pair.close()
     }
 
-    @Test func twoReadersOfOneConnectionAreAnErrorAndNotACrash() async throws {
+    @Test func `two readers of one connection are an error and not a crash`() async throws {
         let pair = try await Pair()
         async let first = pair.bob.ending()
         async let second = pair.bob.ending()

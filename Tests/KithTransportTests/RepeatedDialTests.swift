@@ -1,10 +1,11 @@
 import KithTransport
 import KithTrust
+import TestSupport
 import Testing
 
 /// The risk: devices dial each other in step for ever, or close each other's connections until none is left.
 @Suite struct RepeatedDialTests {
-    @Test func waitsDoubleUpToTheLongest() {
+    @Test func `waits double up to the longest`() {
         var random = SplitMix64(seed: 31)
         for _ in 0..<1000 {
             var backoff = Backoff(firstMilliseconds: 500, longestMilliseconds: 60_000)
@@ -17,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func theSameSeedWaitsTheSame() {
+    @Test func `the same seed waits the same`() {
         var (first, second) = (SplitMix64(seed: 32), SplitMix64(seed: 32))
         var (one, other) = (Backoff(), Backoff())
         for _ in 0..<100 {
@@ -25,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func noBoundsAndNoNumberOfFailuresOverflow() {
+    @Test func `no bounds and no number of failures overflow`() {
         var random = SplitMix64(seed: 33)
         for bounds in [(Int.max, Int.max), (1, .max), (0, 0), (-5, -7), (100, 1), (.min, .max)] {
             var backoff = Backoff(firstMilliseconds: bounds.0, longestMilliseconds: bounds.1)
@@ -36,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func bothSidesOfASimultaneousDialKeepTheSameConnection() {
+    @Test func `both sides of a simultaneous dial keep the same connection`() {
         for _ in 0..<100 {
             let (a, b) = (DeviceKey().id, DeviceKey().id)
             // Each side may see either of the two connections first.
@@ -53,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func whoDialsAgainHasLostTheOlderConnection() {
+    @Test func `who dials again has lost the older connection`() {
         let (a, b) = (DeviceKey().id, DeviceKey().id)
         for isInitiator in [true, false] {
             #expect(ConnectionChoice(own: a, peer: b, oldIsInitiator: isInitiator, newIsInitiator: isInitiator) == .keepNew)

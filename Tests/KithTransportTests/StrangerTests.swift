@@ -6,6 +6,7 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import KithTransport
@@ -79,7 +80,7 @@ import Testing
 
     // Without the next two, the tests after them would pass if nobody were heard.
 
-    @Test func theTrustedClientOfTheseTestsIsHeard() async throws {
+    @Test func `the trusted client of these tests is heard`() async throws {
         let friendID = friend.id
         let transport = try Transport(key: own, admits: { $0 == friendID })
         let port = try await transport.listen(host: "127.0.0.1", port: 0)
@@ -94,16 +95,16 @@ import Testing
         await transport.close()
     }
 
-    @Test func theTrustedServerOfTheseTestsIsHeard() async throws {
+    @Test func `the trusted server of these tests is heard`() async throws {
         let (result, received) = try await withTrustedClient(TLSPeer(key: friend))
         #expect(result == .success(friend.id))
         #expect(received.isEmpty)
     }
 
-    @Test func noBadClientGetsThrough() async throws {
+    @Test func `no bad client gets through`() async throws {
         for (name, peer, _) in try badPeers(areServers: false) {
             let connections = try await withListener { port in
-                for _ in 0..<(ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 25 : 112) {
+                for _ in 0..<Soak.count(25, soaking: 112) {
                     let bytes = (try? await peer.dial(port: port)) ?? []
                     #expect(bytes.isEmpty, "\(name)")
                 }
@@ -112,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func noBadServerGetsThrough() async throws {
+    @Test func `no bad server gets through`() async throws {
         for (name, peer, codes) in try badPeers(areServers: true) {
             for _ in 0..<10 {
                 let (result, received) = try await withTrustedClient(peer)
@@ -126,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func aServerOtherThanTheOneDialledIsRefusedEvenIfTrusted() async throws {
+    @Test func `a server other than the one dialled is refused even if trusted`() async throws {
         let (friendID, otherID) = (friend.id, DeviceKey().id)
         let transport = try Transport(key: own, admits: { $0 == friendID || $0 == otherID })
         let (server, port, _) = try await TLSPeer(key: friend).listen()
@@ -139,7 +140,7 @@ import Testing
         await transport.close()
     }
 
-    @Test func trustIsAskedAnewForEveryConnection() async throws {
+    @Test func `trust is asked anew for every connection`() async throws {
         let friendID = friend.id
         let trust = Trust(isTrusted: true)
         let transport = try Transport(key: own, admits: { $0 == friendID && trust.isTrusted })
@@ -157,7 +158,7 @@ import Testing
         await transport.close()
     }
 
-    @Test func aHandshakeInWhichNoCertificateWasShownIsRefused() async throws {
+    @Test func `a handshake in which no certificate was shown is refused`() async throws {
         // What a resumed session looks like from here: TLS is content, and nobody was judged.
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "127.0.0.1", port: 0).get()
         let socket = try await RawSocket(port: #require(server.localAddress?.port))
@@ -176,7 +177,7 @@ import Testing
         try await server.close().get()
     }
 
-    @Test func junkInsteadOfAHandshakeIsDropped() async throws {
+    @Test func `junk instead of a handshake is dropped`() async throws {
         var random = SplitMix64(seed: 11)
         let connections = try await withListener { port in
             for round in 0..<200 {
@@ -192,7 +193,7 @@ import Testing
         #expect(connections.isEmpty)
     }
 
-    @Test func aServerThatIsNotTLSIsRefused() async throws {
+    @Test func `a server that is not TLS is refused`() async throws {
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.pipeline.addHandler(Greeter())

@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func aPortInUseIsNamedWithARemedy() async throws {
+    @Test func `a port in use is named with a remedy`() async throws {
         let (first, second) = (try transport(), try transport())
         let port = try await first.listen(host: "127.0.0.1", port: 0)
         let error = await #expect(throws: TransportError.self) { try await second.listen(host: "127.0.0.1", port: port) }
@@ -29,7 +29,7 @@ import Testing
         await second.close()
     }
 
-    @Test(arguments: ["127.0.0.1", "::1", "localhost"]) func everyWayToNameThisMachineWorks(host: String) async throws {
+    @Test(arguments: ["127.0.0.1", "::1", "localhost"]) func `every way to name this machine works`(host: String) async throws {
         let (own, friend) = (DeviceKey(), DeviceKey())
         let server = try Transport(key: own, admits: { $0 == friend.id })
         let client = try Transport(key: friend, admits: { $0 == own.id })
@@ -41,7 +41,7 @@ import Testing
         await server.close()
     }
 
-    @Test func nothingThereIsUnreachable() async throws {
+    @Test func `nothing there is unreachable`() async throws {
         let transport = try transport()
         let port = try await transport.listen(host: "127.0.0.1", port: 0)
         await transport.close()
@@ -52,7 +52,7 @@ import Testing
         await other.close()
     }
 
-    @Test func aNameThatDoesNotExistSaysSo() async throws {
+    @Test func `a name that does not exist says so`() async throws {
         let transport = try transport()
         #expect(await dialError(transport, "no-such-host.invalid", 4747)?.code == .unknownHost)
         let error = await #expect(throws: TransportError.self) { try await transport.listen(host: "no-such-host.invalid", port: 0) }
@@ -60,7 +60,7 @@ import Testing
         await transport.close()
     }
 
-    @Test func addressesAndPortsThatCannotBeAreRefused() async throws {
+    @Test func `addresses and ports that cannot be are refused`() async throws {
         let transport = try transport()
         #expect(await dialError(transport, "127.0.0.1", 0)?.code == .unreachable)
         #expect(await dialError(transport, "127.0.0.1", 65536)?.code == .unreachable)
@@ -71,7 +71,7 @@ import Testing
         await transport.close()
     }
 
-    @Test func aPeerThatNeverAnswersTimesOut() async throws {
+    @Test func `a peer that never answers times out`() async throws {
         let silent = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "127.0.0.1", port: 0).get()
         let port = try #require(silent.localAddress?.port)
         let transport = try transport()
@@ -80,7 +80,7 @@ import Testing
         try await silent.close().get()
     }
 
-    @Test func aDialThatIsCancelledEndsAtOnce() async throws {
+    @Test func `a dial that is cancelled ends at once`() async throws {
         let silent = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "127.0.0.1", port: 0).get()
         let port = try #require(silent.localAddress?.port)
         let transport = try transport()
@@ -91,7 +91,7 @@ import Testing
         try await silent.close().get()
     }
 
-    @Test func aClosedTransportNeitherListensNorDials() async throws {
+    @Test func `a closed transport neither listens nor dials`() async throws {
         let transport = try transport()
         await transport.close()
         await transport.close()

@@ -2,39 +2,40 @@ import Crypto
 import Foundation
 import KithTrust
 import SwiftASN1
+import TestSupport
 import Testing
 import X509
 
 /// The risk: a certificate makes a peer look like somebody else, or brings the reader down.
 @Suite struct FalseCertificateTests {
-    @Test func aCertificateCarriesTheIDOfItsKey() throws {
+    @Test func `a certificate carries the ID of its key`() throws {
         let key = DeviceKey()
         let certificate = try key.makeCertificate()
         #expect(certificate.id == key.id)
         #expect(try DeviceCertificate(derBytes: certificate.derBytes) == certificate)
     }
 
-    @Test func theIDIsTheHashOfThePublicKeyInfo() throws {
+    @Test func `the ID is the hash of the public key info`() throws {
         let key = DeviceKey()
         let publicKey = try P256.Signing.PrivateKey(derRepresentation: key.privateKeyDER).publicKey
         #expect(key.id.bytes == Array(SHA256.hash(data: publicKey.derRepresentation)))
     }
 
-    @Test func aCertificateSaysNothingOfThePersonOrTheMachine() throws {
+    @Test func `a certificate says nothing of the person or the machine`() throws {
         let certificate = try Certificate(derEncoded: DeviceKey().makeCertificate().derBytes)
         #expect(certificate.subject.description == "CN=kith")
         #expect(certificate.issuer.description == "CN=kith")
         #expect(certificate.extensions.isEmpty)
     }
 
-    @Test func aCertificateIsValidWhateverTheClockSays() throws {
+    @Test func `a certificate is valid whatever the clock says`() throws {
         let certificate = try DeviceKey().makeCertificate()
         for year in stride(from: 0.0, through: 8000, by: 10) {
             #expect(certificate.isValid(at: Date(timeIntervalSince1970: year * 31_556_952)))
         }
     }
 
-    @Test func validityEndsWhereTheCertificateSays() throws {
+    @Test func `validity ends where the certificate says`() throws {
         let from = Date(timeIntervalSince1970: 1_000_000)
         let until = Date(timeIntervalSince1970: 2_000_000)
         let certificate = try DeviceKey().makeCertificate(notValidBefore: from, notValidAfter: until)
@@ -44,7 +45,7 @@ import X509
         #expect(!certificate.isValid(at: until + 1))
     }
 
-    @Test func keysOfOtherKindsAreRefused() throws {
+    @Test func `keys of other kinds are refused`() throws {
         let name = try DistinguishedName { CommonName("kith") }
         for key in [Certificate.PrivateKey(Curve25519.Signing.PrivateKey()), .init(P384.Signing.PrivateKey())] {
             let certificate = try Certificate(
@@ -58,7 +59,7 @@ import X509
         }
     }
 
-    @Test func noBytesCrashTheReaderOrBecomeAnotherDevice() throws {
+    @Test func `no bytes crash the reader or become another device`() throws {
         var random = SplitMix64(seed: 3)
         let key = DeviceKey()
         let good = try key.makeCertificate().derBytes
@@ -80,7 +81,7 @@ import X509
         }
     }
 
-    @Test func aCertificateIsReadUpToItsLimitAndRefusedBeyond() {
+    @Test func `a certificate is read up to its limit and refused beyond`() {
         for count in [DeviceCertificate.bytesMax, DeviceCertificate.bytesMax + 1] {
             let error = #expect(throws: TrustError.self) {
                 try DeviceCertificate(derBytes: [UInt8](repeating: 0x30, count: count))

@@ -1,5 +1,6 @@
 import Foundation
 import KithTrust
+import TestSupport
 import Testing
 
 /// The risk: the key is lost, overwritten, made twice or read by others, and the device is no longer itself.
@@ -16,26 +17,26 @@ import Testing
         #expect(error?.message.contains(text) == true)
     }
 
-    @Test func theKeyIsMadeOnceAndReadEverAfter() throws {
+    @Test func `the key is made once and read ever after`() throws {
         let home = folder.url("a/b/identity")
         let made = try DeviceKey.loadOrCreate(in: home)
         #expect(try DeviceKey.loadOrCreate(in: home).id == made.id)
         #expect(try DeviceKey.load(from: home).privateKeyDER == made.privateKeyDER)
     }
 
-    @Test func theKeyFileAndItsNewFoldersAreForTheOwnerAlone() throws {
+    @Test func `the key file and its new folders are for the owner alone`() throws {
         _ = try DeviceKey.loadOrCreate(in: folder.url("a/identity"))
         #expect(try folder.mode("a") == 0o700)
         #expect(try folder.mode("a/identity") == 0o700)
         #expect(try folder.mode("a/identity/device.key") == 0o600)
     }
 
-    @Test func nothingHalfWrittenIsLeftBehind() throws {
+    @Test func `nothing half written is left behind`() throws {
         _ = try DeviceKey.loadOrCreate(in: folder.url)
         #expect(try folder.names == ["device.key", "device.key.lock"])
     }
 
-    @Test func manyStartersGetOneKey() async throws {
+    @Test func `many starters get one key`() async throws {
         let home = folder.url("identity")
         let ids = try await withThrowingTaskGroup(of: DeviceID.self) { group in
             for _ in 0..<16 { group.addTask { try DeviceKey.loadOrCreate(in: home).id } }
@@ -44,7 +45,7 @@ import Testing
         #expect(ids.count == 1)
     }
 
-    @Test(arguments: [0o640, 0o604, 0o660, 0o620, 0o602]) func aKeyThatOthersCanReachIsRefused(mode: Int) throws {
+    @Test(arguments: [0o640, 0o604, 0o660, 0o620, 0o602]) func `a key that others can reach is refused`(mode: Int) throws {
         _ = try DeviceKey.loadOrCreate(in: folder.url)
         let text = try folder.text("device.key")
         try folder.write(text, to: "device.key", mode: mode)
@@ -53,13 +54,13 @@ import Testing
         #expect(throws: Never.self) { try DeviceKey.loadOrCreate(in: folder.url) }
     }
 
-    @Test func aFolderInWhichOthersCouldReplaceTheKeyIsRefused() throws {
+    @Test func `a folder in which others could replace the key is refused`() throws {
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.url.path)
         expect(.exposedFolder, saying: "chmod 700") { _ = try DeviceKey.loadOrCreate(in: folder.url) }
         #expect(try folder.names.isEmpty)
     }
 
-    @Test func aDamagedKeyIsRefusedAndKept() throws {
+    @Test func `a damaged key is refused and kept`() throws {
         _ = try DeviceKey.loadOrCreate(in: folder.url)
         let text = try folder.text("device.key")
         for damaged in ["", "x", String(text.dropLast(40)), text.replacing("PRIVATE", with: "PUBLIC"), "\u{0}\u{0}"] {
@@ -70,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aKeyFileIsReadUpToItsLimitAndRefusedBeyond() throws {
+    @Test func `a key file is read up to its limit and refused beyond`() throws {
         let id = try DeviceKey.loadOrCreate(in: folder.url).id
         let text = try folder.text("device.key")
         let padding = String(repeating: "\n", count: DeviceKey.fileBytesMax - text.utf8.count)
@@ -80,19 +81,19 @@ import Testing
         expect(.fileSystem, saying: "larger") { _ = try DeviceKey.load(from: folder.url) }
     }
 
-    @Test func somethingElseInTheKeysPlaceIsRefused() throws {
+    @Test func `something else in the keys place is refused`() throws {
         try FileManager.default.createDirectory(at: folder.url("device.key"), withIntermediateDirectories: false)
         expect(.fileSystem, saying: "device.key") { _ = try DeviceKey.loadOrCreate(in: folder.url) }
         try folder.write("", to: "file")
         expect(.fileSystem, saying: "file") { _ = try DeviceKey.loadOrCreate(in: folder.url("file")) }
     }
 
-    @Test func loadingNeverMakesAKey() throws {
+    @Test func `loading never makes a key`() throws {
         expect(.missingKey, saying: "device.key") { _ = try DeviceKey.load(from: folder.url) }
         #expect(try folder.names.isEmpty)
     }
 
-    @Test func printingAKeyShowsItsIDAlone() {
+    @Test func `printing a key shows its ID alone`() {
         let key = DeviceKey()
         var dumped = ""
         dump(key, to: &dumped)

@@ -1,5 +1,6 @@
 import Foundation
 import KithTrust
+import TestSupport
 import Testing
 
 /// The risk: an edit is lost, a stranger gets on the list, or a damaged list is thrown away.
@@ -25,12 +26,12 @@ import Testing
         #expect(error?.code == code)
     }
 
-    @Test func anAbsentFileIsAnEmptyListAndIsNotMade() throws {
+    @Test func `an absent file is an empty list and is not made`() throws {
         #expect(try store().devices.isEmpty)
         #expect(try folder.names.isEmpty)
     }
 
-    @Test func whatIsAddedIsThereForTheNextProcess() throws {
+    @Test func `what is added is there for the next process`() throws {
         let devices = try [device(name: "Attic", "10.0.0.7:4747", "[fe80::1%eth0]:4747"), device(name: "Küche 🍳")]
         for device in devices { try store().add(device) }
         #expect(try store().devices == devices)
@@ -38,7 +39,7 @@ import Testing
         #expect(try folder.mode("devices.json") == 0o600)
     }
 
-    @Test func onlyDevicesOnTheListAreTrusted() throws {
+    @Test func `only devices on the list are trusted`() throws {
         let store = try store()
         let device = try store.add(device())
         #expect(store.isTrusted(device.id))
@@ -48,14 +49,14 @@ import Testing
         #expect(try self.store().devices.isEmpty)
     }
 
-    @Test func aDeviceNeverTrustsItself() throws {
+    @Test func `a device never trusts itself`() throws {
         expect(.ownDevice) { try store().add(TrustedDevice(id: own, added: date)) }
         try folder.write(
             #"{"version":1,"devices":[{"id":"\#(own)","added":"2026-01-01T00:00:00Z"}]}"#, to: "devices.json")
         #expect(try !store().isTrusted(own))
     }
 
-    @Test func addingADeviceAgainKeepsWhatWasKnown() throws {
+    @Test func `adding a device again keeps what was known`() throws {
         let store = try store()
         let first = try store.add(device(name: "Attic", "a:1", "b:2"))
         let again = try TrustedDevice(id: first.id, addresses: [PeerAddress(parsing: "c:3"), .init(parsing: "a:1")], added: .now)
@@ -65,7 +66,7 @@ import Testing
         #expect(store.devices.count == 1)
     }
 
-    @Test func aDeviceCanBeRenamedButNotAStranger() throws {
+    @Test func `a device can be renamed but not a stranger`() throws {
         let store = try store()
         let device = try store.add(device(name: "Attic", "a:1"))
         try store.rename(device.id, to: "Cellar")
@@ -74,7 +75,7 @@ import Testing
         expect(.unknownDevice) { try store.remove(own) }
     }
 
-    @Test func manyEditorsLoseNoEdit() async throws {
+    @Test func `many editors lose no edit`() async throws {
         let kept = try device(name: "kept")
         try store().add(kept)
         let folder = folder.url
@@ -98,7 +99,7 @@ import Testing
         #expect(try store().isTrusted(kept.id))
     }
 
-    @Test func aRunningNodeNoticesTheEditsOfOthers() throws {
+    @Test func `a running node notices the edits of others`() throws {
         let running = try store()
         #expect(try !running.reloadIfChanged())
         let device = try store().add(device())
@@ -116,7 +117,7 @@ import Testing
         #expect(running.devices.isEmpty)
     }
 
-    @Test func aRunningNodeKeepsTheLastGoodListWhenTheFileIsDamaged() throws {
+    @Test func `a running node keeps the last good list when the file is damaged`() throws {
         let running = try store()
         let device = try running.add(device())
         try folder.write("{", to: "devices.json")
@@ -131,13 +132,14 @@ import Testing
         "", "{", "[]", "{}", #"{"version":1}"#, #"{"version":"1","devices":[]}"#, #"{"version":1,"devices":{}}"#,
         #"{"version":1,"devices":[{"id":"AAAAA"}]}"#, #"{"version":1,"devices":[7]}"#, "\u{0}",
         String(repeating: "[", count: 100_000),
-    ]) func aDamagedListIsRefusedAndKept(text: String) throws {
+    ])
+    func `a damaged list is refused and kept`(text: String) throws {
         try folder.write(text, to: "devices.json")
         expect(.corruptedList) { _ = try store() }
         #expect(try folder.text("devices.json") == text)
     }
 
-    @Test func aDeviceListedTwiceIsDamage() throws {
+    @Test func `a device listed twice is damage`() throws {
         let entry = #"{"id":"\#(DeviceKey().id)","added":"2026-01-01T00:00:00Z"}"#
         try folder.write(#"{"version":1,"devices":[\#(entry)]}"#, to: "devices.json")
         #expect(try store().devices.count == 1)
@@ -145,12 +147,12 @@ import Testing
         expect(.corruptedList) { _ = try store() }
     }
 
-    @Test func aListOfANewerVersionIsLeftAlone() throws {
+    @Test func `a list of a newer version is left alone`() throws {
         try folder.write(#"{"version":2,"devices":[]}"#, to: "devices.json")
         expect(.newerList) { _ = try store() }
     }
 
-    @Test func fieldsOfALaterVersionSurviveAnEdit() throws {
+    @Test func `fields of a later version survive an edit`() throws {
         let id = DeviceKey().id
         try folder.write(
             #"{"version":1,"household":{"a":[1,2.5,null,true]},"devices":[{"id":"\#(id)","name":"x","added":"2026-01-01T00:00:00Z","color":"red"}]}"#,
@@ -167,7 +169,7 @@ import Testing
         #expect((object["household"] as? [String: Any])?.count == 1)
     }
 
-    @Test(arguments: [0o620, 0o602, 0o666]) func aListThatOthersMayWriteIsRefused(mode: Int) throws {
+    @Test(arguments: [0o620, 0o602, 0o666]) func `a list that others may write is refused`(mode: Int) throws {
         try store().add(device())
         try folder.write(folder.text("devices.json"), to: "devices.json", mode: mode)
         expect(.exposedFile) { _ = try store() }
@@ -175,7 +177,7 @@ import Testing
         #expect(try store().devices.count == 1)
     }
 
-    @Test func theListIsFullAtItsLimit() throws {
+    @Test func `the list is full at its limit`() throws {
         let entries = (0..<TrustStore.devicesMax - 1).map { _ in #"{"id":"\#(DeviceKey().id)","added":"2026-01-01T00:00:00Z"}"# }
         try folder.write(#"{"version":1,"devices":[\#(entries.joined(separator: ","))]}"#, to: "devices.json")
         let store = try store()
@@ -185,7 +187,7 @@ import Testing
         #expect(try self.store().devices.count == TrustStore.devicesMax)
     }
 
-    @Test func theFileIsReadUpToItsLimitAndRefusedBeyond() throws {
+    @Test func `the file is read up to its limit and refused beyond`() throws {
         let text = #"{"version":1,"devices":[]}"#
         let padding = String(repeating: " ", count: TrustStore.fileBytesMax - text.utf8.count)
         try folder.write(text + padding, to: "devices.json")

@@ -1,4 +1,5 @@
 import KithTrust
+import TestSupport
 import Testing
 
 /// The risk: somebody types an id by hand, gets a character wrong, and trusts nobody or the wrong device.
@@ -8,7 +9,7 @@ import Testing
         return try (0..<count).map { _ in try #require(DeviceID(bytes: random.bytes(32))) }
     }
 
-    @Test func theReadableFormOfAKnownIDNeverChanges() throws {
+    @Test func `the readable form of a known ID never changes`() throws {
         let id = try #require(DeviceID(bytes: (0..<32).map { UInt8($0) }))
         #expect(id.description == golden)
         #expect(try DeviceID(parsing: golden) == id)
@@ -17,7 +18,7 @@ import Testing
 
     private let golden = "AAAQE-EAYEP-AUDAZ-OCAJR-BIFQ3-YDIO5-B4IBG-CEQT5-CQKRW-MFYYT-DENBS-WHA5H-DYPQZ"
 
-    @Test func everyIDReadsBackFromItsReadableForm() throws {
+    @Test func `every ID reads back from its readable form`() throws {
         let edges = try [UInt8(0), 0xFF].map { try #require(DeviceID(bytes: [UInt8](repeating: $0, count: 32))) }
         for id in try ids(1000) + edges {
             #expect(id.description.utf8.count == 77)
@@ -25,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func caseSpacesDashesAndConfusedDigitsDoNotMatter() throws {
+    @Test func `case spaces dashes and confused digits do not matter`() throws {
         for id in try ids(200) {
             let text = id.description
             let spoken = text.replacing("O", with: "0").replacing("I", with: "1").replacing("B", with: "8")
@@ -38,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func everySingleWrongCharacterIsFoundInItsGroup() throws {
+    @Test func `every single wrong character is found in its group`() throws {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
         for id in try ids(3) {
             let text = Array(id.description)
@@ -52,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func everySwapOfTwoCharactersInAGroupIsFound() throws {
+    @Test func `every swap of two characters in a group is found`() throws {
         for id in try ids(50) {
             let text = Array(id.description)
             for group in 0..<13 {
@@ -67,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func everySwapOfTwoGroupsIsFound() throws {
+    @Test func `every swap of two groups is found`() throws {
         for id in try ids(50) {
             let groups = id.description.split(separator: "-")
             for first in 0..<13 {
@@ -82,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func anErrorSaysWhatIsWrongAndWhere() throws {
+    @Test func `an error says what is wrong and where`() throws {
         let text = try ids(1)[0].description
         let groups = text.split(separator: "-")
         #expect(throws: DeviceIDError.empty) { try DeviceID(parsing: " - ") }
@@ -100,7 +101,7 @@ import Testing
         #expect("\(DeviceIDError.mistyped(groups: [3, 9]))".contains("Groups 3, 9"))
     }
 
-    @Test func textIsReadUpToItsLimitAndRefusedBeyond() throws {
+    @Test func `text is read up to its limit and refused beyond`() throws {
         let id = try ids(1)[0]
         let padding = String(repeating: " ", count: DeviceID.textBytesMax - id.description.utf8.count)
         #expect(try DeviceID(parsing: id.description + padding) == id)
@@ -109,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func noTextCrashesTheReader() throws {
+    @Test func `no text crashes the reader`() throws {
         var random = SplitMix64(seed: 7)
         let pieces = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567 -\u{2014}018\u{301}\0\n🏠é")
         var accepted = 0
@@ -121,7 +122,7 @@ import Testing
         #expect(accepted == 0)
     }
 
-    @Test func onlyThirtyTwoBytesAreAnID() {
+    @Test func `only thirty two bytes are an ID`() {
         #expect(DeviceID(bytes: [UInt8](repeating: 1, count: 31)) == nil)
         #expect(DeviceID(bytes: [UInt8](repeating: 1, count: 32)) != nil)
         #expect(DeviceID(bytes: [UInt8](repeating: 1, count: 33)) == nil)

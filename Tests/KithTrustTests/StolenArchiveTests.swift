@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KithTrust
@@ -18,7 +19,7 @@ import Testing
         return (folder, key.id, try IdentityArchive.sealed(from: folder.url, passphrase: passphrase, cost: cost))
     }
 
-    @Test func whatWasExportedIsAllThereElsewhere() throws {
+    @Test func `what was exported is all there elsewhere`() throws {
         let (folder, id, archive) = try device()
         let other = try TemporaryFolder()
         let place = other.url("keys")
@@ -29,7 +30,7 @@ import Testing
         #expect(try DeviceKey.load(from: place).privateKeyDER == DeviceKey.load(from: folder.url).privateKeyDER)
     }
 
-    @Test func withoutThePassphraseNothingIsOpened() throws {
+    @Test func `without the passphrase nothing is opened`() throws {
         let (folder, _, archive) = try device()
         let key = try folder.text("device.key").split(separator: "\n")[1]
         #expect(!String(decoding: archive, as: UTF8.self).contains(key))
@@ -41,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func everyDamageIsNoticedAndNothingIsWritten() throws {
+    @Test func `every damage is noticed and nothing is written`() throws {
         let (_, _, archive) = try device()
         var random = SplitMix64(seed: 1)
         let other = try TemporaryFolder()
@@ -61,7 +62,7 @@ import Testing
         #expect(try other.names.isEmpty)
     }
 
-    @Test func anotherIdentityIsNotOverwritten() throws {
+    @Test func `another identity is not overwritten`() throws {
         let (folder, _, archive) = try device()
         let key = try folder.text("device.key")
         let error = #expect(throws: TrustError.self) { try IdentityArchive.restore(archive, passphrase: passphrase, into: folder.url) }
@@ -74,7 +75,7 @@ import Testing
         #expect(try other.names == ["household.json"] && other.text("household.json") == "{}")
     }
 
-    @Test func theFileIsForItsOwnerAloneAndNoFileIsOverwritten() throws {
+    @Test func `the file is for its owner alone and no file is overwritten`() throws {
         let (folder, id, _) = try device()
         let file = folder.url("desk.kith")
         try IdentityArchive.export(from: folder.url, to: file.path, passphrase: passphrase)
@@ -85,7 +86,7 @@ import Testing
         #expect(try IdentityArchive.restore(bytes, passphrase: passphrase, into: TemporaryFolder().url("keys")) == id)
     }
 
-    @Test func anIdentityWhoseKeyWasRenewedIsWorthNothingAnyMore() throws {
+    @Test func `an identity whose key was renewed is worth nothing any more`() throws {
         let (a, b) = (try TrustedHome(), try TrustedHome())
         try a.pair(with: b)
         let backup = try IdentityArchive.sealed(from: b.folder.url, passphrase: passphrase, cost: cost)
@@ -96,7 +97,7 @@ import Testing
         #expect(!a.store.isTrusted(id) && !b.store.isTrusted(id))
     }
 
-    @Test func aPassphraseThatIsTooShortIsRefused() throws {
+    @Test func `a passphrase that is too short is refused`() throws {
         let (folder, _, _) = try device()
         #expect(throws: TrustError.self) { try IdentityArchive.sealed(from: folder.url, passphrase: "nine byte", cost: cost) }
         _ = try IdentityArchive.sealed(from: folder.url, passphrase: "ten bytes.", cost: cost)
@@ -105,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func anImportThatFailsLeavesNothingAndOneThatIsCutOffIsNotUsed() throws {
+    @Test func `an import that fails leaves nothing and one that is cut off is not used`() throws {
         let (_, id, archive) = try device()
         let other = try TemporaryFolder()
         let fields = ["household": "{}", "devices": "{}", "key": "no key"].mapValues {

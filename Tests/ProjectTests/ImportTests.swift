@@ -9,28 +9,24 @@ struct ImportTests {
             .appendingPathComponent("Sources")
     }
 
-    @Test("no source file imports a module that its layer may not know")
-    func everyImportIsAllowed() throws {
+    @Test func `no source file imports a module that its layer may not know`() throws {
         let violations = try SourceImports.violations(in: sources, allowed: ModuleTable.allowedImports)
         #expect(violations.isEmpty, "\(violations.map(\.description).joined(separator: "\n"))")
     }
 
-    @Test("every target has its line in the table")
-    func everyTargetIsKnown() throws {
+    @Test func `every target has its line in the table`() throws {
         let targets = try FileManager.default.contentsOfDirectory(atPath: sources.path).filter { !$0.hasPrefix(".") }
         #expect(targets.contains("KithCausality"))
         #expect(Set(targets).subtracting(ModuleTable.allowedImports.keys).isEmpty)
     }
 
-    @Test("the arrows between our own modules have no cycle")
-    func noCycles() {
+    @Test func `the arrows between our own modules have no cycle`() {
         var left = ModuleTable.allowedImports.mapValues { $0.intersection(ModuleTable.allowedImports.keys) }
         while let leaf = left.first(where: { $0.value.isDisjoint(with: left.keys) })?.key { left[leaf] = nil }
         #expect(left.isEmpty, "these import each other: \(left.keys.sorted())")
     }
 
-    @Test("an arrow that points up is found, in whatever form it is written")
-    func plantedViolationIsFound() throws {
+    @Test func `an arrow that points up is found, in whatever form it is written`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kith-imports-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let nested = folder.appendingPathComponent("KithSync/Session")
@@ -46,7 +42,6 @@ struct ImportTests {
     }
 
     @Test(
-        "imports are read in every form",
         arguments: [
             ("import A", ["A"]),
             ("@testable import A", ["A"]),
@@ -57,7 +52,7 @@ struct ImportTests {
             ("// import A", []),
             ("let important = 1", []),
         ])
-    func forms(text: String, modules: [String]) {
+    func `imports are read in every form`(text: String, modules: [String]) {
         #expect(SourceImports.modules(importedBy: text) == modules)
     }
 }

@@ -21,8 +21,7 @@ struct PlantedFaultTests {
         }
     }
 
-    @Test("every fault has a name of its own, and its lines are in the sources once")
-    func everyFaultFits() throws {
+    @Test func `every fault has a name of its own, and its lines are in the sources once`() throws {
         let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let list = try String(contentsOf: package.appendingPathComponent("Tests/PlantedBugs/bugs.txt"), encoding: .utf8)
         let plants = list.components(separatedBy: "\n\n").dropFirst().compactMap(Plant.init)

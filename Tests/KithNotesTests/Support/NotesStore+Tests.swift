@@ -3,6 +3,7 @@ import GRDB
 import KithNotes
 import KithStore
 import Synchronization
+import TestSupport
 
 extension NotesStore {
     /// Notes in memory, with a clock that advances by a second with each reading, and seeded ids.

@@ -4,6 +4,7 @@ import KithCausality
 import KithStore
 import KithSync
 import Synchronization
+import TestSupport
 
 /// Random months of a few stores that delete, collect garbage, fall silent and return, with an account of what every user
 /// wrote, and of which writes somebody who saw them has overwritten or deleted.

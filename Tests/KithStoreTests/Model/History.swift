@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 
 @testable import kith_conformance
 
@@ -194,7 +195,7 @@ final class History {
     }
 
     /// Every so many histories digests are compared, too, which takes as long as all the rest.
-    private static let digestShare: UInt64 = ProcessInfo.processInfo.environment["KITH_SOAK"] == nil ? 10 : 1
+    private static let digestShare: UInt64 = Soak.isAsked ? 1 : 10
 
     /// The digest that is kept up to date is that of the rows, and every store that knows the same has the same.
     private func compareDigests(_ name: String, _ moment: String) throws {

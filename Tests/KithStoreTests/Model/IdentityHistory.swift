@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 
 /// Random lives of a few machines whose stores are copied, restored, rolled back and lose power, with an account of every
 /// note that anybody ever wrote and of who still holds it.

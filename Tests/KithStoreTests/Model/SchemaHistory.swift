@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 /// A random list of versions of an app's schema, each made from the one before by a migration step.

@@ -2,6 +2,7 @@ import Foundation
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 
 /// Statements that an app might make of its tables, at random, and the schema they are made for.
 struct RandomSQL {

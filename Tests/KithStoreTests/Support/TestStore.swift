@@ -4,6 +4,7 @@ import KithCausality
 import KithStore
 import KithSync
 import Synchronization
+import TestSupport
 import Testing
 
 /// Where a store keeps its database.

@@ -66,8 +66,7 @@ struct BadTextTests {
         ),
     ]
 
-    @Test("a change that cannot be applied is put aside with its author named", arguments: bad.indices)
-    func putAside(index: Int) throws {
+    @Test(arguments: bad.indices) func `a change that cannot be applied is put aside with its author named`(index: Int) throws {
         let (name, changes, refusals) = Self.bad[index]
         let store = try TextStore(1)
         try store.insert("good text")

@@ -19,8 +19,8 @@ struct ConcurrentEditTests {
         ("x", "x👨‍👩‍👧", "", "👨‍👩‍👧"),
     ]
 
-    @Test("two edits of one text are both there", arguments: merges)
-    func merged(base: String, mine: String, theirs: String, expected: String) throws {
+    @Test(arguments: merges)
+    func `two edits of one text are both there`(base: String, mine: String, theirs: String, expected: String) throws {
         let pair = try TextPair(base)
         try pair.a.save(mine)
         try pair.b.save(theirs)

@@ -69,8 +69,7 @@ struct IDUsedAgainTests {
         return machines
     }
 
-    @Test("texts that two begin anew are in the same order everywhere", arguments: [true, false])
-    func concurrent(removerWritesFirst: Bool) throws {
+    @Test(arguments: [true, false]) func `texts that two begin anew are in the same order everywhere`(removerWritesFirst: Bool) throws {
         let clock = Clock()
         let machines = try machines(clock)
         let (remover, keeper, third) = (machines[0], machines[2], machines[1])
@@ -91,8 +90,7 @@ struct IDUsedAgainTests {
         #expect(try remover.body()?.contains("old") == false)
     }
 
-    @Test("what somebody may not have heard of, or is in the trash, is kept when its id is used again")
-    func kept() throws {
+    @Test func `what somebody may not have heard of, or is in the trash, is kept when its id is used again`() throws {
         let clock = Clock()
         let machines = try machines(clock)
         #expect(try !machines[2].hasRemoved())
@@ -120,8 +118,7 @@ struct IDUsedAgainTests {
         #expect(try alone.body() == "newer")
     }
 
-    @Test("a save against a version that was removed says so and changes nothing")
-    func staleSave() throws {
+    @Test func `a save against a version that was removed says so and changes nothing`() throws {
         let machine = try machines()[2]
         let version = TextVersion([Dot(replica: ReplicaID(high: 0, low: 2), sequence: 1)])
         try machine.insert("new")
@@ -135,8 +132,7 @@ struct IDUsedAgainTests {
         #expect(throws: StoreError.self) { try machine.store.text(table: "page", id: rowID(1), column: "body", at: version) }
     }
 
-    @Test("a transaction that is rolled back has removed nothing")
-    func rolledBack() throws {
+    @Test func `a transaction that is rolled back has removed nothing`() throws {
         let machine = try machines()[2]
         struct Undone: Error {}
         #expect(throws: Undone.self) {

@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithSync
 import KithText
+import TestSupport
 import Testing
 
 @testable import KithStore

@@ -4,6 +4,7 @@ import KithCausality
 import KithStore
 import KithSync
 import KithText
+import TestSupport
 import Testing
 
 @Suite("Two edits of one place become silent nonsense")
@@ -56,10 +57,8 @@ struct PlaceConflictTests {
         try store.inner.database.write { try store.store.resolveTextConflict($0, conflict, keeping: text) }
     }
 
-    @Test(
-        "both versions are listed, the same on three machines, whoever heard of whom first",
-        arguments: [[0, 1, 2], [1, 0, 2], [2, 0, 1], [2, 1, 0]])
-    func listed(_ order: [Int]) throws {
+    @Test(arguments: [[0, 1, 2], [1, 0, 2], [2, 0, 1], [2, 1, 0]])
+    func `both versions are listed, the same on three machines, whoever heard of whom first`(_ order: [Int]) throws {
         let stores = try Self.apart()
         for receiver in order {
             for sender in order where sender != receiver { try stores[receiver].receive(from: stores[sender]) }
@@ -77,10 +76,8 @@ struct PlaceConflictTests {
         #expect(try stores[0].store.conflicts().first?.versions.map(\.author) == [.own, .unknown])
     }
 
-    @Test(
-        "whoever chooses, it is gone everywhere",
-        arguments: ["Train: 10:30", "Train: 8:15", "Train: noon", "", nil, "Train: 8:15\nTaxi"])
-    func resolved(_ choice: String?) throws {
+    @Test(arguments: ["Train: 10:30", "Train: 8:15", "Train: noon", "", nil, "Train: 8:15\nTaxi"])
+    func `whoever chooses, it is gone everywhere`(_ choice: String?) throws {
         let stores = try Self.apart()
         try Self.meet(stores)
         let conflict = try #require(try stores[2].store.conflicts().first)
@@ -96,8 +93,7 @@ struct PlaceConflictTests {
         #expect(throws: StoreError.self) { try Self.resolve(stores[2], conflict, keeping: "too late") }
     }
 
-    @Test("an edit of the line ends it, an edit elsewhere moves it")
-    func edited() throws {
+    @Test func `an edit of the line ends it, an edit elsewhere moves it`() throws {
         let stores = try Self.apart()
         try Self.meet(stores)
         let body = try #require(try stores[0].body())
@@ -115,8 +111,7 @@ struct PlaceConflictTests {
         for store in stores { #expect(try Self.said(store).isEmpty) }
     }
 
-    @Test("it is the same when the history is packed, and when the file is opened again")
-    func packed() throws {
+    @Test func `it is the same when the history is packed, and when the file is opened again`() throws {
         let folder = try TemporaryFolder()
         let stores = try [TextStore(1, .pool, folder: folder), TextStore(2)]
         try stores[0].insert("Trip\nTrain: 9:00\nBuy milk\n")
@@ -138,8 +133,7 @@ struct PlaceConflictTests {
         try stores[0].expectSound()
     }
 
-    @Test("texts that were never changed at once are not looked at, and those that were not for long")
-    func cheap() throws {
+    @Test func `texts that were never changed at once are not looked at, and those that were not for long`() throws {
         let pair = try TextPair("start")
         try pair.a.save("start and go")
         try pair.meet()
@@ -161,8 +155,7 @@ struct PlaceConflictTests {
         try pair.a.expectSound()
     }
 
-    @Test("a row that is deleted has none, and one that is restored begins without")
-    func deleted() throws {
+    @Test func `a row that is deleted has none, and one that is restored begins without`() throws {
         let stores = try Self.apart()
         try Self.meet(stores)
         try stores[0].delete()
@@ -174,8 +167,7 @@ struct PlaceConflictTests {
         for store in stores { #expect(try store.store.conflicts().isEmpty) }
     }
 
-    @Test("two new pages under one id that make one line of two are told")
-    func sameID() throws {
+    @Test func `two new pages under one id that make one line of two are told`() throws {
         let (a, b) = (try TextStore(1), try TextStore(2))
         try a.insert("from a. ")
         try b.insert("from b. ")
@@ -184,8 +176,7 @@ struct PlaceConflictTests {
         #expect(try Self.said(a) == Self.said(b))
     }
 
-    @Test("random edits on three machines leave the same conflicts everywhere")
-    func random() throws {
+    @Test func `random edits on three machines leave the same conflicts everywhere`() throws {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<15 {
             let stores = try [TextStore(1), TextStore(2), TextStore(3)]

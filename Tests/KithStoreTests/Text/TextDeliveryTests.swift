@@ -4,12 +4,11 @@ import KithCausality
 import KithStore
 import KithSync
 import KithText
+import TestSupport
 import Testing
 
 @Suite("A text depends on how its changes were delivered")
 struct TextDeliveryTests {
-    private static let isSoak = ProcessInfo.processInfo.environment["KITH_SOAK"] != nil
-
     /// Stores that exchange slices over a bad network, and a ledger of what was typed and deleted.
     private final class Network {
         let stores: [TextStore]
@@ -129,10 +128,10 @@ struct TextDeliveryTests {
         }
     }
 
-    @Test(
-        "the same changes give the same text, versions and digest, and no character is lost, however they were delivered",
-        arguments: 0..<(isSoak ? 400 : 8))
-    func delivered(seed: UInt64) throws {
+    @Test(arguments: 0..<UInt64(Soak.count(8, soaking: 400)))
+    func `the same changes give the same text, versions and digest, and no character is lost, however they were delivered`(seed: UInt64)
+        throws
+    {
         let network = try Network(stores: 2 + Int(seed % 3), seed: seed)
         for _ in 0..<120 { try network.step() }
         try network.settle()

@@ -4,6 +4,7 @@ import KithCausality
 import KithStore
 import KithSync
 import KithText
+import TestSupport
 import Testing
 
 /// A store with a table of pages whose body is a text.

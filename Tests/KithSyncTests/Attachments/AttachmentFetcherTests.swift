@@ -1,5 +1,6 @@
 import KithCausality
 import KithSync
+import TestSupport
 import Testing
 
 /// Risk: bytes of attachments are asked of the wrong peer, twice, for ever or not at all, or a peer makes us keep what nobody asked for.

@@ -1,5 +1,6 @@
 import KithCausality
 import KithSync
+import TestSupport
 import Testing
 
 /// Risk: bytes from the network crash the node, or make it allocate what it was never sent.

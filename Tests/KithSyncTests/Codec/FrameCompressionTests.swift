@@ -1,5 +1,6 @@
 import KithCausality
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("A compressed frame comes back as another one, takes the memory of a large one, or crashes who gets it")
@@ -26,8 +27,7 @@ struct FrameCompressionTests {
         return writer.bytes
     }
 
-    @Test("all kinds of frames come back, in the order in which they were sent", arguments: 0..<20)
-    func roundTrip(seed: UInt64) throws {
+    @Test(arguments: 0..<20) func `all kinds of frames come back, in the order in which they were sent`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var (sender, receiver) = (FrameCompression(), FrameCompression())
         var (plain, sent) = (0, 0)
@@ -48,16 +48,14 @@ struct FrameCompressionTests {
         #expect(sent < plain)
     }
 
-    @Test("what has not changed of a vector costs little")
-    func vectors() {
+    @Test func `what has not changed of a vector costs little`() {
         var sender = FrameCompression()
         let sizes = (0..<100).map { sender.compress(acknowledgement($0, of: 64), isUnderstood: true).count }
         #expect(sizes[0] > 500)
         #expect(sizes.dropFirst().allSatisfy { $0 < 64 }, "\(sizes)")
     }
 
-    @Test("a frame of the largest size is compressed, one past it travels as it is, and so does a small one")
-    func sizes() throws {
+    @Test func `a frame of the largest size is compressed, one past it travels as it is, and so does a small one`() throws {
         for (count, isCompressed) in [
             (limit, true), (limit + 1, false), (WireLimits.compressionBytesMin, true), (WireLimits.compressionBytesMin - 1, false),
         ] {
@@ -68,8 +66,7 @@ struct FrameCompressionTests {
         }
     }
 
-    @Test("what promises more than a frame may have, or gives another one than it promised, is refused")
-    func falseFrames() throws {
+    @Test func `what promises more than a frame may have, or gives another one than it promised, is refused`() throws {
         var sender = FrameCompression()
         let good = sender.compress(frame(bytes: 1_000), isUnderstood: true)
         let deflated = Array(good.dropFirst(3))
@@ -85,8 +82,7 @@ struct FrameCompressionTests {
         }
     }
 
-    @Test("a compressed frame holds none of another kind", arguments: [0xB0, 0x9A, 0xA0] as [UInt8])
-    func otherKinds(type: UInt8) throws {
+    @Test(arguments: [0xB0, 0x9A, 0xA0] as [UInt8]) func `a compressed frame holds none of another kind`(type: UInt8) throws {
         // Behind a compressed frame that differs in the type alone.
         var (sender, receiver) = (FrameCompression(), FrameCompression())
         _ = try receiver.decompress(sender.compress(frame(bytes: 600), isUnderstood: true))
@@ -96,8 +92,7 @@ struct FrameCompressionTests {
         #expect(try decompress(forged(count: 600, allowed)) == frame(ofType: 144, bytes: 600))
     }
 
-    @Test("damaged bytes are refused or give another frame of the size promised", arguments: 0..<50)
-    func damage(seed: UInt64) throws {
+    @Test(arguments: 0..<50) func `damaged bytes are refused or give another frame of the size promised`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var (sender, receiver) = (FrameCompression(), FrameCompression())
         for number in 0..<50 {

@@ -1,5 +1,6 @@
 import KithCausality
 import KithSync
+import TestSupport
 import Testing
 
 /// Risk: a sender cuts slices by a size that is less than the rows take, and its peers refuse them for ever.

@@ -1,5 +1,6 @@
 import KithCausality
 import KithSync
+import TestSupport
 import Testing
 
 /// Risk: the merge loses a write, keeps one that was overwritten, or brings something back to life.

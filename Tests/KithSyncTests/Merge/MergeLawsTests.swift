@@ -1,5 +1,6 @@
 import KithCausality
 import KithSync
+import TestSupport
 import Testing
 
 /// Risk: replicas that received the same in another order, in other groupings or twice end in different states.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import KithSync
@@ -20,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func twoHundredSwapsOfFieldsChangeTheCode() {
+    @Test func `two hundred swaps of fields change the code`() {
         var random = SplitMix64(seed: 11)
         var swaps = 0
         var collisions = 0
@@ -39,7 +40,7 @@ import Testing
         #expect(collisions == 0)
     }
 
-    @Test func everyByteOfEveryFieldCounts() {
+    @Test func `every byte of every field counts`() {
         let original = Fields(values: (0..<4).map { [UInt8](repeating: UInt8($0), count: 32) })
         for field in 0..<4 {
             for byte in 0..<32 {
@@ -53,7 +54,7 @@ import Testing
     }
 
     /// Real cryptography has its own test of these, with the numbers of an independent implementation.
-    @Test func whatIsHashedIsWrittenDown() {
+    @Test func `what is hashed is written down`() {
         struct Recorder: PairingCryptography {
             func hash(_ bytes: [UInt8]) -> [UInt8] { bytes }
             func authenticationCode(for bytes: [UInt8], key: [UInt8]) -> [UInt8] { key + bytes }
@@ -71,7 +72,7 @@ import Testing
                 == [9] + Array("kith-pair/1 proof".utf8) + [1, 0x41, 0x41] + a + [0x42] + b + app + first + second)
     }
 
-    @Test func aCodeHasSixDigits() {
+    @Test func `a code has six digits`() {
         #expect(PairingCode([0, 0, 0, 0, 0, 0, 0, 7]).description == "000 007")
         #expect(PairingCode([0, 0, 0, 0, 0, 0x0F, 0x42, 0x3F]).digits == "999999")
         #expect(PairingCode([0, 0, 0, 0, 0, 0x0F, 0x42, 0x40]).digits == "000000")

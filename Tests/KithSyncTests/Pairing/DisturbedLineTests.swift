@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import KithSync
@@ -24,7 +25,7 @@ import Testing
         if isHarmless { #expect(table.ends == [.paired, .paired], "\(name)") }
     }
 
-    @Test func everySetOfLostMessagesEndsCleanly() {
+    @Test func `every set of lost messages ends cleanly`() {
         for methods in Self.methods {
             var whole = PairingTable(methods)
             whole.run()
@@ -39,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func everyReplayAndEveryReorderingEndsCleanly() {
+    @Test func `every replay and every reordering ends cleanly`() {
         for methods in Self.methods {
             for index in 0..<8 {
                 var faults: [(String, PairingTable.Fault)] = [
@@ -56,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func aMessageTwiceBeforeTheAnswersIsAnEnd() {
+    @Test func `a message twice before the answers is an end`() {
         for index in 0..<3 {
             var table = PairingTable()
             table.answers = [nil, nil]
@@ -67,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func tenThousandDamagedMessagesHarmNobody() {
+    @Test func `ten thousand damaged messages harm nobody`() {
         var random = SplitMix64(seed: 13)
         for round in 0..<5_000 {
             let methods = Self.methods[round % 2]
@@ -106,21 +107,21 @@ import Testing
 
     // MARK: Limits
 
-    @Test func aNameOfTheLongestLengthPassesAndALongerOneDoesNot() throws {
+    @Test func `a name of the longest length passes and a longer one does not`() throws {
         let name = [UInt8](repeating: 0x61, count: PairingLimits.nameBytesMax)
         let message = PairingMessage.accept(name: name, port: 65_535, household: PairingTable.noHousehold)
         #expect(try PairingMessage(message.encoded) == message)
         #expect(throws: WireError.limitExceeded("nameBytesMax")) { try PairingMessage(message.encoded + [0x61]) }
     }
 
-    @Test func aMessageOfTheLongestLengthIsReadAndALongerOneIsNot() throws {
+    @Test func `a message of the longest length is read and a longer one is not`() throws {
         let other: [UInt8] = [1, 2]
         let longest = other + [UInt8](repeating: 0, count: PairingLimits.messageBytesMax - 2)
         #expect(try PairingMessage(longest) == .open(version: 2, method: 0, value: [], app: []))
         #expect(throws: WireError.limitExceeded("messageBytesMax")) { try PairingMessage(longest + [0]) }
     }
 
-    @Test func nothingIsReadOfAMessageThatIsTooShortOrTooLong() throws {
+    @Test func `nothing is read of a message that is too short or too long`() throws {
         let all: [PairingMessage] = [
             .open(version: 1, method: 1, value: [UInt8](repeating: 1, count: 32), app: [UInt8](repeating: 2, count: 32)),
             .nonce([UInt8](repeating: 1, count: 32)),

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import KithSync
@@ -58,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func aHundredThousandAttacksWinNoMoreThanChance() {
+    @Test func `a hundred thousand attacks win no more than chance`() {
         var random = SplitMix64(seed: 5)
         let cryptography = StandInCryptography(codes: Self.codes)
         let roles: [(PairingRole, PairingRole)] = [
@@ -80,7 +81,7 @@ import Testing
         #expect((10...39).contains(wins), "\(wins) wins")
     }
 
-    @Test func withoutTheCommitmentEveryAttackWins() {
+    @Test func `without the commitment every attack wins`() {
         var random = SplitMix64(seed: 6)
         let cryptography = StandInCryptography(codes: 256, isWithoutCommitments: true)
         for _ in 0..<100 {
@@ -96,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func withTheCommitmentTheSameAttackIsFoundOut() {
+    @Test func `with the commitment the same attack is found out`() {
         var random = SplitMix64(seed: 6)
         let cryptography = StandInCryptography(codes: 256)
         for _ in 0..<100 {
@@ -116,7 +117,7 @@ import Testing
     }
 
     /// Who dials knows the numbers before the screen shows them, and may hang up where they do not fit.
-    @Test func hangingUpInTimeGivesNoFreeGuesses() {
+    @Test func `hanging up in time gives no free guesses`() {
         var random = SplitMix64(seed: 7)
         let cryptography = StandInCryptography(codes: 512)
         var wins = 0

@@ -6,7 +6,7 @@ import Testing
 @Suite struct OtherAppTests {
     private let methods: [PairingMethod] = [.numbers, .token([UInt8](repeating: 7, count: 16))]
 
-    @Test func devicesOfTwoAppsShowNoDigitsAndTrustNobody() {
+    @Test func `devices of two apps show no digits and trust nobody`() {
         for method in methods {
             var table = PairingTable([method, method], apps: ["org.example.diary", "org.example.pantry"])
             table.run()
@@ -20,7 +20,7 @@ import Testing
     }
 
     /// Somebody who stands between the two and changes what they say of their app.
-    @Test func whoHidesTheDifferenceChangesTheDigits() {
+    @Test func `who hides the difference changes the digits`() {
         let ids = PairingTable.ids
         func transcript(_ app: AppID) -> PairingTranscript {
             PairingTranscript(cryptography: StandInCryptography(), acceptor: ids[0], initiator: ids[1], app: app)
@@ -37,7 +37,7 @@ import Testing
         #expect(proofs[0] != proofs[1])
     }
 
-    @Test func anAppIsNamedDifferentlyToEachDevice() {
+    @Test func `an app is named differently to each device`() {
         let others = (1...9).map { number in
             PairingTranscript(
                 cryptography: StandInCryptography(), acceptor: PairingTable.ids[0], initiator: [UInt8](repeating: UInt8(number), count: 32),
@@ -46,7 +46,7 @@ import Testing
         #expect(Set(others.map(\.app)).count == others.count)
     }
 
-    @Test func anIdIsOneShortWord() {
+    @Test func `an id is one short word`() {
         for text in ["a", "kith.notes", "org.example.Pantry-2_b", String(repeating: "x", count: AppID.bytesMax)] {
             #expect(AppID(text)?.description == text)
         }

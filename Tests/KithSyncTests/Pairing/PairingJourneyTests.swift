@@ -6,7 +6,7 @@ import Testing
 @Suite struct PairingJourneyTests {
     private let token = [UInt8](repeating: 7, count: 16)
 
-    @Test func twoPeopleWhoSayYesPairTheirDevices() {
+    @Test func `two people who say yes pair their devices`() {
         var table = PairingTable()
         table.run()
         #expect(table.codes[0] != nil && table.codes[0] == table.codes[1])
@@ -16,7 +16,7 @@ import Testing
         #expect(table.trusts[1].map { String(decoding: $0.name, as: UTF8.self) } == "device 0")
     }
 
-    @Test func aTokenPairsWithoutAnybody() {
+    @Test func `a token pairs without anybody`() {
         var table = PairingTable([.token(token), .token(token)])
         table.answers = [nil, nil]
         table.run()
@@ -25,8 +25,7 @@ import Testing
         #expect(table.trusts.allSatisfy { $0 != nil })
     }
 
-    @Test(arguments: [[true, false], [false, true], [false, false]])
-    func oneNoIsEnough(answers: [Bool]) {
+    @Test(arguments: [[true, false], [false, true], [false, false]]) func `one no is enough`(answers: [Bool]) {
         var table = PairingTable()
         table.answers = answers
         table.run()
@@ -38,8 +37,7 @@ import Testing
         #expect(table.sessions.allSatisfy { $0.isGuess })
     }
 
-    @Test(arguments: [[nil, true], [true, nil], [nil, nil]])
-    func nobodyIsTrustedWhileOnePersonIsSilent(answers: [Bool?]) {
+    @Test(arguments: [[nil, true], [true, nil], [nil, nil]]) func `nobody is trusted while one person is silent`(answers: [Bool?]) {
         var table = PairingTable()
         table.answers = answers
         table.run()
@@ -49,7 +47,7 @@ import Testing
         #expect(table.sessions.allSatisfy { $0.nextDeadline == nil })
     }
 
-    @Test func aYesBeforeThereAreNumbersDoesNothing() {
+    @Test func `a yes before there are numbers does nothing`() {
         var table = PairingTable()
         table.answers = [nil, nil]
         for side in 0...1 { table.feed(side, .answered(isSame: true)) }
@@ -61,7 +59,7 @@ import Testing
         #expect(table.sent.count == 3)
     }
 
-    @Test func aSecondAnswerDoesNotCount() {
+    @Test func `a second answer does not count`() {
         var table = PairingTable()
         table.answers = [true, nil]
         for side in 0...1 { table.feed(side, .connected) }
@@ -72,15 +70,14 @@ import Testing
         #expect(table.ends == [.paired, .paired])
     }
 
-    @Test(arguments: [0, 1])
-    func aPeerThatSaysYesBeforeTheNumbersIsRefused(side: Int) {
+    @Test(arguments: [0, 1]) func `a peer that says yes before the numbers is refused`(side: Int) {
         var table = PairingTable()
         table.feed(side, .connected)
         table.feed(side, .received(PairingMessage.accept(name: [], port: 0, household: PairingTable.noHousehold).encoded))
         #expect(table.ends[side] == .failed(PairingFailure(.protocolError)))
     }
 
-    @Test func anotherVersionEndsWithItsReasonOnBothSides() {
+    @Test func `another version ends with its reason on both sides`() {
         var table = PairingTable()
         table.feed(0, .connected)
         table.feed(0, .received([1, 2, 99, 1, 2, 3]))
@@ -91,7 +88,7 @@ import Testing
         #expect(table.ends[1] == .failed(PairingFailure(.unsupportedVersion, isFromPeer: true)))
     }
 
-    @Test func numbersAndATokenDoNotMix() {
+    @Test func `numbers and a token do not mix`() {
         for methods in [[PairingMethod.token(token), .numbers], [.numbers, .token(token)]] {
             var table = PairingTable(methods)
             table.run()
@@ -100,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func aListThatCannotBeWrittenIsSaidOnBothSides() {
+    @Test func `a list that cannot be written is said on both sides`() {
         for side in 0...1 {
             var table = PairingTable()
             table.canTrust[side] = false
@@ -118,7 +115,7 @@ import Testing
         (.received([7, 11]), .trustedAlone(PairingFailure(.storeFailed, isFromPeer: true))),
         (.received([99]), .trustedAlone(PairingFailure(.protocolError))), (.received([6]), .paired),
     ])
-    func whatHappensWhileTheListIsWrittenIsSaidAfterwards(input: PairingSession.Input, end: PairingEnd) {
+    func `what happens while the list is written is said afterwards`(input: PairingSession.Input, end: PairingEnd) {
         for answer in [PairingSession.Input.trusted, .trustFailed] {
             var table = PairingTable()
             table.isWriting = [true, true]
@@ -132,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func aNonceShownThatWasNotCommittedToIsFoundOut() {
+    @Test func `a nonce shown that was not committed to is found out`() {
         var table = PairingTable()
         for side in 0...1 { table.feed(side, .connected) }
         table.feed(0, .received(table.sent[0]))
@@ -141,7 +138,7 @@ import Testing
         #expect(table.sessions[0].isGuess)
     }
 
-    @Test func everyReasonHasItsSentence() {
+    @Test func `every reason has its sentence`() {
         for code in PairingFailure.Code.allCases {
             for isFromPeer in [true, false] {
                 #expect(PairingFailure(code, isFromPeer: isFromPeer).description.hasSuffix("."))

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import KithSync
 
 /// Two sessions, the line between them, and two people with their minds made up.

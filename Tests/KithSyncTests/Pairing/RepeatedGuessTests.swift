@@ -6,7 +6,7 @@ import Testing
 @Suite struct RepeatedGuessTests {
     private let start = Instant(milliseconds: 1_000)
 
-    @Test func theThirdFailureShutsTheWindow() {
+    @Test func `the third failure shuts the window`() {
         var window = PairingWindow(now: start, milliseconds: 120_000)
         for failure in 1...PairingWindow.failuresMax {
             #expect(window.isOpen(start))
@@ -17,13 +17,13 @@ import Testing
         #expect(window.isExhausted)
     }
 
-    @Test func accidentsDoNotCountAsGuesses() {
+    @Test func `accidents do not count as guesses`() {
         var window = PairingWindow(now: start, milliseconds: 120_000)
         for _ in 0..<10_000 { window.fail(isGuess: false) }
         #expect(window.isOpen(start) && window.failures == 0)
     }
 
-    @Test func theWindowIsOpenToItsLastMillisecond() {
+    @Test func `the window is open to its last millisecond`() {
         let window = PairingWindow(now: start, milliseconds: 120_000)
         #expect(window.isOpen(start.advanced(byMilliseconds: 119_999)))
         #expect(!window.isOpen(start.advanced(byMilliseconds: 120_000)))

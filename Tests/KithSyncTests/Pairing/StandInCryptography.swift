@@ -1,4 +1,5 @@
 import KithSync
+import TestSupport
 
 /// Mixing functions in the place of the real ones, a hundred times as fast. Good enough for attackers that do not look inside.
 struct StandInCryptography: PairingCryptography {

@@ -19,7 +19,7 @@ import Testing
         (HouseholdClaim(.staying, id(1)), HouseholdClaim(.staying, id(2)), nil),
     ]
 
-    @Test(arguments: cases.indices) func bothDrawTheSameConclusion(index: Int) {
+    @Test(arguments: cases.indices) func `both draw the same conclusion`(index: Int) {
         let (acceptor, initiator, expected) = Self.cases[index]
         for method in [PairingMethod.numbers, .token([UInt8](repeating: 7, count: 16))] {
             var table = PairingTable([method, method], households: [acceptor, initiator])
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func twoOfOneHouseholdPairAgain() {
+    @Test func `two of one household pair again`() {
         let claim = HouseholdClaim(.staying, Self.id(1))
         var table = PairingTable(households: [claim, claim])
         table.run()
@@ -50,7 +50,7 @@ import Testing
         #expect(table.choices == [.own, .own])
     }
 
-    @Test func aClaimOfAnUnknownKindIsRefused() {
+    @Test func `a claim of an unknown kind is refused`() {
         var bytes = PairingMessage.accept(name: [], port: 0, household: PairingTable.noHousehold).encoded
         bytes[3] = 3
         #expect(throws: WireError.self) { try PairingMessage(bytes) }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct WrongTokenTests {
     private let token = [UInt8](repeating: 7, count: 16)
 
-    @Test func everyTokenOneBitAwayIsRefused() {
+    @Test func `every token one bit away is refused`() {
         for bit in 0..<128 {
             var wrong = token
             wrong[bit / 8] ^= 1 << UInt8(bit % 8)
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func aProofIsWorthNothingInAnotherRoleSessionOrPairOfDevices() {
+    @Test func `a proof is worth nothing in another role session or pair of devices`() {
         let one = [UInt8](repeating: 1, count: 32)
         let two = [UInt8](repeating: 2, count: 32)
         let three = [UInt8](repeating: 3, count: 32)
@@ -36,7 +36,7 @@ import Testing
     }
 
     /// An acceptor that echoes everything has no proof of its own.
-    @Test func anEchoIsNoProof() {
+    @Test func `an echo is no proof`() {
         var table = PairingTable([.token(token), .token(token)])
         table.feed(1, .connected)
         table.feed(1, .received(PairingMessage.nonce(Array(table.sent[0].dropFirst(3).prefix(32))).encoded))
@@ -44,7 +44,7 @@ import Testing
         #expect(table.ends[1] == .failed(PairingFailure(.wrongToken)))
     }
 
-    @Test func aProofOfAnOtherSessionIsRefused() {
+    @Test func `a proof of an other session is refused`() {
         var first = PairingTable([.token(token), .token(token)], seed: 1)
         first.run()
         #expect(first.ends == [.paired, .paired])

@@ -1,5 +1,6 @@
 import KithCausality
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("Peers do not notice that they differ, or a comparison never ends")
@@ -26,8 +27,7 @@ struct ComparisonTests {
         }
     }
 
-    @Test("peers that hold the same say so, once a minute, and when something has changed")
-    func silence() {
+    @Test func `peers that hold the same say so, once a minute, and when something has changed`() {
         let network = Self.network(rows: 20, seed: 1)
         network.run(forMilliseconds: 55_000)
         #expect(network.framesSent[144] == 2)
@@ -40,8 +40,8 @@ struct ComparisonTests {
         #expect(network.closings.isEmpty)
     }
 
-    @Test("a row that was damaged is mended although nobody writes, and so with those who had agreed before", arguments: 0..<3)
-    func idle(damaged: Int) {
+    @Test(arguments: 0..<3)
+    func `a row that was damaged is mended although nobody writes, and so with those who had agreed before`(damaged: Int) {
         let network = VirtualNetwork(nodes: 3, seed: 5)
         for row: UInt64 in 0..<20 { network.insert(0, row: row, x: Int64(row)) }
         for (left, right) in [(0, 1), (1, 2)] { network.connect(left, right) }
@@ -52,8 +52,7 @@ struct ComparisonTests {
         #expect(network.hasConverged && network.closings.isEmpty)
     }
 
-    @Test("rows that differ are found among many, named, and mended on both sides", arguments: 0..<6)
-    func mended(seed: UInt64) {
+    @Test(arguments: 0..<6) func `rows that differ are found among many, named, and mended on both sides`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let network = Self.network(rows: 300, seed: seed)
         var damaged: Set<UInt64> = []
@@ -81,8 +80,7 @@ struct ComparisonTests {
         #expect((0...1).allSatisfy { network.status(0, $0)?.isIdentical == true })
     }
 
-    @Test("life goes on while rows are mended")
-    func meanwhile() {
+    @Test func `life goes on while rows are mended`() {
         let network = Self.network(rows: 300, seed: 3)
         for row: UInt64 in stride(from: 0, to: 300, by: 9) { Self.write(network, 1, row, -1) }
         for step in 0..<400 {
@@ -139,8 +137,7 @@ struct ComparisonTests {
         return [DigestPart(through: middle, rows: different), DigestPart(through: range.through, rows: different)]
     }
 
-    @Test("a peer that says it differs, wherever it is asked, costs a bounded number of questions")
-    func lying() {
+    @Test func `a peer that says it differs, wherever it is asked, costs a bounded number of questions`() {
         var probe = SessionProbe()
         probe.store.commit(now: 1 << 16, [Operation(row: RowID(high: 0, low: 5), change: .insert(x: 1, tags: [], count: 0))])
         var hello = probe.hello(probe.store.heads)
@@ -157,8 +154,7 @@ struct ComparisonTests {
         #expect(probe.session.nextDeadline != nil, "the session goes on")
     }
 
-    @Test("a peer that asks without end, or asks again before it was answered, is sent away")
-    func asking() {
+    @Test func `a peer that asks without end, or asks again before it was answered, is sent away`() {
         for waits in [true, false] {
             var probe = SessionProbe { $0.group = Array("home".utf8) }
             probe.store.take(ReplicaID(high: 3, low: 0))
@@ -179,8 +175,7 @@ struct ComparisonTests {
         }
     }
 
-    @Test("a peer without the ability is never asked")
-    func older() {
+    @Test func `a peer without the ability is never asked`() {
         var probe = SessionProbe()
         probe.store.commit(now: 1 << 16, [Operation(row: RowID(high: 0, low: 5), change: .insert(x: 1, tags: [], count: 0))])
         var effects = probe.open(with: probe.hello(probe.store.heads))

@@ -1,5 +1,6 @@
 import KithCausality
 import KithSync
+import TestSupport
 import Testing
 
 /// Risk: a paired peer that does not play by the rules stops a session from working or changes what it should not.

@@ -1,5 +1,6 @@
 import KithCausality
 import KithSync
+import TestSupport
 import Testing
 
 /// Risk: a restored or copied store goes on under its old replica id, so that one dot names two contents.

@@ -1,5 +1,6 @@
 import KithCausality
 import KithSync
+import TestSupport
 import Testing
 
 /// Risk: in a group where everybody knows everybody, each commit costs the square of the members; or, saving that, one of

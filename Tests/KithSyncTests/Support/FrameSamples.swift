@@ -1,5 +1,6 @@
 import KithCausality
 import KithSync
+import TestSupport
 
 /// Frames with something in every field: those of the golden vectors, and random ones.
 enum FrameSamples {

@@ -1,4 +1,5 @@
 import KithSync
+import TestSupport
 
 /// The columns of the one table that the tests' stores have.
 enum ModelColumn {

@@ -1,5 +1,6 @@
 import KithCausality
 import KithSync
+import TestSupport
 
 /// Nodes with a ``ModelStore`` each, joined by connections, in virtual time: one thread, one seed, one trace.
 ///

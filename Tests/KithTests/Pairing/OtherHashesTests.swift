@@ -15,20 +15,20 @@ import Testing
         bytes.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
     }
 
-    @Test func theCommitmentNeverChanges() {
+    @Test func `the commitment never changes`() {
         #expect(hex(transcript.commitment(to: initiatorNonce)) == "068777763d15f9b013a0e7db3d9cbf27fe4827d68d52f053a2b804db83d907ca")
     }
 
-    @Test func theNameOfAnAppNeverChanges() {
+    @Test func `the name of an app never changes`() {
         #expect(hex(transcript.app) == "bef22615c04447abb12dbf21d7cefe6fe66a2e47c2bdca66564bfb84a20323f2")
         #expect(hex(AppMark(of: "kith.notes", salt: Array(0..<8)).bytes) == "0001020304050607326f0e38a092e601")
     }
 
-    @Test func theSixDigitsNeverChange() {
+    @Test func `the six digits never change`() {
         #expect(transcript.code(acceptorNonce: acceptorNonce, initiatorNonce: initiatorNonce).digits == "791933")
     }
 
-    @Test func theProofsNeverChange() {
+    @Test func `the proofs never change`() {
         let proofs = [PairingRole.acceptor, .initiator].map {
             hex(transcript.proof(of: $0, token: Array(0..<16), acceptorNonce: acceptorNonce, initiatorNonce: initiatorNonce))
         }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The risk: the parts pair, and two people with two machines do not.
@@ -7,7 +8,7 @@ import Testing
     .enabled(if: PrivateLAN.obstacle == nil, "no private LAN on this machine; scripts/lan.sh says why"))
 struct PairedMachinesTests {
     /// Waits until both machines show the same digits.
-    private func digits(_ lan: PrivateLAN, _ first: LANProcess, _ second: LANProcess) throws -> String {
+    private func digits(_ lan: NotesLAN, _ first: LANProcess, _ second: LANProcess) throws -> String {
         let isShown = try lan.wait(seconds: 60) {
             let code = first.value("code", of: "compare")
             return code != nil && code == second.value("code", of: "compare")
@@ -16,8 +17,8 @@ struct PairedMachinesTests {
         return first.value("code", of: "compare") ?? ""
     }
 
-    @Test func machinesThatFindEachOtherArePairedByDigitsAndSynchronise() throws {
-        let lan = try PrivateLAN(hosts: 2)
+    @Test func `machines that find each other are paired by digits and synchronise`() throws {
+        let lan = try NotesLAN(hosts: 2)
         _ = try lan.add("alone until now", on: 1)
         try lan.start(1)
         try lan.start(2)
@@ -33,8 +34,8 @@ struct PairedMachinesTests {
         #expect(try lan.wait { try lan.titles(on: 2) == ["alone until now"] }, "\(lan.logs)")
     }
 
-    @Test func otherDigitsPairNobody() throws {
-        let lan = try PrivateLAN(hosts: 2)
+    @Test func `other digits pair nobody`() throws {
+        let lan = try NotesLAN(hosts: 2)
         let first = try LANProcess.pairing(lan, host: 1, inTerminal: false)
         let second = try LANProcess.pairing(lan, host: 2, inTerminal: false, "--address", "10.77.0.1:4748")
         let code = try digits(lan, first, second)
@@ -45,9 +46,9 @@ struct PairedMachinesTests {
         for host in 1...2 { #expect(try lan.kith(on: host, "device", "list", "--json").filter { !$0.isWhitespace } == "[]") }
     }
 
-    @Test func aTokenPairsMachinesWithoutMDNSAndWithoutAnybody() throws {
-        let lan = try PrivateLAN(hosts: 2)
-        for host in 1...2 { try lan.lan("mdns-stop", "\(host)") }
+    @Test func `a token pairs machines without mDNS and without anybody`() throws {
+        let lan = try NotesLAN(hosts: 2)
+        for host in 1...2 { try lan.command("mdns-stop", "\(host)") }
         let first = try LANProcess.pairing(lan, host: 1, inTerminal: false, "--token")
         #expect(try lan.wait { first.value("token", of: "open") != nil }, "\(first.text)")
         let token = first.value("token", of: "open") ?? ""
@@ -59,8 +60,8 @@ struct PairedMachinesTests {
         #expect(try lan.wait { try lan.titles(on: 2) == ["over the given address"] }, "\(lan.logs)")
     }
 
-    @Test func machinesThatFindEachOtherArePairedByAToken() throws {
-        let lan = try PrivateLAN(hosts: 3)
+    @Test func `machines that find each other are paired by a token`() throws {
+        let lan = try NotesLAN(hosts: 3)
         let first = try LANProcess.pairing(lan, host: 1, inTerminal: false, "--token")
         #expect(try lan.wait { first.value("token", of: "open") != nil }, "\(first.text)")
         // A bystander with another token does not get in, nor in the way.

@@ -25,10 +25,10 @@ final class PairingDevice {
         var failures: [PairingFailure] = []
     }
 
-    /// A window on the loopback, without mDNS.
+    /// A window on the loopback, without mDNS; open for longer than any test takes, if it does not say for how long.
     func open(
         _ method: PairingConfiguration.Method = .numbers, dialling port: Int? = nil, name: String = "device", app: AppID = "test",
-        milliseconds: Int64 = 30_000
+        milliseconds: Int64 = 240_000
     ) throws -> Pairing {
         var configuration = PairingConfiguration(
             method, app: app, name: name, address: try port.map { try PeerAddress(host: "127.0.0.1", port: $0) })

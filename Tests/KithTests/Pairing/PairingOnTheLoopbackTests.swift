@@ -28,7 +28,7 @@ import Testing
         return (try await record.value, other)
     }
 
-    @Test func twoPeopleWhoSayYesPairTheirDevices() async throws {
+    @Test func `two people who say yes pair their devices`() async throws {
         let (first, second) = try await pair(.numbers, answering: true, .numbers, answering: true)
         #expect(first.codes == second.codes && first.codes.count == 1)
         #expect(attic.trust.isTrusted(desk.key.id) && desk.trust.isTrusted(attic.key.id))
@@ -41,8 +41,7 @@ import Testing
         #expect(atDesk.addresses.map(\.description) == ["127.0.0.1:\(NodeConfiguration.preferredPort)"])
     }
 
-    @Test(arguments: [(true, false), (false, true)])
-    func oneNoIsEnough(answers: (Bool, Bool)) async throws {
+    @Test(arguments: [(true, false), (false, true)]) func `one no is enough`(answers: (Bool, Bool)) async throws {
         let (port, record) = try await wait(attic.open(), answering: answers.0, endsWithFailure: true)
         let other = try await run(desk.open(dialling: port), answering: answers.1)
         guard case .failed(let failure) = other.outcome else { Issue.record("\(other.outcome)"); return }
@@ -52,7 +51,7 @@ import Testing
         #expect(attic.trust.devices.isEmpty && desk.trust.devices.isEmpty)
     }
 
-    @Test func anotherAppIsRefusedWithAReason() async throws {
+    @Test func `another app is refused with a reason`() async throws {
         let (port, record) = try await wait(attic.open(app: "diary"), answering: true, endsWithFailure: true)
         let other = try await run(desk.open(dialling: port, app: "pantry"), answering: true)
         #expect(other.outcome == .failed(PairingFailure(.otherApp, isFromPeer: true)))
@@ -61,7 +60,7 @@ import Testing
         #expect(attic.trust.devices.isEmpty && desk.trust.devices.isEmpty)
     }
 
-    @Test func devicesThatDialEachOtherPairOnce() async throws {
+    @Test func `devices that dial each other pair once`() async throws {
         // The port of the second must be known before it is open.
         let probe = try Transport(key: DeviceKey(), admits: { _ in false })
         let free = try await probe.listen(host: "127.0.0.1", port: 0)
@@ -77,7 +76,7 @@ import Testing
         #expect(attic.trust.devices.count == 1 && desk.trust.devices.count == 1)
     }
 
-    @Test func aTokenPairsWithoutAnybodyAndOnlyOnce() async throws {
+    @Test func `a token pairs without anybody and only once`() async throws {
         let (first, second) = try await pair(.showToken(token), answering: nil, .enterToken(token), answering: nil)
         guard case .paired = first.outcome, case .paired = second.outcome else { Issue.record("\(first) \(second)"); return }
         #expect(first.codes.isEmpty && second.codes.isEmpty)
@@ -87,7 +86,7 @@ import Testing
         #expect(third.trust.devices.isEmpty)
     }
 
-    @Test func threeWrongTokensAreTheLast() async throws {
+    @Test func `three wrong tokens are the last`() async throws {
         let (port, record) = try await wait(attic.open(.showToken(token)), answering: nil)
         var random = SystemRandomNumberGenerator()
         for _ in 0..<3 {
@@ -102,14 +101,14 @@ import Testing
         #expect(late.outcome == .windowOver(failures: 0))
     }
 
-    @Test func aWindowThatNobodyComesToCloses() async throws {
+    @Test func `a window that nobody comes to closes`() async throws {
         let record = try await run(attic.open(milliseconds: 100), answering: true)
         #expect(record.outcome == .windowOver(failures: 0))
         let expired = try await run(attic.open(.showToken(token), milliseconds: 100), answering: nil)
         #expect(expired.outcome == .windowOver(failures: 0))
     }
 
-    @Test func whoStopsTellsTheOtherSide() async throws {
+    @Test func `who stops tells the other side`() async throws {
         let (port, record) = try await wait(attic.open(), answering: nil, endsWithFailure: true)
         let pairing = try desk.open(dialling: port)
         let (seen, sawCode) = AsyncStream.makeStream(of: Void.self)
@@ -125,7 +124,7 @@ import Testing
         #expect(attic.trust.devices.isEmpty && desk.trust.devices.isEmpty)
     }
 
-    @Test func aPairingIsNotHeardByANodeNorANodeByAPairing() async throws {
+    @Test func `a pairing is not heard by a node nor a node by a pairing`() async throws {
         let (port, record) = try await wait(attic.open(milliseconds: 1_000), answering: true)
         let node = try Transport(key: desk.key, admits: { _ in true })
         await #expect(throws: TransportError.self) {
@@ -138,7 +137,7 @@ import Testing
     }
 
     /// Two devices that dial each other drop one of two connections, perhaps in the last moment.
-    @Test func whoIsReplacedAfterBothSaidYesIsPairedByTheOtherConnection() async throws {
+    @Test func `who is replaced after both said yes is paired by the other connection`() async throws {
         let (port, record) = try await wait(attic.open(), answering: true)
         try await almostPair(desk.key, port)
         let second = try await run(desk.open(dialling: port), answering: true)
@@ -146,7 +145,7 @@ import Testing
         #expect(attic.trust.isTrusted(desk.key.id) && desk.trust.isTrusted(attic.key.id))
     }
 
-    @Test func whoIsReplacedAndNeverMetAgainIsNamed() async throws {
+    @Test func `who is replaced and never met again is named`() async throws {
         let (port, record) = try await wait(attic.open(), answering: true, endsWithFailure: true)
         try await almostPair(desk.key, port)
         // A stranger fails, and the person gives up.
@@ -192,7 +191,7 @@ import Testing
     }
 
     /// An initiator knows the digits once it has the acceptor's nonce, and may hang up where they do not fit.
-    @Test func hangingUpBeforeTheDigitsCountsAsAFailure() async throws {
+    @Test func `hanging up before the digits counts as a failure`() async throws {
         let (port, record) = try await wait(attic.open(), answering: true)
         for _ in 0..<3 {
             while try await !guesses(port) {}
@@ -215,7 +214,7 @@ import Testing
         return answer == 2
     }
 
-    @Test func strangersWhoTalkNonsenseDoNotCloseTheWindow() async throws {
+    @Test func `strangers who talk nonsense do not close the window`() async throws {
         let (port, record) = try await wait(attic.open(), answering: true)
         for index in 0..<30 {
             let connection = try await stranger(port)
@@ -229,7 +228,7 @@ import Testing
     }
 
     /// The other side of `isFinal`: what a stranger says ends nothing but its own attempt.
-    @Test func aStrangerDoesNotSpeakForTheDeviceAtTheAddress() async throws {
+    @Test func `a stranger does not speak for the device at the address`() async throws {
         let (port, record) = try await wait(desk.open(dialling: 1), answering: true)
         let connection = try await stranger(port)
         try await connection.send([1, 200])

@@ -20,7 +20,7 @@ import Testing
         try #require(InstanceName(bytes: Array(text.utf8)))
     }
 
-    @Test func theSmallerNameDialsFirst() throws {
+    @Test func `the smaller name dials first`() throws {
         var targets = PairingTargets(own: own, address: nil, now: start)
         targets.found(try name("z"), [address], now: start)
         targets.found(try name("a"), [address], now: start)
@@ -30,7 +30,7 @@ import Testing
         #expect(targets.start(now: later).map(\.key) == [.announced(try name("a"))])
     }
 
-    @Test func theGivenAddressIsDialledAtOnceAndMoreSlowlyEachTime() {
+    @Test func `the given address is dialled at once and more slowly each time`() {
         var targets = PairingTargets(own: own, address: address, now: start)
         var now = start
         var pauses: [Int64] = []
@@ -47,7 +47,7 @@ import Testing
         #expect(pauses.allSatisfy { (1_000...PairingTargets.pauseMillisecondsMax).contains($0) })
     }
 
-    @Test func manyForgedNamesLeaveTheRightOneItsTurn() throws {
+    @Test func `many forged names leave the right one its turn`() throws {
         var targets = PairingTargets(own: own, address: nil, now: start)
         for index in 0..<255 { targets.found(try name("n\(index)"), [address], now: start) }
         let right = PairingTargets.Key.announced(try name("right"))
@@ -67,7 +67,7 @@ import Testing
         #expect(rounds <= 16)
     }
 
-    @Test func whatIsGoneIsNotDialled() throws {
+    @Test func `what is gone is not dialled`() throws {
         var targets = PairingTargets(own: own, address: nil, now: start)
         targets.found(try name("z"), [address], now: start)
         targets.lost(try name("z"))

@@ -31,7 +31,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: QRCodeTests.golden) func anotherEncoderDrawsTheSame(text: String, mask: Int, rows: String) throws {
+    @Test(arguments: QRCodeTests.golden) func `another encoder draws the same`(text: String, mask: Int, rows: String) throws {
         let code = try #require(QRCode(Array(text.utf8), mask: mask))
         let drawn = (0..<code.size).map { row in
             String((0..<code.size).reduce(UInt64(0)) { $0 << 1 | (code.isDark(row: row, column: $1) ? 1 : 0) }, radix: 16)
@@ -39,7 +39,7 @@ import Testing
         #expect(drawn.joined(separator: ".") == rows)
     }
 
-    @Test func eachVersionIsUsedUpToItsLimit() {
+    @Test func `each version is used up to its limit`() {
         let limits = [(14, 21), (26, 25), (42, 29), (62, 33), (84, 37), (QRCode.bytesMax, 41)]
         for (bytes, size) in limits {
             #expect(QRCode([UInt8](repeating: 0x61, count: bytes))?.size == size)
@@ -49,7 +49,7 @@ import Testing
         #expect(QRCode([])?.size == 21)
     }
 
-    @Test func theMaskThatIsEasiestToReadIsTaken() throws {
+    @Test func `the mask that is easiest to read is taken`() throws {
         for text in ["", "A", "kith", String(repeating: "0", count: 106)] {
             let bytes = Array(text.utf8)
             let penalties = (0..<8).compactMap { QRCode(bytes, mask: $0)?.penalty }

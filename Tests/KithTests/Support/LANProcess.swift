@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// `kith` on a host of a private LAN, with a person who reads what it prints and types.
 final class LANProcess {
@@ -7,16 +8,16 @@ final class LANProcess {
     private let output: URL
 
     /// - Parameter inTerminal: whether it runs in a pseudo-terminal of script(1), so that it asks as it asks people.
-    init(_ lan: PrivateLAN, host: Int, _ arguments: [String], inTerminal: Bool = false) throws {
+    init(_ lan: NotesLAN, host: Int, _ arguments: [String], inTerminal: Bool = false) throws {
         output = lan.folder.appending(path: "process\(host)-\(UUID().uuidString.prefix(8)).log")
         _ = FileManager.default.createFile(atPath: output.path, contents: nil)
-        var command = try lan.command(host, arguments)
+        var command = try lan.kithCommand(host, arguments)
         if inTerminal {
             // What `exec HOST` is to run goes into the terminal, in one word for its shell.
             let line = command[2...].map { "'\($0)'" }.joined(separator: " ")
             command.replaceSubrange(2..., with: ["env", "TERM=xterm", "script", "-qefc", line, "/dev/null"])
         }
-        process.executableURL = URL(fileURLWithPath: PrivateLAN.lanScript)
+        process.executableURL = PrivateLAN.script
         process.arguments = command
         process.environment = ProcessInfo.processInfo.environment.merging(lan.environment) { $1 }
         process.standardInput = keyboard
@@ -49,7 +50,7 @@ final class LANProcess {
 
 /// `kith pair`, which asks a person whether the digits are the same.
 extension LANProcess {
-    static func pairing(_ lan: PrivateLAN, host: Int, inTerminal: Bool, _ arguments: String...) throws -> LANProcess {
+    static func pairing(_ lan: NotesLAN, host: Int, inTerminal: Bool, _ arguments: String...) throws -> LANProcess {
         let output = inTerminal ? [] : ["--json"]
         return try LANProcess(lan, host: host, ["pair", "--name", "host\(host)"] + output + arguments, inTerminal: inTerminal)
     }

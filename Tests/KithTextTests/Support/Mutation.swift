@@ -1,3 +1,5 @@
+import TestSupport
+
 extension [UInt8] {
     /// The bytes with a few of them changed, added, removed or repeated.
     func mutated(using random: inout SplitMix64) -> [UInt8] {

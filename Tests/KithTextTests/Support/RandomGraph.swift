@@ -1,5 +1,6 @@
 import KithCausality
 import KithText
+import TestSupport
 
 /// Changes of several sites that edit, each at the version it knows, and now and then learn from one another.
 struct RandomGraph {

@@ -1,4 +1,5 @@
 import KithTrust
+import TestSupport
 import Testing
 
 /// The risk: an announcement tells strangers whose it is, or members not.
@@ -12,7 +13,7 @@ import Testing
         return try #require(HouseholdSecret(number: 1, bytes: random.bytes(32)))
     }
 
-    @Test func aMemberKnowsWhoseTagItIs() throws {
+    @Test func `a member knows whose tag it is`() throws {
         let (secret, other) = (try secret(1), try secret(2))
         var recognizer = AnnouncementTag.Recognizer(devices: [DeviceKey().id, device], secrets: [other, secret])
         let tag = AnnouncementTag(of: device, secret: secret, milliseconds: now)
@@ -25,7 +26,7 @@ import Testing
         for hours in [-27, 27] as [Int64] { #expect(recognizer.device(of: tag.bytes, milliseconds: now + hours * hour) == nil) }
     }
 
-    @Test func aDeviceWithAWrongClockIsRecognisedForAWeekAtABoundedCost() throws {
+    @Test func `a device with a wrong clock is recognised for a week at a bounded cost`() throws {
         let secret = try secret(1)
         var recognizer = AnnouncementTag.Recognizer(devices: [device], secrets: [secret])
         let tag = AnnouncementTag(of: device, secret: secret, milliseconds: now).bytes
@@ -51,7 +52,7 @@ import Testing
         #expect(AnnouncementTag.hoursAhead(of: [1, 2], milliseconds: now) == nil)
     }
 
-    @Test func noPartOfATagStaysLongerThanAnHour() throws {
+    @Test func `no part of a tag stays longer than an hour`() throws {
         let secret = try secret(1)
         var seen: Set<[UInt8]> = []
         for index in 0..<24 as Range<Int64> {
@@ -61,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func whoHasNoSecretOrAnOldOneRecognisesNobody() throws {
+    @Test func `who has no secret or an old one recognises nobody`() throws {
         let tag = AnnouncementTag(of: device, secret: try secret(2), milliseconds: now)
         var revoked = AnnouncementTag.Recognizer(devices: [device], secrets: [try secret(1)])
         var stranger = AnnouncementTag.Recognizer(devices: [device], secrets: [])
@@ -69,7 +70,7 @@ import Testing
         #expect(stranger.device(of: tag.bytes, milliseconds: now) == nil)
     }
 
-    @Test func aHundredThousandForgedTagsAreNobodys() throws {
+    @Test func `a hundred thousand forged tags are nobodys`() throws {
         var random = SplitMix64(seed: 3)
         var recognizer = AnnouncementTag.Recognizer(devices: [device], secrets: [try secret(1)])
         for _ in 0..<100_000 {

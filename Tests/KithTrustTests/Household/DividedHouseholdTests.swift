@@ -1,4 +1,5 @@
 import KithTrust
+import TestSupport
 import Testing
 
 /// The risk: after partitions and revocations at any moment, two honest devices disagree about who belongs, or a revoked one is in.
@@ -75,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func honestDevicesAgreeWheneverOneIsRevoked() throws {
+    @Test func `honest devices agree whenever one is revoked`() throws {
         let keys = (0..<5).map { _ in DeviceKey() }
         for seed in 0..<500 {
             var simulation = try Simulation(seed: UInt64(seed), keys: keys)
@@ -97,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func theOrderInWhichRecordsComeDoesNotMatter() throws {
+    @Test func `the order in which records come does not matter`() throws {
         let keys = (0..<5).map { _ in DeviceKey() }
         for seed in 0..<20 {
             var simulation = try Simulation(seed: UInt64(1_000 + seed), keys: keys)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KithTrust
@@ -16,7 +17,7 @@ import Testing
         try a.meet(b)
     }
 
-    @Test func oneThatHearsTellsTheOthers() throws {
+    @Test func `one that hears tells the others`() throws {
         let secret = a.store.household?.secrets.first
         try c.store.leave()
         #expect(c.store.standing == .left && c.trusted.isEmpty)
@@ -33,26 +34,26 @@ import Testing
         #expect(a.trusted == [b.id, c.id] && c.trusted == [a.id, b.id])
     }
 
-    @Test func leavingAgainForgetsAtOnce() throws {
+    @Test func `leaving again forgets at once`() throws {
         try c.store.leave()
         try c.store.leave()
         #expect(c.store.standing == .alone && c.store.leftBehind.isEmpty)
     }
 
-    @Test func whoComesBackBeforeAnybodyHasHeardIsInAgain() throws {
+    @Test func `who comes back before anybody has heard is in again`() throws {
         try c.store.leave()
         try a.pair(with: c)
         #expect(c.store.standing == .member && c.trusted == [a.id, b.id] && a.trusted == [b.id, c.id])
     }
 
-    @Test func whoIsAloneInItsHouseholdHasNobodyToTell() throws {
+    @Test func `who is alone in its household has nobody to tell`() throws {
         let d = try TrustedHome()
         try d.store.found(Household.founded(as: "d", by: d.key))
         try d.store.leave()
         #expect(d.store.standing == .alone)
     }
 
-    @Test func nobodyCanSpeakForAnother() throws {
+    @Test func `nobody can speak for another`() throws {
         try c.store.leave()
         // b shows what c has signed: c is out, b stays.
         let shown = try b.key.makeCertificate(stating: c.store.statements)
@@ -61,8 +62,7 @@ import Testing
         #expect(a.store.admission(of: stranger) == nil)
     }
 
-    @Test(arguments: ["rename", "pair", "renew", "all"])
-    func whatItSaidBeforeIsHeardWithIt(what: String) throws {
+    @Test(arguments: ["rename", "pair", "renew", "all"]) func `what it said before is heard with it`(what: String) throws {
         let d = try TrustedHome()
         if what == "rename" || what == "all" { try c.store.rename(c.id, to: "desk") }
         if what == "pair" || what == "all" { try c.pair(with: d) }
@@ -76,7 +76,7 @@ import Testing
         #expect(b.trusted == added.union([a.id]))
     }
 
-    @Test func aMemberThatCannotWriteItDownIsAskedAgain() throws {
+    @Test func `a member that cannot write it down is asked again`() throws {
         try c.store.leave()
         let household = try a.folder.text("household.json")
         try a.folder.write("damaged", to: "household.json")
@@ -87,7 +87,7 @@ import Testing
         #expect(c.store.standing == .alone && a.trusted == [b.id])
     }
 
-    @Test func aMemberThatHasLeftItselfIsNoWitness() throws {
+    @Test func `a member that has left itself is no witness`() throws {
         try a.store.leave()
         try c.store.leave()
         try a.meet(c)
@@ -97,7 +97,7 @@ import Testing
         #expect(c.store.standing == .alone && a.store.standing == .alone && b.trusted.isEmpty)
     }
 
-    @Test func whoWasRevokedMeanwhileIsToldSoAndNotListenedTo() throws {
+    @Test func `who was revoked meanwhile is told so and not listened to`() throws {
         try a.store.remove(c.id)
         try c.pair(with: TrustedHome())
         try c.store.leave()
@@ -107,7 +107,7 @@ import Testing
         #expect(a.store.household?.membership.records == records)
     }
 
-    @Test func aMemberWithANewKeyIsAWitness() throws {
+    @Test func `a member with a new key is a witness`() throws {
         for _ in 0..<2 { _ = try a.store.renewKey() }
         try c.store.leave()
         #expect(!c.store.leftBehind.contains { $0.id == a.id })
@@ -121,7 +121,7 @@ import Testing
         #expect(try d.store.witness(in: shown) == nil && d.store.witness(in: b.certificate) == b.id)
     }
 
-    @Test func whoIsRevokedAfterItCameBackWasRemovedAndHasNotLeft() throws {
+    @Test func `who is revoked after it came back was removed and has not left`() throws {
         try c.store.leave()
         try a.pair(with: c)
         try a.store.remove(c.id)
@@ -135,7 +135,7 @@ import Testing
         #expect(c.store.standing == .alone && a.trusted == [b.id])
     }
 
-    @Test func aHouseholdWithoutRoomIsForgottenAtOnce() throws {
+    @Test func `a household without room is forgotten at once`() throws {
         let d = try TrustedHome()
         var household = try #require(c.store.household)
         for _ in 0..<Membership.revocationsPerAuthorMax { try household.say(.revoke(DeviceKey().id), by: c.key) }

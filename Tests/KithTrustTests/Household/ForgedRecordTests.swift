@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 
 @testable import KithTrust
 
 /// The risk: bytes that no member signed change who belongs, fill the memory, or end the program.
 @Suite struct ForgedRecordTests {
-    @Test func aRecordSurvivesTheWayThroughItsBytes() throws {
+    @Test func `a record survives the way through its bytes`() throws {
         var a = try HouseholdDevice.founder("Küche 🍳")
         let other = DeviceKey().id
         for action in [MembershipAction.add(other, name: "laptop"), .rename(other, name: "x"), .revoke(other), .replace(by: other)] {
@@ -15,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func everyFlippedBitIsNoticed() throws {
+    @Test func `every flipped bit is noticed`() throws {
         var a = try HouseholdDevice.founder()
         let record = try a.say(.add(DeviceKey().id, name: "laptop"))
         for bit in 0..<record.bytes.count * 8 {
@@ -25,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func bytesOfAnyKindAreRefused() throws {
+    @Test func `bytes of any kind are refused`() throws {
         var random = SplitMix64(seed: 1)
         var a = try HouseholdDevice.founder()
         let record = try a.say(.add(DeviceKey().id, name: "laptop")).bytes
@@ -38,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func aRecordOfTheLargestSizeIsReadAndOneByteMoreIsNot() throws {
+    @Test func `a record of the largest size is read and one byte more is not`() throws {
         // The largest that can be made: all parents and the longest name.
         var a = try HouseholdDevice.founder()
         var others: [HouseholdDevice] = []
@@ -56,14 +57,14 @@ import Testing
         }
     }
 
-    @Test func namesThatDeceiveATerminalAreRefused() throws {
+    @Test func `names that deceive a terminal are refused`() throws {
         var a = try HouseholdDevice.founder()
         for name in ["two\nlines", "\u{1B}[2J", "a\u{202E}b", " x", String(repeating: "x", count: 65)] {
             #expect(throws: MembershipError.malformed) { try a.say(.add(DeviceKey().id, name: name)) }
         }
     }
 
-    @Test func aRecordOfAnotherHouseholdIsRefused() throws {
+    @Test func `a record of another household is refused`() throws {
         var a = try HouseholdDevice.founder(nonce: 1)
         var b = try HouseholdDevice.founder(nonce: 2)
         let record = try b.say(.add(a.id, name: ""))
@@ -72,14 +73,14 @@ import Testing
         #expect(a.members == [a.id])
     }
 
-    @Test func aStrangerCanSayNothing() throws {
+    @Test func `a stranger can say nothing`() throws {
         let a = try HouseholdDevice.founder()
         var stranger = HouseholdDevice(knowing: a.membership)
         #expect(throws: MembershipError.notAMember) { try stranger.say(.add(stranger.id, name: "")) }
         #expect(throws: MembershipError.notAMember) { try stranger.say(.revoke(a.id)) }
     }
 
-    @Test func aRecordWhoseParentsAreNotKnownWaitsForThem() throws {
+    @Test func `a record whose parents are not known waits for them`() throws {
         var a = try HouseholdDevice.founder()
         var b = try a.add()
         let first = try b.say(.rename(b.id, name: "one"))
@@ -89,7 +90,7 @@ import Testing
         #expect(a.membership.member(b.id)?.name == "two")
     }
 
-    @Test func aReplayedRecordChangesNothing() throws {
+    @Test func `a replayed record changes nothing`() throws {
         var a = try HouseholdDevice.founder()
         let b = try a.add()
         try a.say(.revoke(b.id))
@@ -98,7 +99,7 @@ import Testing
         #expect(a.membership.digest == digest && a.members == [a.id])
     }
 
-    @Test func oneAuthorCanSayOnlySoMuchAndRevokeAllTheSame() throws {
+    @Test func `one author can say only so much and revoke all the same`() throws {
         var a = try HouseholdDevice.founder()
         let b = try a.add()
         for index in 0..<Membership.recordsPerAuthorMax - 2 { try a.say(.rename(a.id, name: "\(index)")) }
@@ -107,7 +108,7 @@ import Testing
         #expect(a.members == [a.id])
     }
 
-    @Test func theLastPlacesAreForRevocations() throws {
+    @Test func `the last places are for revocations`() throws {
         var a = try HouseholdDevice.founder()
         let devices = try (0..<9).map { _ in try a.add() }
         var flood = a.membership
@@ -120,7 +121,7 @@ import Testing
         #expect(flood.member(devices[0].id) == nil)
     }
 
-    @Test func noAuthorUsesUpThePlacesForRevocations() throws {
+    @Test func `no author uses up the places for revocations`() throws {
         var a = try HouseholdDevice.founder()
         var b = try a.add()
         for _ in 0..<Membership.revocationsPerAuthorMax { try a.say(.revoke(DeviceKey().id)) }

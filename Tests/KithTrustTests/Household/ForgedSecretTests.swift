@@ -21,7 +21,7 @@ import Testing
         get throws { UInt32(1 + Membership.recordsMax + (try #require(a.store.household).membership.records.count)) }
     }
 
-    @Test func aNumberPastTheLimitIsPassedOver() throws {
+    @Test func `a number past the limit is passed over`() throws {
         let before = a.store.household?.secrets
         for number in [try limit + 1, .max] {
             #expect(try !a.store.answer(.secrets(forged(number))).hasChanged)
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func evenAtTheLimitItIsOvercomeByTheRevocation() throws {
+    @Test func `even at the limit it is overcome by the revocation`() throws {
         for device in [a, b] { #expect(try device.store.answer(.secrets(forged(limit))).hasChanged) }
         try a.store.remove(thief.id)
         try a.exchange(with: b)
@@ -39,7 +39,7 @@ import Testing
         #expect(b.trusted == [a.id])
     }
 
-    @Test func whatASecretCameBeforeIsFollowedByTheDigestThatBringsItAgain() throws {
+    @Test func `what a secret came before is followed by the digest that brings it again`() throws {
         for device in [a, b] { _ = try device.store.answer(.secrets(forged(limit))) }
         try a.store.remove(thief.id)
         let household = try #require(a.store.household)

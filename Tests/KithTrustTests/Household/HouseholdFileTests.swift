@@ -1,10 +1,11 @@
 import Foundation
 import KithTrust
+import TestSupport
 import Testing
 
 /// The risk: after pairing, joining, leaving or a crash a device trusts others than its household says.
 @Suite struct HouseholdFileTests {
-    @Test func whoJoinsTrustsItsSponsorAtOnceAndTheOthersWhenItHasHeardOfThem() throws {
+    @Test func `who joins trusts its sponsor at once and the others when it has heard of them`() throws {
         let (a, b, c) = (try TrustedHome(), try TrustedHome(), try TrustedHome())
         try a.sponsor(b)
         #expect(b.store.standing == .joining && b.trusted == [a.id])
@@ -24,7 +25,7 @@ import Testing
         #expect(try a.exchange(with: c) == 2)
     }
 
-    @Test func whoIsRevokedIsTrustedByNobodyThatHasHeard() throws {
+    @Test func `who is revoked is trusted by nobody that has heard`() throws {
         let (a, b, c) = (try TrustedHome(), try TrustedHome(), try TrustedHome())
         try a.sponsor(b)
         try a.exchange(with: b)
@@ -44,7 +45,7 @@ import Testing
         #expect(throws: TrustError.self) { try c.store.add(b.asTrusted) }
     }
 
-    @Test func aListKeptByHandBecomesAHousehold() throws {
+    @Test func `a list kept by hand becomes a household`() throws {
         let (a, b, c) = (try TrustedHome(), try TrustedHome(), try TrustedHome())
         try a.store.add(b.asTrusted)
         try b.store.add(a.asTrusted)
@@ -59,7 +60,7 @@ import Testing
         #expect(a.trusted == [b.id, c.id] && b.trusted == [a.id, c.id])
     }
 
-    @Test func whoLeavesTrustsNobodyAndMayComeBack() throws {
+    @Test func `who leaves trusts nobody and may come back`() throws {
         let (a, b) = (try TrustedHome(), try TrustedHome())
         try a.sponsor(b)
         try a.exchange(with: b)
@@ -74,7 +75,7 @@ import Testing
         #expect(b.store.standing == .member && b.trusted == [a.id])
     }
 
-    @Test func whoChangesTheHouseholdLeavesItsMembersBehind() throws {
+    @Test func `who changes the household leaves its members behind`() throws {
         let (a, b, c) = (try TrustedHome(), try TrustedHome(), try TrustedHome())
         try a.sponsor(b)
         try a.exchange(with: b)
@@ -86,7 +87,7 @@ import Testing
         #expect(b.trusted == [c.id] && c.trusted == [b.id])
     }
 
-    @Test func whatAnotherProcessDoesIsNoticed() throws {
+    @Test func `what another process does is noticed`() throws {
         let (a, b) = (try TrustedHome(), try TrustedHome())
         let other = try TrustStore(in: a.folder.url, ownID: a.id)
         try a.sponsor(b)
@@ -96,7 +97,7 @@ import Testing
         #expect(try a.store.reloadIfChanged() && !a.store.isTrusted(b.id))
     }
 
-    @Test func aDamagedOrExposedHouseholdIsRefusedAndLeftAsItIs() throws {
+    @Test func `a damaged or exposed household is refused and left as it is`() throws {
         let (a, b) = (try TrustedHome(), try TrustedHome())
         try a.sponsor(b)
         let text = try a.folder.text("household.json")
@@ -113,7 +114,7 @@ import Testing
         #expect(a.trusted == [b.id])
     }
 
-    @Test func messagesOfAnyKindChangeNothing() throws {
+    @Test func `messages of any kind change nothing`() throws {
         var random = SplitMix64(seed: 5)
         let (a, b) = (try TrustedHome(), try TrustedHome())
         try a.sponsor(b)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KithTrust
@@ -14,7 +15,7 @@ import Testing
         try a.pair(with: b)
     }
 
-    @Test func theOthersFollowAndTheOldKeyOpensNothing() throws {
+    @Test func `the others follow and the old key opens nothing`() throws {
         let (oldID, oldCertificate) = (b.id, try b.certificate)
         let secret = a.store.household?.secrets.first
         let id = try b.store.renewKey()
@@ -32,7 +33,7 @@ import Testing
         #expect(b.id == id && b.store.standing == .member)
     }
 
-    @Test func whoWasAwayForSeveralRenewalsFollowsAndKeepsTheAddress() throws {
+    @Test func `who was away for several renewals follows and keeps the address`() throws {
         let address = try PeerAddress(host: "10.0.0.7", port: 4747)
         try a.store.add(TrustedDevice(id: b.id, name: "attic", addresses: [address], added: Date(timeIntervalSince1970: 0)))
         let c = try TrustedHome()
@@ -51,7 +52,7 @@ import Testing
         #expect(c.trusted == [a.id, b.id])
     }
 
-    @Test func severalRenewalsAtOnceAreTakenFromTheOldestOn() throws {
+    @Test func `several renewals at once are taken from the oldest on`() throws {
         let old = b.id
         for _ in 0..<Household.statementsMax { _ = try b.store.renewKey() }
         let news = try a.store.news(in: b.certificate)
@@ -70,7 +71,7 @@ import Testing
             try other.store.hear(other.store.news(in: a.certificate)) && other.trusted == a.trusted.union([a.id]).subtracting([other.id]))
     }
 
-    @Test func theAddressOutlivesAnyNumberOfRenewals() throws {
+    @Test func `the address outlives any number of renewals`() throws {
         let address = try PeerAddress(host: "10.0.0.7", port: 4747)
         try a.store.add(TrustedDevice(id: b.id, name: "attic", addresses: [address], added: Date(timeIntervalSince1970: 0)))
         for _ in 0..<2 * Household.statementsMax {
@@ -80,7 +81,7 @@ import Testing
         #expect(a.store.device(b.id)?.addresses == [address])
     }
 
-    @Test func whatIsKnownOrDoesNotFitIsNotWrittenDownAgain() throws {
+    @Test func `what is known or does not fit is not written down again`() throws {
         let news = try {
             _ = try b.store.renewKey(); return try a.store.news(in: b.certificate)
         }()
@@ -97,7 +98,7 @@ import Testing
         #expect(try !a.store.hear(news) && !a.store.hear(early))
     }
 
-    @Test func aChainWhoseOldestLinkIsForgedOpensNothing() throws {
+    @Test func `a chain whose oldest link is forged opens nothing`() throws {
         _ = try b.store.renewKey()
         let (thief, link) = (DeviceKey(), DeviceKey())
         let membership = try #require(b.store.household?.membership)
@@ -112,7 +113,7 @@ import Testing
         #expect(a.store.admission(of: certificate) == nil && a.store.news(in: certificate).isEmpty)
     }
 
-    @Test func moreRenewalsThanACertificateNamesNeedOneThatHasHeard() throws {
+    @Test func `more renewals than a certificate names need one that has heard`() throws {
         let c = try TrustedHome()
         try b.pair(with: c)
         try a.meet(b)
@@ -126,7 +127,7 @@ import Testing
         #expect(a.trusted == [b.id, c.id])
     }
 
-    @Test func twoCopiesOfOneDeviceThatRenewAtOnceAreBothOut() throws {
+    @Test func `two copies of one device that renew at once are both out`() throws {
         let copy = try TrustedHome()
         for name in ["device.key", "household.json", "devices.json"] where try b.folder.names.contains(name) {
             try copy.folder.write(b.folder.text(name), to: name)
@@ -143,7 +144,7 @@ import Testing
         for device in [b, copy] { #expect(try a.store.admission(of: device.certificate) == nil) }
     }
 
-    @Test func whoIsRevokedMeanwhileIsNotLetInUnderAnotherKey() throws {
+    @Test func `who is revoked meanwhile is not let in under another key`() throws {
         try a.store.remove(b.id)
         _ = try b.store.renewKey()
         #expect(try a.store.admission(of: b.certificate) == nil && a.store.news(in: b.certificate).isEmpty)
@@ -151,7 +152,7 @@ import Testing
         #expect(a.trusted.isEmpty)
     }
 
-    @Test func nobodyTakesThePlaceOfAnotherByWhatIsNotItsOwn() throws {
+    @Test func `nobody takes the place of another by what is not its own`() throws {
         _ = try b.store.renewKey()
         let thief = DeviceKey()
         // A record about another key, one of another household, one that is damaged, and one of a stranger.
@@ -168,7 +169,7 @@ import Testing
     }
 
     @Test(arguments: ["before the record", "after the record"])
-    func aCrashOnTheWayLeavesOneKeyThatWorks(moment: String) throws {
+    func `a crash on the way leaves one key that works`(moment: String) throws {
         let (id, household, old) = (b.id, try b.folder.text("household.json"), try b.folder.text("device.key"))
         let new = try b.store.renewKey()
         // As it was before the last step, or before the last two.
@@ -186,7 +187,7 @@ import Testing
         #expect(try a.trusted == [b.id] && !b.folder.names.contains("device.key.new"))
     }
 
-    @Test func anotherProcessNoticesTheNewKey() throws {
+    @Test func `another process notices the new key`() throws {
         let other = try TrustStore(in: b.folder.url, ownID: b.id)
         let id = try b.store.renewKey()
         #expect(try other.reloadIfChanged())
@@ -195,7 +196,7 @@ import Testing
         #expect(try other.renewKey() == other.ownID)
     }
 
-    @Test func whoIsNoMemberHasNobodyToFollow() throws {
+    @Test func `who is no member has nobody to follow`() throws {
         let alone = try TrustedHome()
         let error = #expect(throws: TrustError.self) { try alone.store.renewKey() }
         #expect(error?.code == .noHousehold)

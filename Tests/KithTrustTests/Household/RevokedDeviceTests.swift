@@ -3,7 +3,7 @@ import Testing
 
 /// The risk: a device that was revoked is let in again, or lets others in.
 @Suite struct RevokedDeviceTests {
-    @Test func anyMemberMayAddAndRevoke() throws {
+    @Test func `any member may add and revoke`() throws {
         var a = try HouseholdDevice.founder()
         var b = try a.add("b")
         let c = try b.add("c")
@@ -12,7 +12,7 @@ import Testing
         #expect(b.members == [b.id, c.id])
     }
 
-    @Test func whatARevokedDeviceAddedBeforehandStays() throws {
+    @Test func `what a revoked device added beforehand stays`() throws {
         var a = try HouseholdDevice.founder()
         var b = try a.add()
         let c = try b.add()
@@ -21,7 +21,7 @@ import Testing
         #expect(a.members == [a.id, c.id])
     }
 
-    @Test func whatARevokedDeviceAddsAtTheSameTimeCountsForNothing() throws {
+    @Test func `what a revoked device adds at the same time counts for nothing`() throws {
         var a = try HouseholdDevice.founder()
         var b = try a.add()
         try a.say(.revoke(b.id))
@@ -33,7 +33,7 @@ import Testing
         #expect(a.members == [a.id])
     }
 
-    @Test func aDeviceThatKnowsItIsRevokedCanSayNothing() throws {
+    @Test func `a device that knows it is revoked can say nothing`() throws {
         var a = try HouseholdDevice.founder()
         var b = try a.add()
         try a.say(.revoke(b.id))
@@ -42,7 +42,7 @@ import Testing
         #expect(throws: MembershipError.notAMember) { try b.say(.revoke(a.id)) }
     }
 
-    @Test func anAdditionThatDidNotKnowOfTheRevocationDoesNotUndoIt() throws {
+    @Test func `an addition that did not know of the revocation does not undo it`() throws {
         var a = try HouseholdDevice.founder()
         var b = try a.add()
         let c = try a.add()
@@ -57,7 +57,7 @@ import Testing
         #expect(b.members == [a.id, b.id, c.id])
     }
 
-    @Test func twoThatRevokeEachOtherAreOutUntilAThirdDecides() throws {
+    @Test func `two that revoke each other are out until a third decides`() throws {
         var a = try HouseholdDevice.founder()
         var b = try a.add()
         var c = try a.add()
@@ -72,7 +72,7 @@ import Testing
         #expect(c.members == [a.id, c.id])
     }
 
-    @Test func aKeyIsReplacedAndTheOldOneIsWorthNothing() throws {
+    @Test func `a key is replaced and the old one is worth nothing`() throws {
         var a = try HouseholdDevice.founder("attic")
         var b = try a.add()
         let key = DeviceKey()
@@ -87,7 +87,7 @@ import Testing
         #expect(b.members == [b.id])
     }
 
-    @Test func whoMovesAwayMayComeBack() throws {
+    @Test func `who moves away may come back`() throws {
         var a = try HouseholdDevice.founder()
         var b = try a.add()
         try b.say(.revoke(b.id))
@@ -97,7 +97,7 @@ import Testing
         #expect(a.members == [a.id, b.id])
     }
 
-    @Test func theLastNameIsTheSameEverywhere() throws {
+    @Test func `the last name is the same everywhere`() throws {
         var a = try HouseholdDevice.founder("a")
         var b = try a.add("b")
         try a.say(.rename(b.id, name: "laptop"))

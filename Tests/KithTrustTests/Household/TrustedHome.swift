@@ -1,5 +1,6 @@
 import Foundation
 import KithTrust
+import TestSupport
 import Testing
 
 /// A device with its folder, and what happens when two of them meet.

@@ -1,4 +1,5 @@
 import KithTrust
+import TestSupport
 import Testing
 
 /// The risk: somebody copies a token by hand, gets a character wrong, and uses up an attempt or learns nothing about it.
@@ -10,14 +11,14 @@ import Testing
         return (0..<count).map { _ in PairingToken.random(using: &random) }
     }
 
-    @Test func theReadableFormOfAKnownTokenNeverChanges() throws {
+    @Test func `the readable form of a known token never changes`() throws {
         let token = try #require(PairingToken(bytes: (0..<16).map { UInt8($0) }))
         #expect(token.text.hasPrefix("AAAQ-EAYE-AUDA-OCAJ-BIFQ-YDIO-B4"))
         #expect(token.text.utf8.count == 34)
         #expect(PairingToken(bytes: [1, 2, 3]) == nil)
     }
 
-    @Test func everyTokenReadsBackHoweverItIsTyped() throws {
+    @Test func `every token reads back however it is typed`() throws {
         for token in tokens(1_000) {
             let text = token.text
             let spoken = text.replacing("O", with: "0").replacing("I", with: "1").replacing("B", with: "8")
@@ -27,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func everyWrongCharacterAndEverySwapIsNoticed() {
+    @Test func `every wrong character and every swap is noticed`() {
         for token in tokens(20) {
             let text = Array(token.text.replacing("-", with: ""))
             for place in text.indices {
@@ -45,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func everyTwoWrongCharactersAreNoticed() throws {
+    @Test func `every two wrong characters are noticed`() throws {
         var random = SplitMix64(seed: 22)
         let text = Array(try #require(tokens(1).first).text.replacing("-", with: ""))
         for first in text.indices {
@@ -61,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func whatIsMissingOrForeignIsSaid() throws {
+    @Test func `what is missing or foreign is said`() throws {
         let text = try #require(tokens(1).first).text
         #expect(throws: PairingTokenError.length(found: 27)) { try PairingToken(parsing: String(text.dropLast())) }
         #expect(throws: PairingTokenError.length(found: 29)) { try PairingToken(parsing: text + "A") }
@@ -72,7 +73,7 @@ import Testing
         #expect(throws: PairingTokenError.length(found: PairingToken.textBytesMax + 1)) { try PairingToken(parsing: padded + " ") }
     }
 
-    @Test func aTokenDoesNotShowItselfInLogs() throws {
+    @Test func `a token does not show itself in logs`() throws {
         let token = try #require(tokens(1).first)
         var dumped = ""
         dump(token, to: &dumped)

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Runs tests that judge many more cases than `make test` does, in portions that take at most an hour each on two cores.
+#   usage: scripts/soak.sh [PORTION...]     all portions without a name
+# The tests are built before, as `make soak` does it. KITH_SEED=N repeats one seed; KITH_SOAK=N is how many cases the tests of texts judge.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly simulator='simulator-1 simulator-2 simulator-3 simulator-4 simulator-5 simulator-6 simulator-7 simulator-8'
+readonly portions="$simulator lies merge sql histories schemas references texts frames machines"
+program=$(scripts/build.sh --show-bin-path)/kithPackageTests.xctest
+export KITH_SOAK=${KITH_SOAK:-20000}
+
+filter_of() {
+    case $1 in
+        # Each takes 2,500 of the 20,000 seeds.
+        simulator-[1-8]) filter='SimulationSoakTests' ;;
+        lies) filter='HostileSoakTests|ScaleTests' ;;
+        merge) filter='MergeModelTests|PlainRowTests' ;;
+        sql) filter='DifferentialSQLTests' ;;
+        histories) filter='IdentityHistoryTests|GarbageHistoryTests|KilledProcessTests|DiskFaultTests|ReadOnlyCopyTests' ;;
+        schemas) filter='SchemaHistoryTests|SchemaSkewTests' ;;
+        references) filter='ReferenceHistoryTests|ReferenceArrivalTests' ;;
+        texts) filter='^KithTextTests\.|TextDeliveryTests' ;;
+        frames) filter='StrangerTests|FloodTests|^KithSyncTests\.ConvergenceTests' ;;
+        # Real machines, as root. KITH_OLD=PATH is an older kith for the scenarios with two versions.
+        machines) filter='SoakScenariosTests' ;;
+        *) printf 'soak: there is no portion %s; the portions are: %s\n' "$1" "$portions" >&2; exit 64 ;;
+    esac
+}
+
+[ "$#" -gt 0 ] || set -- $portions
+for portion; do filter_of "$portion"; done
+for portion; do
+    filter_of "$portion"
+    started=$SECONDS
+    part=
+    case $portion in simulator-*) part=${portion#simulator-} ;; esac
+    KITH_PORTION=$part "$program" --testing-library swift-testing --filter "$filter"
+    printf '\nsoak: %s passed in %d s\n\n' "$portion" $((SECONDS - started))
+done
