@@ -1,0 +1,38 @@
+import Foundation
+import Kith
+import KithNotes
+
+extension CommandFailure {
+    /// What an error of the parts below means for a command; `nil` for those of the argument parser.
+    init?(_ error: any Error) {
+        switch error {
+        case let error as CommandFailure: self = error
+        case let error as NotesError: self.init(Self.status(of: error.code), error.message, details: error.details)
+        case let error as TrustError: self.init(Self.status(of: error.code), error.message)
+        case let error as DeviceIDError: self.init(.data, error.description)
+        case let error as NodeError: self.init(error.code == .portUnavailable ? .unavailable : .software, error.message)
+        case let error as StoreError: self.init(error.code == .busy ? .temporary : .inputOutput, error.message, details: error.details)
+        default: return nil
+        }
+    }
+
+    private static func status(of code: NotesError.Code) -> Status {
+        switch code {
+        case .notFound: .noInput
+        case .ambiguous, .valueRejected, .notAStore, .lost, .corrupt: .data
+        case .changedMeanwhile, .busy: .temporary
+        case .cannotCreate, .readOnly: .cannotCreate
+        case .diskFull, .failed: .inputOutput
+        }
+    }
+
+    private static func status(of code: TrustError.Code) -> Status {
+        switch code {
+        case .missingKey, .unknownDevice: .noInput
+        case .busy: .temporary
+        case .identityExists: .cannotCreate
+        case .fileSystem: .inputOutput
+        default: .data
+        }
+    }
+}
