@@ -7,6 +7,9 @@
 set -euo pipefail
 
 [ "$#" -eq 2 ] || { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2; exit 64; }
+for tool in dpkg-deb dpkg-shlibdeps strip python3; do
+    command -v "$tool" >/dev/null || { printf 'deb: %s is not installed; as root: apt-get install dpkg-dev binutils python3\n' "$tool" >&2; exit 69; }
+done
 scripts=$(cd "$(dirname "$0")" && pwd)
 built=$(cd "$1" && pwd)
 mkdir -p "$2"
@@ -19,7 +22,6 @@ architecture=$(dpkg --print-architecture)
 maintainer=${MAINTAINER:-Kith maintainers <maintainers@kith.example>}
 umask 022
 
-# Sizes in the package are rounded up to kibibytes, as dpkg-gencontrol does it.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 root=$work/root
@@ -41,6 +43,7 @@ chmod 644 "$documents"/*
 # What the programs load, by the packages that have it.
 printf 'Source: kith\n\nPackage: kith\nArchitecture: any\n' >"$work/debian/control"
 depends=$(cd "$work" && dpkg-shlibdeps -O "$root/usr/bin/kith" | sed 's/^shlibs:Depends=//')
+# Rounded up to kibibytes, as dpkg-gencontrol does it.
 size=$(find "$root" -not -path "$root/DEBIAN*" -type f -printf '%s\n' | awk '{ kilobytes += int(($1 + 1023) / 1024) } END { print kilobytes }')
 sed "s|@VERSION@|$version|; s|@ARCHITECTURE@|$architecture|; s|@MAINTAINER@|$maintainer|; s|@SIZE@|$size|; s|@DEPENDS@|$depends|" \
     "$packaging/control" >"$root/DEBIAN/control"

@@ -9,8 +9,6 @@ field() { sed -e 's/[[:space:]]*$//' -e 's/^$/./' -e 's/^/ /' "$@"; }
 
 for folder in .build/checkouts/*/; do
     name=$(basename "$folder")
-    # The lab alone reads YAML.
-    [ "$name" != Yams ] || continue
     printf ' .\n %s\n' "$name"
     for file in "$folder"NOTICE.txt "$folder"LICENSE; do
         [ ! -e "$file" ] || { printf ' .\n' && field "$file"; }
