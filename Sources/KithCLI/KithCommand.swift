@@ -34,7 +34,7 @@ struct KithCommand: ParsableCommand {
     /// Refuses a first word that is no command: it is not meant for the view, which is what kith alone shows.
     static func checkName(_ word: String?) throws(CommandFailure) {
         guard let word, !word.hasPrefix("-") else { return }
-        let names = configuration.subcommands.compactMap(\.configuration.commandName) + ["help"]
+        let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
         if !names.contains(word) {
             throw CommandFailure(.usage, "There is no command \u{201C}\(word)\u{201D}. `kith --help` lists them.")
         }
