@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a Debian package of what was built, which needs no Swift where it is installed. The same sources make the same bytes.
+# Makes a Debian package of what was built, which needs no Swift where it is installed. The same programs make the same bytes.
 #   usage: scripts/deb.sh BUILT FOLDER
 #     BUILT    the folder with the programs, built with --static-swift-stdlib
 #     FOLDER   where to put the package
