@@ -9,9 +9,11 @@ PORTION ?=
 SLOW = RealMachines|PairedMachines|HouseholdMachines|Soak|SimulatedAppExample|KithTestingTests|KithLabTests|DifferentialSQL|History|MergeModel
 # How many cases the tests of texts judge in `make soak`.
 SOAK ?= 20000
+# Programs to install: with the commit in their version, and Swift's libraries in themselves (Linux; elsewhere they are a part of the system).
+RELEASE = KITH_DESCRIBED="$$(scripts/version.sh --described)" $(SWIFT) build --configuration release $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format build release soak bench counts examples install clean setup
+.PHONY: help demo test check lint format build release soak bench counts examples install deb tarball package clean setup
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,8 +38,9 @@ format: ## rewrite all Swift files in the project's format
 build: setup ## build for debugging
 	$(SWIFT) build
 
-release: setup ## build for use
-	$(SWIFT) build --configuration release --product kith
+release: setup ## build for use: programs that need no Swift where they run
+	$(RELEASE) --product kith
+	$(RELEASE) --product kith-lab
 
 soak: setup ## run the tests that take hours; PORTION=NAME one portion of them (scripts/soak.sh), SEED=N one seed
 	scripts/build.sh --build-tests
@@ -53,9 +56,18 @@ examples: setup ## build Examples/ as the package of its own that it is; `make t
 counts: setup ## fail if a kernel takes a tenth more instructions than recorded; RECORD=1 records them anew
 	scripts/counts.sh $(if $(RECORD),--record)
 
-install: release ## install kith under PREFIX (default /usr/local)
-	install -d "$(DESTDIR)$(PREFIX)/bin"
-	install -s -m 755 "$$($(SWIFT) build --configuration release --show-bin-path)/kith" "$(DESTDIR)$(PREFIX)/bin/kith"
+install: release ## install programs, manual, completions and service under PREFIX (default /usr/local)
+	scripts/install.sh "$$($(RELEASE) --show-bin-path)" "$(DESTDIR)" "$(PREFIX)" kith-lab
+
+deb: setup ## make a Debian package of kith in .build/packages
+	$(RELEASE) --product kith
+	scripts/deb.sh "$$($(RELEASE) --show-bin-path)" .build/packages
+
+tarball: release ## make an archive for other systems in .build/packages
+	scripts/tarball.sh "$$($(RELEASE) --show-bin-path)" .build/packages
+
+package: deb ## install the Debian package in two clean systems, use it, upgrade it, remove it (needs root and debootstrap)
+	scripts/package-test.sh .build/packages/kith_$$(scripts/version.sh)_$$(dpkg --print-architecture).deb
 
 clean: ## remove what was built
 	$(SWIFT) package clean

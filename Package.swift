@@ -9,6 +9,9 @@ let isOptimized = environment["KITH_OPTIMIZE"] == "1"
 /// The test targets to build, by name and with spaces between them: all without it. For the quick round while working on one part.
 let testsAsked = environment["KITH_TESTS"].map { $0.split(separator: " ").map(String.init) }
 
+/// What `git describe` says, for `kith --version`: given where a program is built to be installed (scripts/version.sh).
+let described = environment["KITH_DESCRIBED"].flatMap { $0.isEmpty ? nil : $0 }
+
 /// The same strict settings for every target.
 let settings: [SwiftSetting] =
     [
@@ -22,6 +25,7 @@ let computing = settings + (isOptimized ? [.unsafeFlags(["-O"])] : [])
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let certificates: [Target.Dependency] = [
@@ -56,6 +60,7 @@ let package = Package(
         .library(name: "KithTesting", targets: ["KithTesting"]),
         .library(name: "KithNotes", targets: ["KithNotes"]),
         .executable(name: "kith", targets: ["KithCLI"]),
+        .executable(name: "kith-lab", targets: ["kith-lab"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -92,6 +97,11 @@ let package = Package(
                 logging,
             ]),
         module("KithNotes", ["Kith", grdb]),
+
+        // The programs.
+        .target(
+            name: "CKithVersion", cSettings: described.map { [.define("KITH_DESCRIBED", to: "\"\($0)\"")] } ?? []),
+        module("KithProgram", ["CKithVersion"]),
         .target(name: "CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
         module("KithTesting", ["KithCausality", "KithText", "KithSync", "KithStore", "CFaultVFS", grdb, sqlite], computing),
         .target(
@@ -104,8 +114,10 @@ let package = Package(
         .executableTarget(
             name: "KithCLI",
             dependencies: [
-                "Kith", "KithNotes", "KithLab", grdb, logging, .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ], swiftSettings: settings),
+                "Kith", "KithNotes", "KithProgram", grdb, logging, argumentParser,
+            ], resources: [.embedInCode("Resources")], swiftSettings: settings),
+        .executableTarget(
+            name: "kith-lab", dependencies: ["KithLab", "KithNotes", "KithProgram", argumentParser], swiftSettings: settings),
         .executableTarget(
             name: "kith-conformance",
             dependencies: ["KithCausality", "KithText", "KithSync", "KithStore", grdb], swiftSettings: settings),
@@ -134,9 +146,9 @@ let package = Package(
         tests("KithDiscoveryTests", ["KithDiscovery", logging]),
         tests("KithTests", ["Kith", "KithDiscovery", "KithTransport", "KithCausality", grdb, logging]),
         tests("KithTestingTests", ["KithCausality", "KithSync", "KithStore", "KithTesting", "kith-sim", grdb], fixtures: true),
-        tests("KithLabTests", ["KithLab", "KithCausality", "KithTesting"], fixtures: true),
+        tests("KithLabTests", ["KithLab", "KithCausality", "KithTesting", "KithCLI", "kith-lab"], fixtures: true),
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),
-        tests("KithCLITests", ["KithCLI", grdb]),
+        tests("KithCLITests", ["KithCLI", "KithProgram", "kith-lab", grdb]),
     ]
 )
 if let testsAsked {

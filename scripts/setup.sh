@@ -11,7 +11,8 @@ readonly packages=(
     avahi-daemon dbus                   # discovery, to run
     iproute2 util-linux procps gzip     # the private LAN of the demo and the tests
     valgrind binutils                   # counts of instructions
-    python3                             # the models that tests compare with
+    python3                             # the models that tests compare with; manual pages
+    tmux mandoc                         # tests of the full-screen view and of manual pages
 )
 
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }

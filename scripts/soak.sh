@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly simulator='simulator-1 simulator-2 simulator-3 simulator-4 simulator-5 simulator-6 simulator-7 simulator-8'
-readonly portions="$simulator lies merge sql histories schemas references texts frames machines"
+readonly portions="$simulator lies merge sql histories schemas references texts frames machines package"
 program=$(scripts/build.sh --show-bin-path)/kithPackageTests.xctest
 export KITH_SOAK=${KITH_SOAK:-20000}
 
@@ -24,6 +24,8 @@ filter_of() {
         frames) filter='StrangerTests|FloodTests|^KithSyncTests\.ConvergenceTests' ;;
         # Real machines, as root. KITH_OLD=PATH is an older kith for the scenarios with two versions.
         machines) filter='SoakScenariosTests' ;;
+        # The Debian package in two clean systems, as root.
+        package) filter= ;;
         *) printf 'soak: there is no portion %s; the portions are: %s\n' "$1" "$portions" >&2; exit 64 ;;
     esac
 }
@@ -35,6 +37,11 @@ for portion; do
     started=$SECONDS
     part=
     case $portion in simulator-*) part=${portion#simulator-} ;; esac
-    KITH_PORTION=$part "$program" --testing-library swift-testing --filter "$filter"
+    if [ "$portion" = package ]; then
+        command -v debootstrap >/dev/null || { printf 'soak: there is no debootstrap: the package is not tried\n'; continue; }
+        make package
+    else
+        KITH_PORTION=$part "$program" --testing-library swift-testing --filter "$filter"
+    fi
     printf '\nsoak: %s passed in %d s\n\n' "$portion" $((SECONDS - started))
 done

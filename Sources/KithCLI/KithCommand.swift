@@ -1,14 +1,15 @@
 import ArgumentParser
 
 struct KithCommand: ParsableCommand {
-    /// The version that `--version` names and that peers are told.
-    static let version = "0.1.0"
+    /// The version that peers are told.
+    static let version = Version.number
 
     static let configuration = CommandConfiguration(
         commandName: "kith",
         abstract: "Notes that synchronise between your own machines, and nowhere else.",
         discussion: """
             EXAMPLES
+              kith                                 all notes on the whole screen
               kith note add "Shopping" --body "Bread, coffee" --tag home
               kith note list
               kith pair                            on both machines: let them trust each other
@@ -20,9 +21,27 @@ struct KithCommand: ParsableCommand {
             With KITH_HOME set, all of it is in that folder. --store PATH names another file \
             for the notes. Exit statuses are listed in docs/cli.md.
             """,
-        version: version,
-        subcommands: [
-            NoteCommand.self, PairCommand.self, DeviceCommand.self, HouseholdCommand.self, UpCommand.self, StatusCommand.self,
-            ConflictsCommand.self, TrashCommand.self, VerifyCommand.self, RecoverCommand.self, DoctorCommand.self, LabCommand.self,
-        ])
+        version: Version.described,
+        groupedSubcommands: [
+            CommandGroup(name: "Notes", subcommands: [ViewCommand.self, NoteCommand.self, ConflictsCommand.self, TrashCommand.self]),
+            CommandGroup(name: "In step", subcommands: [UpCommand.self, StatusCommand.self]),
+            CommandGroup(name: "Machines", subcommands: [PairCommand.self, DeviceCommand.self, HouseholdCommand.self]),
+            CommandGroup(name: "Trouble", subcommands: [DoctorCommand.self, VerifyCommand.self, RecoverCommand.self]),
+            CommandGroup(name: "Apps", subcommands: [LabCommand.self]),
+        ],
+        defaultSubcommand: ViewCommand.self)
+
+    /// Refuses a first word that is no command: it is not meant for the view, which is what kith alone shows.
+    static func checkName(_ word: String?) throws(CommandFailure) {
+        guard let word, !word.hasPrefix("-") else { return }
+        let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+        if !names.contains(word) {
+            throw CommandFailure(.usage, "There is no command \u{201C}\(word)\u{201D}. `kith --help` lists them.")
+        }
+    }
+
+    /// The help that `error` asks for, without the parser's second word in "NOTES SUBCOMMANDS:".
+    static func help(for error: any Error) -> String {
+        fullMessage(for: error).replacing(" SUBCOMMANDS:", with: ":")
+    }
 }

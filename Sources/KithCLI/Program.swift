@@ -11,6 +11,7 @@ enum Program {
         setenv("AVAHI_COMPAT_NOWARN", "1", 1)
         do {
             try StandardStreams.checkArguments()
+            try KithCommand.checkName(CommandLine.arguments.dropFirst().first)
             var command = try KithCommand.parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -24,7 +25,11 @@ enum Program {
             CommandFailure(error)?.exit(isVerbose: CommandLine.arguments.contains("--verbose"))
         } catch {
             // Help, versions, and arguments that cannot be parsed.
-            KithCommand.exit(withError: error)
+            if KithCommand.exitCode(for: error).isSuccess {
+                print(KithCommand.help(for: error))
+            } else {
+                KithCommand.exit(withError: error)
+            }
         }
     }
 }

@@ -29,7 +29,10 @@ enum ModuleTable {
         "KithTesting": system.union(core).union(grdb).union(["KithStore", "CFaultVFS"]),
         "KithNotes": system.union(grdb).union(["Kith"]),
         "KithLab": system.union(core).union(grdb).union(["KithStore", "KithNotes", "KithTesting", "Yams"]),
-        "KithCLI": system.union(["Kith", "KithNotes", "KithLab", "ArgumentParser", "Hummingbird", "Logging"]),
+        "CKithVersion": [],
+        "KithProgram": system.union(["CKithVersion"]),
+        "KithCLI": system.union(["Kith", "KithNotes", "KithProgram", "ArgumentParser", "Hummingbird", "Logging"]),
+        "kith-lab": system.union(["KithLab", "KithNotes", "KithProgram", "ArgumentParser"]),
         "kith-sim": system.union(["KithLab"]),
         "kith-conformance": system.union(core).union(grdb).union(["KithStore"]),
     ]

@@ -38,6 +38,17 @@ struct EditedFile {
         }
     }
 
+    /// Lets the person edit title and body of a note.
+    static func edit<Result>(_ note: Note, save: (Note) throws -> Result) throws -> Result {
+        try edit(NoteDraft(title: note.title, body: note.body).text) { text in
+            let draft = NoteDraft(text: text, like: note.body)
+            var edited = note
+            edited.title = draft.title
+            edited.body = draft.body
+            return try save(edited)
+        }
+    }
+
     private init(_ text: String) throws(CommandFailure) {
         let base = ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         var template = Array("\(base)/kith-note.XXXXXX".utf8CString)

@@ -1,18 +1,35 @@
 import ArgumentParser
+import Foundation
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Becomes `kith-lab`, a program of its own, so that the one that keeps people's notes has no faults to inject.
 struct LabCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lab",
         abstract: "Try out what happens when networks and machines fail.",
-        discussion: """
-            Runs real nodes, each on a machine of its own inside this one, with real mDNS, TCP and TLS; pulls cables, kills, \
-            slows down, sets clocks wrong; and checks that every write that was acknowledged is still there. Needs Linux and root.
+        // Asked for help, the program itself answers.
+        helpNames: [])
 
-            EXAMPLES
-              kith lab list
-              sudo kith lab run week --report week.html
-              kith lab check my-scenario.yaml
-              kith lab sim --schema app.sql --nodes 5 --seeds 1000
-            """,
-        subcommands: [LabRunCommand.self, LabList.self, LabCheck.self, LabSim.self])
+    @Argument(parsing: .captureForPassthrough)
+    var arguments: [String] = []
+
+    func run() throws {
+        guard let program = Companion.path(of: "kith-lab") else {
+            throw CommandFailure(
+                .unavailable,
+                "The lab is a program of its own, kith-lab, and is neither beside kith nor on the PATH. `make install` in Kith's sources brings it."
+            )
+        }
+        var pointers = (["kith-lab"] + arguments).map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        execv(program, &pointers)
+        throw CommandFailure(.unavailable, "\(program) cannot be started (\(StandardStreams.systemMessage())).")
+    }
 }

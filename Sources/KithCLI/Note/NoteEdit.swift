@@ -73,12 +73,6 @@ struct NoteEdit: ParsableCommand {
     }
 
     private func open(_ base: Note) throws -> Note {
-        try EditedFile.edit(NoteDraft(title: base.title, body: base.body).text) { text in
-            let draft = NoteDraft(text: text, like: base.body)
-            var edited = base
-            edited.title = draft.title
-            edited.body = draft.body
-            return try options.withNotes { try $0.save(edited, base: base) }
-        }
+        try EditedFile.edit(base) { edited in try options.withNotes { try $0.save(edited, base: base) } }
     }
 }

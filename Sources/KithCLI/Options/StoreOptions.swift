@@ -15,8 +15,11 @@ struct StoreOptions: ParsableArguments {
     @Flag(help: "Say more on standard error: details of an error, and of `up` what happens on the network.")
     var verbose = false
 
+    /// Where everything is. Whoever has nothing there yet is told what to do.
     func folders() throws(CommandFailure) -> Folders {
-        try Folders(store: store)
+        let folders = try Folders(store: store)
+        if !json { FirstStart.tell(folders) }
+        return folders
     }
 
     /// Runs `body` with the notes open.

@@ -16,6 +16,8 @@ struct UpCommand: AsyncParsableCommand {
               kith up
               kith up --port 4747 --no-discovery
               kith up --json | jq .sentence
+              kith up --on-change 'jq -r ".changed[].title" | xargs -r -d "\\n" notify-send'
+              kith up --install                  from now on by itself, as a service of systemd
             """)
 
     @Option(help: "The port to listen on; 0 for any that is free. Without it, 4747 if that is free.")
@@ -24,13 +26,28 @@ struct UpCommand: AsyncParsableCommand {
     @Flag(help: "Neither announce this machine nor look for others by mDNS.")
     var noDiscovery = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Run this with the shell after notes have changed, here or elsewhere; standard input says which, as JSON.",
+            valueName: "command"))
+    var onChange: String?
+
+    @Flag(help: "Start it now and at each login, as a service of systemd, with these options.")
+    var install = false
+
+    @Flag(help: "End that and remove the service. The notes stay.")
+    var uninstall = false
+
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
+        if install, uninstall { throw ValidationError("Either --install or --uninstall, not both.") }
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port needs a number from 0 to 65535.") }
     }
 
     func run() async throws {
+        if install { return try installService() }
+        if uninstall { return try uninstallService() }
         let signals = StopSignals()
         let folders = try options.folders()
         let key = try DeviceKey.loadOrCreate(in: folders.identity)
@@ -46,7 +63,16 @@ struct UpCommand: AsyncParsableCommand {
             display.show(line: "kith \(KithCommand.version), device \(key.id.shortDescription), notes in \(folders.notes.path)")
         }
         let watch = options.json ? nil : ConflictWatch(notes, display) { DeviceNames(trust.devices) }
-        try await Self.run(node, until: signals.stream, showing: display, watch)
+        let start = try notes.store.vector()
+        let hook = onChange.map { ChangeHook(command: $0, notes: notes) { display.show(line: "kith: \($0)", on: .error) } }
+        let others = Task {
+            await withDiscardingTaskGroup { group in
+                group.addTask { await watch?.run() }
+                group.addTask { await hook?.run(since: start) }
+            }
+        }
+        defer { others.cancel() }
+        try await Self.run(node, until: signals.stream, showing: display)
         try? notes.close()
     }
 
@@ -58,24 +84,62 @@ struct UpCommand: AsyncParsableCommand {
         return configuration
     }
 
+    // MARK: The service
+
+    private func installService() throws {
+        guard let program = Bundle.main.executablePath else {
+            throw CommandFailure(.software, "Where this program is cannot be found out.")
+        }
+        var arguments = port.map { ["--port", String($0)] } ?? []
+        if noDiscovery { arguments.append("--no-discovery") }
+        if let onChange { arguments += ["--on-change", onChange] }
+        // The service has a working folder of its own.
+        if options.store != nil { arguments += ["--store", try options.folders().notes.absoluteURL.path] }
+        let service = try UserService()
+        try service.install(program: program, arguments: arguments)
+        try Console.output.writeLine(
+            """
+            kith up runs now and at each login: \(service.unit.path). `systemctl --user status kith` shows it.
+            To have it run while nobody is logged in, too: loginctl enable-linger
+            """)
+    }
+
+    private func uninstallService() throws {
+        let wasThere = try UserService().uninstall()
+        let notes = try options.folders().notes.path
+        try Console.output.writeLine(
+            wasThere
+                ? "The service is removed. The notes stay in \(notes)." : "No service of kith is installed here. The notes are in \(notes)."
+        )
+    }
+
+    // MARK: The node
+
     /// Returns when a signal came and the node has stopped; throws what ends the node before.
-    private static func run(
-        _ node: Node, until signals: AsyncStream<Void>, showing display: StatusDisplay, _ watch: ConflictWatch?
-    ) async throws {
+    private static func run(_ node: Node, until signals: AsyncStream<Void>, showing display: StatusDisplay) async throws {
+        let notice = ServiceNotice()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await node.run() }
             group.addTask {
                 for await _ in signals { break }
             }
-            let shown = Task { for await status in node.statuses { display.show(status) } }
-            let watched = Task { await watch?.run() }
+            let shown = Task {
+                var isReady = false
+                for await status in node.statuses {
+                    display.show(status)
+                    guard let notice, status.state != .stopped else { continue }
+                    if !isReady { notice.ready() }
+                    isReady = true
+                    notice.status(status.sentence)
+                }
+            }
             defer {
                 group.cancelAll()
                 shown.cancel()
-                watched.cancel()
                 display.finish()
             }
             try await group.next()
+            notice?.stopping()
             StopSignals.exitIfNotDone()
         }
     }

@@ -6,12 +6,12 @@ final class RunningNode: @unchecked Sendable {  // Used by one test at a time.
     private let process = Process()
     private let log: URL
 
-    init(_ home: KithHome, _ arguments: String...) throws {
+    init(_ home: KithHome, _ arguments: String..., environment: [String: String] = [:]) throws {
         log = home.folder.appending(path: "log-\(UUID().uuidString)")
         try Data().write(to: log)
         process.executableURL = try KithHome.program
         process.arguments = ["up"] + arguments
-        process.environment = try home.environment([:])
+        process.environment = try home.environment(environment)
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: log)
         process.standardError = process.standardOutput

@@ -1,5 +1,6 @@
 import ArgumentParser
 import KithLab
+import KithProgram
 
 struct LabCheck: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 extension String {
     /// Columns that a terminal takes to show this (close to Unicode TR 11).
-    var displayWidth: Int {
+    package var displayWidth: Int {
         hasOnlyBytes(in: 0..<0x80) ? utf8.count : reduce(0) { $0 + $1.displayWidth }
     }
 
@@ -11,7 +11,7 @@ extension String {
     }
 
     /// As much as fits into `width` columns, with an ellipsis if something is left out.
-    func truncated(toWidth width: Int) -> String {
+    package func truncated(toWidth width: Int) -> String {
         if displayWidth <= width { return self }
         var shown = ""
         var used = 1
@@ -24,7 +24,7 @@ extension String {
     }
 
     /// This, followed by spaces up to `width` columns.
-    func padded(toWidth width: Int) -> String {
+    package func padded(toWidth width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - displayWidth))
     }
 }

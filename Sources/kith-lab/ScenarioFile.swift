@@ -1,5 +1,6 @@
 import Foundation
 import KithLab
+import KithProgram
 
 /// A scenario as it is named on the command line.
 enum ScenarioFile {

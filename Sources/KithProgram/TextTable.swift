@@ -1,11 +1,11 @@
 /// Rows of cells in aligned columns.
-struct TextTable {
-    struct Cell {
-        let text: String
-        let style: TextStyle?
+package struct TextTable {
+    package struct Cell {
+        package let text: String
+        package let style: TextStyle?
         fileprivate let width: Int
 
-        init(_ text: String, _ style: TextStyle? = nil) {
+        package init(_ text: String, _ style: TextStyle? = nil) {
             self.text = PlainText.line(text)
             self.style = style
             width = self.text.displayWidth
@@ -19,22 +19,22 @@ struct TextTable {
     }
 
     /// Shown on a terminal only.
-    let header: [String]
+    package let header: [String]
     /// The columns that give way when a terminal is too narrow, the widest first.
-    let flexibleColumns: [Int]
-    var rows: [[Cell]] = []
+    package let flexibleColumns: [Int]
+    package var rows: [[Cell]] = []
 
     /// No column gets narrower than this.
     private static let widthMin = 8
     /// Bytes that are collected before they are written.
     private static let writtenAtOnce = 64 << 10
 
-    init(header: [String], flexibleColumns: Int...) {
+    package init(header: [String], flexibleColumns: Int...) {
         self.header = header
         self.flexibleColumns = flexibleColumns
     }
 
-    func write(to console: Console) throws(CommandFailure) {
+    package func write(to console: Console) throws(CommandFailure) {
         if rows.isEmpty { return }
         let lines = (console.isTerminal ? [header.map { Cell($0, .dim) }] : []) + rows
         var widths = header.indices.map { column in lines.map { $0[column].width }.max() ?? 0 }

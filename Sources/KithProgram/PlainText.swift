@@ -1,12 +1,12 @@
 /// Text from elsewhere, made harmless for a terminal: without escape sequences and without marks that reverse what follows.
-enum PlainText {
+package enum PlainText {
     /// On one line.
-    static func line(_ text: String) -> String {
+    package static func line(_ text: String) -> String {
         shown(text, keeping: "")
     }
 
     /// With its line ends and tabs.
-    static func block(_ text: String) -> String {
+    package static func block(_ text: String) -> String {
         shown(text.replacing("\r\n", with: "\n"), keeping: "\n\t")
     }
 

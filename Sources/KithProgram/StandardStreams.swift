@@ -9,9 +9,9 @@ import Glibc
 #endif
 
 /// What the shell hands to the process: its streams and its arguments.
-enum StandardStreams {
+package enum StandardStreams {
     /// Opens /dev/null in the place of a stream that was closed, so that no file of ours gets its number and its output.
-    static func open() {
+    package static func open() {
         // Whoever started this program may have told its children to ignore a reader that has gone away.
         signal(SIGPIPE, SIG_DFL)
         for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
@@ -21,7 +21,7 @@ enum StandardStreams {
     }
 
     /// Refuses arguments that Swift would quietly change on the way to a string.
-    static func checkArguments() throws(CommandFailure) {
+    package static func checkArguments() throws(CommandFailure) {
         for index in 0..<Int(CommandLine.argc) {
             guard let argument = CommandLine.unsafeArgv[index], String(validatingCString: argument) == nil else { continue }
             throw CommandFailure(.usage, "Argument \(index) is not UTF-8 text. Use a terminal with a UTF-8 locale.")
@@ -29,10 +29,10 @@ enum StandardStreams {
     }
 
     /// Whether a person may answer a question.
-    static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+    package static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
     /// All of a file, or of standard input for `-`, as text.
-    static func read(_ path: String, bytesMax: Int) throws(CommandFailure) -> String {
+    package static func read(_ path: String, bytesMax: Int) throws(CommandFailure) -> String {
         let name = path == "-" ? "standard input" : path
         let descriptor = path == "-" ? STDIN_FILENO : systemOpen(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -59,7 +59,7 @@ enum StandardStreams {
     }
 
     /// What the last failed call of the system says.
-    static func systemMessage() -> String {
+    package static func systemMessage() -> String {
         String(cString: strerror(errno))
     }
 }

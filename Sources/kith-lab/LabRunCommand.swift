@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import KithLab
+import KithProgram
 
 struct LabRunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -43,6 +44,12 @@ struct LabRunCommand: ParsableCommand {
             }
             lab.scenario.binaries[parts[0]] = parts[1]
         }
+        // Nodes are what people run: this program has faults to inject.
+        guard let kith = Companion.path(of: "kith") else {
+            throw CommandFailure(
+                .unavailable, "The program kith, which the nodes run, is neither beside kith-lab nor on the PATH. Install it.")
+        }
+        lab.kith = kith
         if let seed { lab.scenario.seed = seed }
         lab.reportPath = report
         lab.printsJSON = json

@@ -9,34 +9,43 @@ import Glibc
 #endif
 
 /// A stream that people or programs read.
-struct Console: Sendable {
-    static let output = Console(descriptor: STDOUT_FILENO)
-    static let error = Console(descriptor: STDERR_FILENO)
+package struct Console: Sendable {
+    package static let output = Console(descriptor: STDOUT_FILENO)
+    package static let error = Console(descriptor: STDERR_FILENO)
 
     private let descriptor: Int32
-    let isTerminal: Bool
+    package let isTerminal: Bool
     /// Whether colors may be used: on a terminal, unless NO_COLOR (no-color.org) or a dumb terminal says no.
-    let usesColor: Bool
+    package let usesColor: Bool
 
-    init(descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment) {
+    package init(descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.descriptor = descriptor
         isTerminal = isatty(descriptor) == 1
         usesColor = isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
     }
 
     /// Columns of the terminal; `nil` if it is none.
-    var width: Int? {
+    package var width: Int? {
         guard isTerminal else { return nil }
-        var size = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        return size.map { Int($0.ws_col) }.flatMap { $0 > 0 ? $0 : nil } ?? 80
     }
 
-    func write(_ text: String) throws(CommandFailure) {
+    /// Lines of the terminal; `nil` if it is none.
+    package var height: Int? {
+        guard isTerminal else { return nil }
+        return size.map { Int($0.ws_row) }.flatMap { $0 > 0 ? $0 : nil } ?? 24
+    }
+
+    private var size: winsize? {
+        var size = winsize()
+        return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 ? size : nil
+    }
+
+    package func write(_ text: String) throws(CommandFailure) {
         try write(bytes: Array(text.utf8))
     }
 
-    func write(bytes: [UInt8]) throws(CommandFailure) {
+    package func write(bytes: [UInt8]) throws(CommandFailure) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { systemWrite(descriptor, $0) }
@@ -49,12 +58,12 @@ struct Console: Sendable {
         }
     }
 
-    func writeLine(_ text: String) throws(CommandFailure) {
+    package func writeLine(_ text: String) throws(CommandFailure) {
         try write(text + "\n")
     }
 
     /// Writes `value` as JSON, over several lines unless `isCompact`.
-    func write(json value: some Encodable, isCompact: Bool = false) throws {
+    package func write(json value: some Encodable, isCompact: Bool = false) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting =
             isCompact ? [.sortedKeys, .withoutEscapingSlashes] : [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -1,5 +1,6 @@
 import ArgumentParser
 import KithLab
+import KithProgram
 
 struct LabList: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Installs Kith from the folder that this script is in, or removes it again. The notes are never touched.
+#   usage: ./install.sh [PREFIX]             default: /usr/local as root, ~/.local otherwise
+#          ./install.sh --remove [PREFIX]
+# Needs SQLite 3 and the mDNS library of Avahi (Debian: libsqlite3-0 libavahi-compat-libdnssd1; Fedora: sqlite-libs avahi-compat-libdns_sd).
+set -eu
+cd "$(dirname "$0")"
+
+remove=no
+if [ "${1:-}" = --remove ]; then
+    remove=yes
+    shift
+fi
+if [ "$(id -u)" -eq 0 ]; then prefix=${1:-/usr/local}; else prefix=${1:-$HOME/.local}; fi
+# Where systemd looks for services of people.
+if [ "$(id -u)" -eq 0 ]; then units=$prefix/lib/systemd/user; else units=$prefix/share/systemd/user; fi
+
+if [ "$remove" = yes ]; then
+    find bin share -type f | while read -r file; do rm -f "$prefix/$file"; done
+    rm -f "$units/kith.service"
+    echo "Removed from $prefix. The notes stay where they are."
+    exit
+fi
+find bin share -type f ! -name kith.service | while read -r file; do
+    mkdir -p "$prefix/$(dirname "$file")"
+    cp -p "$file" "$prefix/$file"
+done
+mkdir -p "$units"
+sed "s|^ExecStart=/bin/kith|ExecStart=$prefix/bin/kith|" share/kith.service >"$units/kith.service"
+"$prefix/bin/kith" --version >/dev/null || { echo "kith does not start; see above which library is missing." >&2; exit 1; }
+echo "Installed in $prefix. Next: kith note add, kith pair; systemctl --user enable --now kith has it start with you."
