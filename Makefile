@@ -11,7 +11,7 @@ MACHINES = RealMachines|PairedMachines|HouseholdMachines
 # itself, so that nobody who waits for a peer waits for a computation instead.
 COMPUTING = Project|KithCausality|KithSync|KithText|KithStore|KithTesting
 CONNECTING = KithTrust|KithTransport
-BLOCKING = KithDiscovery|KithNotes|KithCLI|KithLab
+BLOCKING = KithDiscovery|KithNotes|KithFiles|KithCLI|KithLab
 # Suites that judge many more cases when KITH_SOAK is set; those of KithText as many as it says. SoakScenarios runs real machines
 # (with root), and so by itself.
 SOAKING = Soak|DifferentialSQL|KithSyncTests.ConvergenceTests|History|SchemaSkew|KilledProcess|MergeModel|TextDelivery|KithTextTests|Flood|Stranger

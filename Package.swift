@@ -92,6 +92,13 @@ let package = Package(
                 logging,
             ]),
         module("KithNotes", ["Kith", grdb]),
+        .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+        .target(
+            name: "CFileFormats", dependencies: ["CXML2"],
+            linkerSettings: ["xml2", "archive", "cmark-gfm", "cmark-gfm-extensions"].map { .linkedLibrary($0) }),
+        module(
+            "KithFiles",
+            ["Kith", "KithNotes", "CFileFormats", crypto, cryptoExtras, grdb, .product(name: "Yams", package: "Yams")]),
         .target(name: "CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
         module("KithTesting", ["KithCausality", "KithText", "KithSync", "KithStore", "CFaultVFS", grdb, sqlite], computing),
         .target(
@@ -104,7 +111,8 @@ let package = Package(
         .executableTarget(
             name: "KithCLI",
             dependencies: [
-                "Kith", "KithNotes", "KithLab", grdb, logging, .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Kith", "KithNotes", "KithFiles", "KithLab", grdb, logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
         .executableTarget(
             name: "kith-conformance",
@@ -134,6 +142,7 @@ let package = Package(
         tests("KithTestingTests", ["KithCausality", "KithSync", "KithStore", "KithTesting", "kith-sim", grdb], fixtures: true),
         tests("KithLabTests", ["KithLab", "KithCausality", "KithTesting"], fixtures: true),
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),
+        tests("KithFilesTests", ["KithFiles", "KithNotes", "KithStore", "KithSync", grdb], fixtures: true),
         tests("KithCLITests", ["KithCLI", grdb]),
     ]
 )

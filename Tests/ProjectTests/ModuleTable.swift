@@ -28,8 +28,11 @@ enum ModuleTable {
         "CFaultVFS": [],
         "KithTesting": system.union(core).union(grdb).union(["KithStore", "CFaultVFS"]),
         "KithNotes": system.union(grdb).union(["Kith"]),
+        "CXML2": [],
+        "CFileFormats": ["CXML2"],
+        "KithFiles": system.union(grdb).union(["Kith", "KithNotes", "CFileFormats", "Crypto", "CryptoExtras", "Yams"]),
         "KithLab": system.union(core).union(grdb).union(["KithStore", "KithNotes", "KithTesting", "Yams"]),
-        "KithCLI": system.union(["Kith", "KithNotes", "KithLab", "ArgumentParser", "Hummingbird", "Logging"]),
+        "KithCLI": system.union(["Kith", "KithNotes", "KithFiles", "KithLab", "ArgumentParser", "Hummingbird", "Logging"]),
         "kith-sim": system.union(["KithLab"]),
         "kith-conformance": system.union(core).union(grdb).union(["KithStore"]),
     ]
