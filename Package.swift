@@ -98,7 +98,7 @@ let package = Package(
             linkerSettings: ["xml2", "archive", "cmark-gfm", "cmark-gfm-extensions"].map { .linkedLibrary($0) }),
         module(
             "KithFiles",
-            ["Kith", "KithNotes", "CFileFormats", crypto, cryptoExtras, grdb, .product(name: "Yams", package: "Yams")]),
+            ["Kith", "KithNotes", "CFileFormats", crypto, cryptoExtras, grdb, .product(name: "Yams", package: "Yams")], computing),
         .target(name: "CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
         module("KithTesting", ["KithCausality", "KithText", "KithSync", "KithStore", "CFaultVFS", grdb, sqlite], computing),
         .target(

@@ -70,6 +70,8 @@ void *kith_archive_make(void *context, kith_archive_sink sink) {
     }
     archive_write_add_filter_gzip(it->archive);
     archive_write_set_format_pax_restricted(it->archive);
+    // Nothing after the end.
+    archive_write_set_bytes_in_last_block(it->archive, 1);
     if (archive_write_open(it->archive, it, NULL, take, NULL) != ARCHIVE_OK) {
         kith_archive_discard(it);
         return NULL;

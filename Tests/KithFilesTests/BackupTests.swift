@@ -1,6 +1,7 @@
 import Foundation
 import KithNotes
 import KithStore
+import KithSync
 import Testing
 
 @testable import KithFiles
@@ -33,7 +34,7 @@ struct BackupTests {
     @Test("all is there again, with history, trash and attachments", arguments: [nil, "five words that fit together"])
     func whole(passphrase: String?) throws {
         let first = try filled()
-        let report = try NotesBackup.write(first, to: folder.path("b"), passphrase: passphrase)
+        let report = try NotesBackup.write(first, to: folder.path("b"), passphrase: passphrase, logN: 10)
         #expect(report.notes == 31 && report.attachments == 1 && report.missing == 0 && report.bytes > 0)
         let second = try restored("b", "second", passphrase: passphrase ?? "")
         #expect(try second.everything() == first.everything())
@@ -93,7 +94,7 @@ struct BackupTests {
     func damaged() throws {
         let first = try filled()
         _ = try NotesBackup.write(first, to: folder.path("plain"))
-        _ = try NotesBackup.write(first, to: folder.path("sealed"), passphrase: "five words that fit together")
+        _ = try NotesBackup.write(first, to: folder.path("sealed"), passphrase: "five words that fit together", logN: 10)
         let place = folder.url.appending(path: "r-store/notes.sqlite")
         func expectRefused(_ path: String, _ codes: Set<FilesError.Code>, _ passphrase: String = "five words that fit together") throws {
             do {
@@ -106,7 +107,7 @@ struct BackupTests {
         }
         for name in ["plain", "sealed"] {
             let bytes = try folder.bytes(name)
-            for part in [0, 3, 20, 40, bytes.count / 2, bytes.count - 1] {
+            for part in [0, 3, 20, 40, bytes.count / 2, bytes.count * 9 / 10] {
                 try expectRefused(try folder.write("\(name)-\(part)", bytes[..<part]), [.data, .wrongPassphrase])
             }
             var changed = bytes

@@ -73,7 +73,9 @@ struct FolderImportTests {
         try folder.write("names/good.md", "fine")
         var bytes = Array((folder.path("names") + "/caf").utf8CString.dropLast())
         bytes += [CChar(bitPattern: 0xE9), CChar(bitPattern: 0x2E), 0x6D, 0x64, 0]
-        close(bytes.withUnsafeBufferPointer { open($0.baseAddress ?? UnsafePointer(bytes), O_CREAT | O_WRONLY, 0o600) })
+        let made = bytes.withUnsafeBufferPointer { name in name.baseAddress.map { open($0, O_CREAT | O_WRONLY, 0o600) } ?? -1 }
+        try #require(made >= 0)
+        close(made)
         let report = try run("names")
         #expect(report.added == 1 && report.remarks.first?.words == "Its name is not UTF-8.", "\(report)")
     }

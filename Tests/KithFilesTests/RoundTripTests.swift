@@ -1,5 +1,7 @@
 import Foundation
 import KithNotes
+import KithStore
+import KithSync
 import Testing
 
 @testable import KithFiles
@@ -113,5 +115,18 @@ struct RoundTripTests {
         _ = try JSONLinesExport.write(second, to: folder.path("out.jsonl"))
         let third = try folder.notes("third")
         #expect(try NoteImport.run(folder.path("out.jsonl"), into: third).attachments == 4)
+    }
+
+    @Test("an attachment that the disk has changed is not written, and is set aside")
+    func damagedAttachment() throws {
+        let notes = try folder.notes("first")
+        let note = try notes.add(title: "Note")
+        try notes.attach(URL(filePath: folder.write("photo.jpg", "a photo")), to: note.id)
+        let file = try #require(try notes.provenFile(of: notes.attachments(of: note.id)[0])).url
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        try Data("a phoTo".utf8).write(to: file)
+        #expect(try MarkdownExport.write(notes, to: folder.path("out")).missing.count == 1)
+        #expect(try SiteExport.write(notes, to: folder.path("site")).missing.count == 1)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("out/attachments")))
     }
 }

@@ -30,8 +30,9 @@ struct BackupCommand: ParsableCommand {
         if options.json { return try Console.output.write(json: BackupRecord(report, isSealed: passphrase)) }
         let files = report.attachments > 0 ? " with \(Count.text(report.attachments, "attachment"))" : ""
         let sealed = passphrase ? ", sealed" : ""
+        let size = ByteText.text(report.bytes)
         try Console.output.writeLine(
-            PlainText.line("\(Count.text(report.notes, "note"))\(files) are in \(file) (\(ByteText.text(report.bytes))\(sealed))."))
+            PlainText.line("Backed up \(Count.text(report.notes, "note"))\(files) to \(file) (\(size)\(sealed))."))
         if report.missing > 0 {
             try Console.error.writeLine("\(Count.text(report.missing, "attachment")) that are damaged here were left out.")
         }

@@ -27,6 +27,6 @@ struct RestoreCommand: ParsableCommand {
         let report = try NotesBackup.restore(file, to: place) { try Passphrase.read(isNew: false) }
         if options.json { return try Console.output.write(json: BackupRecord(report, isSealed: isSealed)) }
         let files = report.attachments > 0 ? " with \(Count.text(report.attachments, "attachment"))" : ""
-        try Console.output.writeLine(PlainText.line("\(Count.text(report.notes, "note"))\(files) are in \(place.path) again."))
+        try Console.output.writeLine(PlainText.line("Restored \(Count.text(report.notes, "note"))\(files) to \(place.path)."))
     }
 }

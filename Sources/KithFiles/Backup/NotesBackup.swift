@@ -35,9 +35,22 @@ public enum NotesBackup {
         static let name = "kith-backup"
     }
 
+    /// What all files are, at the end: so that one that breaks off, or was changed, is known.
+    struct End: Codable {
+        /// The SHA-256 in hexadecimal, by the name of the file.
+        var files: [String: String] = [:]
+
+        mutating func add(_ name: String, _ hash: [UInt8]) {
+            files[name] = hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+    }
+
     static let headName = "kith-backup.json"
+    static let endName = "kith-backup-end.json"
     static let databaseName = "notes.sqlite"
     static let folderName = "attachments"
+    /// The archive, without its seal, while it is restored.
+    private static let openedName = "opened"
 
     // MARK: Making one
 
@@ -46,21 +59,30 @@ public enum NotesBackup {
     /// - Parameter passphrase: seals the file if there is one.
     /// - Throws: ``FilesError``, ``NotesError``; nothing is left of the file then. Code `data` if the notes are damaged: see `kith verify`.
     public static func write(_ notes: NotesStore, to file: String, passphrase: String? = nil) throws -> Report {
+        try write(notes, to: file, passphrase: passphrase, logN: SealedStream.logN)
+    }
+
+    /// - Parameter logN: how much work a guess of the passphrase takes; a test makes it little.
+    static func write(_ notes: NotesStore, to file: String, passphrase: String?, logN: UInt8) throws -> Report {
         let verified = try notes.store.verify()
         if let problem = verified.problems.first {
             throw FilesError(.data, "The notes are damaged (\(problem)). No backup was made over an older one; see kith verify.")
         }
-        var report = try NewFolder.makeFile(file) { partial in
-            let scratch = try ScratchFolder(beside: partial)
-            let copy = scratch.path(databaseName)
-            try copyDatabase(of: notes, to: copy)
-            let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw NewFile.failure(file) }
-            defer { close(descriptor) }
-            return try write(copy, notes, passphrase) { try NewFile.write($0, descriptor, file) }
-        }
+        var report = try FilesError.mapping { try NewFolder.makeFile(file) { try write(notes, to: file, at: $0, passphrase, logN) } }
         if case .file(let bytes, _) = ForeignFile.kind(file) { report.bytes = bytes }
         return report
+    }
+
+    private static func write(_ notes: NotesStore, to file: String, at partial: String, _ passphrase: String?, _ logN: UInt8) throws
+        -> Report
+    {
+        let scratch = try ScratchFolder(beside: partial)
+        let copy = scratch.path(databaseName)
+        try copyDatabase(of: notes, to: copy)
+        let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw NewFile.failure(file) }
+        defer { close(descriptor) }
+        return try write(copy, notes, passphrase, logN) { try NewFile.write($0, descriptor, file) }
     }
 
     /// A copy as of one moment, by SQLite's own means; others write meanwhile.
@@ -73,9 +95,9 @@ public enum NotesBackup {
     }
 
     private static func write(
-        _ database: String, _ notes: NotesStore, _ passphrase: String?, _ output: @escaping ([UInt8]) throws -> Void
+        _ database: String, _ notes: NotesStore, _ passphrase: String?, _ logN: UInt8, _ output: @escaping ([UInt8]) throws -> Void
     ) throws -> Report {
-        var sealing = try passphrase.map { try SealingWriter(passphrase: $0, output) }
+        var sealing = try passphrase.map { try SealingWriter(passphrase: $0, logN: logN, output) }
         let tar = try TarWriter { bytes in
             if sealing != nil { try sealing?.add(bytes) } else { try output(bytes) }
         }
@@ -84,15 +106,18 @@ public enum NotesBackup {
         var report = Report()
         try notes.forEachNote(includingTrash: false) { _ in report.notes += 1 }
         try tar.add(headName, Array(JSONEncoder().encode(Head(notes: report.notes, attachments: contents.count))))
-        try tar.add(databaseName, contentsOf: URL(filePath: database))
+        var end = End()
+        end.add(databaseName, try tar.add(databaseName, contentsOf: URL(filePath: database)))
         for id in contents {
             guard let content = try notes.store.provenAttachment(id) else {
                 report.missing += 1
                 continue
             }
-            try tar.add("\(folderName)/\(id)", contentsOf: content.url)
+            let name = "\(folderName)/\(id)"
+            end.add(name, try tar.add(name, contentsOf: content.url))
             report.attachments += 1
         }
+        try tar.add(endName, Array(JSONEncoder().encode(end)))
         try tar.finish()
         try sealing?.finish()
         return report
@@ -115,12 +140,14 @@ public enum NotesBackup {
             )
         }
         let folder = place.deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let scratch = try ScratchFolder(beside: place.path)
-        try unpack(file, scratch, passphrase)
-        let report = try checked(scratch)
-        try put(scratch.path(databaseName), at: place)
-        return report
+        return try FilesError.mapping {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let scratch = try ScratchFolder(beside: place.path)
+            try unpack(file, scratch, passphrase)
+            let report = try checked(scratch)
+            try put(scratch.path(databaseName), at: place)
+            return report
+        }
     }
 
     /// Whether a passphrase is needed.
@@ -131,7 +158,7 @@ public enum NotesBackup {
         let limits = Archive.Limits(filesMax: .max, bytesMin: .max, factorMax: 1)
         do {
             guard SealedStream.isSealed(file) else { return try Archive.unpack(file, into: scratch.path, limits: limits) }
-            let opened = scratch.path("opened")
+            let opened = scratch.path(openedName)
             let descriptor = open(opened, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw NewFile.failure(opened) }
             defer { close(descriptor) }
@@ -145,11 +172,20 @@ public enum NotesBackup {
     /// Opens and checks what was unpacked, and takes the attachments into it.
     private static func checked(_ scratch: ScratchFolder) throws -> Report {
         let damaged = FilesError(.data, "The backup is damaged, or of a newer version of Kith. Nothing was restored.")
-        let bytes = try? ForeignFile.read(scratch.path(headName), bytesMax: 4_096)
-        guard let head = bytes.flatMap({ try? JSONDecoder().decode(Head.self, from: Data($0)) }), head.format == Head.name,
-            head.version == 1,
-            case .file = ForeignFile.kind(scratch.path(databaseName))
-        else { throw damaged }
+        func read<Value: Decodable>(_ name: String, _ type: Value.Type) throws -> Value {
+            guard let bytes = try? ForeignFile.read(scratch.path(name), bytesMax: 1 << 30),
+                let value = try? JSONDecoder().decode(type, from: Data(bytes))
+            else { throw damaged }
+            return value
+        }
+        let head = try read(headName, Head.self)
+        guard head.format == Head.name, head.version == 1 else { throw damaged }
+        let end = try read(endName, End.self)
+        var found = End()
+        for file in try FolderWalk(scratch.path, skips: { _ in false }).files where ![headName, endName, openedName].contains(file.path) {
+            found.add(file.path, try FileHash.sha256(of: URL(filePath: scratch.path(file.path))))
+        }
+        guard found.files == end.files, found.files[databaseName] != nil else { throw damaged }
         var options = NotesStore.Options()
         options.readsWhileWriting = false
         let notes = try NotesStore.open(URL(filePath: scratch.path(databaseName)), options: options)

@@ -1,3 +1,8 @@
+import Foundation
+import GRDB
+import Kith
+import KithNotes
+
 /// Why files could not be read or written. Nothing was left half done.
 public struct FilesError: Error, Hashable, Sendable {
     /// What kind of failure it is; stable, for programs.
@@ -28,4 +33,20 @@ public struct FilesError: Error, Hashable, Sendable {
 
 extension FilesError: CustomStringConvertible {
     public var description: String { message }
+}
+
+extension FilesError {
+    /// Runs `body` and turns what the system and SQLite throw into this error.
+    static func mapping<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+            throw FilesError(.inputOutput, "The disk is full. Nothing was left half written; free some space and try again.")
+        } catch let error as DatabaseError {
+            throw FilesError(.inputOutput, "SQLite refused: \(error.message ?? "error \(error.extendedResultCode.rawValue)").")
+        } catch let error as CocoaError {
+            let path = error.filePath ?? error.url?.path ?? "A file"
+            throw FilesError(.inputOutput, "\(path) could not be read or written (\(error.localizedDescription)).")
+        }
+    }
 }

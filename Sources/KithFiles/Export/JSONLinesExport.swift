@@ -19,33 +19,35 @@ public struct JSONLinesExport {
     ///
     /// - Throws: ``FilesError``, ``NotesError``; nothing is left of the file then.
     public static func write(_ notes: NotesStore, to file: String, options: ExportOptions = ExportOptions()) throws -> ExportReport {
-        try NewFolder.makeFile(file) { partial in
-            let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw NewFile.failure(file) }
-            defer { close(descriptor) }
-            var writer = LineWriter(descriptor: descriptor, path: file)
-            var report = ExportReport()
-            var contents: [AttachmentID: (note: String, name: String)] = [:]
-            try writer.add(NoteLine(kith: NoteLine.Head()))
-            try notes.forEachNote(includingTrash: options.includesTrash) { whole in
-                try writer.add(NoteLine(note: NoteLine.Record(whole)))
-                for attachment in whole.attachments { contents[attachment.content] = (whole.note.title, attachment.name) }
-                report.notes += 1
-                if whole.isTrashed { report.trashed += 1 }
-                if report.notes % ExportOptions.progressStep == 0 { options.progress(report.notes) }
-            }
-            for (id, name) in contents.sorted(by: { $0.key.description < $1.key.description }) {
-                guard let content = try notes.store.provenAttachment(id) else {
-                    report.missing.append(ExportReport.Missing(note: name.note, attachment: name.name))
-                    continue
-                }
-                try writer.add(content, id)
-                report.attachments += 1
-            }
-            try writer.add(NoteLine(end: NoteLine.End(notes: report.notes)))
-            try writer.flush()
-            return report
+        try FilesError.mapping { try NewFolder.makeFile(file) { try write(notes, to: file, at: $0, options) } }
+    }
+
+    private static func write(_ notes: NotesStore, to file: String, at partial: String, _ options: ExportOptions) throws -> ExportReport {
+        let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw NewFile.failure(file) }
+        defer { close(descriptor) }
+        var writer = LineWriter(descriptor: descriptor, path: file)
+        var report = ExportReport()
+        var contents: [AttachmentID: (note: String, name: String)] = [:]
+        try writer.add(NoteLine(kith: NoteLine.Head()))
+        try notes.forEachNote(includingTrash: options.includesTrash) { whole in
+            try writer.add(NoteLine(note: NoteLine.Record(whole)))
+            for attachment in whole.attachments { contents[attachment.content] = (whole.note.title, attachment.name) }
+            report.notes += 1
+            if whole.isTrashed { report.trashed += 1 }
+            if report.notes % ExportOptions.progressStep == 0 { options.progress(report.notes) }
         }
+        for (id, name) in contents.sorted(by: { $0.key.description < $1.key.description }) {
+            guard let content = try notes.store.provenAttachment(id) else {
+                report.missing.append(ExportReport.Missing(note: name.note, attachment: name.name))
+                continue
+            }
+            try writer.add(content, id)
+            report.attachments += 1
+        }
+        try writer.add(NoteLine(end: NoteLine.End(notes: report.notes)))
+        try writer.flush()
+        return report
     }
 }
 

@@ -25,10 +25,13 @@ public struct MarkdownExport {
     ///
     /// - Throws: ``FilesError``, ``NotesError``; nothing is left of the folder then.
     public static func write(_ notes: NotesStore, to folder: String, options: ExportOptions = ExportOptions()) throws -> ExportReport {
-        try NewFolder.make(folder) { partial in
-            var export = MarkdownExport(notes, options, partial)
-            try notes.forEachNote(includingTrash: options.includesTrash) { try export.write($0) }
-            return export.report
+        try FilesError.mapping {
+            try NewFolder.make(folder) { partial in
+                var export = MarkdownExport(notes, options, partial)
+                try export.files.write(includingTrash: options.includesTrash)
+                try notes.forEachNote(includingTrash: options.includesTrash) { try export.write($0) }
+                return export.report
+            }
         }
     }
 
@@ -41,7 +44,7 @@ public struct MarkdownExport {
         let title = FileName.stem(for: whole.note.title)
         var attachments: [MarkdownNote.Attachment] = []
         for attachment in whole.attachments {
-            guard let path = try files.path(of: attachment) else {
+            guard let path = files.path(of: attachment) else {
                 report.missing.append(ExportReport.Missing(note: whole.note.title, attachment: attachment.name))
                 continue
             }
@@ -76,17 +79,22 @@ struct AttachmentFiles {
         (self.notes, self.root) = (notes, root)
     }
 
-    /// Writes the attachment, if it is not there yet.
-    ///
-    /// - Returns: its path in the folder; `nil` if its bytes are not here.
-    mutating func path(of attachment: WholeNote.Attachment) throws -> String? {
-        let key = "\(attachment.content) \(attachment.name)"
-        if let path = paths[key] { return path }
-        guard let file = try notes.store.provenAttachment(attachment.content) else { return nil }
-        if paths.isEmpty { try NewFile.makeFolder("\(root)/\(MarkdownExport.attachmentFolder)") }
-        let path = "\(MarkdownExport.attachmentFolder)/\(names.takeFree(FileName.name(for: attachment.name)))"
-        try NewFile.copy(file.url, to: "\(root)/\(path)")
-        paths[key] = path
-        return path
+    /// Writes the attachments of all notes. Not a part of the walk over them: what is found damaged is set aside, which takes an access
+    /// of its own.
+    mutating func write(includingTrash: Bool) throws {
+        var all: [WholeNote.Attachment] = []
+        try notes.forEachNote(includingTrash: includingTrash) { all += $0.attachments }
+        for attachment in all where paths[Self.key(attachment)] == nil {
+            guard let file = try notes.store.provenAttachment(attachment.content) else { continue }
+            if paths.isEmpty { try NewFile.makeFolder("\(root)/\(MarkdownExport.attachmentFolder)") }
+            let path = "\(MarkdownExport.attachmentFolder)/\(names.takeFree(FileName.name(for: attachment.name)))"
+            try NewFile.copy(file.url, to: "\(root)/\(path)")
+            paths[Self.key(attachment)] = path
+        }
     }
+
+    /// Where the attachment was written; `nil` if its bytes are not here.
+    func path(of attachment: WholeNote.Attachment) -> String? { paths[Self.key(attachment)] }
+
+    private static func key(_ attachment: WholeNote.Attachment) -> String { "\(attachment.content) \(attachment.name)" }
 }

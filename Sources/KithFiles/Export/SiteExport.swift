@@ -18,13 +18,16 @@ public struct SiteExport {
     ///
     /// - Throws: ``FilesError``, ``NotesError``; nothing is left of the folder then.
     public static func write(_ notes: NotesStore, to folder: String, options: ExportOptions = ExportOptions()) throws -> ExportReport {
-        try NewFolder.make(folder) { partial in
-            var export = SiteExport(notes, options, partial)
-            // Links lead to notes that come later, too.
-            try notes.forEachNote(includingTrash: false) { export.name($0.note) }
-            try notes.forEachNote(includingTrash: false) { try export.write($0) }
-            try export.writeIndex()
-            return export.report
+        try FilesError.mapping {
+            try NewFolder.make(folder) { partial in
+                var export = SiteExport(notes, options, partial)
+                // Links lead to notes that come later, too.
+                try notes.forEachNote(includingTrash: false) { export.name($0.note) }
+                try export.files.write(includingTrash: false)
+                try notes.forEachNote(includingTrash: false) { try export.write($0) }
+                try export.writeIndex()
+                return export.report
+            }
         }
     }
 
@@ -48,7 +51,7 @@ public struct SiteExport {
         guard let page = pages[note.id] else { return }
         var attached: [SitePage.Attachment] = []
         for attachment in whole.attachments {
-            if let path = try files.path(of: attachment) {
+            if let path = files.path(of: attachment) {
                 attached.append(SitePage.Attachment(name: attachment.name, path: path))
             } else {
                 report.missing.append(ExportReport.Missing(note: note.title, attachment: attachment.name))

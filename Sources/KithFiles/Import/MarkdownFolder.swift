@@ -43,7 +43,10 @@ struct MarkdownFolder {
     /// Hands every note to `importer`.
     mutating func read(into importer: NoteImport) throws {
         if only == nil { for oddity in walk.oddities { importer.report.remark(oddity.path, oddity.words) } }
-        for file in walk.files where only.map({ $0 == file.path }) ?? Self.isNote(file.path) {
+        // What lies among the attachments is a note only if it is no attachment, which the other notes say.
+        let candidates = walk.files.filter { file in only.map { $0 == file.path } ?? Self.isNote(file.path) }
+        let isAttachment = { (file: FolderWalk.File) in file.path.hasPrefix(MarkdownExport.attachmentFolder + "/") }
+        for file in candidates.filter({ !isAttachment($0) }) + candidates.filter(isAttachment) where !used.contains(file.path) {
             do {
                 try importer.add(try note(file, importer))
             } catch let error as FilesError {

@@ -11,9 +11,11 @@ extension NoteImport {
     public static func run(_ path: String, into notes: NotesStore, options: Options = Options()) throws -> ImportReport {
         let path = URL(filePath: path).standardizedFileURL.path
         let importer = NoteImport(notes, options)
-        try importer.read(path)
-        try importer.flush()
-        return importer.report
+        return try FilesError.mapping {
+            try importer.read(path)
+            try importer.flush()
+            return importer.report
+        }
     }
 
     private func read(_ path: String) throws {

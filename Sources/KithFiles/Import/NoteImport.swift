@@ -75,6 +75,8 @@ public final class NoteImport {
             report.attachments += note.attachments.count
             if note.isTrashed { report.addedToTrash += 1 }
         case .present: report.present += 1
+        // What has an id of its own is the same note whatever it says; people edit what they imported.
+        case .different where note.id == nil: report.present += 1
         case .different: report.remark(note.origin, "This note is here already and says something else; it was left as it is.")
         case .deleted: report.remark(note.origin, "This note is in the trash, and was left there. To have it back: kith trash restore")
         case .rejected(let words): report.remark(note.origin, words)

@@ -102,7 +102,7 @@ extension MarkdownNote {
             guard let text = values.string(key), let id = UUID(uuidString: text) else { return false }
             self.id = id
         case .title:
-            guard let text = values.string(key), !text.contains(where: \.isNewline) else { return false }
+            guard let text = values.string(key) else { return false }
             title = text
         case .tags:
             guard let tags = values.words(key) else { return false }

@@ -1,4 +1,5 @@
 import CFileFormats
+import Crypto
 import Foundation
 
 /// Writes a tar archive (pax, compressed by gzip), as a stream.
@@ -44,13 +45,11 @@ final class TarWriter {
     }
 
     /// Adds a copy of a file, which does not change meanwhile.
-    func add(_ name: String, contentsOf file: URL) throws {
-        let source = try FileHandle(forReadingFrom: file)
-        defer { try? source.close() }
-        let size = try source.seekToEnd()
-        try source.seek(toOffset: 0)
+    /// - Returns: the SHA-256 of its bytes.
+    func add(_ name: String, contentsOf file: URL) throws -> [UInt8] {
+        let size = try FileHash.size(of: file)
         try check(kith_archive_begin(archive, name, Int64(size)))
-        while let bytes = try source.read(upToCount: 256 << 10), !bytes.isEmpty { try write(Array(bytes)) }
+        return try FileHash.sha256(of: file) { try write($0) }
     }
 
     /// Nothing may be added afterwards.
