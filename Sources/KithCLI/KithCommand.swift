@@ -24,6 +24,6 @@ struct KithCommand: ParsableCommand {
         subcommands: [
             NoteCommand.self, PairCommand.self, DeviceCommand.self, HouseholdCommand.self, UpCommand.self, StatusCommand.self,
             ConflictsCommand.self, TrashCommand.self, VerifyCommand.self, RecoverCommand.self, DoctorCommand.self, LabCommand.self,
-            ImportCommand.self, ExportCommand.self, BackupCommand.self, RestoreCommand.self,
+            ImportCommand.self, ExportCommand.self, FolderCommand.self, BackupCommand.self, RestoreCommand.self,
         ])
 }
