@@ -1,5 +1,7 @@
 import Foundation
+import GRDB
 import KithNotes
+import KithStore
 import Testing
 
 @testable import KithFiles
@@ -41,10 +43,10 @@ struct FolderSyncTests {
         try machine.sync()
         #expect(try machine.read("List.md").hasSuffix("zero\none\ntwo\nthree\n"))
         try notes.edit(note.id) { $0.body += "five\n" }
-        let mine = try machine.read("List.md").replacingOccurrences(of: "three", with: "three\nfour")
+        let mine = try machine.read("List.md").replacingOccurrences(of: "\none", with: "\none\nhalf")
         try machine.save(mine, as: "List.md", with: editor)
         try machine.sync()
-        #expect(try notes.note(note.id)?.body == "zero\none\ntwo\nthree\nfour\nfive\n")
+        #expect(try notes.note(note.id)?.body == "zero\none\nhalf\ntwo\nthree\nfive\n")
         #expect(try machine.contents() == machine.noteContents())
         #expect(try machine.sync().isQuiet)
     }

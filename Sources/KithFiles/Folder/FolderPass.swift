@@ -143,13 +143,13 @@ struct FolderPass {
     /// A note that was deleted while its file was written comes back: an edit is worth more than a deletion.
     private func reviveIfDeleted(_ record: FolderRecord, _ content: FolderContent) throws {
         if try notes.note(record.note) != nil { return }
-        do {
+        if try notes.trash().contains(where: { $0.id == record.note }) {
             try notes.restore(record.note)
-        } catch let error where error.code == .notFound {
-            // Gone for good.
-            let now = options.nowMilliseconds()
-            try database.write { db in try FolderNote.insert(record.note, content, now, db) }
+            return
         }
+        // Gone for good.
+        let now = options.nowMilliseconds()
+        try database.write { db in try FolderNote.insert(record.note, content, now, db) }
     }
 
     /// A file that is new.
