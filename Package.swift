@@ -97,6 +97,13 @@ let package = Package(
                 logging,
             ]),
         module("KithNotes", ["Kith", grdb]),
+        .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+        .target(
+            name: "CFileFormats", dependencies: ["CXML2"],
+            linkerSettings: ["xml2", "archive", "cmark-gfm", "cmark-gfm-extensions"].map { .linkedLibrary($0) }),
+        module(
+            "KithFiles",
+            ["Kith", "KithNotes", "CFileFormats", crypto, cryptoExtras, grdb, .product(name: "Yams", package: "Yams")], computing),
 
         // The programs.
         .target(
@@ -114,7 +121,7 @@ let package = Package(
         .executableTarget(
             name: "KithCLI",
             dependencies: [
-                "Kith", "KithNotes", "KithProgram", grdb, logging, argumentParser,
+                "Kith", "KithNotes", "KithFiles", "KithProgram", grdb, logging, argumentParser,
             ], resources: [.embedInCode("Resources")], swiftSettings: settings),
         .executableTarget(
             name: "kith-lab", dependencies: ["KithLab", "KithNotes", "KithProgram", argumentParser], swiftSettings: settings),
@@ -148,6 +155,7 @@ let package = Package(
         tests("KithTestingTests", ["KithCausality", "KithSync", "KithStore", "KithTesting", "kith-sim", grdb], fixtures: true),
         tests("KithLabTests", ["KithLab", "KithCausality", "KithTesting", "KithCLI", "kith-lab"], fixtures: true),
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),
+        tests("KithFilesTests", ["KithFiles", "KithNotes", "KithStore", "KithSync", grdb], fixtures: true),
         tests("KithCLITests", ["KithCLI", "KithProgram", "kith-lab", grdb]),
     ]
 )

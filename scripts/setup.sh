@@ -9,6 +9,7 @@ readonly packages=(
     libsqlite3-dev zlib1g-dev           # the store
     libavahi-compat-libdnssd-dev        # discovery, to build
     avahi-daemon dbus                   # discovery, to run
+    libcmark-gfm-dev libcmark-gfm-extensions-dev libarchive-dev libxml2-dev pkg-config   # files of other programs
     iproute2 util-linux procps gzip     # the private LAN of the demo and the tests
     valgrind binutils                   # counts of instructions
     python3                             # the models that tests compare with; manual pages

@@ -1,5 +1,6 @@
 import Foundation
 import Kith
+import KithFiles
 import KithNotes
 
 extension CommandFailure {
@@ -8,6 +9,7 @@ extension CommandFailure {
         switch error {
         case let error as CommandFailure: self = error
         case let error as NotesError: self.init(Self.status(of: error.code), error.message, details: error.details)
+        case let error as FilesError: self.init(Self.status(of: error.code), error.message)
         case let error as TrustError: self.init(Self.status(of: error.code), error.message)
         case let error as DeviceIDError: self.init(.data, error.description)
         case let error as NodeError: self.init(error.code == .portUnavailable ? .unavailable : .software, error.message)
@@ -23,6 +25,16 @@ extension CommandFailure {
         case .changedMeanwhile, .busy: .temporary
         case .cannotCreate, .readOnly: .cannotCreate
         case .diskFull, .failed: .inputOutput
+        }
+    }
+
+    private static func status(of code: FilesError.Code) -> Status {
+        switch code {
+        case .notFound: .noInput
+        case .data, .wrongPassphrase: .data
+        case .cannotCreate: .cannotCreate
+        case .inputOutput: .inputOutput
+        case .needsConsent: .temporary
         }
     }
 

@@ -1,0 +1,54 @@
+import ArgumentParser
+import Foundation
+import Kith
+import KithFiles
+
+struct BackupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Put all notes with their history, trash and attachments into one file.",
+        discussion: """
+            May run beside `kith up`; the notes are checked first, as by `kith verify`. Without a terminal the passphrase is the \
+            first line of standard input. The key of this machine is not part of it: see `kith device export`.
+
+            EXAMPLES
+              kith backup /media/stick/notes-2026-11.kithbackup
+              kith backup notes.kithbackup --passphrase
+            """)
+
+    @Argument(help: "The file to make, which must not exist.", completion: .file())
+    var file: String
+
+    @Flag(help: "Seal the file with a passphrase, which is asked for.")
+    var passphrase = false
+
+    @OptionGroup var options: StoreOptions
+
+    func run() throws {
+        let secret = passphrase ? try Passphrase.read(isNew: true) : nil
+        let report = try options.withNotes { try NotesBackup.write($0, to: file, passphrase: secret) }
+        if options.json { return try Console.output.write(json: BackupRecord(report, isSealed: passphrase)) }
+        let files = report.attachments > 0 ? " with \(Count.text(report.attachments, "attachment"))" : ""
+        let sealed = passphrase ? ", sealed" : ""
+        let size = ByteText.text(report.bytes)
+        try Console.output.writeLine(
+            PlainText.line("Backed up \(Count.text(report.notes, "note"))\(files) to \(file) (\(size)\(sealed))."))
+        if report.missing > 0 {
+            try Console.error.writeLine("\(Count.text(report.missing, "attachment")) that are damaged here were left out.")
+        }
+    }
+}
+
+/// A backup as JSON.
+struct BackupRecord: Encodable {
+    let notes: Int
+    let attachments: Int
+    let missing: Int
+    let bytes: Int64
+    let isSealed: Bool
+
+    init(_ report: NotesBackup.Report, isSealed: Bool) {
+        (notes, attachments, missing, bytes) = (report.notes, report.attachments, report.missing, report.bytes)
+        self.isSealed = isSealed
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import GRDB
+import Kith
+import KithNotes
+
+/// Why files could not be read or written. Nothing was left half done.
+public struct FilesError: Error, Hashable, Sendable {
+    /// What kind of failure it is; stable, for programs.
+    public enum Code: String, Hashable, Sendable {
+        /// There is no such file or folder.
+        case notFound
+        /// The content is not what it should be: damaged, of another format, or past a limit.
+        case data
+        /// Something is there already, or the place cannot be written.
+        case cannotCreate
+        /// The disk is full, or reading or writing failed.
+        case inputOutput
+        /// The passphrase does not open the file.
+        case wrongPassphrase
+        /// It asks a person first.
+        case needsConsent
+    }
+
+    public let code: Code
+    /// What happened, what it means, and what to do: a line or two.
+    public let message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+extension FilesError: CustomStringConvertible {
+    public var description: String { message }
+}
+
+extension FilesError {
+    /// Runs `body` and turns what the system and SQLite throw into this error.
+    static func mapping<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+            throw FilesError(.inputOutput, "The disk is full. Nothing was left half written; free some space and try again.")
+        } catch let error as DatabaseError {
+            throw FilesError(.inputOutput, "SQLite refused: \(error.message ?? "error \(error.extendedResultCode.rawValue)").")
+        } catch let error as CocoaError {
+            let path = error.filePath ?? error.url?.path ?? "A file"
+            throw FilesError(.inputOutput, "\(path) could not be read or written (\(error.localizedDescription)).")
+        }
+    }
+}

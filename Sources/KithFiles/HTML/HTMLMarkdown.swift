@@ -1,0 +1,213 @@
+import Foundation
+
+/// Turns HTML of other programs into Markdown: headings, lists, check lists, links, pictures, tables and emphasis; the rest as text.
+struct HTMLMarkdown {
+    /// A file that the HTML names by a hash, as notes of Evernote do.
+    struct Media {
+        let path: String
+        let isPicture: Bool
+    }
+
+    /// By the hash that names it.
+    var media: [String: Media] = [:]
+
+    static let depthMax = 200
+
+    /// The title, if it has one, and the text.
+    static func read(_ bytes: [UInt8], media: [String: Media] = [:]) -> (title: String?, text: String) {
+        guard let document = HTMLDocument(bytes) else { return (nil, "") }
+        let found = document.withRoot { root -> (String?, String) in
+            let title = root.first("title")?.content.trimmingCharacters(in: .whitespacesAndNewlines)
+            let body = root.first("body") ?? root
+            return (title.flatMap { $0.isEmpty ? nil : $0 }, HTMLMarkdown(media: media).text(of: body))
+        }
+        return found ?? (nil, "")
+    }
+
+    /// A part that stands by itself.
+    private struct Block {
+        let text: String
+        /// Whether it is an element of a list, so that no empty line parts it from the next.
+        var isItem = false
+    }
+
+    private func text(of node: HTMLNode) -> String {
+        let text = joined(blocks(in: node, 0))
+        return text.isEmpty ? "" : text + "\n"
+    }
+
+    private func joined(_ blocks: [Block]) -> String {
+        var text = ""
+        for (index, block) in blocks.enumerated() {
+            if index > 0 { text += block.isItem && blocks[index - 1].isItem ? "\n" : "\n\n" }
+            text += block.text
+        }
+        return text
+    }
+
+    private static let containers: Set<String> = [
+        "html", "body", "div", "p", "section", "article", "header", "footer", "main", "en-note", "address", "figure", "figcaption", "dl",
+        "dt",
+        "dd", "form", "center", "ul", "ol", "li", "blockquote", "pre", "table", "hr", "h1", "h2", "h3", "h4", "h5", "h6",
+    ]
+    private static let unseen: Set<String> = ["script", "style", "head", "title", "meta", "link", "noscript", "template", "object"]
+
+    private func blocks(in node: HTMLNode, _ depth: Int) -> [Block] {
+        if depth > Self.depthMax { return [Block(text: node.content)] }
+        var blocks: [Block] = []
+        var line = ""
+        func endLine() {
+            let text = line.trimmingCharacters(in: .whitespacesAndNewlines)
+            line = ""
+            if text.isEmpty { return }
+            let isTask = text.hasPrefix("[ ] ") || text.hasPrefix("[x] ")
+            blocks.append(Block(text: isTask ? "- " + text : text, isItem: isTask))
+        }
+        for child in node.children {
+            if let name = child.name, Self.containers.contains(name) {
+                endLine()
+                blocks += block(child, name, depth + 1)
+            } else {
+                line += inline(child, depth + 1)
+            }
+        }
+        endLine()
+        return blocks
+    }
+
+    private func block(_ node: HTMLNode, _ name: String, _ depth: Int) -> [Block] {
+        switch name {
+        case "h1", "h2", "h3", "h4", "h5", "h6":
+            let text = inlineChildren(node, depth).trimmingCharacters(in: .whitespacesAndNewlines).replacingOccurrences(of: "\n", with: " ")
+            return text.isEmpty ? [] : [Block(text: String(repeating: "#", count: Int(name.dropFirst()) ?? 1) + " " + text)]
+        case "hr": return [Block(text: "---")]
+        case "pre":
+            let text = node.content.trimmingCharacters(in: .newlines)
+            let fence = text.contains("```") ? "~~~~" : "```"
+            return [Block(text: "\(fence)\n\(text)\n\(fence)")]
+        case "ul", "ol": return items(of: node, isNumbered: name == "ol", depth)
+        case "blockquote":
+            let lines = joined(blocks(in: node, depth)).split(separator: "\n", omittingEmptySubsequences: false)
+            return [Block(text: lines.map { $0.isEmpty ? ">" : "> " + $0 }.joined(separator: "\n"))]
+        case "table": return table(node, depth)
+        default: return blocks(in: node, depth)
+        }
+    }
+
+    private func items(of list: HTMLNode, isNumbered: Bool, _ depth: Int) -> [Block] {
+        var items: [Block] = []
+        var number = 0
+        for child in list.children where child.name != nil {
+            // A list within a list that is no element of it: some editors write so.
+            let parts = child.name == "ul" || child.name == "ol" ? items.isEmpty ? [] : block(child, child.name ?? "", depth + 1) : nil
+            if let parts {
+                items += parts.map { Block(text: Self.indented("  " + $0.text, by: 2), isItem: true) }
+                continue
+            }
+            number += 1
+            let marker = isNumbered ? "\(number). " : "- "
+            var text = joined(blocks(in: child, depth + 1).map { Block(text: $0.text, isItem: true) })
+            if text.hasPrefix("- [") { text.removeFirst(2) }
+            items.append(Block(text: marker + Self.indented(text, by: marker.utf8.count), isItem: true))
+        }
+        return items
+    }
+
+    /// All lines but the first moved to the right.
+    private static func indented(_ text: String, by count: Int) -> String {
+        text.replacingOccurrences(of: "\n", with: "\n" + String(repeating: " ", count: count))
+    }
+
+    private func table(_ node: HTMLNode, _ depth: Int) -> [Block] {
+        var rows: [[String]] = []
+        func collect(_ node: HTMLNode, _ depth: Int) {
+            if depth > Self.depthMax { return }
+            for child in node.children {
+                if child.name == "tr" {
+                    let cells = child.children.filter { $0.name == "td" || $0.name == "th" }
+                    rows.append(
+                        cells.map { cell in
+                            let text = joined(blocks(in: cell, depth + 1).map { Block(text: $0.text, isItem: true) })
+                            return text.replacingOccurrences(of: "\n", with: " ").replacingOccurrences(of: "|", with: "\\|")
+                        })
+                } else if child.name != "table" {
+                    collect(child, depth + 1)
+                }
+            }
+        }
+        collect(node, depth)
+        let columns = rows.map(\.count).max() ?? 0
+        if columns == 0 { return [] }
+        var lines = rows.map { row in "| " + (row + Array(repeating: "", count: columns - row.count)).joined(separator: " | ") + " |" }
+        lines.insert("|" + String(repeating: " --- |", count: columns), at: 1)
+        return [Block(text: lines.joined(separator: "\n"))]
+    }
+}
+
+// MARK: Within a line
+
+extension HTMLMarkdown {
+    private func inlineChildren(_ node: HTMLNode, _ depth: Int) -> String {
+        depth > Self.depthMax ? node.content : node.children.map { inline($0, depth + 1) }.joined()
+    }
+
+    private func inline(_ node: HTMLNode, _ depth: Int) -> String {
+        if let text = node.text { return Self.escaped(text) }
+        guard let name = node.name, !Self.unseen.contains(name) else { return "" }
+        switch name {
+        case "br": return "  \n"
+        case "b", "strong": return wrapped(node, depth, "**")
+        case "i", "em": return wrapped(node, depth, "*")
+        case "s", "strike", "del": return wrapped(node, depth, "~~")
+        case "code", "tt": return "`\(node.content)`"
+        case "input":
+            guard node["type"]?.lowercased() == "checkbox" else { return "" }
+            return node["checked"] != nil ? "[x] " : "[ ] "
+        case "en-todo": return node["checked"] == "true" ? "[x] " : "[ ] "
+        case "en-media":
+            guard let hash = node["hash"], let media = media[hash.lowercased()] else { return "" }
+            return link(media.path, RelativePath.name(of: media.path), isPicture: media.isPicture)
+        case "img": return node["src"].map { link($0, node["alt"] ?? "", isPicture: true) } ?? ""
+        case "a":
+            let text = inlineChildren(node, depth)
+            guard let target = node["href"], !target.isEmpty, !target.lowercased().hasPrefix("javascript:") else { return text }
+            return target == text ? "<\(target)>" : "[\(text)](\(Self.destination(target)))"
+        default: return inlineChildren(node, depth)
+        }
+    }
+
+    private func link(_ path: String, _ text: String, isPicture: Bool) -> String {
+        // Pictures within the HTML itself are too large for a text.
+        if path.hasPrefix("data:") { return text }
+        return "\(isPicture ? "!" : "")[\(text)](\(Self.destination(path)))"
+    }
+
+    private static func destination(_ path: String) -> String {
+        path.contains(where: { $0.isWhitespace || $0 == "(" || $0 == ")" || $0 == "<" || $0 == ">" }) ? MarkdownLinks.encoded(path) : path
+    }
+
+    /// The mark around what is within, but not around the spaces at its ends.
+    private func wrapped(_ node: HTMLNode, _ depth: Int, _ mark: String) -> String {
+        let text = inlineChildren(node, depth)
+        let core = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !core.isEmpty, let range = text.range(of: core) else { return text }
+        return text[..<range.lowerBound] + mark + core + mark + text[range.upperBound...]
+    }
+
+    /// White space as HTML has it, and what would mean something in Markdown behind a backslash.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        var isSpace = false
+        for character in text {
+            if character.isWhitespace, character != "\u{A0}" {
+                if !isSpace { result.append(" ") }
+                isSpace = true
+                continue
+            }
+            isSpace = false
+            if character == "*" || character == "`" || character == "<" || character == "\\" { result.append("\\") }
+            result.append(character == "\u{A0}" ? " " : character)
+        }
+        return result
+    }
+}

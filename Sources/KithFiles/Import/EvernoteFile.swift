@@ -1,0 +1,139 @@
+import CFileFormats
+import Crypto
+import Foundation
+import KithNotes
+
+/// Reads an export of Evernote (ENEX): XML with a note each in HTML, and its files in base64.
+///
+/// All of the file is read once before the first note is imported, so that one that breaks off imports nothing.
+struct EvernoteFile {
+    private let path: String
+    private let scratch: ScratchFolder
+
+    init(_ path: String) throws {
+        self.path = path
+        scratch = try ScratchFolder()
+    }
+
+    /// Whether a file begins as one.
+    static func isOne(_ path: String) -> Bool {
+        guard let file = FileHandle(forReadingAtPath: path), let head = try? file.read(upToCount: 4_096) else { return false }
+        return String(decoding: head, as: UTF8.self).contains("<en-export")
+    }
+
+    func read(into importer: NoteImport) throws {
+        try parse { _ in }
+        var register = NameRegister()
+        var number = 0
+        try parse { element in
+            number += 1
+            try importer.add(note(element, number, &register))
+            // Files of notes that are imported lie in the scratch folder until then.
+            if number % 100 == 0 { try importer.flush() }
+        }
+        try importer.flush()
+    }
+
+    /// A note as the file has it.
+    struct Element {
+        struct Resource {
+            var data = ""
+            var mime = ""
+            var fileName = ""
+        }
+
+        var title = ""
+        var content = ""
+        var created = ""
+        var updated = ""
+        var tags: [String] = []
+        var resources: [Resource] = []
+    }
+
+    private func note(_ element: Element, _ number: Int, _ register: inout NameRegister) throws -> ForeignNote {
+        var media: [String: HTMLMarkdown.Media] = [:]
+        var attachments: [ForeignNote.Attachment] = []
+        for (index, resource) in element.resources.enumerated() {
+            guard let data = Data(base64Encoded: resource.data, options: .ignoreUnknownCharacters), !data.isEmpty else { continue }
+            let kind = resource.mime.split(separator: "/").last.map(String.init) ?? "bin"
+            let name = register.takeFree(FileName.name(for: resource.fileName.isEmpty ? "attachment.\(kind)" : resource.fileName))
+            let file = scratch.path("\(number)-\(index)")
+            try NewFile.write(Array(data), to: file)
+            attachments.append(ForeignNote.Attachment(name: name, source: .file(path: file)))
+            let hash = Insecure.MD5.hash(data: data).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            media[hash] = HTMLMarkdown.Media(
+                path: "\(MarkdownExport.attachmentFolder)/\(name)", isPicture: resource.mime.hasPrefix("image/"))
+        }
+        let body = HTMLMarkdown.read(Array(element.content.utf8), media: media).text
+        var note = ForeignNote(origin: "note \(number), \(element.title.prefix(80))", title: element.title, body: body)
+        note.tags = element.tags
+        note.createdMilliseconds = TimeText.milliseconds(element.created)
+        note.updatedMilliseconds = TimeText.milliseconds(element.updated) ?? note.createdMilliseconds
+        note.attachments = attachments
+        return note
+    }
+
+    // MARK: XML
+
+    /// Calls `body` with each note.
+    private func parse(_ body: (Element) throws -> Void) throws {
+        guard let reader = kith_xml_open(path) else { throw FilesError(.notFound, "\(path) cannot be read.") }
+        defer { kith_xml_close(reader) }
+        var state = EvernoteState()
+        var result = kith_xml_next(reader)
+        while result == 1 {
+            try state.take(reader, body)
+            result = kith_xml_next(reader)
+        }
+        guard result == 0, state.isWhole else {
+            throw FilesError(.data, "\(path) is damaged, or breaks off. Nothing was imported; export it again.")
+        }
+    }
+}
+
+/// Where in the file the reading is.
+private struct EvernoteState {
+    private var path: [String] = []
+    private var note: EvernoteFile.Element?
+    private var text = ""
+    private var sawRoot = false
+
+    var isWhole: Bool { sawRoot && path.isEmpty }
+
+    mutating func take(_ reader: UnsafeMutableRawPointer, _ body: (EvernoteFile.Element) throws -> Void) throws {
+        switch Int(kith_xml_kind(reader)) {
+        case KITH_XML_ELEMENT:
+            let name = kith_xml_name(reader).map { String(cString: $0) } ?? ""
+            if path.isEmpty { sawRoot = name == "en-export" }
+            if name == "note" { note = EvernoteFile.Element() }
+            if name == "resource" { note?.resources.append(EvernoteFile.Element.Resource()) }
+            text = ""
+            path.append(name)
+            if kith_xml_is_empty(reader) == 1 { try close(body) }
+        case KITH_XML_TEXT: if let value = kith_xml_value(reader) { text += String(cString: value) }
+        case KITH_XML_END: try close(body)
+        default: break
+        }
+    }
+
+    private mutating func close(_ body: (EvernoteFile.Element) throws -> Void) throws {
+        guard let name = path.popLast() else { return }
+        let isResource = path.contains("resource")
+        let last = (note?.resources.count ?? 0) - 1
+        switch name {
+        case "note":
+            if let note { try body(note) }
+            note = nil
+        case "title" where !isResource: note?.title = text
+        case "content": note?.content = text
+        case "created" where !isResource: note?.created = text
+        case "updated" where !isResource: note?.updated = text
+        case "tag": note?.tags.append(text)
+        case "data" where isResource && last >= 0: note?.resources[last].data = text
+        case "mime" where isResource && last >= 0: note?.resources[last].mime = text
+        case "file-name" where isResource && last >= 0: note?.resources[last].fileName = text
+        default: break
+        }
+        text = ""
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Kith
+import KithNotes
+
+/// A note as another program left it.
+struct ForeignNote {
+    /// A file that belongs to the note.
+    struct Attachment {
+        enum Source {
+            case file(path: String)
+            case bytes([UInt8])
+            /// Not here; another machine may have it.
+            case elsewhere(AttachmentID, bytes: Int64)
+        }
+
+        var name: String
+        var source: Source
+        var id: UUID?
+        /// What the bytes must be.
+        var content: AttachmentID?
+    }
+
+    /// Where it comes from, for the report, and a part of its natural key.
+    var origin: String
+    /// Its id, if it comes from Kith.
+    var id: UUID?
+    var title: String
+    var body: String
+    var tags: [String] = []
+    var color = NoteColor.none
+    var createdMilliseconds: Int64?
+    var updatedMilliseconds: Int64?
+    /// Whether its tags are those of another program, though it has an id.
+    var hasForeignTags = false
+    var isTrashed = false
+    var attachments: [Attachment] = []
+
+    init(origin: String, title: String, body: String) {
+        self.origin = origin
+        self.title = title
+        self.body = body
+    }
+}
+
+extension ForeignNote {
+    /// The id of the note: its own, or one that follows from where it comes from and what it says, so that it is imported once.
+    ///
+    var finalID: UUID {
+        if let id { return id }
+        return UUID.derived(from: ["kith import 1", origin, title, body], milliseconds: createdMilliseconds)
+    }
+
+    /// What cannot be kept as it is, made to fit; what was changed is told by the words.
+    mutating func fit() -> [String] {
+        var changes: [String] = []
+        let plain = Self.line(title)
+        if !plain.utf8.elementsEqual(title.utf8) {
+            changes.append("Its title was made one line of at most \(NoteLimits.titleBytesMax) bytes.")
+            title = plain
+        }
+        var fitting: [String] = []
+        for tag in tags {
+            guard let word = Self.tag(tag, isOurs: id != nil && !hasForeignTags) else {
+                changes.append("The tag \u{201C}\(tag.prefix(80))\u{201D} was left out: a tag is one word of at most 64 bytes.")
+                continue
+            }
+            fitting.append(word)
+        }
+        if fitting.count > NoteLimits.tagsMax {
+            changes.append("Of its \(fitting.count) tags, \(NoteLimits.tagsMax) were kept.")
+            fitting = Array(fitting.prefix(NoteLimits.tagsMax))
+        }
+        tags = fitting
+        return changes
+    }
+
+    /// `text` as a title.
+    static func line(_ text: String) -> String {
+        var line = String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { scalar -> Unicode.Scalar in
+                    switch scalar.properties.generalCategory {
+                    case .control, .lineSeparator, .paragraphSeparator: " "
+                    default: scalar
+                    }
+                }))
+        if line.allSatisfy(\.isWhitespace) { return "" }
+        while line.utf8.count > NoteLimits.titleBytesMax { line.removeLast() }
+        return line
+    }
+
+    /// A tag of another program as one of ours: `#Travel plans` is `Travel-plans`.
+    static func tag(_ text: String, isOurs: Bool) -> String? {
+        if isOurs { return text }
+        let bare = text.trimmingCharacters(in: .whitespaces).drop { $0 == "#" }
+        let words = bare.unicodeScalars.split { scalar in
+            scalar.properties.isWhitespace || scalar == "," || [.control, .format].contains(scalar.properties.generalCategory)
+        }
+        let tag = words.map { String($0) }.joined(separator: "-")
+        return tag.isEmpty || tag.utf8.count > NoteLimits.tagBytesMax ? nil : tag
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import KithNotes
+
+/// Reads what Joplin exports as JEX, unpacked, or as a folder in its raw format.
+///
+/// Notes keep their ids and times, tags are tags, resources attachments, to-dos get the tags `todo` and `done`. Notebooks become tags if
+/// folders are to be tags.
+struct JoplinFolder {
+    private let root: String
+    private var items: [String: JoplinItem] = [:]
+    private var tags: [String: [String]] = [:]
+    private var resourceFiles: [String: String] = [:]
+    private var resourceNames: [String: String] = [:]
+
+    private static let itemBytesMax = 8 << 20
+
+    /// Whether a folder holds items of Joplin: files that are called by an id.
+    static func isOne(_ root: String) -> Bool {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: root) else { return false }
+        let first = names.sorted().first { $0.hasSuffix(".md") && JoplinItem.isID(String($0.dropLast(3))) }
+        guard let first, let bytes = try? ForeignFile.read("\(root)/\(first)", bytesMax: itemBytesMax) else { return false }
+        return JoplinItem(bytes) != nil
+    }
+
+    /// Reads all items, before the first note is imported.
+    init(_ root: String, _ importer: NoteImport) throws {
+        self.root = root
+        let walk = try FolderWalk(root) { $0.hasPrefix(".") }
+        for oddity in walk.oddities { importer.report.remark(oddity.path, oddity.words) }
+        for file in walk.files {
+            let (stem, ending) = FileName.parts(RelativePath.name(of: file.path))
+            if file.path.hasPrefix("resources/") {
+                resourceFiles[stem] = "\(root)/\(file.path)"
+            } else if ending == "md", let item = JoplinItem(try ForeignFile.read("\(root)/\(file.path)", bytesMax: Self.itemBytesMax)) {
+                items[item.id] = item
+            } else {
+                importer.report.remark(file.path, "It is no item of Joplin, or of a kind that is no note.", isLeftOut: false)
+            }
+        }
+        var register = NameRegister()
+        for item in items.values.sorted(by: { $0.id < $1.id }) {
+            if item.kind == .noteTag, let tag = items[item["tag_id"]] { tags[item["note_id"], default: []].append(tag.title) }
+            if item.kind == .resource { resourceNames[item.id] = register.takeFree(Self.name(of: item)) }
+        }
+    }
+
+    private static func name(of resource: JoplinItem) -> String {
+        let name = resource["filename"].isEmpty ? resource.title : resource["filename"]
+        let ending = resource["file_extension"]
+        let hasEnding = FileName.parts(name).ending != nil || ending.isEmpty
+        return FileName.name(for: name.isEmpty ? resource.id : hasEnding ? name : "\(name).\(ending)")
+    }
+
+    func read(into importer: NoteImport) throws {
+        for item in items.values.sorted(by: { $0.id < $1.id }) where item.kind == .note {
+            if item.isSet("encryption_applied") {
+                importer.report.remark(item.id, "It is encrypted. Let Joplin decrypt all notes, then export again.")
+            } else {
+                try importer.add(note(item, importer))
+            }
+        }
+    }
+
+    private func note(_ item: JoplinItem, _ importer: NoteImport) -> ForeignNote {
+        let isHTML = item["markup_language"] == "2"
+        let body = isHTML ? HTMLMarkdown.read(Array(item.body.utf8)).text : item.body
+        var note = ForeignNote(origin: "\(item.title) (\(item.id.prefix(8)))", title: item.title, body: body)
+        note.id = item.uuid
+        note.hasForeignTags = true
+        note.createdMilliseconds = item.milliseconds("user_created_time") ?? item.milliseconds("created_time")
+        note.updatedMilliseconds = item.milliseconds("user_updated_time") ?? item.milliseconds("updated_time")
+        note.isTrashed = item.milliseconds("deleted_time") != nil
+        note.tags = (tags[item.id] ?? []).sorted()
+        if item.isSet("is_todo") { note.tags.append(item.milliseconds("todo_completed") == nil ? "todo" : "done") }
+        if item.isSet("is_conflict") { note.tags.append("conflict") }
+        if importer.options.tagsFolders, let notebook = notebook(of: item) { note.tags.append(notebook) }
+        takeLinks(&note, importer)
+        return note
+    }
+
+    /// The titles of the notebooks that a note is in, outermost first.
+    private func notebook(of item: JoplinItem) -> String? {
+        var titles: [String] = []
+        var next = item["parent_id"]
+        // No chain is longer than there are items, even if it is a ring.
+        while let folder = items[next], folder.kind == .folder, titles.count < FolderWalk.depthMax {
+            titles.insert(folder.title.replacingOccurrences(of: "/", with: "-"), at: 0)
+            next = folder["parent_id"]
+        }
+        return titles.isEmpty ? nil : titles.joined(separator: "/")
+    }
+
+    /// Links to resources lead to attachments, those to notes to their files.
+    private func takeLinks(_ note: inout ForeignNote, _ importer: NoteImport) {
+        var attachments: [ForeignNote.Attachment] = []
+        let origin = note.origin
+        note.body = MarkdownLinks.replacing(note.body) { link in
+            guard link.path.hasPrefix(":/") else { return nil }
+            let id = String(link.path.dropFirst(2).prefix(32))
+            if let other = items[id], other.kind == .note { return FileName.stem(for: other.title) + ".md" }
+            guard let name = resourceNames[id] else { return nil }
+            guard let file = resourceFiles[id] else {
+                importer.report.remark(origin, "Its attachment \u{201C}\(name)\u{201D} is not in the export.", isLeftOut: false)
+                return nil
+            }
+            if !attachments.contains(where: { $0.name == name }) {
+                attachments.append(ForeignNote.Attachment(name: name, source: .file(path: file)))
+            }
+            return "\(MarkdownExport.attachmentFolder)/\(name)"
+        }
+        note.attachments = attachments
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import KithNotes
+
+/// Reads a folder of Markdown files and plain text: our own export, a vault of Obsidian, or any other.
+struct MarkdownFolder {
+    let root: String
+    private let walk: FolderWalk
+    /// The files by path, and by name for links in the form of a wiki.
+    private let paths: Set<String>
+    private let byName: [String: [String]]
+    private let isVault: Bool
+    /// Whether it is an export of Joplin as Markdown.
+    private let isJoplin: Bool
+    /// How each file is called as an attachment: links in notes name it so.
+    private var names: [String: String] = [:]
+    private var register = NameRegister()
+    private var used: Set<String> = []
+    /// The only note that is read; `nil` for all.
+    private var only: String?
+
+    static let noteEndings: Set<String> = ["md", "markdown", "txt", "html", "htm"]
+    static let trashFolder = ".trash"
+
+    /// - Throws: ``FilesError`` if the folder cannot be read.
+    init(_ root: String) throws(FilesError) {
+        self.root = root
+        walk = try FolderWalk(root) { $0.hasPrefix(".") && $0 != Self.trashFolder }
+        paths = Set(walk.files.map(\.path))
+        byName = Dictionary(grouping: walk.files.map(\.path), by: RelativePath.name)
+        isJoplin = ForeignFile.kind(root + "/_resources") == .folder
+        isVault = ForeignFile.kind(root + "/.obsidian") == .folder
+    }
+
+    /// One file, with what it links to beside it.
+    ///
+    /// - Throws: ``FilesError`` if the file's folder cannot be read.
+    init(file: String) throws(FilesError) {
+        let url = URL(filePath: file)
+        try self.init(url.deletingLastPathComponent().path)
+        only = url.lastPathComponent
+    }
+
+    /// Hands every note to `importer`.
+    mutating func read(into importer: NoteImport) throws {
+        if only == nil { for oddity in walk.oddities { importer.report.remark(oddity.path, oddity.words) } }
+        // What lies among the attachments is a note only if it is no attachment, which the other notes say.
+        let candidates = walk.files.filter { file in only.map { $0 == file.path } ?? Self.isNote(file.path) }
+        let isAttachment = { (file: FolderWalk.File) in file.path.hasPrefix(MarkdownExport.attachmentFolder + "/") }
+        for file in candidates.filter({ !isAttachment($0) }) + candidates.filter(isAttachment) where !used.contains(file.path) {
+            do {
+                try importer.add(try note(file, importer))
+            } catch let error as FilesError {
+                importer.report.remark(file.path, error.message)
+            }
+        }
+        let left = walk.files.count { !Self.isNote($0.path) && !used.contains($0.path) }
+        if left > 0, only == nil {
+            importer.report.remark(
+                root, "\(left) files that are no notes, and that no note has or links to, were left out.", isLeftOut: false)
+        }
+    }
+
+    static func isNote(_ path: String) -> Bool {
+        FileName.parts(RelativePath.name(of: path)).ending.map { noteEndings.contains($0.lowercased()) } ?? false
+    }
+
+    private mutating func note(_ file: FolderWalk.File, _ importer: NoteImport) throws -> ForeignNote {
+        let (stem, ending) = FileName.parts(RelativePath.name(of: file.path))
+        if let ending, HTMLNote.endings.contains(ending.lowercased()) { return try htmlNote(file, importer) }
+        let bytes = try ForeignFile.read(root + "/" + file.path, bytesMax: MarkdownNote.bytesMax)
+        var parsed = try MarkdownNote(bytes)
+        // Joplin parts its front matter from the text with an empty line.
+        if isJoplin, parsed.id == nil, parsed.title != nil, parsed.body.hasPrefix("\n") { parsed.body.removeFirst() }
+        var note = ForeignNote(origin: file.path, title: parsed.title ?? stem, body: parsed.body)
+        if parsed.hasBrokenFrontMatter {
+            importer.report.remark(file.path, "Its front matter cannot be read as YAML, and was kept as text.", isLeftOut: false)
+        }
+        note.id = parsed.id
+        note.tags = parsed.tags
+        note.color = parsed.color ?? .none
+        note.updatedMilliseconds = parsed.updatedMilliseconds ?? parsed.createdMilliseconds ?? file.modifiedMilliseconds
+        note.createdMilliseconds = parsed.createdMilliseconds
+        note.isTrashed = parsed.deletedMilliseconds != nil || file.path.hasPrefix(Self.trashFolder + "/")
+        try takeAttachments(of: parsed, &note, importer)
+        // Our own links and tags are as they should be.
+        if parsed.id == nil {
+            if isVault { note.tags += InlineTags.tags(in: parsed.body) }
+            takeLinks(&note)
+            if importer.options.tagsFolders { note.tags += folderTag(file.path) }
+        }
+        return note
+    }
+
+    private mutating func htmlNote(_ file: FolderWalk.File, _ importer: NoteImport) throws -> ForeignNote {
+        var note = try HTMLNote.note(root, file.path)
+        note.updatedMilliseconds = file.modifiedMilliseconds
+        takeLinks(&note)
+        if importer.options.tagsFolders { note.tags += folderTag(file.path) }
+        return note
+    }
+
+    private func folderTag(_ path: String) -> [String] {
+        let folder = RelativePath.folder(of: path)
+        return folder.isEmpty || folder.hasPrefix(Self.trashFolder) ? [] : [String(folder)]
+    }
+
+    /// The files that the front matter names.
+    private mutating func takeAttachments(of parsed: MarkdownNote, _ note: inout ForeignNote, _ importer: NoteImport) throws {
+        for attachment in parsed.attachments {
+            guard let path = RelativePath.resolved(attachment.path, in: RelativePath.folder(of: note.origin)), paths.contains(path) else {
+                importer.report.remark(note.origin, "Its attachment \u{201C}\(attachment.path)\u{201D} is not there.", isLeftOut: false)
+                continue
+            }
+            used.insert(path)
+            note.attachments.append(ForeignNote.Attachment(name: attachment.name, source: .file(path: root + "/" + path)))
+        }
+    }
+
+    /// Files that the text links to are attached, and the links lead to where an export will put them.
+    private mutating func takeLinks(_ note: inout ForeignNote) {
+        var taken: Set<String> = []
+        let origin = note.origin
+        var attachments: [ForeignNote.Attachment] = []
+        note.body = MarkdownLinks.replacing(note.body) { link in
+            guard let path = target(of: link, in: RelativePath.folder(of: origin)) else { return nil }
+            let name = attachmentName(of: path)
+            if taken.insert(path).inserted {
+                attachments.append(ForeignNote.Attachment(name: name, source: .file(path: root + "/" + path)))
+            }
+            let isSame = link.isWiki && RelativePath.name(of: link.path) == name
+            return isSame ? nil : "\(MarkdownExport.attachmentFolder)/\(name)"
+        }
+        note.attachments += attachments
+    }
+
+    /// The file that a link means, if it is one that is no note.
+    private mutating func target(of link: MarkdownLinks.Link, in folder: Substring) -> String? {
+        var found = RelativePath.resolved(link.path, in: folder).flatMap { paths.contains($0) ? $0 : nil }
+        if found == nil, let path = RelativePath.resolved(link.path, in: "") {
+            found = paths.contains(path) ? path : link.isWiki ? byName[link.path]?.first : nil
+        }
+        guard let found, !Self.isNote(found) else { return nil }
+        used.insert(found)
+        return found
+    }
+
+    private mutating func attachmentName(of path: String) -> String {
+        if let name = names[path] { return name }
+        let name = register.takeFree(FileName.name(for: path))
+        names[path] = name
+        return name
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import KithNotes
+
+extension NoteImport {
+    /// Imports what is at `path`, whatever it is.
+    ///
+    /// Done again, it imports nothing twice: notes of Kith have ids, and those of others get one that follows from where they are and what they say.
+    /// A note that is here already is never changed.
+    /// - Throws: ``FilesError`` if it cannot be read or is nothing that can be imported; ``NotesError`` with code `busy`, `diskFull` or
+    ///   `readOnly`: what was imported before is there then, and doing it again imports the rest.
+    public static func run(_ path: String, into notes: NotesStore, options: Options = Options()) throws -> ImportReport {
+        let path = URL(filePath: path).standardizedFileURL.path
+        let importer = NoteImport(notes, options)
+        return try FilesError.mapping {
+            try importer.read(path)
+            try importer.flush()
+            return importer.report
+        }
+    }
+
+    private func read(_ path: String) throws {
+        switch try ImportFormat.recognise(path) {
+        case .markdown:
+            var folder = try ForeignFile.kind(path) == .folder ? MarkdownFolder(path) : MarkdownFolder(file: path)
+            try folder.read(into: self)
+        case .lines:
+            var file = try JSONLinesFile(path)
+            try file.read(into: self)
+        case .joplin:
+            try JoplinFolder(path, self).read(into: self)
+        case .keep:
+            var folder = try KeepFolder.place(in: path).map { try KeepFolder($0) } ?? KeepFolder(file: path)
+            try folder.read(into: self)
+        case .evernote:
+            try EvernoteFile(path).read(into: self)
+        case .archive:
+            let scratch = try ScratchFolder()
+            try Archive.unpack(path, into: scratch.path)
+            // An archive within an archive is no export of anything.
+            try read(scratch.path)
+            // What waits reads its attachments from there.
+            try flush()
+        }
+    }
+}

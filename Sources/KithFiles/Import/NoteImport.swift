@@ -1,0 +1,136 @@
+import Foundation
+import Kith
+import KithNotes
+
+/// Brings notes of other programs into the store: in transactions of a thousand, and each once, however often it is done.
+public final class NoteImport {
+    /// How an import is done.
+    public struct Options: Sendable {
+        /// Whether to say only what would be done.
+        public var isDryRun = false
+        /// Tags that every note gets.
+        public var tags: [String] = []
+        /// Whether the folders that a file is in become a tag: `work/plans`.
+        public var tagsFolders = false
+        /// Called now and then with the number of notes that were looked at.
+        public var progress: @Sendable (Int) -> Void = { _ in }
+        /// Reads the wall clock, in milliseconds since 1970: the time of what has none.
+        public var nowMilliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+
+        public init() {}
+    }
+
+    /// Notes of one transaction.
+    static let batchMax = 1_000
+    /// Bytes of bodies that wait for their transaction, about.
+    static let batchBytesMax = 32 << 20
+
+    let notes: NotesStore
+    let options: Options
+    var report = ImportReport()
+    private var waiting: [ForeignNote] = []
+    private var waitingBytes = 0
+    private var seen = 0
+
+    init(_ notes: NotesStore, _ options: Options) {
+        self.notes = notes
+        self.options = options
+    }
+
+    /// Takes a note, to be imported with others.
+    func add(_ note: ForeignNote) throws {
+        var note = note
+        note.tags += options.tags
+        for words in note.fit() { report.remark(note.origin, words, isLeftOut: false) }
+        waiting.append(note)
+        waitingBytes += note.body.utf8.count
+        if waiting.count >= Self.batchMax || waitingBytes >= Self.batchBytesMax { try flush() }
+    }
+
+    /// Imports what waits.
+    func flush() throws {
+        let batch = waiting
+        (waiting, waitingBytes) = ([], 0)
+        if batch.isEmpty { return }
+        let now = options.nowMilliseconds()
+        var taken: [(whole: WholeNote, foreign: ForeignNote)] = []
+        let bare = batch.map { $0.whole(now) }
+        for ((note, foreign), outcome) in zip(zip(bare, batch), try notes.insert(bare, isDryRun: true)) {
+            if outcome != .added {
+                count(foreign, outcome)
+            } else if let note = try attached(foreign, to: note) {
+                taken.append((note, foreign))
+            }
+        }
+        let outcomes = try notes.insert(taken.map(\.whole), isDryRun: options.isDryRun)
+        for (note, outcome) in zip(taken, outcomes) { count(note.foreign, outcome) }
+        seen += batch.count
+        options.progress(seen)
+    }
+
+    private func count(_ note: ForeignNote, _ outcome: InsertOutcome) {
+        switch outcome {
+        case .added:
+            report.added += 1
+            report.attachments += note.attachments.count
+            if note.isTrashed { report.addedToTrash += 1 }
+        case .present: report.present += 1
+        // What has an id of its own is the same note whatever it says; people edit what they imported.
+        case .different where note.id == nil: report.present += 1
+        case .different: report.remark(note.origin, "This note is here already and says something else; it was left as it is.")
+        case .deleted: report.remark(note.origin, "This note is in the trash, and was left there. To have it back: kith trash restore")
+        case .rejected(let words): report.remark(note.origin, words)
+        }
+    }
+
+    /// The note with its attachments, whose bytes are in the store then; `nil` if one of them cannot be had, so that nothing is half
+    /// imported.
+    private func attached(_ foreign: ForeignNote, to whole: WholeNote) throws -> WholeNote? {
+        var whole = whole
+        for attachment in foreign.attachments {
+            do {
+                guard let (content, size) = try content(of: attachment) else { continue }
+                let id =
+                    attachment.id
+                    ?? UUID.derived(
+                        from: ["kith attachment 1", whole.id.uuidString, attachment.name, content.description],
+                        milliseconds: whole.note.createdMilliseconds)
+                whole.attachments.append(WholeNote.Attachment(id: id, name: attachment.name, sizeBytes: size, content: content))
+            } catch let error as StoreError where ![.diskFull, .readOnly, .busy].contains(error.code) {
+                report.remark(
+                    foreign.origin, "Its attachment \u{201C}\(attachment.name.prefix(80))\u{201D} cannot be taken: \(error.message)")
+                return nil
+            }
+        }
+        return whole
+    }
+
+    /// - Returns: `nil` in a dry run, where the bytes are not read.
+    private func content(of attachment: ForeignNote.Attachment) throws -> (AttachmentID, sizeBytes: Int64)? {
+        let content: AttachmentID
+        switch attachment.source {
+        case .elsewhere(let content, let bytes): return (content, bytes)
+        case .file(let path):
+            guard case .file = ForeignFile.kind(path) else { throw StoreError(.notFound, "There is no such file.") }
+            if options.isDryRun { return nil }
+            content = try notes.store.attach(contentsOf: URL(filePath: path))
+        case .bytes(let bytes):
+            if options.isDryRun { return nil }
+            content = try notes.store.attach(bytes)
+        }
+        if let expected = attachment.content, expected != content {
+            throw StoreError(.valueRejected, "Its bytes are not what they were.")
+        }
+        return (content, notes.store.attachmentState(content).sizeBytes ?? 0)
+    }
+}
+
+extension ForeignNote {
+    fileprivate func whole(_ now: Int64) -> WholeNote {
+        let created = createdMilliseconds ?? updatedMilliseconds ?? now
+        let note = Note(
+            id: finalID, title: title, body: body, color: color, tags: NoteTags(tags), createdMilliseconds: created,
+            updatedMilliseconds: updatedMilliseconds ?? created)
+        return WholeNote(note, isTrashed: isTrashed)
+    }
+}

@@ -1,0 +1,92 @@
+/// The block of YAML at the beginning of a Markdown file, cut into its entries, byte for byte.
+///
+/// It is one if a line `---` opens it, a line `---` or `...` closes it, and every line between begins with `key:`, continues an entry
+/// (indented, or an element of a list), is empty or a comment. Anything else is a text that begins with a rule.
+struct FrontMatter {
+    /// A key with its value, over one or more lines.
+    struct Entry {
+        /// `nil` for comments and empty lines before the first key.
+        let key: String?
+        var bytes: ArraySlice<UInt8>
+    }
+
+    let opening: ArraySlice<UInt8>
+    let entries: [Entry]
+    let closing: ArraySlice<UInt8>
+    /// What follows.
+    let rest: ArraySlice<UInt8>
+
+    /// Bytes of a block. What is longer is text.
+    static let bytesMax = 64 << 10
+
+    init?(_ bytes: ArraySlice<UInt8>) {
+        var rest = bytes
+        let opening = Self.line(&rest)
+        guard Self.isDelimiter(opening, "-") else { return nil }
+        var entries: [Entry] = []
+        while rest.startIndex - bytes.startIndex <= Self.bytesMax, !rest.isEmpty {
+            let line = Self.line(&rest)
+            if Self.isDelimiter(line, "-") || Self.isDelimiter(line, ".") {
+                guard entries.contains(where: { $0.key != nil }) else { return nil }
+                (self.opening, self.entries, closing, self.rest) = (opening, entries, line, rest)
+                return
+            }
+            if Self.continues(line) {
+                if entries.isEmpty { entries.append(Entry(key: nil, bytes: line)) } else { entries[entries.count - 1].extend(line, bytes) }
+            } else {
+                guard let key = Self.key(line) else { return nil }
+                entries.append(Entry(key: key, bytes: line))
+            }
+        }
+        return nil
+    }
+
+    /// The next line, with its end.
+    static func line(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let end = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.endIndex
+        defer { rest = rest[end...] }
+        return rest[..<end]
+    }
+
+    private static func isDelimiter(_ line: ArraySlice<UInt8>, _ character: Unicode.Scalar) -> Bool {
+        let mark = UInt8(ascii: character)
+        return line.count >= 3 && line.prefix(3).allSatisfy { $0 == mark } && line.dropFirst(3).allSatisfy(isBlank)
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
+
+    private static func continues(_ line: ArraySlice<UInt8>) -> Bool {
+        guard let first = line.first, !line.allSatisfy(isBlank) else { return true }
+        if first == 0x20 || first == 0x09 || first == UInt8(ascii: "#") { return true }
+        return first == UInt8(ascii: "-") && (line.dropFirst().first.map(isBlank) ?? true)
+    }
+
+    private static func key(_ line: ArraySlice<UInt8>) -> String? {
+        var search = line
+        while let colon = search.firstIndex(of: UInt8(ascii: ":")) {
+            let after = colon + 1
+            if after == line.endIndex || isBlank(line[after]) {
+                let key = String(decoding: line[..<colon], as: UTF8.self).trimmingASCII()
+                return key.isEmpty ? nil : key
+            }
+            search = line[after...]
+        }
+        return nil
+    }
+}
+
+extension FrontMatter.Entry {
+    fileprivate mutating func extend(_ line: ArraySlice<UInt8>, _ all: ArraySlice<UInt8>) {
+        bytes = all[bytes.startIndex..<line.endIndex]
+    }
+}
+
+extension String {
+    /// Without spaces and quotes at the ends.
+    fileprivate func trimmingASCII() -> String {
+        var text = self[...]
+        while let last = text.last, last == " " || last == "\t" || last == "\"" || last == "'" { text.removeLast() }
+        while let first = text.first, first == " " || first == "\t" || first == "\"" || first == "'" { text.removeFirst() }
+        return String(text)
+    }
+}

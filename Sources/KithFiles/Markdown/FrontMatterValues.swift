@@ -1,0 +1,78 @@
+import Foundation
+import Yams
+
+/// The values of a note's own keys in front matter: all of them as text, since YAML takes `no` and `2026-11-23` for something else.
+struct FrontMatterValues {
+    private let nodes: [String: Node]
+
+    /// - Parameter yaml: the lines of these keys, and no others.
+    init?(_ yaml: String) {
+        if yaml.isEmpty {
+            nodes = [:]
+            return
+        }
+        guard let mapping = (try? Yams.compose(yaml: yaml))?.mapping else { return nil }
+        var nodes: [String: Node] = [:]
+        for (key, value) in mapping {
+            guard let name = key.scalar?.string else { return nil }
+            nodes[name] = value
+        }
+        self.nodes = nodes
+    }
+
+    func string(_ key: MarkdownNote.Key) -> String? { nodes[key.rawValue]?.scalar?.string }
+
+    /// The elements of a list; `nil` if it is none, or holds more than text.
+    func list(_ key: MarkdownNote.Key) -> [String]? {
+        guard let sequence = nodes[key.rawValue]?.sequence else { return nil }
+        let texts = sequence.compactMap { $0.scalar?.string }
+        return texts.count == sequence.count ? texts : nil
+    }
+
+    /// A list, or words with commas or spaces between them.
+    func words(_ key: MarkdownNote.Key) -> [String]? {
+        if let list = list(key) { return list }
+        guard let scalar = nodes[key.rawValue]?.scalar else { return nil }
+        if scalar.style == .plain, ["", "~", "null"].contains(scalar.string) { return [] }
+        let hasCommas = scalar.string.contains(",")
+        return scalar.string.split { hasCommas ? $0 == "," : $0.isWhitespace }.map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty }
+    }
+
+    /// `text` as a YAML value of one line.
+    static func quoted(_ text: String) -> String {
+        if isPlain(text) { return text }
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": quoted += "\\" + String(scalar)
+            case "\n": quoted += "\\n"
+            case "\t": quoted += "\\t"
+            default: quoted += isPrintable(scalar) ? String(scalar) : escaped(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+
+    /// Whether every reader of YAML takes `text` for text as it stands: a word, or words, of letters.
+    private static func isPlain(_ text: String) -> Bool {
+        guard let first = text.utf8.first, isLetter(first), text.utf8.last != UInt8(ascii: " ") else { return false }
+        let isSafe = text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || "-_/ ".utf8.contains($0) }
+        return isSafe && !["true", "false", "yes", "no", "on", "off", "null", "y", "n"].contains(text.lowercased())
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
+
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse, .surrogate: false
+        default: true
+        }
+    }
+
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16)
+        let count = scalar.value > 0xFFFF ? 8 : 4
+        return (count == 8 ? "\\U" : "\\u") + String(repeating: "0", count: count - digits.utf8.count) + digits
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+
+/// The links in a Markdown text to files beside it: `[text](path)`, `![text](<a path>)`, `[[path]]`, `![[path|text]]`.
+///
+/// What only looks like a link, in a block of code for instance, is found, too; whoever asks knows which files there are.
+enum MarkdownLinks {
+    /// A link to a file, perhaps.
+    struct Link: Hashable {
+        /// As it is meant: without percent encoding.
+        let path: String
+        /// Whether it is in the form of a wiki, which names files by their name alone.
+        let isWiki: Bool
+    }
+
+    /// The text with the paths of links replaced for which `replacement` returns another one.
+    static func replacing(_ text: String, _ replacement: (Link) throws -> String?) rethrows -> String {
+        guard text.utf8.contains(UInt8(ascii: "[")) else { return text }
+        let bytes = Array(text.utf8)
+        var result: [UInt8] = []
+        var copied = 0
+        var position = 0
+        while position + 1 < bytes.count {
+            guard let found = target(in: bytes, at: position) else {
+                position += 1
+                continue
+            }
+            position = found.range.upperBound
+            guard let link = link(Array(bytes[found.range]), found.isWiki), let path = try replacement(link) else { continue }
+            result += bytes[copied..<found.range.lowerBound]
+            result += Array((found.isWiki || found.isInAngles ? path : encoded(path)).utf8)
+            copied = found.range.upperBound
+        }
+        return copied == 0 ? text : String(decoding: result + bytes[copied...], as: UTF8.self)
+    }
+
+    /// All links.
+    static func links(in text: String) -> [Link] {
+        var links: [Link] = []
+        _ = replacing(text) { link in
+            links.append(link)
+            return nil
+        }
+        return links
+    }
+
+    private struct Target {
+        let range: Range<Int>
+        let isWiki: Bool
+        var isInAngles = false
+    }
+
+    /// What the link that begins here leads to.
+    private static func target(in bytes: [UInt8], at start: Int) -> Target? {
+        let (first, second) = (bytes[start], bytes[start + 1])
+        if first == UInt8(ascii: "["), second == UInt8(ascii: "[") {
+            let end = bytes[(start + 2)...].prefix(1_024).firstIndex { "]|#\n".utf8.contains($0) }
+            guard let end, end > start + 2, bytes[end] != UInt8(ascii: "\n") else { return nil }
+            return Target(range: start + 2..<end, isWiki: true)
+        }
+        guard first == UInt8(ascii: "]"), second == UInt8(ascii: "(") else { return nil }
+        if start + 2 < bytes.count, bytes[start + 2] == UInt8(ascii: "<") {
+            guard let end = bytes[(start + 3)...].prefix(4_096).firstIndex(where: { ">\n".utf8.contains($0) }),
+                bytes[end] == UInt8(ascii: ">"), end > start + 3
+            else { return nil }
+            return Target(range: start + 3..<end, isWiki: false, isInAngles: true)
+        }
+        var depth = 0
+        for index in bytes[(start + 2)...].prefix(4_096).indices {
+            switch bytes[index] {
+            case UInt8(ascii: "("): depth += 1
+            case UInt8(ascii: ")") where depth > 0: depth -= 1
+            case UInt8(ascii: ")"), 0x20, 0x09, 0x0A, 0x0D:
+                return index > start + 2 ? Target(range: start + 2..<index, isWiki: false) : nil
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    private static func link(_ bytes: [UInt8], _ isWiki: Bool) -> Link? {
+        let text = String(decoding: bytes, as: UTF8.self)
+        if text.contains("://") || text.hasPrefix("#") || text.hasPrefix("mailto:") || text.hasPrefix("data:") { return nil }
+        if isWiki { return Link(path: text.trimmingCharacters(in: .whitespaces), isWiki: true) }
+        let path = text.prefix { $0 != "#" }
+        return Link(path: path.removingPercentEncoding ?? String(path), isWiki: false)
+    }
+
+    /// A path as the destination of a link.
+    static func encoded(_ path: String) -> String {
+        path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path
+    }
+
+    private static let allowed: CharacterSet = {
+        var set = CharacterSet.urlPathAllowed
+        set.remove(charactersIn: "()<>")
+        return set
+    }()
+}
+
+/// Paths within a folder, as text.
+enum RelativePath {
+    /// The path that `path` means in a file of `folder`; `nil` if it leaves the outermost folder, or is no relative path.
+    static func resolved(_ path: String, in folder: Substring) -> String? {
+        if path.isEmpty || path.hasPrefix("/") || path.contains("\0") { return nil }
+        var parts = folder.split(separator: "/").map(String.init)
+        for part in path.split(separator: "/") where part != "." {
+            if part == ".." {
+                if parts.popLast() == nil { return nil }
+            } else {
+                parts.append(String(part))
+            }
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: "/")
+    }
+
+    /// The folder of a file, without the last slash; empty for the outermost.
+    static func folder(of path: String) -> Substring {
+        path.lastIndex(of: "/").map { path[..<$0] } ?? ""
+    }
+
+    static func name(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import KithNotes
+
+/// What a Markdown file says of a note.
+///
+/// The front matter holds the keys of ``Key``; whatever else stands there belongs to the body, which is kept byte for byte: the same note
+/// makes the same file, and the file the same note.
+public struct MarkdownNote: Hashable, Sendable {
+    /// The keys of the front matter that are the note's own.
+    public enum Key: String, CaseIterable, Sendable {
+        case id, title, tags, color, created, updated, deleted, attachments
+    }
+
+    /// A file that belongs to the note.
+    public struct Attachment: Hashable, Sendable {
+        /// Where it is, from the folder of the Markdown file.
+        public var path: String
+        public var name: String
+
+        public init(path: String, name: String) {
+            self.path = path
+            self.name = name
+        }
+    }
+
+    public var id: UUID?
+    /// `nil` if the file's name says it.
+    public var title: String?
+    public var tags: [String] = []
+    public var color: NoteColor?
+    public var createdMilliseconds: Int64?
+    public var updatedMilliseconds: Int64?
+    /// When the note was deleted; such a file is one of the trash.
+    public var deletedMilliseconds: Int64?
+    public var attachments: [Attachment] = []
+    public var body: String
+    /// Whether there is a block of front matter that is no YAML. It is a part of the body then.
+    public var hasBrokenFrontMatter = false
+
+    public init(body: String) {
+        self.body = body
+    }
+}
+
+extension MarkdownNote {
+    /// A byte order mark, as UTF-8.
+    static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    /// Bytes of a file that is read.
+    public static let bytesMax = NoteLimits.bodyBytesMax + FrontMatter.bytesMax
+
+    /// Reads a file.
+    ///
+    /// - Throws: ``FilesError`` with code `data` for what is no text in UTF-8, or too large.
+    public init(_ bytes: [UInt8]) throws(FilesError) {
+        try Self.check(bytes)
+        let hasMark = bytes.starts(with: Self.mark)
+        let text = bytes[(hasMark ? 3 : 0)...]
+        guard let block = FrontMatter(text) else {
+            self.init(body: String(decoding: bytes, as: UTF8.self))
+            return
+        }
+        self.init(body: "")
+        let own = block.entries.filter { $0.key.flatMap(Key.init) != nil }
+        guard let values = FrontMatterValues(String(decoding: own.flatMap(\.bytes), as: UTF8.self)) else {
+            self.init(body: String(decoding: bytes, as: UTF8.self))
+            hasBrokenFrontMatter = true
+            return
+        }
+        var left: [UInt8] = []
+        for entry in block.entries {
+            if let key = entry.key.flatMap(Key.init), take(key, from: values) { continue }
+            left += entry.bytes
+        }
+        var content = hasMark ? Self.mark : []
+        if !left.isEmpty { content += block.opening + left + block.closing }
+        body = String(decoding: content + block.rest, as: UTF8.self)
+    }
+
+    static func check(_ bytes: [UInt8]) throws(FilesError) {
+        if bytes.count > bytesMax {
+            throw FilesError(.data, "It has \(bytes.count) bytes; a note has at most \(NoteLimits.bodyBytesMax). Split it.")
+        }
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+            throw FilesError(.data, "It is text in UTF-16. Convert it to UTF-8 first, for instance with iconv.")
+        }
+        if bytes.contains(0) { throw FilesError(.data, "It contains a NUL, so it is not text.") }
+        if String(validating: bytes, as: UTF8.self) == nil {
+            throw FilesError(.data, "It is not text in UTF-8. Convert it first, for instance with iconv.")
+        }
+    }
+
+    /// A time as text, or as a number if it has no text.
+    private static func time(_ text: String) -> Int64? {
+        if let number = Int64(text), TimeText.text(number) == nil { return number }
+        return TimeText.milliseconds(text)
+    }
+
+    /// - Returns: whether the value is understood; else its lines are a part of the body.
+    private mutating func take(_ key: Key, from values: FrontMatterValues) -> Bool {
+        switch key {
+        case .id:
+            guard let text = values.string(key), let id = UUID(uuidString: text) else { return false }
+            self.id = id
+        case .title:
+            guard let text = values.string(key) else { return false }
+            title = text
+        case .tags:
+            guard let tags = values.words(key) else { return false }
+            self.tags = tags
+        case .color:
+            guard let text = values.string(key), let color = NoteColor(named: text) ?? Int64(text).map(NoteColor.init) else { return false }
+            self.color = color
+        case .created, .updated, .deleted:
+            guard let time = values.string(key).flatMap(Self.time) else { return false }
+            switch key {
+            case .created: createdMilliseconds = time
+            case .updated: updatedMilliseconds = time
+            default: deletedMilliseconds = time
+            }
+        case .attachments:
+            guard let links = values.list(key)?.map(Attachment.init(link:)), !links.contains(nil) else { return false }
+            attachments = links.compactMap(\.self)
+        }
+        return true
+    }
+}
+
+extension MarkdownNote.Attachment {
+    /// A link as Obsidian writes it into a property: `[[attachments/photo (2).jpg|photo.jpg]]`.
+    var link: String { "[[\(path)|\(name)]]" }
+
+    init?(link: String) {
+        guard link.hasPrefix("[["), link.hasSuffix("]]") else { return nil }
+        let inner = link.dropFirst(2).dropLast(2)
+        let path = inner.prefix { $0 != "|" }
+        guard !path.isEmpty else { return nil }
+        let name = inner.dropFirst(path.count + 1)
+        self.init(path: String(path), name: name.isEmpty ? String(path.split(separator: "/").last ?? path) : String(name))
+    }
+}

@@ -1,0 +1,127 @@
+import CFileFormats
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Unpacks archives (tar, zip, with any of the usual compressions) that anybody may have made.
+///
+/// Nothing is written outside of the folder, links and devices are passed over, and an archive that becomes much larger than it is ends
+/// the unpacking. Whoever unpacks into a folder for it alone has nothing half done.
+enum Archive {
+    struct Limits {
+        var filesMax = 200_000
+        /// What any archive may unpack to, in bytes.
+        var bytesMin: Int64 = 256 << 20
+        /// And how many times its own size a larger one.
+        var factorMax: Int64 = 60
+        var pathBytesMax = 1_000
+    }
+
+    private static let blockBytes = 64 << 10
+
+    /// Whether the first bytes are those of an archive that is read here.
+    static func isOne(_ path: String) -> Bool {
+        guard let reader = try? Reader(path) else { return false }
+        return (try? reader.next()) ?? nil != nil
+    }
+
+    /// - Throws: ``FilesError`` with code `data` for an archive that is damaged or not to be trusted.
+    static func unpack(_ path: String, into folder: String, limits: Limits = Limits()) throws(FilesError) {
+        guard case .file(let size, _) = ForeignFile.kind(path) else { throw FilesError(.notFound, "There is no file \(path).") }
+        let (product, overflow) = size.multipliedReportingOverflow(by: limits.factorMax)
+        var left = max(limits.bytesMin, overflow ? .max : product)
+        var files = 0
+        let reader = try Reader(path)
+        while let entry = try reader.next() {
+            guard let name = entry.path else { throw FilesError(.data, "\(path) has a name that is not UTF-8. Nothing was imported.") }
+            guard isSafe(name), name.utf8.count <= limits.pathBytesMax else {
+                throw FilesError(
+                    .data,
+                    "\(path) is not to be trusted: it has a file that would lie elsewhere (\(name.prefix(80))). Nothing was imported.")
+            }
+            guard entry.isFile else { continue }
+            files += 1
+            if files > limits.filesMax { throw FilesError(.data, "\(path) has more than \(limits.filesMax) files. Nothing was imported.") }
+            try write(reader, to: name, in: folder, of: path, &left)
+        }
+    }
+
+    private static func isSafe(_ name: String) -> Bool {
+        !name.hasPrefix("/") && !name.contains("\\") && !name.split(separator: "/").contains("..")
+    }
+
+    private static func write(
+        _ reader: Reader, to name: String, in folder: String, of archive: String, _ left: inout Int64
+    ) throws(FilesError) {
+        var place = folder
+        let parts = name.split(separator: "/").filter { $0 != "." }
+        guard let last = parts.last else { return }
+        for part in parts.dropLast() {
+            place += "/" + part
+            try NewFile.makeFolder(place)
+        }
+        place += "/" + last
+        let descriptor = open(place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw FilesError(.data, "\(archive) has \(name.prefix(80)) twice. Nothing was imported.") }
+        defer { close(descriptor) }
+        while let bytes = try reader.read(blockBytes) {
+            left -= Int64(bytes.count)
+            if left < 0 {
+                throw FilesError(.data, "\(archive) becomes much larger than it is, as none should. Nothing was imported.")
+            }
+            try NewFile.write(bytes, descriptor, place)
+        }
+    }
+
+    private struct Entry {
+        /// `nil` if it is not UTF-8.
+        let path: String?
+        let isFile: Bool
+    }
+
+    /// An open archive.
+    private final class Reader {
+        private let archive: UnsafeMutableRawPointer
+        private let path: String
+
+        init(_ path: String) throws(FilesError) {
+            guard let archive = kith_archive_open(path) else { throw FilesError(.inputOutput, "There is not enough memory.") }
+            (self.archive, self.path) = (archive, path)
+        }
+
+        deinit {
+            kith_archive_close(archive)
+        }
+
+        func next() throws(FilesError) -> Entry? {
+            var name: UnsafePointer<CChar>?
+            var isFile: Int32 = 0
+            switch kith_archive_next(archive, &name, &isFile) {
+            case 0: return nil
+            case 1: return Entry(path: name.flatMap { String(validatingCString: $0) }, isFile: isFile == 1)
+            default: throw damage()
+            }
+        }
+
+        /// The next bytes of the entry; `nil` at its end.
+        func read(_ count: Int) throws(FilesError) -> [UInt8]? {
+            var bytes = [UInt8](repeating: 0, count: count)
+            let read = bytes.withUnsafeMutableBytes { kith_archive_read(archive, $0.baseAddress, $0.count) }
+            if read < 0 { throw damage() }
+            if read == 0 { return nil }
+            bytes.removeLast(count - read)
+            return bytes
+        }
+
+        private func damage() -> FilesError {
+            let words = kith_archive_error(archive).map { String(cString: $0) } ?? "no archive"
+            return FilesError(.data, "\(path) is damaged, or no archive (\(words.prefix(200))). Nothing was imported.")
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+// Swift takes what the C library declares of files for a part of a module that reads its headers first, and asks for that one by name.
+#if canImport(CDispatch)
+import CDispatch
+#endif
+#if canImport(CoreFoundation)
+import CoreFoundation
+#endif
+
+/// Reads files that anybody may have made, and that may change or vanish meanwhile.
+enum ForeignFile {
+    /// What stands at a path; symbolic links are not followed.
+    enum Kind: Hashable {
+        case file(bytes: Int64, modifiedMilliseconds: Int64)
+        case folder
+        case link
+        /// A pipe, a socket or a device.
+        case other
+        case missing
+    }
+
+    static func kind(_ path: String) -> Kind {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return .missing }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .file(bytes: Int64(status.st_size), modifiedMilliseconds: modified(status))
+        case S_IFDIR: return .folder
+        case S_IFLNK: return .link
+        default: return .other
+        }
+    }
+
+    static func modified(_ status: stat) -> Int64 {
+        #if canImport(Darwin)
+        let time = status.st_mtimespec
+        #else
+        let time = status.st_mtim
+        #endif
+        return Int64(time.tv_sec) &* 1_000 &+ Int64(time.tv_nsec) / 1_000_000
+    }
+
+    /// All bytes of a regular file.
+    ///
+    /// - Throws: ``FilesError`` with code `notFound`; `data` if it is no regular file, or larger than `bytesMax`; `inputOutput`.
+    static func read(_ path: String, bytesMax: Int) throws(FilesError) -> [UInt8] {
+        // Without waiting for a writer, should it be a pipe.
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { throw FilesError(.notFound, "It is not there any more.") }
+            if errno == ELOOP { throw FilesError(.data, "It is a symbolic link, which is not followed.") }
+            throw FilesError(.inputOutput, "It cannot be read (\(systemMessage())).")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw FilesError(.data, "It is not a regular file.")
+        }
+        var bytes: [UInt8] = []
+        let expected = min(Int(status.st_size), bytesMax) + 1
+        while bytes.count <= bytesMax {
+            let room = max(expected - bytes.count, 64 << 10)
+            var count = 0
+            let start = bytes.count
+            bytes.append(contentsOf: repeatElement(0, count: room))
+            bytes.withUnsafeMutableBytes { buffer in
+                count = systemRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: buffer[start...]))
+            }
+            let failed = count < 0 && errno != EINTR
+            bytes.removeLast(room - max(0, count))
+            if failed { throw FilesError(.inputOutput, "It cannot be read (\(systemMessage())).") }
+            if count == 0 { return bytes }
+        }
+        throw FilesError(.data, "It has more than \(bytesMax) bytes.")
+    }
+
+    static func systemMessage() -> String { String(cString: strerror(errno)) }
+}
+
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    read(descriptor, buffer.baseAddress, buffer.count)
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@Suite("Files cannot be brought in or out from the command line")
+struct FilesCommandTests {
+    private let home: KithHome
+
+    init() throws {
+        home = try KithHome()
+    }
+
+    @Test("a folder is imported, exported and imported elsewhere, and says what it did")
+    func roundTrip() throws {
+        try home.shell(
+            "mkdir -p vault/sub && printf 'text\\n' > vault/One.md && printf 'see ![](p.png)' > vault/sub/Two.md && printf png > vault/sub/p.png"
+        )
+        try home.shell("printf '\\377' > vault/bad.md")
+        let dry = try home.kith("import", home.path("vault"), "--dry-run")
+        #expect(dry.status == 0 && dry.output == "Would import 2 notes, with 1 attachment, 1 left out.\n", "\(dry.output)\(dry.error)")
+        #expect(dry.error.hasPrefix("bad.md: ") && dry.error.contains("UTF-8"))
+        let done = try home.kith("import", home.path("vault"), "--tag", "#new", "--folders-as-tags", "--json").json() as? [String: Any]
+        #expect(done?["added"] as? Int == 2 && done?["attachments"] as? Int == 1 && done?["leftOut"] as? Int == 1)
+        #expect(try home.kith("note", "list", "--tag", "sub").output.contains("Two"))
+        #expect(try home.kith("import", home.path("vault")).output.contains("Imported 0 notes, 2 were here already"))
+
+        let written = try home.kith("export", home.path("out"))
+        #expect(written.output == "Wrote 2 notes to \(home.path("out")), with 1 attachment.\n", "\(written.output)\(written.error)")
+        #expect(try home.kith("export", home.path("out.jsonl")).status == 0)
+        #expect(try home.kith("export", home.path("site"), "--format", "site").status == 0)
+        #expect(FileManager.default.fileExists(atPath: home.path("site/index.html")))
+        let other = home.path("other.sqlite")
+        #expect(try home.kith("import", home.path("out"), "--store", other).output == "Imported 2 notes, with 1 attachment.\n")
+        #expect(try home.kith("import", home.path("out.jsonl"), "--store", other).output.contains("2 were here already"))
+        expectFailure(try home.kith("export", home.path("out")), 73, "not an empty folder")
+        expectFailure(try home.kith("import", home.path("nothing")), 66, "no file or folder")
+    }
+
+    @Test("a backup is made, sealed and restored, and a wrong passphrase opens nothing")
+    func backup() throws {
+        let id = try home.kith("note", "add", "Kept", "--body", "text").lastLine
+        let sealed = try home.kith("backup", home.path("s"), "--passphrase", input: "correct horse battery\n")
+        #expect(sealed.status == 0 && sealed.output.hasSuffix("sealed).\n"), "\(sealed.output)\(sealed.error)")
+        let made = try home.kith("backup", home.path("b"))
+        #expect(made.status == 0 && made.output.hasPrefix("Backed up 1 note to \(home.path("b")) ("), "\(made.output)\(made.error)")
+        expectFailure(try home.kith("restore", home.path("b")), 73, "already")
+        let other = home.path("other/notes.sqlite")
+        expectFailure(try home.kith("restore", home.path("s"), "--store", other, input: "short\n"), 65, "passphrase")
+        #expect(try home.kith("restore", home.path("b"), "--store", other).status == 0)
+        #expect(try home.kith("note", "show", id, "--body-only", "--store", other).output == "text")
+        #expect(try home.kith("verify", "--store", other).status == 0)
+    }
+
+    @Test("a folder is kept in step, and says what it did")
+    func folder() throws {
+        try home.kith("note", "add", "Shopping", "--body", "Bread")
+        let folder = home.path("Notes")
+        let added = try home.kith("folder", "add", folder)
+        #expect(added.status == 0 && added.output.hasSuffix("Notes: 1 written file.\n"), "\(added.output)\(added.error)")
+        try home.shell("printf ', coffee' >> Notes/Shopping.md && printf 'new' > Notes/New.md")
+        #expect(try home.kith("folder", "sync").output.hasSuffix("Notes: 1 new note, 1 changed file, 1 written file.\n"))
+        #expect(try home.kith("note", "show", "Shopping", "--body-only").output == "Bread, coffee")
+        #expect(try home.kith("folder", "sync", folder).output.hasSuffix("nothing to do.\n"))
+        try home.shell("rm Notes/*.md")
+        let held = try home.kith("folder", "sync")
+        #expect(held.status == 75 && held.error.contains("--delete") && held.error.contains("--write-again"), "\(held.error)")
+        #expect(try home.kith("folder", "sync", "--write-again").status == 0)
+        #expect(try home.kith("folder", "list").output.hasSuffix("/Notes\n"))
+        #expect(try home.kith("folder", "remove", folder).status == 0)
+        expectFailure(try home.kith("folder", "sync"), 66, "kith folder add")
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import KithNotes
+import KithSync
+import Testing
+
+@testable import KithFiles
+
+@Suite("A folder of Markdown is imported wrongly, twice or by half")
+struct FolderImportTests {
+    private let folder: TemporaryFolder
+    private let notes: NotesStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        notes = try folder.notes()
+    }
+
+    private func run(_ name: String, _ change: (inout NoteImport.Options) -> Void = { _ in }) throws -> ImportReport {
+        var options = NoteImport.Options()
+        change(&options)
+        return try NoteImport.run(folder.path(name), into: notes, options: options)
+    }
+
+    @Test("a vault of Obsidian comes with its tags, links and attachments, and once")
+    func vault() throws {
+        try folder.copyFixture("vault")
+        #expect(try run("vault") { $0.isDryRun = true }.added == 4)
+        #expect(try notes.list().isEmpty)
+        let report = try run("vault") { $0.tagsFolders = true }
+        #expect(report.added == 4 && report.attachments == 3, "\(report)")
+        #expect(report.remarks.map(\.isLeftOut) == [false], "\(report.remarks)")
+
+        let rome = try #require(try notes.titled("Rome"))
+        #expect(Array(rome.tags) == ["Journal", "booked", "to-do", "travel/italy"])
+        #expect(rome.createdMilliseconds == TimeText.milliseconds("2026-03-01T08:30:00Z"))
+        #expect(rome.body.hasPrefix("---\naliases:\n  - Rome trip\n---\n# Rome\n"))
+        #expect(
+            rome.body.contains("![[colosseum.png]]") && rome.body.contains("[ticket](attachments/ticket%20%281%29.pdf)"), "\(rome.body)")
+        #expect(try notes.attachments(of: rome.id).map(\.name) == ["colosseum.png", "ticket (1).pdf"])
+        let monday = try #require(try notes.titled("2026-03-02"))
+        #expect(monday.body.contains("![map](<attachments/map.png>)") && monday.body.contains("[[assets/map.png|the map]]"))
+        #expect(Array(monday.tags) == ["Journal/2026"])
+        #expect(try notes.titled("Packing list")?.body == "- socks\r\n- camera\r\n")
+
+        let again = try run("vault") { $0.tagsFolders = true }
+        #expect(again.added == 0 && again.present == 4, "\(again)")
+        #expect(try notes.list().count == 4)
+    }
+
+    @Test("what cannot be a note is named and left out, and everything else comes")
+    func oddities() throws {
+        try folder.write("odd/good.md", "fine")
+        try folder.write("odd/latin.md", [0x63, 0x61, 0x66, 0xE9])
+        try folder.write("odd/zero.md", "a\0b")
+        try folder.write("odd/large.md", String(repeating: "x", count: NoteLimits.bodyBytesMax + 1))
+        try folder.write("odd/broken.md", "---\ntags: [a\n---\nkept whole")
+        let odd = folder.path("odd")
+        symlink("/etc/passwd", odd + "/link.md")
+        symlink("/etc", odd + "/linked")
+        mkfifo(odd + "/pipe.md", 0o600)
+        let report = try run("odd")
+        #expect(report.added == 2, "\(report)")
+        let left = Dictionary(report.remarks.filter(\.isLeftOut).map { ($0.origin, $0.words) }) { $1 }
+        #expect(left["latin.md"]?.contains("UTF-8") == true && left["zero.md"]?.contains("NUL") == true)
+        #expect(left["large.md"]?.contains("bytes") == true)
+        #expect(left["link.md"]?.contains("symbolic link") == true && left["linked"]?.contains("symbolic link") == true)
+        #expect(left["pipe.md"]?.contains("neither") == true)
+        #expect(try notes.titled("broken")?.body == "---\ntags: [a\n---\nkept whole")
+    }
+
+    @Test("a name that is not UTF-8 is told, and does no harm")
+    func names() throws {
+        try folder.write("names/good.md", "fine")
+        var bytes = Array((folder.path("names") + "/caf").utf8CString.dropLast())
+        bytes += [CChar(bitPattern: 0xE9), CChar(bitPattern: 0x2E), 0x6D, 0x64, 0]
+        let made = bytes.withUnsafeBufferPointer { name in name.baseAddress.map { open($0, O_CREAT | O_WRONLY, 0o600) } ?? -1 }
+        try #require(made >= 0)
+        close(made)
+        let report = try run("names")
+        #expect(report.added == 1 && report.remarks.first?.words == "Its name is not UTF-8.", "\(report)")
+    }
+
+    @Test("a note that is here, or in the trash, is never changed")
+    func known() throws {
+        let note = try notes.add(title: "Mine", body: "as it is here")
+        let other = try notes.add(title: "Gone")
+        try notes.delete([other.id])
+        try folder.write("in/Mine.md", "---\nid: \(note.id.uuidString)\n---\nas it was once")
+        try folder.write("in/Gone.md", "---\nid: \(other.id.uuidString)\n---\nback?")
+        let report = try run("in")
+        #expect(report.added == 0 && report.leftOut == 2, "\(report)")
+        #expect(try notes.list() == [note])
+    }
+
+    @Test("a note of which an attachment cannot be read is not imported by half")
+    func halfNote() throws {
+        try folder.write("half/Note.md", "![x](x.png)")
+        try folder.write("half/x.png", "png")
+        // Larger than an attachment may be, without taking up room.
+        #expect(truncate(folder.path("half/x.png"), off_t(AttachmentLimits.bytesMax + 1)) == 0)
+        let report = try run("half")
+        #expect(report.added == 0 && report.leftOut == 1, "\(report)")
+        #expect(try notes.list().isEmpty)
+    }
+
+    @Test("attachments of one name from two folders stay two, and links lead to each")
+    func twins() throws {
+        try folder.write("two/a/Note A.md", "![](pic.png)")
+        try folder.write("two/a/pic.png", "A")
+        try folder.write("two/b/Note B.md", "![](pic.png)")
+        try folder.write("two/b/pic.png", "B")
+        #expect(try run("two").attachments == 2)
+        #expect(try notes.titled("Note A")?.body == "![](attachments/pic.png)")
+        #expect(try notes.titled("Note B")?.body == "![](attachments/pic%20%282%29.png)")
+        _ = try MarkdownExport.write(notes, to: folder.path("out"))
+        #expect(try folder.bytes("out/attachments/pic.png") == Array("A".utf8))
+        #expect(try folder.bytes("out/attachments/pic (2).png") == Array("B".utf8))
+    }
+
+    @Test("paths that lead out of the folder lead nowhere")
+    func traversal() throws {
+        try folder.write("secret.txt", "secret")
+        try folder.write(
+            "in/Note.md",
+            "---\nattachments:\n  - \"[[../secret.txt]]\"\n  - \"[[/etc/passwd]]\"\n---\n![](../secret.txt) ![[../secret.txt]] [x](%2e%2e/secret.txt)"
+        )
+        let report = try run("in")
+        #expect(report.added == 1 && report.attachments == 0)
+        #expect(report.remarks.count { $0.words.contains("is not there") } == 2, "\(report.remarks)")
+    }
+
+    @Test("what is no folder and no file of notes is refused in words")
+    func nothing() throws {
+        try folder.write("x.bin", "binary")
+        for (name, words) in [("x.bin", "nothing that can be imported"), ("missing", "no file or folder")] {
+            #expect { try run(name) } throws: { ($0 as? FilesError)?.message.contains(words) == true }
+        }
+    }
+}

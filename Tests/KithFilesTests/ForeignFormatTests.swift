@@ -1,0 +1,221 @@
+import Foundation
+import KithNotes
+import Testing
+
+@testable import KithFiles
+
+@Suite("Notes of another program come wrongly, twice or not at all")
+struct ForeignFormatTests {
+    private let folder: TemporaryFolder
+    private let notes: NotesStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        notes = try folder.notes()
+    }
+
+    /// Imports it twice; the second time nothing comes.
+    private func run(_ path: String, tagsFolders: Bool = false) throws -> ImportReport {
+        var options = NoteImport.Options()
+        options.tagsFolders = tagsFolders
+        let report = try NoteImport.run(path, into: notes, options: options)
+        let again = try NoteImport.run(path, into: notes, options: options)
+        #expect(again.added == 0 && again.present == report.added, "\(again)")
+        return report
+    }
+
+    private func shell(_ line: String) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", line]
+        process.currentDirectoryURL = folder.url
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+    }
+
+    private func expectJoplin() throws {
+        let trip = try #require(try notes.titled("Trip: plans"))
+        #expect(trip.id.uuidString == "11111111-1111-1111-1111-111111111111")
+        #expect(
+            trip.body == "# Trip\n\n![a map](attachments/map%20of%20Rome.png) and [the list](Packing.md)\n\nkey: value lines are text here")
+        #expect(Array(trip.tags) == ["Travel/Italy-2021", "next-summer"])
+        #expect(trip.createdMilliseconds == TimeText.milliseconds("2021-04-13T13:06:44Z"))
+        #expect(trip.updatedMilliseconds == TimeText.milliseconds("2021-04-14T08:00:00.5Z"))
+        #expect(try notes.attachments(of: trip.id).map(\.name) == ["map of Rome.png"])
+        #expect(try notes.titled("Packing").map { Array($0.tags) } == ["Travel", "done"])
+        #expect(try notes.trash().map(\.note.body) == ["Some **HTML**\n"])
+    }
+
+    @Test("from Joplin, as JEX")
+    func jex() throws {
+        try folder.copyFixture("joplin-raw")
+        try shell("cd joplin-raw && tar cf ../export.jex *")
+        let report = try run(folder.path("export.jex"), tagsFolders: true)
+        #expect(report.added == 3 && report.addedToTrash == 1 && report.attachments == 1 && report.leftOut == 0, "\(report)")
+        try expectJoplin()
+    }
+
+    @Test("from Joplin, as a raw folder")
+    func joplinRaw() throws {
+        try folder.copyFixture("joplin-raw")
+        #expect(try run(folder.path("joplin-raw"), tagsFolders: true).added == 3)
+        try expectJoplin()
+    }
+
+    @Test("from Joplin, as Markdown with front matter")
+    func joplinMarkdown() throws {
+        try folder.copyFixture("joplin-md")
+        let report = try run(folder.path("joplin-md"), tagsFolders: true)
+        #expect(report.added == 2 && report.attachments == 1 && report.remarks.isEmpty, "\(report)")
+        let meeting = try #require(try notes.titled("Meeting: Monday"))
+        #expect(Array(meeting.tags) == ["Work", "minutes", "work"])
+        #expect(meeting.body.contains("latitude: 52.52000000") && meeting.body.hasSuffix("We met. ![](attachments/board.jpg)\n"))
+        #expect(meeting.createdMilliseconds == 1_618_319_204_000)
+        #expect(try notes.titled("Plain")?.body == "Nothing special\n")
+    }
+
+    @Test("from Google Keep, as a Takeout that is unpacked or not", arguments: ["keep", "takeout.tgz"])
+    func keep(name: String) throws {
+        try folder.copyFixture("keep")
+        try shell("mv keep Takeout && tar czf takeout.tgz Takeout && mv Takeout keep")
+        let report = try run(folder.path(name))
+        #expect(report.added == 2 && report.addedToTrash == 1 && report.attachments == 1 && report.remarks.isEmpty, "\(report)")
+        let shopping = try #require(try notes.titled("Shopping"))
+        #expect(shopping.body == "- [ ] Bread\n- [x] Coffee")
+        #expect(shopping.color == .yellow && Array(shopping.tags) == ["At-home", "pinned"])
+        #expect(shopping.createdMilliseconds == 1_618_300_000_000 && shopping.updatedMilliseconds == 1_618_319_204_123)
+        let thought = try #require(try notes.trash().first?.note)
+        #expect(thought.body == "A thought\n\n[Example](https://example.org/a)\n\n![](attachments/17a8b.jpg)")
+        #expect(thought.title.isEmpty && Array(thought.tags) == ["archived"])
+    }
+
+    @Test("from Evernote")
+    func evernote() throws {
+        try folder.copyFixture("sample.enex")
+        let report = try run(folder.path("sample.enex"))
+        #expect(report.added == 2 && report.attachments == 1 && report.remarks.isEmpty, "\(report)")
+        let note = try #require(try notes.titled("Check & picture"))
+        #expect(note.body == "- [x] Socks\n- [ ] Camera\n\nSee **this**:\n\n![sample.gif](attachments/sample.gif)\n")
+        #expect(Array(note.tags) == ["home", "two-words"])
+        #expect(note.createdMilliseconds == 1_618_319_204_000)
+        #expect(try notes.titled("Second")?.body == "One\n\nTwo\n")
+    }
+
+    @Test("from Apple's Notes, as HTML and text")
+    func apple() throws {
+        try folder.copyFixture("apple")
+        let report = try run(folder.path("apple"))
+        #expect(report.added == 2 && report.attachments == 1 && report.remarks.isEmpty, "\(report)")
+        #expect(try notes.titled("Codes")?.body == "Numbers: 12 34\n")
+        let recipe = try #require(try notes.titled("Pancakes"))
+        #expect(
+            recipe.body == """
+                # Pancakes
+
+                Mix **well**, *gently* and see [this page](https://example.org/x).
+
+                - Flour
+                  - wheat
+                - Milk & eggs
+                1. Stir
+                2. Fry
+
+                > Good\\*
+                >
+                > Better
+
+                | What | How much |
+                | --- | --- |
+                | Flour | 200 g \\| 7 oz |
+
+                ```
+                a  b
+                c
+                ```
+
+                ---
+
+                Straße \\<script> click  
+                next line
+
+                ![a pan](attachments/pan.png)
+
+                """, "\(recipe.body)")
+    }
+
+    // MARK: Damage
+
+    @Test("an export that breaks off or is damaged imports nothing, and says so")
+    func damaged() throws {
+        try folder.copyFixture("joplin-raw")
+        try folder.copyFixture("sample.enex")
+        try shell("cd joplin-raw && tar cf ../a.jex * && cd .. && gzip -k a.jex")
+        for name in ["sample.enex", "a.jex", "a.jex.gz"] {
+            let bytes = try folder.bytes(name)
+            for part in [bytes.count / 4, bytes.count / 2, bytes.count * 3 / 4] where name != "a.jex" || part < 8_000 {
+                let path = try folder.write("part-\(part)-\(name)", bytes[..<part])
+                #expect(throws: FilesError.self, "\(name) \(part)") { try NoteImport.run(path, into: notes) }
+            }
+        }
+        #expect(try notes.everything().isEmpty)
+    }
+
+    @Test("an archive that would write elsewhere, or grows without end, is refused")
+    func hostileArchives() throws {
+        let script = """
+            import tarfile, io, gzip
+            def tar(name, entries):
+                with tarfile.open(name, "w") as t:
+                    for path, kind, data in entries:
+                        i = tarfile.TarInfo(path); i.type = kind; i.size = len(data)
+                        if kind == tarfile.SYMTYPE: i.linkname = "/etc"
+                        t.addfile(i, io.BytesIO(data))
+            tar("up.tar", [("../escaped.md", tarfile.REGTYPE, b"x")])
+            tar("root.tar", [("/tmp/kith-escaped.md", tarfile.REGTYPE, b"x")])
+            tar("link.tar", [("d", tarfile.SYMTYPE, b""), ("d/kith-escaped.md", tarfile.REGTYPE, b"x"), ("ok.md", tarfile.REGTYPE, b"fine")])
+            tar("twice.tar", [("a.md", tarfile.REGTYPE, b"x"), ("a.md", tarfile.REGTYPE, b"y")])
+            class Zeros(io.RawIOBase):
+                def __init__(self, n): self.n = n
+                def readable(self): return True
+                def readinto(self, b):
+                    k = min(len(b), self.n); self.n -= k; b[:k] = bytes(k); return k
+            with tarfile.open("bomb.tgz", "w:gz") as t:
+                i = tarfile.TarInfo("bomb.md"); i.size = 8 << 20
+                t.addfile(i, Zeros(i.size))
+            """
+        try folder.write("make.py", script)
+        try shell("python3 make.py")
+        for (name, words) in [("up.tar", "elsewhere"), ("root.tar", "elsewhere"), ("twice.tar", "twice")] {
+            #expect(throws: FilesError.self, "\(name)") {
+                do {
+                    _ = try NoteImport.run(folder.path(name), into: notes)
+                } catch let error as FilesError {
+                    #expect(error.message.contains(words), "\(error.message)")
+                    throw error
+                }
+            }
+        }
+        #expect(try notes.everything().isEmpty)
+        let place = folder.path("unpacked")
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+        let limits = Archive.Limits(bytesMin: 1 << 20)
+        #expect { try Archive.unpack(folder.path("bomb.tgz"), into: place, limits: limits) } throws: {
+            ($0 as? FilesError)?.message.contains("larger") == true
+        }
+        // A folder takes the place of the link, which is passed over.
+        #expect(try NoteImport.run(folder.path("link.tar"), into: notes).added == 2)
+        #expect(
+            !FileManager.default.fileExists(atPath: "/etc/kith-escaped.md")
+                && !FileManager.default.fileExists(atPath: "/tmp/kith-escaped.md"))
+        #expect(!FileManager.default.fileExists(atPath: folder.url.deletingLastPathComponent().path + "/escaped.md"))
+    }
+
+    @Test("HTML that nests without end, or is none, does no harm")
+    func hostileHTML() {
+        let deep = String(repeating: "<div><ul><li>", count: 20_000) + "core"
+        #expect(HTMLMarkdown.read(Array(deep.utf8)).text.utf8.count < 1 << 20)
+        #expect(HTMLMarkdown.read([]).text.isEmpty)
+        #expect(HTMLMarkdown.read(Array("<<<>>&&& <b".utf8)).text.utf8.count < 100)
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import KithNotes
+import Testing
+
+@testable import KithFiles
+
+@Suite("A Markdown file does not say what the note says")
+struct MarkdownNoteTests {
+    private static let id = UUID(uuid: (1, 0x90, 0, 0, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, 1))
+
+    private func note(title: String = "Title", _ body: String, tags: NoteTags = ["home", "work/plans"]) -> WholeNote {
+        WholeNote(
+            Note(
+                id: Self.id, title: title, body: body, color: .yellow, tags: tags, createdMilliseconds: 1_767_225_600_123,
+                updatedMilliseconds: 1_767_225_661_000))
+    }
+
+    @Test("the front matter reads well")
+    func looks() throws {
+        let bytes = MarkdownNote(
+            note(title: "a: b", "Text\n"), stem: "a- b", attachments: [.init(path: "attachments/x (2).png", name: "x.png")]
+        ).bytes()
+        #expect(
+            String(decoding: bytes, as: UTF8.self) == """
+                ---
+                id: 01900000-0000-7000-8000-000000000001
+                title: "a: b"
+                tags: [home, work/plans]
+                color: yellow
+                created: 2026-01-01T00:00:00.123Z
+                updated: 2026-01-01T00:01:01.000Z
+                attachments:
+                  - "[[attachments/x (2).png|x.png]]"
+                ---
+                Text
+
+                """)
+    }
+
+    @Test(
+        "every body comes back byte for byte",
+        arguments: [
+            "", "\n", "x", "x\n", "x\r\ny\r\n", "\r\n", "\u{FEFF}with a mark\r\n", "\u{FEFF}", "---", "---\n", "---\n---\n",
+            "---\n---\n---\n",
+            "---\nHello\n---\n", "---\naliases: [a, b]\ncssclass: wide\n---\nBody\n", "---\r\nkey: value\r\n---\r\nBody",
+            "---\nkey:\n  - a\n...\nBody",
+            "---\nid: 5\n---\n", "---\ntitle: mine\nother: x\n---\n", "---\n# only a comment\n---\nx", "---\nkey: [broken\n---\nx",
+            "\u{FEFF}---\na: b\n---\n",
+            "e\u{301} \u{E9}", "---\nkey: value\n---", "--- \na: b\n---  \nx", "---\na: b\n", "\t---\na: b\n---\n",
+            "---\n\na: b\n---\n\n\nx", "---\ntags: {a: b}\n---\n",
+        ])
+    func bodies(body: String) throws {
+        for tags in [[], ["home"]] as [NoteTags] {
+            let written = MarkdownNote(note(body, tags: tags), stem: "Title", attachments: [])
+            let bytes = written.bytes()
+            let read = try MarkdownNote(bytes)
+            #expect(read.body.utf8.elementsEqual(body.utf8), "\(String(decoding: bytes, as: UTF8.self))")
+            #expect(read == written)
+            #expect(read.bytes() == bytes)
+        }
+    }
+
+    @Test("bodies made at random come back, too")
+    func random() throws {
+        var random = SplitMix64(seed: 7)
+        let parts = [
+            "---\n", "---\r\n", "a: b\n", "id: x\n", "tags: [q]\r\n", "- x\n", "\n", "  y\n", "...\n", "\u{FEFF}", "text", "# c\n", ": \n",
+            "\"k\": v\n",
+        ]
+        for _ in 0..<3_000 {
+            let body = (0..<Int.random(in: 0...7, using: &random)).map { _ in parts.randomElement(using: &random) ?? "" }.joined()
+            let written = MarkdownNote(note(body), stem: "Title", attachments: [])
+            #expect(try MarkdownNote(written.bytes()).body.utf8.elementsEqual(body.utf8), "\(body.debugDescription)")
+        }
+    }
+
+    @Test("any title and any tag come back, whatever they mean in YAML")
+    func values() throws {
+        let titles = [
+            "true", "2026", "- x", "a: b", "#x", "\"q\" 'q' \\", "日本", "👩‍👧", "null", "x\u{85}y", "a  b", "{a}", "*a", "&a",
+            "!t", "%d", "e\u{301}",
+        ]
+        for title in titles {
+            let written = MarkdownNote(note(title: title, "", tags: ["#x", "no", "1e3", "a:b", "[x]", "日本"]), stem: "", attachments: [])
+            let read = try MarkdownNote(written.bytes())
+            #expect(read.title.map { Array($0.utf8) } == Array(title.utf8))
+            #expect(read.tags == written.tags)
+        }
+    }
+
+    @Test("front matter of others is understood as far as it goes, and the rest stays in the text")
+    func others() throws {
+        let read = try MarkdownNote(
+            Array("---\ntags:\n  - a\n  - b\naliases: [x]\ncreated: 2026-11-23T10:00:00+02:00\ncolor: '#ff0000'\n---\nBody".utf8))
+        #expect(read.tags == ["a", "b"])
+        #expect(read.createdMilliseconds == TimeText.milliseconds("2026-11-23T08:00:00Z"))
+        #expect(read.body == "---\naliases: [x]\ncolor: '#ff0000'\n---\nBody")
+        #expect(try MarkdownNote(Array("---\ntags: one, two words\n---\n".utf8)).tags == ["one", "two words"])
+        #expect(try MarkdownNote(Array("---\ntags: one two\n---\n".utf8)).tags == ["one", "two"])
+        #expect(try MarkdownNote(Array("---\ntags:\n---\n".utf8)).tags == [])
+        let broken = try MarkdownNote(Array("---\ntags: [a\n---\nBody".utf8))
+        #expect(broken.hasBrokenFrontMatter && broken.body == "---\ntags: [a\n---\nBody")
+    }
+
+    @Test(
+        "what is no text is refused in clear words",
+        arguments: [
+            ([0xFF, 0xFE, 0x41, 0x00], "UTF-16"), ([0x41, 0x00], "NUL"), ([0xC3, 0x28], "not text in UTF-8"),
+            ([0xED, 0xA0, 0x80], "not text in UTF-8"),
+        ] as [([UInt8], String)])
+    func noText(bytes: [UInt8], words: String) {
+        #expect { try MarkdownNote(bytes) } throws: { ($0 as? FilesError)?.message.contains(words) == true }
+    }
+
+    @Test("times come back, and those that others write are read")
+    func times() throws {
+        for time: Int64 in [0, -1, 1_767_225_600_123, -62_167_219_200_000, 253_402_300_799_999, 951_782_400_000] {
+            #expect(TimeText.text(time).flatMap { TimeText.milliseconds($0) } == time)
+        }
+        #expect(TimeText.text(.max) == nil && TimeText.text(.min) == nil)
+        let utc = try #require(TimeZone(secondsFromGMT: 0))
+        let berlin = try #require(TimeZone(secondsFromGMT: 3_600))
+        #expect(TimeText.milliseconds("2021-04-13 13:06:44Z") == 1_618_319_204_000)
+        #expect(TimeText.milliseconds("20210413T130644Z") == 1_618_319_204_000)
+        #expect(TimeText.milliseconds("2021-04-13", zone: utc) == 1_618_272_000_000)
+        #expect(TimeText.milliseconds("2021-04-13T13:06", zone: berlin) == 1_618_315_560_000)
+        for text in ["", "yesterday", "2021", "2021-13-01", "2021-04-13T25:00", "2021-04-13 13:06:44 Q"] {
+            #expect(TimeText.milliseconds(text, zone: utc) == nil, "\(text)")
+        }
+    }
+}
