@@ -3,7 +3,9 @@ import Kith
 
 /// A note with what belongs to it, as imports bring it and exports take it.
 public struct WholeNote: Identifiable, Hashable, Sendable {
+    /// The note itself.
     public var note: Note
+    /// Its attachments.
     public var attachments: [Attachment]
     /// Whether it is deleted and can still be restored.
     public var isTrashed: Bool
@@ -13,8 +15,11 @@ public struct WholeNote: Identifiable, Hashable, Sendable {
     /// A file that belongs to the note. Its bytes are in the store, or on their way to it.
     public struct Attachment: Identifiable, Hashable, Sendable {
         public var id: UUID
+        /// What people call it.
         public var name: String
+        /// The length of its content.
         public var sizeBytes: Int64
+        /// The name of its content, under which the bytes are kept.
         public var content: AttachmentID
 
         public init(id: UUID, name: String, sizeBytes: Int64, content: AttachmentID) {
