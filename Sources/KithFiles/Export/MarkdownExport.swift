@@ -96,6 +96,5 @@ struct AttachmentFiles {
     /// Where the attachment was written; `nil` if its bytes are not here.
     func path(of attachment: WholeNote.Attachment) -> String? { paths[Self.key(attachment)] }
 
-    /// What makes two attachments one file.
-    static func key(_ attachment: WholeNote.Attachment) -> String { "\(attachment.content) \(attachment.name)" }
+    private static func key(_ attachment: WholeNote.Attachment) -> String { "\(attachment.content) \(attachment.name)" }
 }
