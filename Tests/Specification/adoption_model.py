@@ -696,7 +696,7 @@ def scenario(seed, texts, migrates=False):
                 elif x < .42: o = dict(op='set', columns=rnd.choice([{'title': 't%d' % rnd.randint(0, 9)}, {'color': rnd.randint(0, 9)}]))
                 elif x < .5: o = dict(op='delete')
                 elif x < .58: o = dict(op='resolve', columns={'title': rnd.choice(['t1', 'r%d' % rnd.randint(0, 99)])})
-                elif x < .68: o = dict(op='add', columns={'tags': rnd.choice([e for e in 'abcde' if e not in b['tags']])})
+                elif x < .68 and len(b['tags']) < 5: o = dict(op='add', columns={'tags': rnd.choice([e for e in 'abcde' if e not in b['tags']])})
                 elif x < .82 and b['tags']: o = dict(op='remove', columns={'tags': rnd.choice(b['tags'])})
                 else: o = dict(op='increment', columns={'views': rnd.randint(1, 9)})
                 ops.append({'op': o['op'], 'row': row, **({'columns': o['columns']} if 'columns' in o else {})})
