@@ -13,6 +13,12 @@ extension ByteWriter {
         for dot in vector.entries { self.dot(dot, &replicas) }
     }
 
+    /// What of `known` would survive a loss of power: mostly all of it, which takes a byte.
+    mutating func durable(_ durable: VersionVector, of known: VersionVector, _ replicas: inout ReplicaTable) {
+        byte(durable == known ? 0 : 1)
+        if durable != known { vector(durable, &replicas) }
+    }
+
     public mutating func stamp(_ stamp: Stamp, _ replicas: inout ReplicaTable) {
         dot(stamp.dot, &replicas)
         fixed64(stamp.markedTimestamp)
@@ -57,6 +63,14 @@ extension ByteReader {
             vector.insert(dot)
         }
         return vector
+    }
+
+    mutating func durable(of known: VersionVector, _ replicas: ReplicaTable) throws(WireError) -> VersionVector {
+        switch try byte() {
+        case 0: known
+        case 1: try vector(replicas)
+        default: throw .malformed("durable")
+        }
     }
 
     public mutating func timestamp() throws(WireError) -> HybridTimestamp {

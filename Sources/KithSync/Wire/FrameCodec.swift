@@ -207,7 +207,7 @@ extension FrameCodec {
         writer.milliseconds(hello.wallClockMilliseconds)
         writer.fixed64(hello.clock.rawValue)
         writer.heads(hello.heads, &replicas)
-        writer.vector(hello.durable, &replicas)
+        writer.durable(hello.durable, of: hello.vector, &replicas)
         encode(hello.resumption, to: &writer, &replicas)
     }
 
@@ -215,7 +215,7 @@ extension FrameCodec {
         let newest = try reader.varint()
         let versions = ProtocolVersions(newest: newest, oldest: try reader.varint())
         guard versions.oldest <= versions.newest else { throw .malformed("versions") }
-        return Hello(
+        var hello = Hello(
             versions: versions,
             replica: try reader.replica(replicas),
             app: try reader.string(limit: AppID.bytesMax, "appBytesMax"),
@@ -224,22 +224,25 @@ extension FrameCodec {
             capabilities: Capabilities(rawValue: try reader.varint()),
             wallClockMilliseconds: try reader.milliseconds(),
             clock: try reader.timestamp(),
-            heads: try reader.heads(replicas),
-            durable: try reader.vector(replicas),
-            resumption: try resumption(&reader, replicas))
+            heads: try reader.heads(replicas), durable: VersionVector(), resumption: nil)
+        hello.durable = try reader.durable(of: hello.vector, replicas)
+        hello.resumption = try resumption(&reader, replicas)
+        return hello
     }
 
     private static func encode(_ pulse: Pulse, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
         writer.fixed64(pulse.nonce)
         writer.milliseconds(pulse.wallClockMilliseconds)
         writer.vector(pulse.vector, &replicas)
-        writer.vector(pulse.durable, &replicas)
+        writer.durable(pulse.durable, of: pulse.vector, &replicas)
     }
 
     private static func pulse(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> Pulse {
-        Pulse(
-            nonce: try reader.fixed64(), wallClockMilliseconds: try reader.milliseconds(),
-            vector: try reader.vector(replicas), durable: try reader.vector(replicas))
+        var pulse = Pulse(
+            nonce: try reader.fixed64(), wallClockMilliseconds: try reader.milliseconds(), vector: try reader.vector(replicas),
+            durable: VersionVector())
+        pulse.durable = try reader.durable(of: pulse.vector, replicas)
+        return pulse
     }
 
     private static func encode(

@@ -22,6 +22,9 @@ enum FrameSamples {
     static let pulse = Pulse(
         nonce: 7, wallClockMilliseconds: 1_700_000_000_456, vector: vector, durable: VersionVector([Dot(replica: b, sequence: 1)]))
 
+    static let durablePulse = Pulse(
+        nonce: pulse.nonce, wallClockMilliseconds: pulse.wallClockMilliseconds, vector: vector, durable: vector)
+
     /// Every kind of value, cell and tombstone.
     static let row: RowState = {
         let (first, second) = (Dot(replica: a, sequence: 3), Dot(replica: b, sequence: 300))
@@ -110,6 +113,7 @@ enum FrameSamples {
         ("want", .want(Want(slices: 2, since: vector, resumption: nil))),
         ("want-with-resumption", .want(Want(slices: 2, since: vector, resumption: Resumption(position: position, vector: vector)))),
         ("ping", .ping(pulse)),
+        ("ping-of-a-durable-store", .ping(durablePulse)),
         ("pong", .pong(pulse)),
         ("attachment-want-outline", .attachment(.want(AttachmentPiece(photo, chunk: nil)))),
         ("attachment-want-chunk", .attachment(.want(AttachmentPiece(photo, chunk: 300)))),
