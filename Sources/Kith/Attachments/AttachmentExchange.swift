@@ -135,7 +135,7 @@ final class AttachmentExchange: Sendable {
             wishes = seen
             if polls % Self.pollsPerCollection == 0 { queue.async { self.collectGarbage() } }
             if polls % Self.pollsPerLook == Self.pollsPerLook - 1 { queue.async { self.holdings.tell() } }
-            queue.async { self.holdings.note() }
+            if holdings.hasNews { queue.async { self.holdings.note() } }
             polls += 1
             try? await Task.sleep(for: .milliseconds(Self.pollMilliseconds))
         }

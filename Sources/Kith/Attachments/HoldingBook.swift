@@ -71,6 +71,9 @@ final class HoldingBook: Sendable {
         heard.withLock { $0[device, default: HoldingNews()].hear(holdings) }
     }
 
+    /// Whether something was heard that is not written down yet.
+    var hasNews: Bool { heard.withLock { !$0.isEmpty } }
+
     /// Writes down what was heard; what fails is tried again the next time.
     func note() {
         let news = heard.withLock { heard in

@@ -31,6 +31,8 @@ final class Upkeep: Sendable {
     private let store: KithStore
     private let logger: Logger
     private let state = Mutex(State())
+    /// Rings when something may be due.
+    private let alarm = Alarm()
 
     init(_ store: KithStore, logger: Logger) {
         self.store = store
@@ -41,18 +43,18 @@ final class Upkeep: Sendable {
 
     func trust(_ devices: [TrustedDevice]) {
         state.withLock { $0.members = devices.map { Array($0.id.bytes) } }
-        noteMembers()
+        if !noteMembers() { alarm.ring() }
     }
 
     func heard(_ device: DeviceID, _ status: PeerStatus) {
-        let isBack = state.withLock { state in
+        let (isBack, isDue) = state.withLock { state in
             let isBack = state.connected.updateValue(status, forKey: device) == nil
             // An idle peer says the same again and again; when it was last seen is written down when it goes.
             let isKnown = state.news[device] == nil && state.noted[device].map { status.says(theSameAs: $0) } == true
             if isBack || !isKnown { state.news[device] = status }
-            return isBack
+            return (isBack, state.news[device].map { $0.isSettled(since: state.noted[device]) } ?? false)
         }
-        if isBack { note() }
+        if isBack { note() } else if isDue { alarm.ring() }
     }
 
     func disconnected(_ device: DeviceID) {
@@ -63,25 +65,24 @@ final class Upkeep: Sendable {
 
     // MARK: What is done
 
-    /// Runs until the task is cancelled.
+    /// Runs until the task is cancelled. Between two notes it sleeps, unless something has settled.
     func run() async {
-        var untilGarbage = Self.noteMilliseconds
-        var untilNote = Self.noteMilliseconds
+        var nextNote = MonotonicClock.now.advanced(byMilliseconds: Self.noteMilliseconds)
+        var nextGarbage = nextNote
         while !Task.isCancelled {
-            try? await Task.sleep(for: .milliseconds(Self.settledMilliseconds))
-            untilNote -= Self.settledMilliseconds
-            untilGarbage -= Self.settledMilliseconds
-            if untilNote <= 0 {
-                note()
-                noteDigest()
-                untilNote = Self.noteMilliseconds
-            } else {
+            await alarm.sleep(until: nextNote)
+            if MonotonicClock.now < nextNote {
+                // What settles within a second is written together.
+                try? await Task.sleep(for: .milliseconds(Self.settledMilliseconds))
                 noteSettled()
+                continue
             }
-            if untilGarbage <= 0, !Task.isCancelled {
-                collectGarbage()
-                untilGarbage = Self.garbageMilliseconds
-            }
+            note()
+            noteDigest()
+            nextNote = MonotonicClock.now.advanced(byMilliseconds: Self.noteMilliseconds)
+            guard MonotonicClock.now >= nextGarbage, !Task.isCancelled else { continue }
+            collectGarbage()
+            nextGarbage = MonotonicClock.now.advanced(byMilliseconds: Self.garbageMilliseconds)
         }
         note()
     }
@@ -93,23 +94,27 @@ final class Upkeep: Sendable {
 
     /// Writes down which devices durably hold all that they know, if that is new.
     func noteSettled() {
-        note { status, noted in status.isInSync && status.durable.covers(status.vector) && noted?.durable != status.durable }
+        note { status, noted in status.isSettled(since: noted) }
     }
 
     private func note(_ isDue: (PeerStatus, _ noted: PeerStatus?) -> Bool) {
-        noteMembers()
+        var isFailing = !noteMembers()
         let due = state.withLock { state in state.news.filter { isDue($0.value, state.noted[$0.key]) } }
         for (device, status) in due {
             let isNoted = attempt("what a device holds cannot be stored") {
                 try store.noteMember(Array(device.bytes), replica: status.replica, durable: status.durable)
             }
-            guard isNoted else { continue }
+            guard isNoted else {
+                isFailing = true
+                continue
+            }
             state.withLock { state in
                 state.noted[device] = status
                 // It may have said more meanwhile.
                 if state.news[device] == status { state.news[device] = nil }
             }
         }
+        if isFailing { alarm.ring() }
     }
 
     /// Lets later looks notice damage to what was written, also where there is nobody to compare with.
@@ -117,13 +122,15 @@ final class Upkeep: Sendable {
         attempt("the digest of what was written cannot be stored") { try store.noteDigest() }
     }
 
-    private func noteMembers() {
-        guard let members = state.withLock(\.members) else { return }
+    /// Returns whether nothing is left to be noted.
+    private func noteMembers() -> Bool {
+        guard let members = state.withLock(\.members) else { return true }
         let isNoted = attempt("the members of the group cannot be stored") { try store.setMembers(members) }
-        guard isNoted else { return }
+        guard isNoted else { return false }
         state.withLock { state in
             if state.members == members { state.members = nil }
         }
+        return true
     }
 
     /// Removes what was deleted and is needed by nobody. Who is connected is not silent, however long nothing changed.
@@ -150,6 +157,11 @@ final class Upkeep: Sendable {
 }
 
 extension PeerStatus {
+    /// Whether the device durably holds all that it knows, and this is not written down yet.
+    fileprivate func isSettled(since noted: PeerStatus?) -> Bool {
+        isInSync && durable.covers(vector) && noted?.durable != durable
+    }
+
     /// Whether a store would note the same of both.
     fileprivate func says(theSameAs other: PeerStatus) -> Bool {
         replica == other.replica && durable == other.durable
