@@ -13,7 +13,7 @@ extension Capture {
     func transactionDidRollBack(to number: Int32) {
         pending.didRollBack(to: number)
         looseSets.didRollBack(to: number)
-        clock.didRollBack()
+        clock.tell(.rolledBackToSavepoint)
     }
 
     func transactionWillCommit() throws {
@@ -21,7 +21,7 @@ extension Capture {
         try entry.checkSchema()
         try pending.store()
         try tidySets()
-        clock.willCommit()
+        clock.tell(.tableWillCommit)
     }
 
     /// Rows of an app with a rule that may end a transaction, or leave half a statement, stay as they were written: at this point nothing
@@ -54,14 +54,13 @@ extension Capture {
         pending.clear()
         open.removeAll()
         looseSets.clear()
-        clock.didLeave()
+        clock.tell(.tableCommitted)
     }
 
     func transactionDidRollBack() {
         pending.clear()
         open.removeAll()
         looseSets.clear()
-        clock.didRollBack()
-        clock.didLeave()
+        clock.tell(.tableRolledBack)
     }
 }

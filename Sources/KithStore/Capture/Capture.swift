@@ -22,7 +22,7 @@ final class Capture {
         self.ledger = ledger
         self.clock = clock
         self.entry = entry
-        pending = PendingRows(ledger.connection)
+        pending = PendingRows(ledger.connection, clock)
         ledger.pending = pending
     }
 
@@ -47,20 +47,19 @@ final class Capture {
         _ tableNumber: Int, row: Int64, id: RowID, _ values: ColumnValues, replacing replaced: ReplacedRow?
     ) throws {
         if let columns = try ledger.columnsOfNewRows(tableNumber) {
-            let (stamp, replica) = try clock.stamp(ledger.catalog)
-            let new = PendingRows.Row(row: row, id: id, table: Int32(tableNumber), columns: columns)
-            return try pending.append(new, stamp, replica: replica)
+            _ = try clock.stamp(ledger.catalog)
+            return try pending.append(PendingRows.Row(row: row, id: id, table: Int32(tableNumber), columns: columns))
         }
         let (table, tracked) = try trackedTable(tableNumber)
         if let naturalKey = tracked.naturalKey { try naturalKey.check(id, of: naturalKey.positions.map { values[$0] }) }
-        let (stamp, replica) = try clock.stamp(ledger.catalog)
+        let (stamp, _) = try clock.stamp(ledger.catalog)
         if let hidden = try hiddenRow(tableNumber, id) {
             return try restart(table, tracked, row: row, id: id, hidden, stamp, replacing: replaced)
         }
         if tracked.hasSubstitutes { try ledger.forgetSubstitutes(tableNumber, tracked, id, .max) }
         if table.columns.count == tracked.columns.count {
             let new = PendingRows.Row(row: row, id: id, table: Int32(tableNumber), columns: Int32(table.columns.count))
-            return try pending.append(new, stamp, replica: replica)
+            return try pending.append(new)
         }
         // A column that only other schemas know is not written by this insertion.
         var state = RowState()

@@ -8,11 +8,8 @@ final class CommitClock {
     private let reading: @Sendable () -> HybridTimestamp
     private let signal: CommitSignal
     private var knownStoreStatement: Statement?
-    private var current: (dataVersion: UInt32, replicaNumber: Int, stamp: Stamp)?
-    /// Whether capture hears of what becomes of the transaction.
-    private var hasJoined = false
-    /// Whether the commit's number is in the file.
-    private var isStored = false
+    // Not looked at for overlaps, as in `Capture`.
+    @exclusivity(unchecked) private(set) var machine = TransactionMachine()
 
     init(_ connection: Connection, _ signal: CommitSignal, reading: @escaping @Sendable () -> HybridTimestamp) {
         self.connection = connection
@@ -25,45 +22,64 @@ final class CommitClock {
     /// The commit's number is stored with the first captured write, and with the next one after `ROLLBACK TO`, which may have
     /// undone that.
     func stamp(_ catalog: Catalog) throws -> (stamp: Stamp, replicaNumber: Int) {
-        let version = connection.dataVersion
-        if current?.dataVersion != version { current = try begin(catalog, dataVersion: version) }
-        guard let current else { throw StoreError(.corrupt, "The store has no replica id. Open it with Kith first.") }
-        if !hasJoined {
-            try connection.keepingLastInsertedRowID { try connection.statement(TransactionTable.joinSQL).run() }
-            hasJoined = true
-            isStored = false
+        if let noted = machine.current { return (noted.stamp, noted.replicaNumber) }
+        var step = machine.handle(.write(version: connection.dataVersion))
+        while true {
+            switch step {
+            case .give: step = machine.handle(.gave(try begin(catalog)))
+            case .join:
+                try connection.keepingLastInsertedRowID { try connection.statement(TransactionTable.joinSQL).run() }
+                step = machine.handle(.joined)
+            case .store(let noted):
+                try store(noted)
+                step = machine.handle(.storedNumber)
+            case .note(let noted): return (noted.stamp, noted.replicaNumber)
+            case .proceed, .look, .ask, .forget, .commit, .refuse: throw Self.rowsNotStored
+            }
         }
-        if !isStored { try store(current.stamp, current.replicaNumber) }
-        return (current.stamp, current.replicaNumber)
     }
 
-    /// The transaction was rolled back, to a savepoint or as a whole.
-    func didRollBack() {
-        isStored = false
+    /// Tells the machine, and looks up what it asks for. What cannot be looked up does not count as there.
+    @discardableResult
+    func tell(_ event: TransactionMachine.Event) -> TransactionMachine.Step {
+        let step = machine.handle(event)
+        guard case .ask(let noted) = step else { return step }
+        return machine.handle(event, isHeld: (try? isHeld(noted)) ?? false)
     }
 
-    /// The transaction is about to commit. A statement that failed has perhaps taken nothing back but its own writes.
-    func willCommit() {
-        if !isStored { isStored = (try? isStampStored()) == true }
+    /// Something is about to be read or written in a transaction that sees `version`.
+    func enter(_ version: UInt32) throws -> TransactionMachine.Step {
+        let step = machine.handle(.entered(version: version))
+        guard case .ask(let noted) = step else { return step }
+        return machine.handle(.entered(version: version), isHeld: try isHeld(noted))
     }
 
-    /// The transaction was rolled back or has committed.
-    func didLeave() {
-        hasJoined = false
+    /// Runs `body`, which stores clocks of inserted rows: half of them may be in the file if it fails.
+    func storingRows(_ body: (TransactionMachine.Noted) throws -> Void) throws {
+        guard let noted = machine.noted, machine.handle(.storingRows) == .proceed else { throw Self.rowsNotStored }
+        try body(noted)
+        _ = machine.handle(.storedRows)
     }
 
-    private func store(_ stamp: Stamp, _ replicaNumber: Int) throws {
+    /// Refuses to go on if ``storingRows(_:)`` has failed: SQLite has rolled back, or does so now.
+    func checkRowsAreStored() throws {
+        if case .storingRows = machine.phase { throw Self.rowsNotStored }
+    }
+
+    private static let rowsNotStored = StoreError(
+        .failed, "The clocks of inserted rows could not be stored, so the transaction cannot be committed. Roll it back and try again.")
+
+    private func store(_ noted: TransactionMachine.Noted) throws {
         let store = try storeStatement()
-        store.bind(1, Int64(bitPattern: stamp.dot.sequence))
-        store.bind(2, Int64(bitPattern: stamp.timestamp.rawValue))
-        store.bind(3, replicaNumber)
+        store.bind(1, Int64(bitPattern: noted.stamp.dot.sequence))
+        store.bind(2, Int64(bitPattern: noted.stamp.timestamp.rawValue))
+        store.bind(3, noted.replicaNumber)
         try store.run()
-        isStored = true
     }
 
     /// The dot that ``stamp(_:)`` gives the open transaction, without making it a commit.
     func nextDot(_ catalog: Catalog) throws -> Dot {
-        if let current, current.dataVersion == connection.dataVersion { return current.stamp.dot }
+        if let noted = machine.noted, noted.version == connection.dataVersion { return noted.stamp.dot }
         let records = VectorRecords(connection: connection)
         let replica = try records.replica(catalog)
         return Dot(replica: replica, sequence: try records.vector(catalog)[replica] + 1)
@@ -76,43 +92,33 @@ final class CommitClock {
         return new
     }
 
-    /// Forgets the transaction, which was rolled back or has ended. Returns the commit that it has made, if it has ended.
-    func end() -> Head? {
-        defer { (current, isStored) = (nil, false) }
-        guard isStored, let stamp = current?.stamp else { return nil }
-        return Head(dot: stamp.dot, timestamp: stamp.timestamp)
-    }
-
-    /// Whether the transaction that was given a stamp is still open, for then its number is stored.
-    func isStampStored() throws -> Bool {
-        guard let current else { return false }
+    /// Whether the file, as the open transaction sees it, holds the commit's number.
+    private func isHeld(_ noted: TransactionMachine.Noted) throws -> Bool {
         let select = try connection.statement("SELECT sequence FROM kith_replica WHERE number = ?")
         defer { select.reset() }
-        select.bind(1, current.replicaNumber)
-        return try select.step() && UInt64(bitPattern: select.integer(0)) >= current.stamp.dot.sequence
+        select.bind(1, noted.replicaNumber)
+        return try select.step() && UInt64(bitPattern: select.integer(0)) >= noted.stamp.dot.sequence
     }
 
     /// Milliseconds since 1970 by the wall clock.
     var wallClockMilliseconds: Int64 { reading().milliseconds }
 
-    private func begin(
-        _ catalog: Catalog, dataVersion: UInt32
-    ) throws -> (dataVersion: UInt32, replicaNumber: Int, stamp: Stamp)? {
+    private func begin(_ catalog: Catalog) throws -> TransactionMachine.Noted {
         let select = try connection.statement(
             """
             SELECT number, sequence, \(VectorRecords.clockSQL) FROM kith_replica
             WHERE number = (SELECT value FROM kith_meta WHERE name = 'self')
             """)
-        guard try select.step() else { return nil }
         defer { select.reset() }
-        let number = select.int(0)
-        guard number >= 0, number < catalog.replicas.ids.count else { return nil }
+        guard try select.step(), case let number = select.int(0), number >= 0, number < catalog.replicas.ids.count else {
+            throw StoreError(.corrupt, "The store has no replica id. Open it with Kith first.")
+        }
         var clock = HybridClock(latest: HybridTimestamp(rawValue: UInt64(bitPattern: select.integer(2))))
         let replica = catalog.replicas.ids[number]
         let last = UInt64(bitPattern: select.integer(1))
         guard last < UInt64(Int64.max) else { throw StoreError(.corrupt, "The store has no sequence numbers left.") }
         signal.willMove(from: VersionVector([Dot(replica: replica, sequence: last)]))
-        let dot = Dot(replica: replica, sequence: last + 1)
-        return (dataVersion, number, Stamp(dot: dot, timestamp: clock.tick(reading: reading())))
+        let stamp = Stamp(dot: Dot(replica: replica, sequence: last + 1), timestamp: clock.tick(reading: reading()))
+        return TransactionMachine.Noted(version: connection.dataVersion, replicaNumber: number, stamp: stamp)
     }
 }

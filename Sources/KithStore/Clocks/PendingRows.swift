@@ -22,19 +22,18 @@ final class PendingRows {
     }
 
     private let connection: Connection
+    private let clock: CommitClock
     // Not looked at for overlaps, as in `Capture`.
     @exclusivity(unchecked) private var rows: [Row] = []
-    @exclusivity(unchecked) private var commit: (stamp: Stamp, replica: Int)?
     @exclusivity(unchecked) private var savepoints: [Savepoint] = []
-    @exclusivity(unchecked) private var hasFailed = false
 
-    init(_ connection: Connection) {
+    init(_ connection: Connection, _ clock: CommitClock) {
         self.connection = connection
+        self.clock = clock
     }
 
-    /// - Parameter stamp: of the commit, the same for all rows of one transaction.
-    func append(_ row: Row, _ stamp: Stamp, replica: Int) throws {
-        if commit == nil { commit = (stamp, replica) }
+    /// A row of the commit that the transaction has been given.
+    func append(_ row: Row) throws {
         // Within the statement that inserts, where SQLite keeps `changes()` apart.
         if rows.count >= ClockRuns.rowsMax { try store() }
         rows.append(row)
@@ -43,17 +42,16 @@ final class PendingRows {
     /// Brings the rows into the file. Returns whether there were any.
     @discardableResult
     func store() throws -> Bool {
-        // Half of them may be in the file. SQLite has rolled back, or does so now.
-        if hasFailed { throw Self.failed }
-        guard let commit, !rows.isEmpty else { return false }
+        try clock.checkRowsAreStored()
+        if rows.isEmpty { return false }
         for index in savepoints.indices where savepoints[index].stored == nil {
             savepoints[index].stored = Array(rows.prefix(savepoints[index].count))
         }
-        hasFailed = true
-        try connection.keepingLastInsertedRowID {
-            try ClockRuns(connection).store(rows, commit.stamp, replica: commit.replica)
+        try clock.storingRows { commit in
+            try connection.keepingLastInsertedRowID {
+                try ClockRuns(connection).store(rows, commit.stamp, replica: commit.replicaNumber)
+            }
         }
-        hasFailed = false
         rows.removeAll(keepingCapacity: true)
         return true
     }
@@ -62,8 +60,6 @@ final class PendingRows {
     func clear() {
         rows.removeAll(keepingCapacity: true)
         savepoints.removeAll(keepingCapacity: true)
-        commit = nil
-        hasFailed = false
     }
 
     // MARK: Savepoints
@@ -88,7 +84,4 @@ final class PendingRows {
         if let stored = last.stored { rows = stored } else { rows.removeLast(rows.count - last.count) }
         savepoints[savepoints.count - 1].stored = nil
     }
-
-    private static let failed = StoreError(
-        .failed, "The clocks of inserted rows could not be stored, so the transaction cannot be committed. Roll it back and try again.")
 }

@@ -37,7 +37,7 @@ struct StoreOpening {
         defer { if obeys { try? connection.execute("PRAGMA foreign_keys = ON") } }
         let state = try connection.withLargeCache { try transaction { try prepare(tables) } }
         // What was adopted, in all tables, is one commit.
-        _ = state.clock.end()
+        state.clock.tell(.committed)
         do {
             try presence?.enter(try state.claim())
         } catch {

@@ -7,17 +7,12 @@ final class TransactionEntry {
     private let ledger: RowLedger
     private let declarations: Declarations
     private var catalogVersion = -1
-    private var dataVersion: UInt32?
     /// Whether clocks of rows may be in runs.
     private(set) var mayHaveRuns = true
     private let clock: CommitClock
     /// `nil` while the store is being opened.
     var schema: SchemaGuard?
     private var schemaState = SchemaGuard.State.unknown
-    /// SQLite was about to commit, and nobody has said that it did.
-    private var isCommitting = false
-    /// The same, and since then a transaction commits in which nothing was noted.
-    private var isCommittingAgain = false
     /// Called when a commit turns out to have failed, in the next transaction.
     var commitFailed: () -> Void = {}
 
@@ -33,9 +28,14 @@ final class TransactionEntry {
     /// - Returns: whether VACUUM had moved the rows, so that clocks have only now been brought to where rows are.
     @discardableResult
     func enter(deleted: DeletedRow? = nil) throws -> Bool {
-        let seen = ledger.connection.dataVersion
-        if isCommitting { try settleCommit(seen) }
-        if seen == dataVersion { return false }
+        if clock.machine.current != nil { return false }
+        let version = ledger.connection.dataVersion
+        var step = try clock.enter(version)
+        if step == .forget {
+            commitFailed()
+            step = try clock.enter(version)
+        }
+        if step != .look { return false }
         try checkSchema()
         let check = try EntryCheck(ledger.connection)
         if check.catalogVersion != catalogVersion {
@@ -50,7 +50,7 @@ final class TransactionEntry {
             try RowNumbering(connection: ledger.connection).repair(ledger.catalog, deleted: deleted)
         }
         ledger.beginTransaction()
-        dataVersion = seen
+        clock.tell(.looked(version: version))
         return hasMoved
     }
 
@@ -96,29 +96,8 @@ final class TransactionEntry {
 
     // MARK: Ends
 
-    func willCommit() {
-        isCommittingAgain = isCommitting
-        isCommitting = true
-    }
-
-    /// A transaction has committed. If it was not the one in which something was noted, that one had failed.
-    func commit() {
-        if isCommittingAgain, (try? clock.isStampStored()) != true { commitFailed() }
-        (isCommitting, isCommittingAgain) = (false, false)
-    }
-
-    /// SQLite has rolled back a transaction that it could not write to the disk, of which GRDB tells no observer. Only if the file
-    /// was busy, that transaction is still the open one.
-    private func settleCommit(_ seen: UInt32) throws {
-        isCommitting = false
-        if seen == dataVersion, try clock.isStampStored() { return }
-        commitFailed()
-    }
-
     /// The transaction was rolled back, and with it perhaps additions to the catalog.
     func rollback() {
-        (isCommitting, isCommittingAgain) = (false, false)
-        dataVersion = nil
         catalogVersion = -1
         ledger.beginTransaction()
     }

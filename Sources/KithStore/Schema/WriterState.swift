@@ -24,7 +24,7 @@ final class WriterState {
         self.declarations = declarations
         self.entry = entry
         self.doubt = doubt
-        entry.commitFailed = { [unowned self] in rollback() }
+        entry.commitFailed = { [unowned self] in forget() }
     }
 
     /// What the database says of itself.
@@ -44,7 +44,7 @@ final class WriterState {
 
     /// The transaction is about to be committed, which may fail.
     func willCommit() {
-        entry.willCommit()
+        clock.tell(.willCommit)
     }
 
     /// What a transaction has added to the vector.
@@ -57,9 +57,14 @@ final class WriterState {
 
     /// The transaction has committed. Returns what it has added, if anything.
     func commit() -> Commit? {
-        entry.commit()
+        var own: Head?
+        switch clock.tell(.committed) {
+        case .commit(let noted): own = Head(dot: noted.stamp.dot, timestamp: noted.stamp.timestamp)
+        // What committed now is another transaction, in which nothing was noted.
+        case .forget: forget()
+        default: break
+        }
         capture.staleSaves = StaleSaves()
-        let own = clock.end()
         defer { merged = nil }
         guard let merged else { return own.map { Commit(own: $0.dot, learned: VersionVector([$0.dot]), news: .own($0)) } }
         var learned = merged.vector
@@ -72,7 +77,11 @@ final class WriterState {
 
     /// The transaction was rolled back: the next one reads everything again.
     func rollback() {
-        _ = clock.end()
+        clock.tell(.rolledBack)
+        forget()
+    }
+
+    private func forget() {
         merged = nil
         capture.staleSaves = StaleSaves()
         entry.rollback()
