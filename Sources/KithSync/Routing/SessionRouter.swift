@@ -171,9 +171,10 @@ public struct SessionRouter: Sendable {
     }
 
     private mutating func identified(_ summary: StoreSummary, by author: SessionID) {
-        tell(.identity(summary)) { $0.id != author }
         guard summary.replica != self.summary?.replica else { return }
         self.summary = summary
+        // Not as an answer: another session may have asked the store something else meanwhile.
+        tell(.committed(summary)) { $0.id != author }
         // An answer that is on its way would end the sessions that begin now.
         if case .underWay = reading { reading = .underWay(again: true, isVoid: true) }
     }

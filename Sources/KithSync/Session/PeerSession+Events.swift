@@ -23,7 +23,7 @@ extension PeerSession {
         case storeFailed(String)
         /// What would now survive a loss of power.
         case durable(VersionVector)
-        /// Who the store is: the answer to ``Effect/verifyIdentity(_:)``, and whenever the store took a new replica id.
+        /// Who the store is: the answer to ``Effect/verifyIdentity(_:)`` and ``Effect/renewIdentity``.
         case identity(StoreSummary)
         /// The peers of all sessions of this node that are open.
         case neighbours([ReplicaID])

@@ -159,11 +159,19 @@ import Testing
         #expect(router.handle(.committed(.unknown)) == [.readSummary])
         let new = Self.summary(1, of: Self.peers[3])
         #expect(router.handle(.identified(new, ids[0])) == [.wake(ids[1])])
-        #expect(router.take(ids[1]) == [.identity(new)])
+        #expect(router.take(ids[1]) == [.committed(new)])
         // What was read before says who the store was.
         #expect(router.handle(.read(Self.summary(2))) == [.readSummary])
         #expect(router.take(ids[1]).isEmpty)
         #expect(router.handle(.read(new)) == ids.map { .wake($0) })
+    }
+
+    @Test func `what the store says of itself takes no commit back and answers no other session`() {
+        var (router, ids) = Self.router(sessions: 2)
+        _ = router.handle(.committed(.own(Self.head(1))))
+        // Looked at before the commit, and told after it.
+        #expect(router.handle(.identified(Self.summary(0), ids[0])).isEmpty)
+        #expect(router.take(ids[1]) == [.committed(Self.summary(1))])
     }
 
     // MARK: Histories
