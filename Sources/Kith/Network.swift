@@ -299,37 +299,37 @@ actor Network {
         let device = connection.peer
         // Two machines with one key would cut each other off for ever: the first stays.
         let isTwin = sessions[device] != nil && twins.hosts(of: device, now: MonotonicClock.now) != nil
-        let runner = makeRunner(connection)
         planner.connected(device, dialled: target)
         // Its announcement proved to be of use: a flood of others does not crowd it out.
         if case .announced(let name)? = target { await discovery?.keep(name) }
         node.board.dials(planner.isDialling)
         // Whoever was expected there may be elsewhere.
         alarm.ring()
-        let reason: CloseReason
+        let end: SessionRunner.End
         if let old = sessions[device], isTwin || choice(old.connection, connection) == .keepOld {
             if isTwin { twins.heardAgain(device, now: MonotonicClock.now) }
             await connection.close(reason: "another connection to this device is kept")
-            reason = CloseReason(.replaced, "Another connection to this device is kept.")
+            end = SessionRunner.End(reason: CloseReason(.replaced, "Another connection to this device is kept."))
         } else {
+            let runner = makeRunner(connection)
             sessions[device]?.post(.close(CloseReason(.replaced, "A newer connection to this device is kept.")))
             sessions[device] = runner
             since[device] = MonotonicClock.now
             // An accepted connection comes from a passing port, which says nothing about where the device is reached.
             node.board.connected(device, address: connection.isInitiator ? connection.remoteAddress : nil)
-            reason = await runner.run()
+            end = await runner.run()
             noteReplica(of: runner)
+            if sessions[device] === runner {
+                sessions[device] = nil
+                node.board.disconnected(device, end.reason.message, isRefused: end.isRefusedByPeer)
+                node.upkeep.disconnected(device)
+            }
         }
-        if sessions[device] === runner {
-            sessions[device] = nil
-            node.board.disconnected(device, reason.message, isRefused: runner.isRefusedByPeer)
-            node.upkeep.disconnected(device)
-        }
-        node.logger.debug("a session ended", metadata: ["device": "\(device.shortDescription)", "reason": "\(reason.message)"])
-        if runner.peer != nil { planner.succeeded(device) }
-        let advice = runner.refusedGroup.map { meet(group: $0, of: device) } ?? reason.code.retry
+        node.logger.debug("a session ended", metadata: ["device": "\(device.shortDescription)", "reason": "\(end.reason.message)"])
+        if end.peer != nil { planner.succeeded(device) }
+        let advice = end.refusedGroup.map { meet(group: $0, of: device) } ?? end.reason.code.retry
         planner.disconnected(
-            device, advice, isReplaced: reason.code == .replaced, now: MonotonicClock.now, using: &random)
+            device, advice, isReplaced: end.reason.code == .replaced, now: MonotonicClock.now, using: &random)
         alarm.ring()
     }
 

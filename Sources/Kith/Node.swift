@@ -99,14 +99,14 @@ public final class Node: Sendable {
         defer { board.runs(false) }
         let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let observation = store.observeCommitNews { [hub, exchange] news in
-            hub.storeChanged(news)
+            hub.handle(.committed(news))
             exchange.storeChanged()
             changed.yield()
         }
         defer { observation.cancel() }
         // What was committed while the node did not run.
         changed.yield()
-        hub.storeChanged(.unknown)
+        hub.handle(.committed(.unknown))
         exchange.storeChanged()
         upkeep.trust(trust.devices)
         try await withThrowingTaskGroup { group in

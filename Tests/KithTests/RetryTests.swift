@@ -14,7 +14,7 @@ import Testing
         let hub = SessionHub(node.store, retryMilliseconds: 10) { obstacle in obstacles.withLock { $0.append(obstacle) } }
         let task = Task { await hub.run() }
         try await node.database.write { try $0.execute(sql: "ALTER TABLE kith_replica RENAME TO away") }
-        hub.storeChanged(.unknown)
+        hub.handle(.committed(.unknown))
         try await node.until { obstacles.withLock { $0.count } > 2 }
         #expect(obstacles.withLock { $0.allSatisfy { $0 != nil } })
         try await node.database.write { try $0.execute(sql: "ALTER TABLE away RENAME TO kith_replica") }

@@ -63,9 +63,9 @@ import Testing
         _ = await (end, otherEnd)
         let before = told.withLock { $0 }
         try a.add("a note")
-        first.post(.committed(try a.store.summary(), relay: nil))
+        first.post(.committed(try a.store.summary()))
         // Comes after what was posted.
-        _ = first.refusedGroup
+        _ = await first.isRefusedByPeer
         #expect(told.withLock { $0 } == before)
         for transport in transports { await transport.close() }
     }

@@ -22,7 +22,8 @@ struct HouseholdExchange: Sendable {
 
     /// Something was changed on this device.
     func tellEverybody(except runner: SessionRunner? = nil) {
-        if let digest = trust.householdDigest { hub.post(.household(digest.encoded), except: runner) }
+        guard let digest = trust.householdDigest else { return }
+        hub.handle(.tell(.household(digest.encoded), runner.map { .allBut($0.id) } ?? .all))
     }
 
     /// Writes down what the certificate of a member says, which a handshake has no time for.

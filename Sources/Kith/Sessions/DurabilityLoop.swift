@@ -31,7 +31,7 @@ struct DurabilityLoop: Sendable {
         do {
             let durable = try store.makeDurable()
             board.obstacle(nil, to: .flushing)
-            hub.post(.durable(durable))
+            hub.handle(.durable(durable))
             return true
         } catch {
             board.obstacle(String(describing: error), to: .flushing)

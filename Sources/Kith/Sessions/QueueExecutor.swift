@@ -1,8 +1,9 @@
 import Dispatch
 
-/// Runs tasks on a serial queue, so that what a task awaits comes back to the queue without a detour.
-final class QueueExecutor: TaskExecutor {
-    private let queue: DispatchQueue
+/// Runs an actor on a serial queue, so that what it awaits comes back to the queue without a detour, and what is on the queue is on the
+/// actor.
+final class QueueExecutor: SerialExecutor {
+    let queue: DispatchQueue
 
     init(_ queue: DispatchQueue) {
         self.queue = queue
@@ -10,6 +11,10 @@ final class QueueExecutor: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+
+    func checkIsolated() {
+        dispatchPrecondition(condition: .onQueue(queue))
     }
 }

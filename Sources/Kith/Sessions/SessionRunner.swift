@@ -8,24 +8,34 @@ import Synchronization
 
 /// Runs one ``PeerSession`` over one connection: hands it what happens, does what it asks.
 ///
-/// Everything happens on one serial queue, in the order in which it was posted. Reading and applying block that queue and
-/// nothing else. Sound as `@unchecked Sendable` because the mutable state is touched on `queue` only, but for what a
-/// `Mutex` guards.
-final class SessionRunner: @unchecked Sendable {
-    let connection: Connection
+/// Everything happens on one serial queue, which is the actor's executor. What other sessions and the node have to say waits with the
+/// hub's router until the queue gets to it. Reading and applying block that queue and nothing else.
+actor SessionRunner {
+    /// How a session ended.
+    struct End: Sendable {
+        let reason: CloseReason
+        /// The peer's replica, if it said hello.
+        var peer: ReplicaID?
+        /// Whether the peer does not trust this device.
+        var isRefusedByPeer = false
+        /// The group of the peer, if it is another one.
+        var refusedGroup: [UInt8]?
+    }
+
+    nonisolated let connection: Connection
+    /// What the hub's router calls this session.
+    nonisolated let id: SessionRouter.SessionID
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    private nonisolated let executor = QueueExecutor(DispatchQueue(label: "kith.session", qos: .userInitiated))
+    private nonisolated let hub: SessionHub
+    private nonisolated let exchange: AttachmentExchange
+    private nonisolated let pieces = PieceQueue()
+    private nonisolated let met = Mutex<ReplicaID?>(nil)
     private let store: KithStore
-    private let hub: SessionHub
-    private let exchange: AttachmentExchange
-    private let pieces = PieceQueue()
-    private let queue: DispatchQueue
-    private let executor: QueueExecutor
     private let household: HouseholdExchange
     private let onStatus: @Sendable (PeerStatus) -> Void
-    private let shared = Mutex<ReplicaID?>(nil)
-    /// What the session is to hear of, in order.
-    private let inbox = Mutex<[PeerSession.Input]>([])
 
-    // On `queue`.
     private var session: PeerSession
     private var outgoing = FrameCompression()
     private var incoming = FrameCompression()
@@ -49,56 +59,46 @@ final class SessionRunner: @unchecked Sendable {
         self.household = household
         self.onStatus = onStatus
         session = PeerSession(configuration)
-        queue = DispatchQueue(label: "kith.session", qos: .userInitiated)
-        executor = QueueExecutor(queue)
+        id = hub.open()
     }
 
     /// The peer's replica, once it has said hello.
-    var peer: ReplicaID? { shared.withLock { $0 } }
+    nonisolated var peer: ReplicaID? { met.withLock { $0 } }
 
     /// Whether the peer does not trust this device.
-    var isRefusedByPeer: Bool { queue.sync { isRefused || reason?.code == .notTrusted } }
+    var isRefusedByPeer: Bool { isRefused || reason?.code == .notTrusted }
 
-    /// The group of the peer, if it is another one.
-    var refusedGroup: [UInt8]? { queue.sync { session.refusedGroup } }
+    /// Lets the session hear of something.
+    nonisolated func post(_ input: PeerSession.Input) {
+        hub.handle(.tell(input, .only(id)))
+    }
 
-    /// Lets the session hear of something; of commits that come while it is busy, only the last.
-    func post(_ input: PeerSession.Input) {
-        let isFirst = inbox.withLock { inbox in
-            if case .committed(_, relay: nil) = input, case .committed(_, relay: nil)? = inbox.last { inbox.removeLast() }
-            inbox.append(input)
-            return inbox.count == 1
-        }
-        if isFirst { queue.async { self.emptyInbox() } }
+    /// Something waits with the router.
+    nonisolated func wake() {
+        executor.queue.async { self.assumeIsolated { $0.emptyInbox() } }
     }
 
     private func emptyInbox() {
-        let inputs = inbox.withLock { inbox in
-            defer { inbox = [] }
-            return inbox
-        }
-        for input in inputs { handle(input) }
+        for input in hub.take(id) { handle(input) }
     }
 
-    /// Runs until the session or the connection ends, and says why it did.
-    func run() async -> CloseReason {
+    /// Runs until the session or the connection ends, and says how it did.
+    func run() async -> End {
         hub.add(self)
         // Its handshake may have been judged before the device was revoked. Asked only now that the hub knows this session, so
         // that a revocation either is seen here or cuts it off there.
         guard household.trust.admission(of: connection.certificate) != nil else {
             hub.remove(self)
             connection.abort(reason: SessionHub.untrusted)
-            return CloseReason(.timeout, "The device is not trusted any more.")
+            return end("The device is not trusted any more.")
         }
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.servePieces() }
-                await withTaskExecutorPreference(self.executor) {
-                    self.begin()
-                    await self.receive()
-                    self.finish()
-                }
-                self.pieces.finish()
+                begin()
+                await receive()
+                finish()
+                pieces.finish()
                 group.cancelAll()
             }
             await connection.close(reason: Self.ended)
@@ -107,7 +107,13 @@ final class SessionRunner: @unchecked Sendable {
         }
         hub.remove(self)
         if let peer { exchange.left(self, as: peer) }
-        return queue.sync { reason } ?? CloseReason(.timeout, "The connection was lost.")
+        return end("The connection was lost.")
+    }
+
+    /// - Parameter loss: what to say if nobody has said why.
+    private func end(_ loss: String) -> End {
+        End(
+            reason: reason ?? CloseReason(.timeout, loss), peer: peer, isRefusedByPeer: isRefusedByPeer, refusedGroup: session.refusedGroup)
     }
 
     // MARK: The connection
@@ -122,9 +128,11 @@ final class SessionRunner: @unchecked Sendable {
         } catch {
             handle(.storeFailed(String(describing: error)))
         }
+        // What came before there was somebody to be woken.
+        emptyInbox()
     }
 
-    /// Takes the next frame from the network only when the one before has been dealt with. On `queue`, the executor's.
+    /// Takes the next frame from the network only when the one before has been dealt with.
     private func receive() async {
         do {
             for try await bytes in connection.frames { receive(bytes) }
@@ -155,7 +163,7 @@ final class SessionRunner: @unchecked Sendable {
     // MARK: Attachments
 
     /// Lets the peer hear of an attachment.
-    func send(_ message: AttachmentMessage) {
+    nonisolated func send(_ message: AttachmentMessage) {
         do {
             try connection.post(FrameCodec.encode(.attachment(message)))
         } catch  where error.code == .stalled {
@@ -167,12 +175,12 @@ final class SessionRunner: @unchecked Sendable {
     }
 
     /// Sends the peer a piece when there is room. Returns whether it is not one too many.
-    func serve(_ piece: AttachmentPiece) -> Bool {
+    nonisolated func serve(_ piece: AttachmentPiece) -> Bool {
         pieces.add(piece)
     }
 
     /// Sends pieces one by one, each when little waits to be sent, so that rows need not wait for many.
-    private func servePieces() async {
+    private nonisolated func servePieces() async {
         while let piece = await pieces.next() {
             let frame = await exchange.frame(with: piece, for: peer)
             do {
@@ -183,10 +191,9 @@ final class SessionRunner: @unchecked Sendable {
         }
     }
 
-    // MARK: The session, on `queue`
+    // MARK: The session
 
     private func handle(_ input: PeerSession.Input) {
-        dispatchPrecondition(condition: .onQueue(queue))
         var inputs = [input][...]
         while let input = inputs.popFirst() {
             for effect in session.handle(input, now: MonotonicClock.now) {
@@ -213,7 +220,7 @@ final class SessionRunner: @unchecked Sendable {
         case .readSlice(let request):
             return answer { .sliceRead(try self.store.slice(request)) }
         case .apply(let slice, let relay):
-            hub.willApply(relay, from: self)
+            hub.handle(.applies(relay, id))
             return answer { .applied(try self.store.apply(slice)) }
         case .digest(let task):
             return answer { .digest(try self.store.perform(task)) }
@@ -264,18 +271,14 @@ final class SessionRunner: @unchecked Sendable {
 
     /// Lets the other sessions know who the store is now.
     private func tellIdentity(_ summary: StoreSummary) -> StoreSummary {
-        hub.post(.identity(summary), except: self)
+        hub.handle(.identified(summary, id))
         return summary
     }
 
     private func notePeer() {
-        let isNew = shared.withLock { known in
-            guard known != session.peer, let peer = session.peer else { return false }
-            known = peer
-            return true
-        }
-        guard isNew, let peer = session.peer else { return }
-        hub.tellNeighbours()
+        guard let peer = session.peer, peer != self.peer else { return }
+        met.withLock { $0 = peer }
+        hub.handle(.met(id, peer))
         household.greet(self)
         if session.capabilities.contains(.attachments) { exchange.appeared(self, as: peer) }
     }
@@ -285,21 +288,25 @@ final class SessionRunner: @unchecked Sendable {
         // A timer that fires early does no harm, so one that is set for earlier stays.
         if let timerDue, timerDue <= due { return }
         timerDue = due
-        let timer = self.timer ?? DispatchSource.makeTimerSource(queue: queue)
-        if self.timer == nil {
-            timer.setEventHandler { [weak self] in
-                guard let self else { return }
-                self.timerDue = nil
-                let heard = self.connection.traffic.bytesReceived
-                let isHearing = heard != self.bytesHeard
-                self.bytesHeard = heard
-                self.handle(.tick(wallClockMilliseconds: MonotonicClock.wallClockMilliseconds, isHearing: isHearing))
-            }
-            timer.resume()
-            self.timer = timer
-        }
+        let timer = self.timer ?? makeTimer()
         let wait = max(0, due.milliseconds - MonotonicClock.now.milliseconds) + 1
         timer.schedule(deadline: .now() + .milliseconds(Int(min(wait, 3_600_000))))
+    }
+
+    private func makeTimer() -> any DispatchSourceTimer {
+        let timer = DispatchSource.makeTimerSource(queue: executor.queue)
+        timer.setEventHandler { [weak self] in self?.assumeIsolated { $0.tick() } }
+        timer.resume()
+        self.timer = timer
+        return timer
+    }
+
+    private func tick() {
+        timerDue = nil
+        let heard = connection.traffic.bytesReceived
+        let isHearing = heard != bytesHeard
+        bytesHeard = heard
+        handle(.tick(wallClockMilliseconds: MonotonicClock.wallClockMilliseconds, isHearing: isHearing))
     }
 
     /// What is posted from now on changes nothing and is told to nobody.

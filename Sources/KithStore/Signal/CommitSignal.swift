@@ -1,4 +1,5 @@
 import KithCausality
+import KithSync
 import Synchronization
 
 /// Tells whoever asked that the store's vector has moved, whichever process moved it.

@@ -1,3 +1,5 @@
+import KithSync
+
 /// An observation of a store's commits. It ends when it is cancelled or nobody holds it any more.
 public final class CommitObservation: Sendable {
     private let signal: CommitSignal

@@ -9,9 +9,10 @@ extension PeerSession {
             StoreSummary, durable: VersionVector, ahead: VersionVector = VersionVector(), wallClockMilliseconds: Int64)
         /// A frame from the peer.
         case received([UInt8])
-        /// The store's vector moved: by a local commit (`relay` is `nil`), or by a slice that another session applied
-        /// (`relay` came with its ``Effect/apply(_:relay:)``).
-        case committed(StoreSummary, relay: Relay?)
+        /// The store's vector moved, whoever moved it.
+        case committed(StoreSummary)
+        /// Another session is about to apply a slice, whose ``Effect/apply(_:relay:)`` brought this. Before the commit is heard of.
+        case relayed(Relay)
         /// The answer to ``Effect/readSlice(_:)``; `nil` if the peer lacks nothing.
         case sliceRead(Slice?)
         /// The answer to ``Effect/apply(_:relay:)``.
@@ -22,7 +23,7 @@ extension PeerSession {
         case storeFailed(String)
         /// What would now survive a loss of power.
         case durable(VersionVector)
-        /// Who the store is: the answer to ``Effect/verifyIdentity(_:)``, and whenever the store took a new replica id.
+        /// Who the store is: the answer to ``Effect/verifyIdentity(_:)`` and ``Effect/renewIdentity``.
         case identity(StoreSummary)
         /// The peers of all sessions of this node that are open.
         case neighbours([ReplicaID])
@@ -41,8 +42,8 @@ extension PeerSession {
         case send([UInt8])
         /// Read a slice from the store and answer with ``Input/sliceRead(_:)`` or ``Input/storeFailed(_:)``.
         case readSlice(SliceRequest)
-        /// Apply the slice and answer with ``Input/applied(_:)`` or ``Input/storeFailed(_:)``; then tell the node's other
-        /// sessions with ``Input/committed(_:relay:)``, handing on `relay`.
+        /// Tell the node's other sessions of the relay with ``Input/relayed(_:)``, apply the slice, and answer with ``Input/applied(_:)`` or
+        /// ``Input/storeFailed(_:)``.
         case apply(Slice, relay: Relay)
         /// The peer holds this commit of our replica. Let the store take a new replica id if the commit is not its own,
         /// and answer with ``Input/identity(_:)`` either way.

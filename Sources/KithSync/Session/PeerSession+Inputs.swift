@@ -8,8 +8,9 @@ extension PeerSession {
             try greet(summary, durable: durable, wallClockMilliseconds: wallClockMilliseconds)
         case .received(let bytes):
             try receive(bytes)
-        case .committed(let summary, let relay):
+        case .committed(let summary):
             try local.learn(summary)
+        case .relayed(let relay):
             leave(relay)
         case .sliceRead(let slice):
             try read(slice)
@@ -60,8 +61,8 @@ extension PeerSession {
     }
 
     /// Leaves it to the sender of a slice to bring it to the peer, if it said that it does.
-    private mutating func leave(_ relay: Relay?) {
-        guard let relay, let peer, let own = local.summary?.replica else { return }
+    private mutating func leave(_ relay: Relay) {
+        guard let peer, let own = local.summary?.replica else { return }
         forwarding.expect(relay, at: peer, own: own, now: clock.now, timing: configuration.timing)
     }
 

@@ -13,7 +13,9 @@ struct EndID: Hashable {
 /// A side of a connection that is up.
 struct LinkEnd {
     var session: PeerSession
-    /// Whom the session has met, as the node's other sessions were told.
+    /// What the node's router calls the session.
+    let id: SessionRouter.SessionID
+    /// Whom the session has met, as the router was told.
     var peer: ReplicaID?
     var outgoing = FrameCompression()
     var incoming = FrameCompression()

@@ -38,7 +38,11 @@ final class SimulatedNode {
     var durable = VersionVector()
     /// What the oracle takes the node to have seen.
     var known = NodeKnowledge()
-    var openPeers: [ReplicaID] = []
+    /// What the node's sessions hear.
+    var router = SessionRouter()
+    /// What the store told of commits, and the router has not heard.
+    let news = NewsBox()
+    private var observation: CommitObservation?
     var isDiskLimited = false
     var isDiskBroken = false
     /// The power fails as soon as the disk does.
@@ -135,6 +139,7 @@ final class SimulatedNode {
         let store = try KithStore(database, tables: version.tables, options: options)
         summary = try store.renewIdentity(from: StoreTemplate.replica)
         self.store = store
+        observation = store.observeCommitNews { [news] in news.add($0) }
         firstSentinel = disk.sentinel()
         for probe in probes + filledProbes { database.add(transactionObserver: probe, extent: .observerLifetime) }
         liveQueries = zip(tables, probes).filter(\.0.isKnown).map { LiveQuery($0, $1) }
@@ -174,7 +179,7 @@ final class SimulatedNode {
     }
 
     private func close() {
-        openPeers = []
+        observation = nil
         editor.closeAll()
         store?.close()
         for probe in probes + filledProbes { database.remove(transactionObserver: probe) }

@@ -74,4 +74,5 @@ enum Concern: UInt64 {
     case stores
     case identities
     case hostility
+    case routing
 }

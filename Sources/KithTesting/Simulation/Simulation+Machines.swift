@@ -7,7 +7,7 @@ extension Simulation {
     func crash(_ node: SimulatedNode) throws {
         guard node.isRunning else { return }
         for end in ends(of: node) {
-            links[end.link].ends[end.side] = nil
+            forget(end)
             // A process that dies closes its connections; a machine that hangs does not.
             let isHeard = random.chance(percent: 70)
             if isHeard, isOpen(end.other) { plan(.hangUp(end.other), at: now + random.int64(in: script.conditions.latencyMilliseconds)) }
@@ -19,7 +19,7 @@ extension Simulation {
     func losePower(_ node: SimulatedNode) throws {
         guard node.isRunning || node.isLosingPower else { return }
         trace.note(now, "\(node.name) loses its power")
-        for end in ends(of: node) { links[end.link].ends[end.side] = nil }
+        for end in ends(of: node) { forget(end) }
         note(.powerLoss)
         try node.losePower(seed: storeRandom.next())
     }
@@ -36,6 +36,7 @@ extension Simulation {
         }
         try introduce(node)
         try noteAdoption(node)
+        beginRouting(node)
         try checkOpened(node, after: before)
         try checkLiveQueries(node)
         for link in links.indices where links[link].nodes.contains(node.index) {
@@ -47,9 +48,8 @@ extension Simulation {
     /// One machine falls asleep. Its peers notice by its silence.
     func nap(_ node: SimulatedNode) throws {
         guard node.isAwake else { return }
-        for end in ends(of: node) { links[end.link].ends[end.side] = nil }
+        for end in ends(of: node) { forget(end) }
         node.isAsleep = true
-        try updateNeighbours(of: node)
     }
 
     /// It wakes up, with its store and its editors open, and finds its connections gone.

@@ -42,7 +42,9 @@ extension Simulation {
         links[link].attempts += 1
         statistics.connections += 1
         trace.note(now, "connect \(sides[0].name)–\(sides[1].name)")
-        for side in 0...1 { links[link].ends[side] = LinkEnd(session: PeerSession(configuration), lastArrival: now) }
+        for side in 0...1 {
+            links[link].ends[side] = LinkEnd(session: PeerSession(configuration), id: sides[side].router.open(), lastArrival: now)
+        }
         let epoch = links[link].epoch
         for side in 0...1 {
             let end = EndID(link: link, side: side, epoch: epoch)
@@ -81,14 +83,20 @@ extension Simulation {
     }
 
     func close(_ end: EndID) throws {
-        links[end.link].ends[end.side] = nil
+        forget(end)
         if isOpen(end.other) {
             let arrival = links[end.link].ends[end.other.side]?.lastArrival ?? now
             plan(.hangUp(end.other), at: max(now + latency(), arrival))
         } else {
             dialLater(end.link)
         }
-        try updateNeighbours(of: node(of: end))
+    }
+
+    /// A side has no session any more.
+    func forget(_ end: EndID) {
+        guard let id = links[end.link].ends[end.side]?.id else { return }
+        links[end.link].ends[end.side] = nil
+        route(.ended(id), node(of: end))
     }
 
     // MARK: Frames
@@ -250,15 +258,5 @@ extension Simulation {
         case .goodbye(let code, let message): return "goodbye (\(code)): \(message)"
         case nil: return "\(bytes.count) bytes that are no frame of a known kind"
         }
-    }
-
-    // MARK: Neighbours
-
-    /// Tells a node's sessions who its other peers are.
-    func updateNeighbours(of node: SimulatedNode) throws {
-        let peers = ends(of: node).compactMap { links[$0.link].ends[$0.side]?.session.peer }
-        guard peers != node.openPeers else { return }
-        node.openPeers = peers
-        for end in ends(of: node) where isOpen(end) { try handle(.neighbours(peers), end) }
     }
 }

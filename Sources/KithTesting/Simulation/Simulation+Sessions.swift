@@ -17,6 +17,9 @@ extension Simulation {
                 if isOpen(end) { try close(end) }
             case .renewIdentity: try renewIdentity(of: node(of: end), end)
             case .readSlice, .apply, .verifyIdentity, .digest:
+                if case .apply(_, let relay) = effect, let id = links[end.link].ends[end.side]?.id {
+                    route(.applies(relay, id), node(of: end))
+                }
                 plan(.perform(effect, end), at: now + storeRandom.int64(in: script.conditions.storeMilliseconds))
             }
         }
@@ -24,7 +27,7 @@ extension Simulation {
         let peer = links[end.link].ends[end.side]?.session.peer
         if peer != links[end.link].ends[end.side]?.peer {
             links[end.link].ends[end.side]?.peer = peer
-            try updateNeighbours(of: node(of: end))
+            if let peer, let id = links[end.link].ends[end.side]?.id { route(.met(id, peer), node(of: end)) }
         }
         guard let deadline = links[end.link].ends[end.side]?.session.nextDeadline?.milliseconds else { return }
         if let tickAt = links[end.link].ends[end.side]?.tickAt, tickAt <= deadline { return }
@@ -43,10 +46,11 @@ extension Simulation {
                 let slice = try store.slice(request, limits: SliceLimits(script.conditions))
                 try checkRead(slice, node)
                 try handle(.sliceRead(slice), end)
-            case .apply(let slice, let relay):
-                try apply(slice, relay, store, end)
+            case .apply(let slice, _):
+                try apply(slice, store, end)
             case .verifyIdentity(let claim):
-                try verifyIdentity(of: node, claim)
+                _ = try store.verifyIdentity(claim)
+                try identityChanged(node, end)
             case .digest(let task):
                 try compare(task, store, end)
             case .renewIdentity, .send, .attachment, .household, .peer, .close:
@@ -58,7 +62,7 @@ extension Simulation {
         if node.isWithoutPower { try losePower(node) }
     }
 
-    private func apply(_ slice: Slice, _ relay: Relay, _ store: KithStore, _ end: EndID) throws {
+    private func apply(_ slice: Slice, _ store: KithStore, _ end: EndID) throws {
         let node = node(of: end)
         try checkMeeting(end)
         for probe in node.probes { probe.reset() }
@@ -69,8 +73,8 @@ extension Simulation {
             try checkApplied(slice, summary, node)
             try checkTaken(node, from: self.node(of: end.other))
             try checkLiveQueries(node)
+            storeMoved(node)
             try handle(.applied(outcome), end)
-            try storeMoved(node, relay: relay, except: end)
         case .refused(let summary), .incomplete(let summary):
             guard summary.vector == node.summary.vector else {
                 throw Violation(.wrongState, "\(node.name) refused a slice and yet its vector moved.")
@@ -90,8 +94,8 @@ extension Simulation {
         try checkLiveQueries(node)
         guard case .mended(_, let changed) = result, !changed.isEmpty else { return try handle(.digest(result), end) }
         try checkMended(changed, node)
+        storeMoved(node)
         try handle(.digest(result), end)
-        try storeMoved(node, relay: nil, except: nil)
     }
 
     private func failed(_ error: StoreError, _ node: SimulatedNode, _ end: EndID) throws {
@@ -108,12 +112,12 @@ extension Simulation {
         }
     }
 
-    /// Tells the node's sessions that its vector moved, and makes what is new durable a little later.
-    func storeMoved(_ node: SimulatedNode, relay: Relay?, except author: EndID?) throws {
+    /// The store has committed: its router hears of it, and what is new is made durable a little later.
+    ///
+    /// - Parameter isForeign: whether another process of the machine has committed, of which the node's hears later.
+    func storeMoved(_ node: SimulatedNode, isForeign: Bool = false) {
         node.noteMoment()
-        for end in ends(of: node) where end != author && isOpen(end) {
-            try handle(.committed(node.summary, relay: relay), end)
-        }
+        hearNews(of: node, isForeign: isForeign)
         plan(.flush(node: node.index, generation: node.generation), at: now + Self.flushMilliseconds)
     }
 
@@ -129,7 +133,7 @@ extension Simulation {
             return plan(.flush(node: node.index, generation: generation), at: now + Self.flushMilliseconds)
         }
         node.noteDurable()
-        for end in ends(of: node) where isOpen(end) { try handle(.durable(node.durable), end) }
+        route(.durable(node.durable), node)
     }
 
     /// A session that accuses its peer, or gives up, must have a reason.
@@ -149,11 +153,6 @@ extension Simulation {
 
     // MARK: Identity
 
-    private func verifyIdentity(of node: SimulatedNode, _ claim: Head) throws {
-        _ = try node.store?.verifyIdentity(claim)
-        try identityChanged(node)
-    }
-
     /// Another store bears the same id. At once: the session that found it out ends with it.
     private func renewIdentity(of node: SimulatedNode, _ end: EndID) throws {
         guard let store = node.store else { return }
@@ -163,20 +162,24 @@ extension Simulation {
         } catch let error as StoreError {
             return try failed(error, node, end)
         }
-        try identityChanged(node)
+        try identityChanged(node, end)
         guard node.summary.replica != replica else {
             throw Violation(.dotReused, "\(node.name) goes on as \(replica), which another store is, too.")
         }
     }
 
-    private func identityChanged(_ node: SimulatedNode) throws {
+    /// The store has said who it is: to the session that asked, and so to all.
+    private func identityChanged(_ node: SimulatedNode, _ end: EndID) throws {
         guard let store = node.store else { return }
         let before = node.summary
         node.summary = try store.summary()
         guard node.summary.vector.covers(before.vector), node.summary.clock >= before.clock else {
             throw Violation(.vectorWentBack, "\(node.name) takes another replica id and goes from \(before) to \(node.summary).")
         }
-        for end in ends(of: node) where isOpen(end) { try handle(.identity(node.summary), end) }
+        guard let id = links[end.link].ends[end.side]?.id else { return }
+        hearNews(of: node)
+        route(.identified(node.summary, id), node)
+        try handle(.identity(node.summary), end)
     }
 }
 

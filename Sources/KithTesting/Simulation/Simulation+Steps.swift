@@ -95,7 +95,7 @@ extension Simulation {
             node.noteMoment()
             return try losePower(node)
         }
-        try storeMoved(node, relay: nil, except: nil)
+        storeMoved(node, isForeign: routing.isForeign())
     }
 
     /// Both bring each other up to date over their link, or a connection of their own.

@@ -24,6 +24,7 @@ final class Simulation {
     var random: SplitMix64
     var storeRandom: SplitMix64
     var hostility: SplitMix64
+    var routing: Routing
     private var events = EventQueue<SimulationEvent>()
 
     init(_ script: Script, _ workload: Workload, keepsTrace: Bool = false) throws {
@@ -36,6 +37,7 @@ final class Simulation {
         random = SplitMix64(seed: script.seed, .network)
         storeRandom = SplitMix64(seed: script.seed, .stores)
         hostility = SplitMix64(seed: script.seed, .hostility)
+        routing = Routing(seed: script.seed, script.conditions)
         let inMemory = !script.needsDisks
         let old = script.nodesBegunOld
         let late = script.nodesBegunLate
@@ -66,6 +68,7 @@ final class Simulation {
         for node in nodes {
             try introduce(node)
             try noteAdoption(node)
+            beginRouting(node)
             try checkRows(ledger.rows, node)
             try checkLiveQueries(node)
         }
@@ -125,6 +128,12 @@ final class Simulation {
             try dial(link)
         case .flush(let index, let generation): try flush(nodes[index], generation)
         case .refuse(let link): try refuse(link)
+        case .wake(let end): try emptyInbox(end)
+        case .hear(let news, let index, let generation):
+            if nodes[index].generation == generation { route(.committed(news), nodes[index]) }
+        case .readSummary(let index, let generation): try readSummary(nodes[index], generation)
+        case .readAgain(let index, let generation):
+            if nodes[index].generation == generation { route(.retry, nodes[index]) }
         }
     }
 
@@ -153,6 +162,13 @@ enum SimulationEvent {
     case flush(node: Int, generation: Int)
     /// A node hears that the other one of a link is no longer a member.
     case refuse(link: Int)
+    /// The session gets to what waits for it.
+    case wake(EndID)
+    /// A node hears of a commit of another process.
+    case hear(CommitNews, node: Int, generation: Int)
+    /// The store answers the router.
+    case readSummary(node: Int, generation: Int)
+    case readAgain(node: Int, generation: Int)
 }
 
 /// What a run consisted of.

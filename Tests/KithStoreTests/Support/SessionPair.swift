@@ -52,7 +52,7 @@ final class SessionPair {
             case .apply(let slice, _): inputs.append((side, .applied(try stores[side].apply(slice))))
             case .digest(let task):
                 inputs.append((side, .digest(try stores[side].perform(task))))
-                inputs.append((side, .committed(try stores[side].summary(), relay: nil)))
+                inputs.append((side, .committed(try stores[side].summary())))
             case .verifyIdentity(let claim): inputs.append((side, .identity(try stores[side].verifyIdentity(claim))))
             case .peer(let status):
                 statuses[side] = status

@@ -209,7 +209,7 @@ import Testing
         #expect(effects.reads.map(\.resumption) == [hello.resumption])
         #expect(answerReads(&probe, effects).count == 1)
         probe.store.commit(now: 2, [])
-        _ = probe.handle(.committed(probe.store.summary, relay: nil))
+        _ = probe.handle(.committed(probe.store.summary))
         effects = probe.receive(.acknowledge(Acknowledgement(slices: 1, durable: VersionVector())))
         #expect(effects.reads == [SliceRequest(since: VersionVector([dot]))])
     }

@@ -54,7 +54,7 @@ import Testing
         var probe = SessionProbe()
         _ = probe.open()
         probe.store.take(ReplicaID(high: 7, low: 7))
-        #expect(probe.handle(.committed(probe.store.summary, relay: nil)).goodbye == .identityChanged)
+        #expect(probe.handle(.committed(probe.store.summary)).goodbye == .identityChanged)
     }
 
     @Test func `a claim that the store stands by although it is false is the peer's error`() {

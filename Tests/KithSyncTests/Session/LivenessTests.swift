@@ -33,7 +33,7 @@ import Testing
         let earlier = probe.store.summary
         probe.store.commit(now: 1, [])
         _ = probe.open()
-        _ = probe.handle(.committed(earlier, relay: nil))
+        _ = probe.handle(.committed(earlier))
         guard case .pong(let pulse)? = probe.receive(.ping(FrameSamples.pulse)).frames.first else {
             Issue.record("no pong")
             return
@@ -46,7 +46,7 @@ import Testing
         probe.store.commit(now: 1, [])
         let ahead = VersionVector([Dot(replica: ReplicaID(high: 3, low: 0), sequence: 1)])
         _ = probe.handle(.connected(probe.store.summary, durable: VersionVector(), ahead: ahead, wallClockMilliseconds: 0))
-        _ = probe.handle(.committed(probe.store.summary, relay: nil))
+        _ = probe.handle(.committed(probe.store.summary))
         // The peer knows all that the vector says, and not what is ahead of it.
         #expect(probe.receive(.hello(probe.hello(probe.store.summary.heads))).reads.count == 1)
     }
@@ -56,7 +56,8 @@ import Testing
         _ = probe.open()
         probe.store.commit(now: 1, [])
         let relay = Relay(vector: probe.store.vector, replicas: [SessionProbe.peer])
-        let held = probe.handle(.committed(probe.store.summary, relay: relay))
+        _ = probe.handle(.relayed(relay))
+        let held = probe.handle(.committed(probe.store.summary))
         #expect(held.reads.isEmpty)
         func ping(_ vector: VersionVector) -> Frame {
             .ping(Pulse(nonce: 1, wallClockMilliseconds: probe.wallClockMilliseconds, vector: vector, durable: VersionVector()))

@@ -120,7 +120,7 @@ final class VirtualNetwork {
 
     func commit(_ node: Int, _ operations: [Operation]) {
         nodes[node].store.commit(now: UInt64(max(0, wallClock(of: node))) << 16, operations)
-        storeMoved(node, relay: nil, except: nil)
+        storeMoved(node, except: nil)
     }
 
     func insert(_ node: Int, row: UInt64, x: Int64 = 1) {
@@ -246,16 +246,17 @@ final class VirtualNetwork {
         case .readSlice(let request):
             handle(.sliceRead(nodes[node].store.read(request)), link, side)
         case .apply(let slice, let relay):
+            for (other, side) in ends(of: node) where other != link { handle(.relayed(relay), other, side) }
             let outcome = nodes[node].store.apply(slice)
             handle(.applied(outcome), link, side)
-            if case .applied = outcome { storeMoved(node, relay: relay, except: link) }
+            if case .applied = outcome { storeMoved(node, except: link) }
         case .verifyIdentity(let claim):
             nodes[node].store.verify(claim, fresh: .random(using: &random))
             for (link, side) in ends(of: node) { handle(.identity(nodes[node].store.summary), link, side) }
         case .digest(let task):
             let before = nodes[node].store.vector
             handle(.digest(nodes[node].store.perform(task)), link, side)
-            if nodes[node].store.vector != before { storeMoved(node, relay: nil, except: nil) }
+            if nodes[node].store.vector != before { storeMoved(node, except: nil) }
         case .send, .attachment, .household, .peer, .close, .renewIdentity:
             break
         }
@@ -266,9 +267,9 @@ final class VirtualNetwork {
         for (link, side) in ends(of: node) { handle(.identity(nodes[node].store.summary), link, side) }
     }
 
-    private func storeMoved(_ node: Int, relay: Relay?, except: Int?) {
+    private func storeMoved(_ node: Int, except: Int?) {
         let store = nodes[node].store
-        for (link, side) in ends(of: node) where link != except { handle(.committed(store.summary, relay: relay), link, side) }
+        for (link, side) in ends(of: node) where link != except { handle(.committed(store.summary), link, side) }
         plan(at: now + 10 * storeDelay()) { [unowned self] in
             nodes[node].durable.join(store.vector)
             for (link, side) in ends(of: node) { handle(.durable(nodes[node].durable), link, side) }

@@ -1,5 +1,4 @@
 import KithCausality
-import KithSync
 
 /// What is known of a commit without a look at the database.
 public enum CommitNews: Hashable, Sendable {
