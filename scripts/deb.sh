@@ -54,4 +54,10 @@ find "$root" -newermt "@$SOURCE_DATE_EPOCH" -print0 | xargs -0r touch --no-deref
 
 package=$target/kith_${version}_$architecture.deb
 dpkg-deb --root-owner-group -Zxz --build "$root" "$package" >/dev/null
+# Whoever makes either grow has to see it.
+limit() {
+    [ "$(stat -c %s "$1")" -le "$2" ] || { printf 'deb: %s has %s bytes, more than %s\n' "$3" "$(stat -c %s "$1")" "$2" >&2; exit 1; }
+}
+limit "$root/usr/bin/kith" 60000000 "the program"
+limit "$package" 20000000 "the package"
 printf '%s\n' "$package"

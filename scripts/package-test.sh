@@ -145,5 +145,7 @@ leftovers=$(find "$folder/1/usr" "$folder/1/etc" "$folder/1/var/lib/systemd" -xd
 install_in 1 "$package"
 as_ann 1 kith note show "$note" | grep -q tea || fail "the notes are not found after a new installation"
 stop_node 2
+step "With systemd"
+scripts/service-test.sh "$package" "${SYSTEM:-$folder/system}"
 succeeded=yes
 step "All is well"
