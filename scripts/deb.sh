@@ -43,6 +43,10 @@ chmod 644 "$documents"/*
 # What the programs load, by the packages that have it.
 printf 'Source: kith\n\nPackage: kith\nArchitecture: any\n' >"$work/debian/control"
 depends=$(cd "$work" && dpkg-shlibdeps -O "$root/usr/bin/kith" | sed 's/^shlibs:Depends=//')
+# Packed relocations are understood from this version on, which dpkg-shlibdeps cannot see.
+readonly libc_min=2.36
+libc=$(sed -nE 's/.*libc6 \(>= ([0-9.]+)\).*/\1/p' <<<"$depends")
+dpkg --compare-versions "$libc" ge "$libc_min" || depends=${depends/libc6 (>= $libc)/libc6 (>= $libc_min)}
 # Rounded up to kibibytes, as dpkg-gencontrol does it.
 size=$(find "$root" -not -path "$root/DEBIAN*" -type f -printf '%s\n' | awk '{ kilobytes += int(($1 + 1023) / 1024) } END { print kilobytes }')
 sed "s|@VERSION@|$version|; s|@ARCHITECTURE@|$architecture|; s|@MAINTAINER@|$maintainer|; s|@SIZE@|$size|; s|@DEPENDS@|$depends|" \
