@@ -39,6 +39,7 @@ install -d "$documents" "$root/DEBIAN" "$work/debian"
 } | gzip --best --no-name >"$documents/changelog.gz"
 gzip --best --no-name <"$scripts/../CHANGELOG.md" >"$documents/NEWS.md.gz"
 chmod 644 "$documents"/*
+install -D -m 644 "$packaging/lintian-overrides" "$root/usr/share/lintian/overrides/kith"
 
 # What the programs load, by the packages that have it.
 printf 'Source: kith\n\nPackage: kith\nArchitecture: any\n' >"$work/debian/control"

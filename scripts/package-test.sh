@@ -94,6 +94,13 @@ wait_for() {
 }
 has() { as_ann "$1" kith note show "$2" 2>/dev/null | grep -q "$3"; }
 
+if command -v lintian >/dev/null; then
+    step "What lintian says"
+    lintian --allow-root --fail-on error "$package" || fail "the package does not keep to Debian's rules"
+else
+    step "There is no lintian here: the package's rules are not tried."
+fi
+
 step "Two systems of Debian $release without Swift"
 make_systems
 make_older

@@ -24,9 +24,15 @@ succeeded=no
 clean_up() {
     trap - EXIT INT TERM
     [ "$succeeded" = yes ] || [ -z "$init" ] || { in_system journalctl --no-pager --lines 15 || true; } >&2
-    # Every process in the system ends with its first one, and every mount with the last.
-    [ -z "$init" ] || { kill -KILL "$init" && wait "$booted"; } 2>/dev/null || true
-    find "$cgroup" -depth -type d -exec rmdir {} \; 2>/dev/null || true
+    # Every mount ends with the last process.
+    if [ -d "$cgroup" ]; then
+        echo 1 >"$cgroup/cgroup.kill"
+        for _ in {1..100}; do
+            find "$cgroup" -depth -type d -exec rmdir {} \; 2>/dev/null || true
+            [ -d "$cgroup" ] || break
+            sleep 0.1
+        done
+    fi
     rm -rf --one-file-system "$folder"
 }
 trap clean_up EXIT
@@ -102,8 +108,8 @@ boot() {
     mkdir "$cgroup"
     bash -c 'echo $BASHPID >"$0/cgroup.procs"; exec unshare --mount --pid --fork --kill-child --ipc --uts --net --cgroup bash -c "$1" bash "$2"' \
         "$cgroup" "$first_process" "$root" >"$folder/boot" 2>&1 </dev/null &
-    booted=$!
-    wait_for "systemd to begin" test -s "$cgroup/init.scope/cgroup.procs"
+    disown
+    wait_for "systemd to begin" grep -qs . "$cgroup/init.scope/cgroup.procs"
     init=$(head -n 1 "$cgroup/init.scope/cgroup.procs")
     wait_for "the system to run" boots
     in_system loginctl enable-linger ann
