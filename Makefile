@@ -9,8 +9,7 @@ PORTION ?=
 SLOW = RealMachines|PairedMachines|HouseholdMachines|Soak|SimulatedAppExample|KithTestingTests|KithLabTests|DifferentialSQL|History|MergeModel
 # How many cases the tests of texts judge in `make soak`.
 SOAK ?= 20000
-# Programs to install: with the commit in their version, and Swift's libraries in themselves (Linux; elsewhere they are a part of the system).
-RELEASE = KITH_DESCRIBED="$$(scripts/version.sh --described)" $(SWIFT) build --configuration release $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib)
+RELEASE = scripts/release.sh
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint format build release soak bench counts examples install deb tarball package clean setup
@@ -66,7 +65,8 @@ deb: setup ## make a Debian package of kith in .build/packages
 tarball: release ## make an archive for other systems in .build/packages
 	scripts/tarball.sh "$$($(RELEASE) --show-bin-path)" .build/packages
 
-package: deb ## install the Debian package in two clean systems, use it, upgrade it, remove it (needs root and debootstrap)
+package: deb ## install the Debian package in clean systems, use it, upgrade it, remove it, also under systemd (needs root and debootstrap)
+	scripts/unicode-test.sh
 	scripts/package-test.sh .build/packages/kith_$$(scripts/version.sh)_$$(dpkg --print-architecture).deb
 
 clean: ## remove what was built

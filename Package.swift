@@ -12,6 +12,10 @@ let testsAsked = environment["KITH_TESTS"].map { $0.split(separator: " ").map(St
 /// What `git describe` says, for `kith --version`: given where a program is built to be installed (scripts/version.sh).
 let described = environment["KITH_DESCRIBED"].flatMap { $0.isEmpty ? nil : $0 }
 
+/// The files of the system's libraries whose names change with each of their versions are put into programs to install (scripts/release.sh).
+let isRelease = environment["KITH_RELEASE"] == "1"
+let cmark = ["cmark-gfm-extensions", "cmark-gfm"].map { isRelease ? ":lib\($0).a" : $0 }
+
 /// The same strict settings for every target.
 let settings: [SwiftSetting] =
     [
@@ -100,7 +104,7 @@ let package = Package(
         .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .target(
             name: "CFileFormats", dependencies: ["CXML2"],
-            linkerSettings: ["xml2", "archive", "cmark-gfm", "cmark-gfm-extensions"].map { .linkedLibrary($0) }),
+            linkerSettings: (["xml2", "archive"] + cmark).map { .linkedLibrary($0) }),
         module(
             "KithFiles",
             ["Kith", "KithNotes", "CFileFormats", crypto, cryptoExtras, grdb, .product(name: "Yams", package: "Yams")], computing),

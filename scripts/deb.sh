@@ -39,10 +39,15 @@ install -d "$documents" "$root/DEBIAN" "$work/debian"
 } | gzip --best --no-name >"$documents/changelog.gz"
 gzip --best --no-name <"$scripts/../CHANGELOG.md" >"$documents/NEWS.md.gz"
 chmod 644 "$documents"/*
+install -D -m 644 "$packaging/lintian-overrides" "$root/usr/share/lintian/overrides/kith"
 
 # What the programs load, by the packages that have it.
 printf 'Source: kith\n\nPackage: kith\nArchitecture: any\n' >"$work/debian/control"
 depends=$(cd "$work" && dpkg-shlibdeps -O "$root/usr/bin/kith" | sed 's/^shlibs:Depends=//')
+# Packed relocations are understood from this version on, which dpkg-shlibdeps cannot see.
+readonly libc_min=2.36
+libc=$(sed -nE 's/.*libc6 \(>= ([0-9.]+)\).*/\1/p' <<<"$depends")
+dpkg --compare-versions "$libc" ge "$libc_min" || depends=${depends/libc6 (>= $libc)/libc6 (>= $libc_min)}
 # Rounded up to kibibytes, as dpkg-gencontrol does it.
 size=$(find "$root" -not -path "$root/DEBIAN*" -type f -printf '%s\n' | awk '{ kilobytes += int(($1 + 1023) / 1024) } END { print kilobytes }')
 sed "s|@VERSION@|$version|; s|@ARCHITECTURE@|$architecture|; s|@MAINTAINER@|$maintainer|; s|@SIZE@|$size|; s|@DEPENDS@|$depends|" \
@@ -54,4 +59,10 @@ find "$root" -newermt "@$SOURCE_DATE_EPOCH" -print0 | xargs -0r touch --no-deref
 
 package=$target/kith_${version}_$architecture.deb
 dpkg-deb --root-owner-group -Zxz --build "$root" "$package" >/dev/null
+# Whoever makes either grow has to see it.
+limit() {
+    [ "$(stat -c %s "$1")" -le "$2" ] || { printf 'deb: %s has %s bytes, more than %s\n' "$3" "$(stat -c %s "$1")" "$2" >&2; exit 1; }
+}
+limit "$root/usr/bin/kith" 60000000 "the program"
+limit "$package" 20000000 "the package"
 printf '%s\n' "$package"

@@ -14,3 +14,6 @@ for folder in .build/checkouts/*/; do
         [ ! -e "$file" ] || { printf ' .\n' && field "$file"; }
     done
 done
+# Linked from the system's archive, so that it is in the programs, too.
+printf ' .\n cmark-gfm\n .\n'
+field /usr/share/doc/libcmark-gfm-dev/copyright

@@ -94,6 +94,13 @@ wait_for() {
 }
 has() { as_ann "$1" kith note show "$2" 2>/dev/null | grep -q "$3"; }
 
+if command -v lintian >/dev/null; then
+    step "What lintian says"
+    lintian --allow-root --fail-on error "$package" || fail "the package does not keep to Debian's rules"
+else
+    step "There is no lintian here: the package's rules are not tried."
+fi
+
 step "Two systems of Debian $release without Swift"
 make_systems
 make_older
@@ -145,5 +152,7 @@ leftovers=$(find "$folder/1/usr" "$folder/1/etc" "$folder/1/var/lib/systemd" -xd
 install_in 1 "$package"
 as_ann 1 kith note show "$note" | grep -q tea || fail "the notes are not found after a new installation"
 stop_node 2
+step "With systemd"
+scripts/service-test.sh "$package" "${SYSTEM:-$folder/system}"
 succeeded=yes
 step "All is well"

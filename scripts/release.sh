@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Runs `swift build` for programs to install: with the commit in their version and, on Linux, with Swift's libraries in themselves, small.
+# Elsewhere these libraries are a part of the system.
+#   usage: scripts/release.sh [ARGUMENT of swift build...]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+swift=${SWIFT:-swift}
+KITH_DESCRIBED=$(scripts/version.sh --described)
+export KITH_DESCRIBED
+options=(--configuration release)
+
+if [ "$(uname -s)" = Linux ]; then
+    resources=$("$swift" -print-target-info | sed -nE 's/^ *"runtimeResourcePath": "(.*)".*/\1/p')
+    mkdir -p .build
+    export KITH_RELEASE=1
+    # Nobody looks for a symbol in a program, and short relocations (glibc 2.36 on) are read sooner.
+    linker=(--no-export-dynamic -z pack-relative-relocs)
+    cut=$(scripts/unicode.py "${resources}_static/linux/lib_FoundationICU.a" .build/unicode.o)
+    mapfile -t -O "${#linker[@]}" linker <<<"$cut"
+    options+=(--static-swift-stdlib --disable-local-rpath -debug-info-format none -Xswiftc -use-ld=lld)
+    for argument in "${linker[@]}"; do options+=(-Xlinker "$argument"); done
+fi
+exec "$swift" build "${options[@]}" "$@"
