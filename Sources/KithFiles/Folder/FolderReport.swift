@@ -1,0 +1,26 @@
+/// What a synchronisation of a folder did.
+public struct FolderReport: Hashable, Sendable {
+    /// A file that is left as it is, and why.
+    public struct LeftFile: Hashable, Sendable {
+        public let path: String
+        public let words: String
+    }
+
+    /// Changes of files that became changes of notes.
+    public internal(set) var read = 0
+    /// Files that became notes.
+    public internal(set) var added = 0
+    /// Notes that went to the trash since their files are gone.
+    public internal(set) var deleted = 0
+    /// Files that were written, made or renamed.
+    public internal(set) var written = 0
+    /// Files that were removed since their notes are gone.
+    public internal(set) var removed = 0
+    /// Files that cannot be understood, or written.
+    public internal(set) var left: [LeftFile] = []
+    /// Files that are gone, of which the notes were kept: more than are deleted without asking.
+    public internal(set) var held = 0
+
+    /// Whether the folder and the notes were the same already, and nothing had to be done.
+    public var isQuiet: Bool { read + added + deleted + written + removed == 0 }
+}

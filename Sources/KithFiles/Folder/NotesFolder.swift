@@ -1,0 +1,180 @@
+import CFileFormats
+import Foundation
+import GRDB
+import Kith
+import KithNotes
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A folder of Markdown files that is kept in step with the notes, both ways.
+///
+/// The notes are the truth, of which the folder is a view: `Title.md` each, as ``MarkdownExport`` writes it. What it is synchronised with
+/// is known on this machine alone.
+public struct NotesFolder: Hashable, Sendable {
+    /// The whole path.
+    public let path: String
+    /// Only notes with this tag are in it; `nil` for all.
+    public let tag: String?
+    /// Its number in the store.
+    let number: Int64
+    /// What the file ``markName`` in it says, so that an empty place where it should be mounted is not taken for it.
+    let mark: String
+
+    /// How a synchronisation is done.
+    public struct Options: Sendable {
+        /// Whether notes are deleted however many files are gone.
+        public var deletesMany = false
+        /// Whether files that are gone are written again, if they are more than are deleted without asking.
+        public var writesAgain = false
+        /// Files that may be gone at once without asking.
+        public var deletedMax = 50
+        /// How long nobody has written a file that is read.
+        public var quietMilliseconds: Int64 = 200
+        /// Reads the wall clock, in milliseconds since 1970.
+        public var nowMilliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+        /// Called before each step that may be the last one: a test lets it throw.
+        var step: @Sendable (String) throws -> Void = { _ in }
+        /// Called in the last moment before a file is exchanged: a test saves it then.
+        var beforeExchange: @Sendable (String) -> Void = { _ in }
+
+        public init() {}
+    }
+
+    static let markName = ".kith-folder"
+    static let temporaryPrefix = ".kith-tmp-"
+
+    // MARK: Which there are
+
+    /// The folders of this store, by path.
+    public static func all(of notes: NotesStore) throws -> [NotesFolder] {
+        try FilesError.mapping {
+            try notes.store.database.read { db in
+                guard try db.tableExists("local_folder") else { return [] }
+                return try Row.fetchAll(db, sql: "SELECT path, tag, number, mark FROM local_folder ORDER BY path").map { row in
+                    NotesFolder(path: row[0], tag: row[1], number: row[2], mark: row[3])
+                }
+            }
+        }
+    }
+
+    /// Begins to keep a folder in step, which is made if it is not there. Files that it holds become notes with the first ``sync(_:options:)``.
+    ///
+    /// - Throws: ``FilesError`` with code `cannotCreate` if it cannot be made or written, or another such folder holds it, or lies in it.
+    public static func add(_ path: String, tag: String? = nil, to notes: NotesStore) throws -> NotesFolder {
+        let path = URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
+        for other in try all(of: notes) where (path + "/").hasPrefix(other.path + "/") || (other.path + "/").hasPrefix(path + "/") {
+            throw FilesError(.cannotCreate, "\(other.path) is kept in step already, and one may not lie in the other.")
+        }
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw FilesError(.cannotCreate, "The folder \(path) cannot be made. Check the folder above it and its permissions.")
+        }
+        let markFile = "\(path)/\(markName)"
+        guard ForeignFile.kind(markFile) == .missing else {
+            throw FilesError(
+                .cannotCreate,
+                "\(path) is kept in step with other notes: its file \(markName) says so. Remove it there first, or delete that file if that is long ago."
+            )
+        }
+        try requireExchange(in: path)
+        let mark = UUID().uuidString.lowercased()
+        try NewFile.write(
+            Array("\(mark)\nKith keeps this folder in step with its notes. Without this file it does not.\n".utf8), to: markFile)
+        return try FilesError.mapping {
+            let replica = try notes.store.summary().replica.description
+            return try notes.store.database.write { db in
+                try FolderTables.prepare(db)
+                try db.execute(
+                    sql: "INSERT INTO local_folder (path, mark, tag, replica) VALUES (?, ?, ?, ?)", arguments: [path, mark, tag, replica])
+                return NotesFolder(path: path, tag: tag, number: db.lastInsertedRowID, mark: mark)
+            }
+        }
+    }
+
+    /// Files must be able to change places at once, or what is saved in the wrong moment could be lost.
+    private static func requireExchange(in path: String) throws(FilesError) {
+        let (first, second) = ("\(path)/\(temporaryPrefix)1", "\(path)/\(temporaryPrefix)2")
+        defer {
+            unlink(first)
+            unlink(second)
+        }
+        unlink(first)
+        unlink(second)
+        try NewFile.write([1], to: first)
+        try NewFile.write([2], to: second)
+        guard kith_exchange(first, second) == 0, try ForeignFile.read(first, bytesMax: 1) == [2] else {
+            throw FilesError(
+                .cannotCreate,
+                "The file system of \(path) cannot let two files change places, so nothing there would be safe. Choose another place.")
+        }
+    }
+
+    /// Ends it. Files and notes stay as they are.
+    public func remove(from notes: NotesStore) throws {
+        let number = number
+        try FilesError.mapping {
+            try notes.store.database.write { db in
+                for table in ["local_folder_file", "local_folder_attachment"] {
+                    try db.execute(sql: "DELETE FROM \(table) WHERE folder = ?", arguments: [number])
+                }
+                try db.execute(sql: "DELETE FROM local_folder WHERE number = ?", arguments: [number])
+            }
+        }
+        if isHere { unlink("\(path)/\(Self.markName)") }
+    }
+
+    /// Whether the folder is there, and this one.
+    public var isHere: Bool {
+        guard let bytes = try? ForeignFile.read("\(path)/\(Self.markName)", bytesMax: 4_096) else { return false }
+        return String(decoding: bytes, as: UTF8.self).hasPrefix(mark)
+    }
+
+    // MARK: Keeping in step
+
+    /// Brings changes of files into the notes, and those of notes into the files.
+    ///
+    /// - Throws: ``FilesError`` with code `notFound` if the folder is not there, so that nothing is deleted; `needsConsent` if another process does it.
+    public func sync(_ notes: NotesStore, options: Options = Options()) throws -> FolderReport {
+        guard isHere else {
+            throw FilesError(.notFound, "The folder \(path) is not there, or not mounted, or another one. Nothing was changed.")
+        }
+        return try FilesError.mapping {
+            try withLock {
+                try forgetIfRestored(notes)
+                var pass = FolderPass(notes: notes, root: path, tag: tag, tables: FolderTables(folder: number), options: options)
+                return try pass.run()
+            }
+        }
+    }
+
+    /// One process at a time.
+    private func withLock<Result>(_ body: () throws -> Result) throws -> Result {
+        let descriptor = open("\(path)/\(Self.markName)", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FilesError(.notFound, "The folder \(path) is not there any more.") }
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw FilesError(.needsConsent, "Another process keeps \(path) in step right now. Try again.")
+        }
+        return try body()
+    }
+
+    /// A store that was copied, restored or set back does not know what its files were last. Then files that say what the notes say are
+    /// taken as they are, and others become notes of their own.
+    private func forgetIfRestored(_ notes: NotesStore) throws {
+        let replica = try notes.store.summary().replica.description
+        let number = number
+        try notes.store.database.write { db in
+            let known = try String.fetchOne(db, sql: "SELECT replica FROM local_folder WHERE number = ?", arguments: [number])
+            if known == replica { return }
+            try db.execute(sql: "DELETE FROM local_folder_file WHERE folder = ?", arguments: [number])
+            try db.execute(sql: "UPDATE local_folder SET replica = ? WHERE number = ?", arguments: [replica, number])
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import KithNotes
+import KithStore
+import KithSync
+import Testing
+
+@testable import KithFiles
+
+/// A machine with notes and a folder that is kept in step with them.
+final class FolderMachine {
+    let notes: NotesStore
+    let folder: NotesFolder
+    var options = NotesFolder.Options()
+
+    init(_ place: TemporaryFolder, _ name: String) throws {
+        notes = try place.notes(name)
+        folder = try NotesFolder.add(place.path("\(name)-folder"), to: notes)
+        options.quietMilliseconds = 0
+    }
+
+    @discardableResult
+    func sync() throws -> FolderReport { try folder.sync(notes, options: options) }
+
+    /// Takes over what another machine knows.
+    func pull(_ other: FolderMachine) throws {
+        _ = try notes.store.apply(other.notes.store.delta(since: notes.store.vector()))
+    }
+
+    func path(_ name: String) -> String { "\(folder.path)/\(name)" }
+
+    func read(_ name: String) throws -> String { String(decoding: try Data(contentsOf: URL(filePath: path(name))), as: UTF8.self) }
+
+    /// The files of notes, by name.
+    func files() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") && !$0.hasPrefix(".") }.sorted()
+    }
+
+    /// Ways in which editors save.
+    enum Editor: CaseIterable {
+        /// Into the file that is there.
+        case inPlace
+        /// A new file in the place of the old one.
+        case rename
+        /// The old file is moved aside, a new one written, the old one removed: vim's way.
+        case backup
+        /// The file is emptied, then written: VS Code's way.
+        case truncate
+    }
+
+    func save(_ text: String, as name: String, with editor: Editor = .inPlace) throws {
+        let file = path(name)
+        switch editor {
+        case .inPlace, .truncate:
+            let descriptor = open(file, O_WRONLY | O_CREAT | (editor == .truncate ? O_TRUNC : 0), 0o644)
+            try #require(descriptor >= 0)
+            let bytes = Array(text.utf8)
+            #expect(write(descriptor, bytes, bytes.count) == bytes.count)
+            ftruncate(descriptor, off_t(bytes.count))
+            close(descriptor)
+        case .rename: try Data(text.utf8).write(to: URL(filePath: file), options: .atomic)
+        case .backup:
+            let old = file + "~"
+            rename(file, old)
+            try Data(text.utf8).write(to: URL(filePath: file))
+            unlink(old)
+        }
+    }
+
+    /// What each file says, by id.
+    func contents() throws -> [UUID: [String]] {
+        var contents: [UUID: [String]] = [:]
+        for name in try files() {
+            let content = try FolderContent([UInt8](Data(contentsOf: URL(filePath: path(name)))), path: name)
+            let id = try #require(content.id, "\(name)")
+            #expect(contents[id] == nil, "\(name) is a second file of its note")
+            contents[id] = [content.title, content.body, content.tags.joined(separator: " "), content.color.name]
+        }
+        return contents
+    }
+
+    /// The same of the notes.
+    func noteContents() throws -> [UUID: [String]] {
+        var contents: [UUID: [String]] = [:]
+        for note in try notes.list() {
+            contents[note.id] = [note.title, note.body, Array(note.tags).joined(separator: " "), note.color.name]
+        }
+        return contents
+    }
+}
