@@ -32,7 +32,7 @@ extension FolderPass {
                 report.left.append(FolderReport.LeftFile(path: self.records[whole.id]?.path ?? whole.note.title, words: error.message))
             }
         }
-        for record in self.records.values
+        for record in self.records.values.sorted(by: { $0.path < $1.path })
         where !work.present.contains(record.note) && !left.contains(record.note) && found[record.path] != nil {
             try remove(record)
         }
@@ -75,13 +75,13 @@ extension FolderPass {
     private func place(_ path: String) -> String { "\(root)/\(path)" }
 
     /// A name beside the files that is hidden, and on the same disk.
-    private func temporary() -> String { "\(NotesFolder.temporaryPrefix)\(UUID().uuidString.lowercased())" }
+    private func temporary(_ id: some CustomStringConvertible) -> String { "\(NotesFolder.temporaryPrefix)\(id)" }
 
     /// Makes a whole file under its temporary name.
     private func writeTemporary(_ bytes: [UInt8], _ name: String) throws {
         try options.step("temporary")
         let unfinished = place(name) + "~"
-        try NewFile.write(bytes, to: unfinished)
+        try NewFile.write(bytes, to: unfinished, modifiedMilliseconds: options.nowMilliseconds())
         try options.step("whole")
         guard rename(unfinished, place(name)) == 0 else { throw NewFile.failure(place(name)) }
     }
@@ -105,7 +105,7 @@ extension FolderPass {
         let content = FolderContent(note, title: whole.note.title)
         if record.says(content) { return }
         let bytes = note.bytes()
-        record.intent = FolderRecord.Intent(bytes: bytes, temporary: temporary())
+        record.intent = FolderRecord.Intent(bytes: bytes, temporary: temporary(record.note))
         try save(record)
         try writeTemporary(bytes, record.intent?.temporary ?? "")
         try exchange(record, content, bytes)
@@ -170,7 +170,7 @@ extension FolderPass {
         let (content, bytes) = (FolderContent(note, title: whole.note.title), note.bytes())
         var record = FolderRecord(
             path: path, note: whole.id, hash: [], title: "", body: "", color: 0, tags: [], links: [],
-            intent: FolderRecord.Intent(bytes: bytes, temporary: temporary()))
+            intent: FolderRecord.Intent(bytes: bytes, temporary: temporary(whole.id)))
         try save(record)
         try writeTemporary(bytes, record.intent?.temporary ?? "")
         let aside = place(record.intent?.temporary ?? "")
@@ -193,7 +193,7 @@ extension FolderPass {
 
     private mutating func remove(_ gone: FolderRecord) throws {
         var record = gone
-        record.intent = FolderRecord.Intent(bytes: [], temporary: temporary())
+        record.intent = FolderRecord.Intent(bytes: [], temporary: temporary(record.note))
         try save(record)
         let aside = place(record.intent?.temporary ?? "")
         try options.step("remove")
@@ -282,7 +282,7 @@ extension FolderPass {
         for attachment in missing where paths[AttachmentFiles.key(attachment)] == nil {
             guard let file = try notes.store.provenAttachment(attachment.content) else { continue }
             let path = "\(folder)/\(names.takeFree(FileName.name(for: attachment.name)))"
-            let aside = place(temporary())
+            let aside = place(temporary(attachment.content))
             try NewFile.copy(file.url, to: aside)
             guard kith_rename_new(aside, place(path)) == 0 else { throw NewFile.failure(place(path)) }
             try database.write { db in try tables.save(attachment, path, db) }

@@ -26,6 +26,8 @@ struct FolderPass {
     var found: [String: [UInt8]] = [:]
     /// Notes whose files are left as they are.
     var left: Set<UUID> = []
+    /// Whether there is a file of which it is not known whose it is: one that was moved, perhaps.
+    var mayHaveMoved = false
 
     var database: any DatabaseWriter { notes.store.database }
 
@@ -57,14 +59,17 @@ struct FolderPass {
         var changed: [Changed] = []
         for file in walk.files where FileName.parts(file.path).ending?.lowercased() == "md" {
             if file.path.hasPrefix(MarkdownExport.attachmentFolder + "/") { continue }
-            do {
-                let bytes = try quiet(file)
+            do throws(FilesError) {
+                guard let bytes = try quietBytes(file) else {
+                    wait(for: file.path, byPath[file.path])
+                    continue
+                }
                 let hash = Self.hash(bytes)
                 found[file.path] = hash
                 if byPath[file.path]?.hash != hash { changed.append(Changed(path: file.path, bytes: bytes, hash: hash)) }
-            } catch let error as FilesError where error.code == .notFound {
+            } catch where error.code == .notFound {
                 continue
-            } catch let error as FilesError {
+            } catch {
                 found[file.path] = []
                 leave(file.path, error, byPath[file.path]?.note)
             }
@@ -72,16 +77,25 @@ struct FolderPass {
         return changed
     }
 
-    /// The bytes of a file that nobody has written for a moment.
-    private func quiet(_ file: FolderWalk.File) throws -> [UInt8] {
+    /// Leaves a file alone that is being written, and its note.
+    private mutating func wait(for path: String, _ record: FolderRecord?) {
+        report.busy += 1
+        found[path] = record?.hash ?? []
+        if let record { left.insert(record.note) } else { mayHaveMoved = true }
+    }
+
+    /// Whether nobody has written the file for a moment; a time in the future says nothing.
+    private func isQuiet(_ modifiedMilliseconds: Int64) -> Bool {
+        let age = options.nowMilliseconds() - modifiedMilliseconds
+        return age < 0 || age >= options.quietMilliseconds
+    }
+
+    /// The bytes of a file; `nil` if somebody is writing it.
+    private func quietBytes(_ file: FolderWalk.File) throws(FilesError) -> [UInt8]? {
+        guard isQuiet(file.modifiedMilliseconds) else { return nil }
         let path = "\(root)/\(file.path)"
-        for _ in 0..<50 {
-            guard case .file(_, let modified) = ForeignFile.kind(path) else { throw FilesError(.notFound, "It is not there any more.") }
-            let age = options.nowMilliseconds() - modified
-            if age < 0 || age >= options.quietMilliseconds { break }
-            usleep(UInt32(options.quietMilliseconds - age) * 1_000)
-        }
-        return try ForeignFile.read(path, bytesMax: MarkdownNote.bytesMax)
+        let bytes = try ForeignFile.read(path, bytesMax: MarkdownNote.bytesMax)
+        return ForeignFile.kind(path) == .file(bytes: file.bytes, modifiedMilliseconds: file.modifiedMilliseconds) ? bytes : nil
     }
 
     static func hash(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
@@ -110,8 +124,7 @@ struct FolderPass {
                 }
             } catch let error as FilesError where error.code == .data {
                 leave(file.path, error, byPath[file.path])
-                // A file that cannot be understood may be one of ours that was moved; its note is not to be deleted.
-                if byPath[file.path] == nil { for record in records.values where found[record.path] == nil { left.insert(record.note) } }
+                if byPath[file.path] == nil { mayHaveMoved = true }
             }
         }
     }
@@ -167,8 +180,7 @@ struct FolderPass {
         }
         let tables = tables
         let now = options.nowMilliseconds()
-        var generator = SystemRandomNumberGenerator()
-        let fresh = UUID.version7(milliseconds: now, using: &generator)
+        let fresh = options.makeID(now)
         let known = content.id.flatMap { records[$0] } != nil
         let tag = tag
         let (record, isNew) = try database.write { db in
@@ -187,8 +199,6 @@ struct FolderPass {
             var record = FolderRecord(
                 path: file.path, note: id, hash: [], title: "", body: "", color: 0, tags: [], links: [], intent: nil)
             record.take(content, hash: file.hash)
-            // A file that does not say its id is written once more: no file has such a link.
-            if content.id != id { record.links = ["-"] }
             try tables.save(record, db)
             return (record, isNew)
         }
@@ -199,8 +209,9 @@ struct FolderPass {
     // MARK: Deleted files
 
     private mutating func deleteNotes() throws {
-        let gone = records.values.filter { found[$0.path] == nil && !left.contains($0.note) }
+        let gone = records.values.filter { found[$0.path] == nil && !left.contains($0.note) }.sorted { $0.path < $1.path }
         if gone.isEmpty { return }
+        if mayHaveMoved { return left.formUnion(gone.map(\.note)) }
         let isMany = gone.count >= options.deletedMax || gone.count > 3 && gone.count * 3 >= records.count
         if isMany || found.isEmpty, !options.deletesMany, records.count > 1 {
             if options.writesAgain {
@@ -213,7 +224,7 @@ struct FolderPass {
             left.formUnion(gone.map(\.note))
             return
         }
-        for record in gone.sorted(by: { $0.path < $1.path }) {
+        for record in gone {
             try options.step("delete")
             let tables = tables
             let isDeleted = try database.write { db in

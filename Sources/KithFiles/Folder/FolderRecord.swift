@@ -28,7 +28,8 @@ struct FolderRecord {
     /// Takes over what a file says.
     mutating func take(_ content: FolderContent, hash: [UInt8]) {
         (self.hash, title, body, color, tags) = (hash, content.title, content.body, content.color.rawValue, content.tags)
-        links = content.attachments.map(\.link)
+        // A file that does not say its id is written once more: no file has such a link.
+        links = content.id == note ? content.attachments.map(\.link) : ["-"]
     }
 
     /// Whether the file says this already.

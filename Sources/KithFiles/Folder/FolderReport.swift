@@ -21,6 +21,19 @@ public struct FolderReport: Hashable, Sendable {
     /// Files that are gone, of which the notes were kept: more than are deleted without asking.
     public internal(set) var held = 0
 
+    /// Files that somebody is writing right now.
+    public internal(set) var busy = 0
+
+    /// Takes over what was done after all this.
+    mutating func add(_ later: FolderReport) {
+        read += later.read
+        added += later.added
+        deleted += later.deleted
+        written += later.written
+        removed += later.removed
+        (left, held, busy) = (later.left, later.held, later.busy)
+    }
+
     /// Whether the folder and the notes were the same already, and nothing had to be done.
     public var isQuiet: Bool { read + added + deleted + written + removed == 0 }
 }

@@ -38,6 +38,13 @@ public struct NotesFolder: Hashable, Sendable {
         public var quietMilliseconds: Int64 = 200
         /// Reads the wall clock, in milliseconds since 1970.
         public var nowMilliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+        /// Lets some milliseconds pass.
+        var wait: @Sendable (Int64) -> Void = { usleep(UInt32(clamping: $0 * 1_000)) }
+        /// Makes the id of a note that is added at this time.
+        var makeID: @Sendable (_ milliseconds: Int64) -> UUID = { milliseconds in
+            var generator = SystemRandomNumberGenerator()
+            return UUID.version7(milliseconds: milliseconds, using: &generator)
+        }
         /// Called before each step that may be the last one: a test lets it throw.
         var step: @Sendable (String) throws -> Void = { _ in }
         /// Called in the last moment before a file is exchanged: a test saves it then.
@@ -148,11 +155,25 @@ public struct NotesFolder: Hashable, Sendable {
         return try FilesError.mapping {
             try withLock {
                 try forgetIfRestored(notes)
-                var pass = FolderPass(notes: notes, root: path, tag: tag, tables: FolderTables(folder: number), options: options)
-                return try pass.run()
+                var report = FolderReport()
+                for _ in 0..<Self.looksMax {
+                    report.add(try pass(notes, options))
+                    if report.busy == 0 { break }
+                    options.wait(options.quietMilliseconds)
+                }
+                return report
             }
         }
     }
+
+    /// Brings everything in step but for the files that somebody is writing.
+    func pass(_ notes: NotesStore, _ options: Options) throws -> FolderReport {
+        var pass = FolderPass(notes: notes, root: path, tag: tag, tables: FolderTables(folder: number), options: options)
+        return try pass.run()
+    }
+
+    /// How often files are waited for that are written again and again.
+    private static let looksMax = 50
 
     /// One process at a time.
     private func withLock<Result>(_ body: () throws -> Result) throws -> Result {

@@ -1,25 +1,43 @@
 import Foundation
+import KithCausality
 import KithNotes
 import KithStore
-import KithSync
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import KithFiles
 
-/// A machine with notes and a folder that is kept in step with them.
+/// A machine with notes and a folder that is kept in step with them. Its time and its ids follow from a seed.
 final class FolderMachine {
     let notes: NotesStore
     let folder: NotesFolder
+    let clock: HandClock
     var options = NotesFolder.Options()
 
-    init(_ place: TemporaryFolder, _ name: String) throws {
-        notes = try place.notes(name)
+    init(_ place: TemporaryFolder, _ name: String, clock: HandClock = HandClock(), seed: UInt64 = 1) throws {
+        self.clock = clock
+        let ids = SeededIDs(seed: seed)
+        var settings = NotesStore.Options()
+        settings.readsWhileWriting = false
+        settings.nowMilliseconds = { clock.milliseconds }
+        settings.makeID = { ids.make($0) }
+        settings.storeOptions = KithStore.Options(
+            clock: { HybridTimestamp(milliseconds: clock.milliseconds) }, makeReplicaID: { ids.makeReplica() })
+        settings.storeOptions.watchesFile = false
+        notes = try NotesStore.open(place.url.appending(path: "\(name)-store/notes.sqlite"), options: settings)
         folder = try NotesFolder.add(place.path("\(name)-folder"), to: notes)
-        options.quietMilliseconds = 0
+        options.nowMilliseconds = { clock.milliseconds }
+        options.wait = { clock.advance($0) }
+        options.makeID = { ids.make($0) }
     }
 
     @discardableResult
     func sync() throws -> FolderReport { try folder.sync(notes, options: options) }
+
+    /// One pass, which leaves alone what somebody is writing.
+    @discardableResult
+    func pass() throws -> FolderReport { try folder.pass(notes, options) }
 
     /// Takes over what another machine knows.
     func pull(_ other: FolderMachine) throws {
@@ -64,6 +82,7 @@ final class FolderMachine {
             try Data(text.utf8).write(to: URL(filePath: file))
             unlink(old)
         }
+        clock.stamp(file)
     }
 
     /// What each file says, by id.
@@ -86,4 +105,33 @@ final class FolderMachine {
         }
         return contents
     }
+}
+
+/// A clock that stands until somebody moves it. Files are given its time, so that nothing depends on another.
+final class HandClock: Sendable {
+    private let now = Mutex<Int64>(1_767_225_600_000)
+
+    var milliseconds: Int64 { now.withLock { $0 } }
+
+    func advance(_ milliseconds: Int64) { now.withLock { $0 += milliseconds } }
+
+    /// Says that the file was written now.
+    func stamp(_ file: String) {
+        let now = milliseconds
+        let time = timespec(tv_sec: Int(now / 1_000), tv_nsec: Int(now % 1_000) * 1_000_000)
+        _ = utimensat(AT_FDCWD, file, [time, time], AT_SYMLINK_NOFOLLOW)
+    }
+}
+
+/// Ids that follow from a seed.
+final class SeededIDs: Sendable {
+    private let random: Mutex<SplitMix64>
+
+    init(seed: UInt64) {
+        random = Mutex(SplitMix64(seed: seed))
+    }
+
+    func make(_ milliseconds: Int64) -> UUID { random.withLock { UUID.version7(milliseconds: milliseconds, using: &$0) } }
+
+    func makeReplica() -> ReplicaID { random.withLock { ReplicaID.random(using: &$0) } }
 }
