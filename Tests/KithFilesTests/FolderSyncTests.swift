@@ -58,7 +58,8 @@ struct FolderSyncTests {
         try notes.edit(note.id) { $0.body = "zero\none\n" }
         let text = try machine.read("List.md") + "two\n"
         machine.options.beforeExchange = { path in try? Data(text.utf8).write(to: URL(filePath: path)) }
-        try machine.sync()
+        machine.clock.advance(1_000)
+        try machine.pass()
         machine.options.beforeExchange = { _ in }
         try machine.sync()
         #expect(try notes.note(note.id)?.body == "zero\none\ntwo\n")

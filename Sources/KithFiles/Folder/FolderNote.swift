@@ -5,17 +5,6 @@ import KithNotes
 
 /// Notes as a folder reads and writes them, within a transaction that notes the file as well.
 enum FolderNote {
-    static func fetch(_ id: UUID, _ db: Database) throws -> Note? {
-        guard
-            let row = try Row.fetchOne(
-                db, sql: "SELECT title, body, color, tags, created, updated FROM note WHERE id = ?", arguments: [id.data])
-        else { return nil }
-        return Note(
-            id: id, title: String.fromDatabaseValue(row[0]) ?? "", body: String.fromDatabaseValue(row[1]) ?? "",
-            color: NoteColor(rawValue: Int64.fromDatabaseValue(row[2]) ?? 0), tags: tags(String.fromDatabaseValue(row[3]) ?? ""),
-            createdMilliseconds: Int64.fromDatabaseValue(row[4]) ?? 0, updatedMilliseconds: Int64.fromDatabaseValue(row[5]) ?? 0)
-    }
-
     static func note(_ content: FolderContent, _ id: UUID, _ now: Int64) -> Note {
         Note(
             id: id, title: content.title, body: content.body, color: content.color, tags: NoteTags(content.tags),
@@ -27,9 +16,18 @@ enum FolderNote {
         try db.execute(
             sql: "INSERT INTO note (id, title, body, color, tags, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?)",
             arguments: [
-                id.data, note.title, note.body, note.color.rawValue, try json(note.tags), note.createdMilliseconds,
+                id.data, note.title, note.body, note.color.rawValue, try note.tags.json(), note.createdMilliseconds,
                 note.updatedMilliseconds,
             ])
+    }
+
+    static func insert(tag: String, into id: UUID, _ now: Int64, _ db: Database) throws {
+        guard let note = try NotesStore.fetch(id, db), !note.tags.contains(tag), note.tags.count < NoteLimits.tagsMax else { return }
+        var tags = note.tags
+        tags.insert(tag)
+        try db.execute(
+            sql: "UPDATE note SET tags = ?, updated = ? WHERE id = ?",
+            arguments: [try tags.json(), max(now, note.updatedMilliseconds), id.data])
     }
 
     static func delete(_ id: UUID, _ db: Database) throws {
@@ -40,7 +38,7 @@ enum FolderNote {
     /// Whether a note says what its file said.
     static func says(_ note: Note, _ record: FolderRecord) -> Bool {
         note.title.utf8.elementsEqual(record.title.utf8) && note.body.utf8.elementsEqual(record.body.utf8)
-            && note.color.rawValue == record.color && note.tags == NoteTags(record.tags)
+            && note.color.rawValue == record.color && note.tags == record.tags
     }
 
     /// Brings into `current` what differs in `content` from what the file said before.
@@ -50,13 +48,16 @@ enum FolderNote {
         var changes: [(sql: String, values: [any DatabaseValueConvertible])] = []
         let title = self.title(content, at: path, since: record, current)
         if !title.utf8.elementsEqual(current.title.utf8) { changes.append(("title = ?", [title])) }
-        if content.color.rawValue != record.color, content.color != current.color {
+        // A file that lost its front matter says nothing of what stood there.
+        let isBare = record.hasID && content.id == nil
+        if content.color.rawValue != record.color, content.color != current.color, !isBare || content.color != .none {
             changes.append(("color = ?", [content.color.rawValue]))
         }
         var tags = current.tags
-        for tag in record.tags where !content.tags.contains(tag) { tags.remove(tag) }
-        for tag in content.tags where !record.tags.contains(tag) { tags.insert(tag) }
-        if tags != current.tags, tags.count <= NoteLimits.tagsMax { changes.append(("tags = ?", [try json(tags)])) }
+        let said = NoteTags(content.tags)
+        if !isBare { for tag in record.tags where !said.contains(tag) { tags.remove(tag) } }
+        for tag in said where !record.tags.contains(tag) { tags.insert(tag) }
+        if tags != current.tags, tags.count <= NoteLimits.tagsMax { changes.append(("tags = ?", [try tags.json()])) }
         if !content.body.utf8.elementsEqual(record.body.utf8), !content.body.utf8.elementsEqual(current.body.utf8) {
             changes.append(("body = kith_text(?, ?, body)", [content.body, record.body]))
         }
@@ -86,15 +87,5 @@ enum FolderNote {
         if FileName.key(stem) == FileName.key(base) { return true }
         guard stem.hasPrefix(base + " ("), stem.hasSuffix(")") else { return false }
         return stem.dropFirst(base.count + 2).dropLast().allSatisfy(\.isNumber)
-    }
-
-    private static func tags(_ json: String) -> NoteTags {
-        NoteTags((try? JSONDecoder().decode([String].self, from: Data(json.utf8))) ?? [])
-    }
-
-    private static func json(_ tags: NoteTags) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
-        return String(decoding: try encoder.encode(Array(tags)), as: UTF8.self)
     }
 }

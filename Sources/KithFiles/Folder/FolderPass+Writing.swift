@@ -7,199 +7,248 @@ import KithNotes
 // MARK: From notes to files
 
 extension FolderPass {
-    /// What is to become of the files, decided in one walk over the notes.
-    private struct Work {
-        var changed: [WholeNote] = []
-        var present: Set<UUID> = []
-    }
+    /// New files that are made together.
+    private static let batchMax = 200
 
     mutating func writeFiles() throws {
-        let links = try writeAttachments()
-        var work = Work()
-        let (records, tag) = (records, tag)
-        try notes.forEachNote(includingTrash: false) { whole in
-            if let tag, !whole.note.tags.contains(tag) { return }
-            work.present.insert(whole.id)
-            let record = records[whole.id]
-            let stem = record.map { FileName.parts(RelativePath.name(of: $0.path)).stem } ?? ""
-            let desired = MarkdownNote(whole, stem: stem, attachments: Self.links(whole, links, from: record?.path ?? ""))
-            if record?.says(FolderContent(desired, title: whole.note.title)) != true { work.changed.append(whole) }
-        }
-        for whole in work.changed where !left.contains(whole.id) {
+        var new: [WholeNote] = []
+        for id in try candidates() where !left.contains(id) {
+            let record = try record(of: id)
+            if record?.intent != nil { continue }
+            guard let whole = try whole(id), tag.map(whole.note.tags.contains) ?? true else {
+                if let record { try remove(record) }
+                continue
+            }
             do {
-                if let record = self.records[whole.id] { try write(whole, over: record, links) } else { try create(whole, links) }
-            } catch let error as FilesError {
-                report.left.append(FolderReport.LeftFile(path: self.records[whole.id]?.path ?? whole.note.title, words: error.message))
+                if let record { try write(whole, over: record) } else { new.append(whole) }
+            } catch let error as FilesError where error.code != .inputOutput {
+                leave(record?.path ?? whole.note.title, error.message, id)
+            }
+            if new.count >= Self.batchMax { try create(&new) }
+        }
+        try create(&new)
+    }
+
+    /// The notes that may say something else than their files, in the order of their ids.
+    private func candidates() throws -> [UUID] {
+        var ids = touched
+        switch scope {
+        case .some(_, let notes): ids.formUnion(notes)
+        case .everything:
+            let (tables, tag) = (tables, tag)
+            ids.formUnion(try database.read { db in try tables.unequal(tag: tag, db) })
+        }
+        return ids.sorted { $0.data.lexicographicallyPrecedes($1.data) }
+    }
+
+    private func whole(_ id: UUID) throws -> WholeNote? {
+        guard let note = try notes.note(id) else { return nil }
+        let attachments = try notes.attachments(of: id).compactMap { file in
+            file.content.map { WholeNote.Attachment(id: file.id, name: file.name, sizeBytes: file.sizeBytes, content: $0) }
+        }
+        return WholeNote(note, attachments: attachments)
+    }
+
+    /// What a file at `path` is to say.
+    private mutating func desired(_ whole: WholeNote, at path: String) throws -> (note: MarkdownNote, content: FolderContent) {
+        let up = String(repeating: "../", count: path.utf8.count { $0 == UInt8(ascii: "/") })
+        let files = try placeAttachments(of: whole).map { MarkdownNote.Attachment(path: up + $0.path, name: $0.name) }
+        let note = MarkdownNote(whole, stem: FileName.parts(RelativePath.name(of: path)).stem, attachments: files)
+        return (note, FolderContent(note, title: whole.note.title))
+    }
+
+    /// A path for a new file of this title, which nothing has, on no system.
+    mutating func freePath(for title: String, in folder: Substring) throws -> String {
+        let stem = FileName.stem(for: title)
+        let base = folder.isEmpty ? "" : "\(folder)/"
+        let key = FileName.key(base + stem)
+        var number = names[key] ?? 1
+        let tables = tables
+        while true {
+            let path = number == 1 ? "\(base)\(stem).md" : "\(base)\(stem) (\(number)).md"
+            number += 1
+            if ForeignFile.kind(place(path)) == .missing, try !database.read({ db in try tables.hasKey(FileName.key(path), db) }),
+                promised.insert(FileName.key(path)).inserted
+            {
+                names[key] = number
+                return path
             }
         }
-        for record in self.records.values.sorted(by: { $0.path < $1.path })
-        where !work.present.contains(record.note) && !left.contains(record.note) && found[record.path] != nil {
-            try remove(record)
-        }
     }
-
-    private static func links(_ whole: WholeNote, _ paths: [String: String], from path: String) -> [MarkdownNote.Attachment] {
-        let up = String(repeating: "../", count: path.split(separator: "/").count - (path.isEmpty ? 0 : 1))
-        return whole.attachments.compactMap { file in
-            paths[AttachmentFiles.key(file)].map { MarkdownNote.Attachment(path: up + $0, name: file.name) }
-        }
-    }
-
-    private func desired(_ whole: WholeNote, at path: String, _ links: [String: String]) -> MarkdownNote {
-        let stem = FileName.parts(RelativePath.name(of: path)).stem
-        return MarkdownNote(whole, stem: stem, attachments: Self.links(whole, links, from: path))
-    }
-
-    /// Names of files in a folder, of which none is taken.
-    private func freeName(for title: String, in folder: Substring) -> String {
-        var names = NameRegister()
-        for path in Array(found.keys) + records.values.map(\.path) where RelativePath.folder(of: path) == folder {
-            _ = names.take(RelativePath.name(of: path))
-        }
-        let name = names.takeFree(stem: FileName.stem(for: title), ending: "md")
-        return folder.isEmpty ? name : "\(folder)/\(name)"
-    }
-
-    private mutating func save(_ record: FolderRecord) throws {
-        let tables = tables
-        try database.write { db in try tables.save(record, db) }
-        records[record.note] = record
-    }
-
-    private mutating func forget(_ note: UUID) throws {
-        let tables = tables
-        try database.write { db in try tables.remove(note, db) }
-        records[note] = nil
-    }
-
-    private func place(_ path: String) -> String { "\(root)/\(path)" }
-
-    /// A name beside the files that is hidden, and on the same disk.
-    private func temporary(_ id: some CustomStringConvertible) -> String { "\(NotesFolder.temporaryPrefix)\(id)" }
 
     /// Makes a whole file under its temporary name.
-    private func writeTemporary(_ bytes: [UInt8], _ name: String) throws {
+    private func writeTemporary(_ bytes: [UInt8], _ name: String, synchronizes: Bool) throws -> FileStamp? {
         try options.step("temporary")
         let unfinished = place(name) + "~"
-        try NewFile.write(bytes, to: unfinished, modifiedMilliseconds: options.nowMilliseconds())
+        unlink(unfinished)
+        let stamp = try NewFile.writeStamped(
+            bytes, to: unfinished, options.nowMilliseconds(), synchronizes: synchronizes && options.synchronizes)
         try options.step("whole")
         guard rename(unfinished, place(name)) == 0 else { throw NewFile.failure(place(name)) }
+        return stamp
     }
 
     // MARK: Files that are there
 
-    private mutating func write(_ whole: WholeNote, over old: FolderRecord, _ links: [String: String]) throws {
+    private mutating func write(_ whole: WholeNote, over old: FolderRecord) throws {
         var record = old
         // A new title is a new name.
         if !whole.note.title.utf8.elementsEqual(record.title.utf8), !FolderNote.isName(record.path, of: whole.note.title) {
-            let path = freeName(for: whole.note.title, in: RelativePath.folder(of: record.path))
+            let path = try freePath(for: whole.note.title, in: RelativePath.folder(of: record.path))
             try options.step("rename")
-            guard kith_rename_new(place(record.path), place(path)) == 0 else { return }
+            guard kith_rename_new(place(record.path), place(path)) == 0 else {
+                report.notesAgain.insert(whole.id)
+                return
+            }
             try options.step("renamed")
-            found[path] = found.removeValue(forKey: record.path)
             record.path = path
             try save(record)
             report.written += 1
         }
-        let note = desired(whole, at: record.path, links)
-        let content = FolderContent(note, title: whole.note.title)
+        let (note, content) = try desired(whole, at: record.path)
         if record.says(content) { return }
-        let bytes = note.bytes()
-        record.intent = FolderRecord.Intent(bytes: bytes, temporary: temporary(record.note))
+        record.pending = note.bytes()
+        let stamp = try writeTemporary(record.pending, temporary(record.note), synchronizes: true)
+        record.intent = .exchange
+        try options.step("noted")
         try save(record)
-        try writeTemporary(bytes, record.intent?.temporary ?? "")
-        try exchange(record, content, bytes)
+        try exchange(record, content, stamp)
     }
 
     /// Puts what was prepared in the place of the file, unless somebody has saved since it was read.
-    private mutating func exchange(_ prepared: FolderRecord, _ content: FolderContent, _ bytes: [UInt8]) throws {
-        var record = prepared
-        guard let temporary = record.intent?.temporary else { return }
-        let (path, aside) = (place(record.path), place(temporary))
-        let current = try? ForeignFile.read(path, bytesMax: MarkdownNote.bytesMax)
-        guard let current, Self.hash(current) == record.hash else {
+    private mutating func exchange(_ record: FolderRecord, _ content: FolderContent, _ stamp: FileStamp?) throws {
+        let (path, aside) = (place(record.path), place(temporary(record.note)))
+        guard case .file(let current) = ForeignFile.kind(path), isQuiet(path, current),
+            let bytes = try? ForeignFile.read(path, bytesMax: MarkdownNote.bytesMax), Self.hash(bytes) == record.hash
+        else {
             // The next pass reads it.
-            record.intent = nil
-            try save(record)
-            unlink(aside)
-            return
+            again(record)
+            return try giveUp(record)
         }
         try options.step("exchange")
         options.beforeExchange(path)
         guard kith_exchange(aside, path) == 0 else {
-            record.intent = nil
-            try save(record)
-            unlink(aside)
-            throw FilesError(.inputOutput, "It cannot be written (\(ForeignFile.systemMessage())).")
+            let words = "It cannot be written (\(ForeignFile.systemMessage()))."
+            try giveUp(record)
+            throw FilesError(.cannotCreate, words)
         }
         try options.step("exchanged")
-        try settle(record, content, bytes)
-        report.written += 1
+        try settle(record, content, stamp)
+    }
+
+    /// What was prepared is not needed.
+    func giveUp(_ record: FolderRecord) throws {
+        var record = record
+        (record.intent, record.pending) = (nil, [])
+        try save(record)
+        unlink(place(temporary(record.note)))
     }
 
     /// Looks at what stood in the file before it was exchanged: what somebody has saved in the last moment is merged.
-    private mutating func settle(_ prepared: FolderRecord, _ content: FolderContent, _ bytes: [UInt8]) throws {
+    mutating func settle(_ prepared: FolderRecord, _ content: FolderContent, _ stamp: FileStamp?) throws {
         var record = prepared
-        guard let temporary = record.intent?.temporary else { return }
-        let aside = place(temporary)
-        let swapped = try ForeignFile.read(aside, bytesMax: MarkdownNote.bytesMax)
-        let hash = Self.hash(bytes)
-        if Self.hash(swapped) == record.hash {
-            record.take(content, hash: hash)
-            record.intent = nil
-            found[record.path] = hash
+        let aside = place(temporary(record.note))
+        guard case .file(let now) = ForeignFile.kind(aside),
+            let swapped = try? ForeignFile.read(aside, bytesMax: MarkdownNote.bytesMax)
+        else { return try putBack(record) }
+        let isSame = Self.hash(swapped) == record.hash
+        // Somebody writes into the old file still: the next pass sees what becomes of it.
+        let isDone = isSame ? !ForeignFile.isBeingWritten(aside) || isQuiet(aside, now) : isQuiet(aside, now)
+        guard isDone else { return wait(for: record.path, record.note) }
+        let hash = Self.hash(record.pending)
+        if isSame {
+            record.take(content, hash: hash, stamp: stamp)
             try save(record)
+            report.written += 1
         } else if let saved = try? FolderContent(swapped, path: record.path) {
-            try absorb(saved, Self.hash(swapped), at: record.path, into: record, then: (content, hash))
+            try absorb(
+                saved, Self.hash(swapped), nil, at: record.path, into: record, then: Replacement(content: content, hash: hash))
             report.read += 1
+            again(record)
         } else {
-            // Half a file, perhaps: it goes back, and is read when it is whole.
-            guard kith_exchange(aside, place(record.path)) == 0 else { throw NewFile.failure(place(record.path)) }
-            record.intent = nil
-            try save(record)
+            return try putBack(record)
         }
         try options.step("settled")
         unlink(aside)
     }
 
+    /// What stood in the file cannot be understood: it stays as it is, and is named.
+    private mutating func putBack(_ record: FolderRecord) throws {
+        let (path, aside) = (place(record.path), place(temporary(record.note)))
+        let isOurs = (try? ForeignFile.read(path, bytesMax: MarkdownNote.bytesMax)).map { Self.hash($0) == Self.hash(record.pending) }
+        if isOurs != true || kith_exchange(aside, path) != 0 {
+            _ = kith_rename_new(aside, place(try freePath(for: "\(record.title) (saved)", in: "")))
+        }
+        again(record)
+        try giveUp(record)
+    }
+
+    /// Looks at a file and its note once more, with the next pass.
+    private mutating func again(_ record: FolderRecord) {
+        report.pathsAgain.insert(FolderPath(record.path))
+        report.notesAgain.insert(record.note)
+    }
+
     // MARK: Files that are new
 
-    private mutating func create(_ whole: WholeNote, _ links: [String: String]) throws {
-        let path = freeName(for: whole.note.title, in: "")
-        let note = desired(whole, at: path, links)
-        let (content, bytes) = (FolderContent(note, title: whole.note.title), note.bytes())
-        var record = FolderRecord(
-            path: path, note: whole.id, hash: [], title: "", body: "", color: 0, tags: [], links: [],
-            intent: FolderRecord.Intent(bytes: bytes, temporary: temporary(whole.id)))
-        try save(record)
-        try writeTemporary(bytes, record.intent?.temporary ?? "")
-        let aside = place(record.intent?.temporary ?? "")
-        try options.step("create")
-        guard kith_rename_new(aside, place(path)) == 0 else {
-            // Somebody was faster; the next pass finds another name.
-            try forget(whole.id)
-            unlink(aside)
-            return
+    private mutating func create(_ new: inout [WholeNote]) throws {
+        let batch = new
+        new = []
+        var made: [FolderRecord] = []
+        for whole in batch {
+            let path = try freePath(for: whole.note.title, in: "")
+            let (note, content) = try desired(whole, at: path)
+            let bytes = note.bytes()
+            var record = FolderRecord(path: path, note: whole.id)
+            let stamp = try writeTemporary(bytes, temporary(whole.id), synchronizes: batch.count == 1)
+            record.take(content, hash: Self.hash(bytes), stamp: stamp)
+            record.intent = .create
+            made.append(record)
+        }
+        if made.isEmpty { return }
+        if made.count > 1, options.synchronizes { NewFolder.synchronize(root) }
+        try options.step("noted")
+        let tables = tables
+        try database.write { [made] db in for record in made { try tables.save(record, db) } }
+        try name(made)
+    }
+
+    /// Gives new files their names.
+    private mutating func name(_ records: [FolderRecord]) throws {
+        var (named, given) = ([FolderRecord](), [UUID]())
+        for var record in records {
+            try options.step("create")
+            if kith_rename_new(place(temporary(record.note)), place(record.path)) == 0 {
+                record.intent = nil
+                named.append(record)
+            } else {
+                // Somebody was faster; the next pass finds another name.
+                given.append(record.note)
+            }
         }
         try options.step("created")
-        record.take(content, hash: Self.hash(bytes))
-        record.intent = nil
-        found[path] = record.hash
-        try save(record)
-        report.written += 1
+        let tables = tables
+        try database.write { [named, given] db in
+            for record in named { try tables.save(record, db) }
+            for note in given { try tables.remove(note, db) }
+        }
+        for note in given { unlink(place(temporary(note))) }
+        report.written += named.count
+        report.notesAgain.formUnion(given)
     }
 
     // MARK: Files of notes that are gone
 
     private mutating func remove(_ gone: FolderRecord) throws {
         var record = gone
-        record.intent = FolderRecord.Intent(bytes: [], temporary: temporary(record.note))
+        record.intent = .remove
         try save(record)
-        let aside = place(record.intent?.temporary ?? "")
         try options.step("remove")
-        guard kith_rename_new(place(record.path), aside) == 0 else {
+        guard kith_rename_new(place(record.path), place(temporary(record.note))) == 0 else {
             record.intent = nil
             try save(record)
+            // A file that is gone with its note is nobody's.
+            if ForeignFile.kind(place(record.path)) == .missing { try forget(record.note) }
             return
         }
         try options.step("aside")
@@ -207,87 +256,68 @@ extension FolderPass {
     }
 
     /// The file was taken aside.
-    private mutating func finishRemoval(_ gone: FolderRecord) throws {
+    mutating func finishRemoval(_ gone: FolderRecord) throws {
         var record = gone
-        guard let temporary = record.intent?.temporary else { return }
-        let aside = place(temporary)
-        if let bytes = try? ForeignFile.read(aside, bytesMax: MarkdownNote.bytesMax), Self.hash(bytes) == record.hash {
+        let aside = place(temporary(record.note))
+        let bytes = try? ForeignFile.read(aside, bytesMax: MarkdownNote.bytesMax)
+        if let bytes, Self.hash(bytes) == record.hash, !ForeignFile.isBeingWritten(aside) {
             try forget(record.note)
-            found[record.path] = nil
             report.removed += 1
+            try options.step("removed")
+            unlink(aside)
         } else {
             // Somebody has saved: it goes back, and the note comes back with the next pass.
             if kith_rename_new(aside, place(record.path)) != 0 {
-                _ = kith_rename_new(aside, place(freeName(for: "\(record.title) (saved)", in: "")))
+                _ = kith_rename_new(aside, place(try freePath(for: "\(record.title) (saved)", in: "")))
             }
             record.intent = nil
+            again(record)
             try save(record)
         }
-        try options.step("removed")
-        unlink(aside)
     }
+}
 
-    // MARK: What a pass that was killed has left
+// MARK: What a pass that was killed has left
 
+extension FolderPass {
     mutating func recover() throws {
-        for record in records.values.sorted(by: { $0.path < $1.path }) where record.intent != nil { try recover(record) }
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+        let tables = tables
+        let begun = try database.read { db in try tables.begun(db) }
+        for record in begun { try recover(record) }
+        guard case .everything = scope else { return }
+        let kept = Set(try database.read { db in try tables.begun(db) }.map { temporary($0.note) })
         // Nobody refers to these any more, and no person's bytes are in them.
-        for name in names where name.hasPrefix(NotesFolder.temporaryPrefix) { unlink(place(name)) }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+        for name in names where name.hasPrefix(NotesFolder.temporaryPrefix) && !kept.contains(name) { unlink(place(name)) }
     }
 
     private mutating func recover(_ record: FolderRecord) throws {
-        guard let intent = record.intent else { return }
-        var cleared = record
-        cleared.intent = nil
-        let aside = place(intent.temporary)
+        let aside = place(temporary(record.note))
         let isThere = ForeignFile.kind(aside) != .missing
-        if intent.bytes.isEmpty {
-            if isThere { try finishRemoval(record) } else { try save(cleared) }
-            return
+        touched.insert(record.note)
+        switch record.intent {
+        case .create where isThere:
+            try forget(record.note)
+            unlink(aside)
+        case .remove where isThere: try finishRemoval(record)
+        case .exchange: try recoverExchange(record, isThere)
+        default: try giveUp(record)
         }
-        let content = try FolderContent(intent.bytes, path: record.path)
-        if record.hash.isEmpty {
-            // A new file: the temporary one is there until it has its name. Another file of that name may be somebody's own.
-            let made = try? FolderContent(ForeignFile.read(place(record.path), bytesMax: MarkdownNote.bytesMax), path: record.path)
-            guard !isThere, made?.id == record.note else { return try forget(record.note) }
-            cleared.take(content, hash: Self.hash(intent.bytes))
-            return try save(cleared)
-        }
-        guard isThere else { return try save(cleared) }
-        let swapped = try ForeignFile.read(aside, bytesMax: MarkdownNote.bytesMax)
-        // As it was made: the places were not changed.
-        if Self.hash(swapped) == Self.hash(intent.bytes) { return try save(cleared) }
-        try settle(record, content, intent.bytes)
     }
 
-    // MARK: Attachments
-
-    /// Writes the attachments that have no file yet.
-    ///
-    /// - Returns: where they are, by ``AttachmentFiles/key(_:)``.
-    private mutating func writeAttachments() throws -> [String: String] {
-        let (tables, tag) = (tables, tag)
-        var paths = try database.read { db in try tables.attachments(db) }
-        var missing: [WholeNote.Attachment] = []
-        try notes.forEachNote(includingTrash: false) { whole in
-            if let tag, !whole.note.tags.contains(tag) { return }
-            missing += whole.attachments.filter { paths[AttachmentFiles.key($0)] == nil }
+    private mutating func recoverExchange(_ record: FolderRecord, _ isThere: Bool) throws {
+        let content = try FolderContent(record.pending, path: record.path)
+        let hash = Self.hash(record.pending)
+        guard isThere else {
+            let current = try? ForeignFile.read(place(record.path), bytesMax: MarkdownNote.bytesMax)
+            guard let current, Self.hash(current) == hash else { return try giveUp(record) }
+            var record = record
+            record.take(content, hash: hash, stamp: nil)
+            return try save(record)
         }
-        if missing.isEmpty { return paths }
-        let folder = MarkdownExport.attachmentFolder
-        try NewFile.makeFolder(place(folder))
-        var names = NameRegister()
-        for name in try FileManager.default.contentsOfDirectory(atPath: place(folder)) { _ = names.take(name) }
-        for attachment in missing where paths[AttachmentFiles.key(attachment)] == nil {
-            guard let file = try notes.store.provenAttachment(attachment.content) else { continue }
-            let path = "\(folder)/\(names.takeFree(FileName.name(for: attachment.name)))"
-            let aside = place(temporary(attachment.content))
-            try NewFile.copy(file.url, to: aside)
-            guard kith_rename_new(aside, place(path)) == 0 else { throw NewFile.failure(place(path)) }
-            try database.write { db in try tables.save(attachment, path, db) }
-            paths[AttachmentFiles.key(attachment)] = path
-        }
-        return paths
+        let swapped = try? ForeignFile.read(place(temporary(record.note)), bytesMax: MarkdownNote.bytesMax)
+        // As it was made: the places were not changed.
+        if let swapped, Self.hash(swapped) == hash { return try giveUp(record) }
+        try settle(record, content, nil)
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What a synchronisation of a folder did.
 public struct FolderReport: Hashable, Sendable {
     /// A file that is left as it is, and why.
@@ -21,8 +23,15 @@ public struct FolderReport: Hashable, Sendable {
     /// Files that are gone, of which the notes were kept: more than are deleted without asking.
     public internal(set) var held = 0
 
-    /// Files that somebody is writing right now.
-    public internal(set) var busy = 0
+    /// Files that somebody is writing right now, or that are missing since a moment ago, and notes that wait for them: the next pass is to
+    /// look at them again.
+    var pathsAgain: Set<FolderPath> = []
+    var notesAgain: Set<UUID> = []
+    /// How many these are.
+    public var busy: Int { pathsAgain.count + notesAgain.count }
+
+    /// Notes with attachments of which the bytes are not here yet.
+    var awaited: Set<UUID> = []
 
     /// Takes over what was done after all this.
     mutating func add(_ later: FolderReport) {
@@ -31,7 +40,8 @@ public struct FolderReport: Hashable, Sendable {
         deleted += later.deleted
         written += later.written
         removed += later.removed
-        (left, held, busy) = (later.left, later.held, later.busy)
+        (left, held, awaited) = (later.left, later.held, later.awaited)
+        (pathsAgain, notesAgain) = (later.pathsAgain, later.notesAgain)
     }
 
     /// Whether the folder and the notes were the same already, and nothing had to be done.

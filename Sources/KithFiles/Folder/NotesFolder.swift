@@ -36,6 +36,12 @@ public struct NotesFolder: Hashable, Sendable {
         public var deletedMax = 50
         /// How long nobody has written a file that is read.
         public var quietMilliseconds: Int64 = 200
+        /// A program that has a file open to write into it, and has not written for so long, is not waited for.
+        var openMilliseconds: Int64 = 5_000
+        /// Two writes of a file within this time may have the same time: the coarsest clock of a file system.
+        var tickMilliseconds: Int64 = 2_000
+        /// Whether files are brought to the disk before they take their place.
+        var synchronizes = true
         /// Reads the wall clock, in milliseconds since 1970.
         public var nowMilliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
         /// Lets some milliseconds pass.
@@ -128,9 +134,7 @@ public struct NotesFolder: Hashable, Sendable {
         let number = number
         try FilesError.mapping {
             try notes.store.database.write { db in
-                for table in ["local_folder_file", "local_folder_attachment"] {
-                    try db.execute(sql: "DELETE FROM \(table) WHERE folder = ?", arguments: [number])
-                }
+                try FolderTables(folder: number).removeAll(db)
                 try db.execute(sql: "DELETE FROM local_folder WHERE number = ?", arguments: [number])
             }
         }
@@ -143,48 +147,79 @@ public struct NotesFolder: Hashable, Sendable {
         return String(decoding: bytes, as: UTF8.self).hasPrefix(mark)
     }
 
-    // MARK: Keeping in step
+    /// How a folder is.
+    public struct State: Hashable, Sendable {
+        /// Files of notes in it.
+        public let files: Int
+        /// Files that are gone, of which the notes are kept until a person says what is to become of them.
+        public let held: Int
+        /// Files that cannot be understood, or written.
+        public let left: [FolderReport.LeftFile]
+    }
 
-    /// Brings changes of files into the notes, and those of notes into the files.
-    ///
-    /// - Throws: ``FilesError`` with code `notFound` if the folder is not there, so that nothing is deleted; `needsConsent` if another process does it.
-    public func sync(_ notes: NotesStore, options: Options = Options()) throws -> FolderReport {
-        guard isHere else {
-            throw FilesError(.notFound, "The folder \(path) is not there, or not mounted, or another one. Nothing was changed.")
-        }
+    /// What the last synchronisation found.
+    public func state(in notes: NotesStore) throws -> State {
+        let tables = FolderTables(folder: number)
         return try FilesError.mapping {
-            try withLock {
-                try forgetIfRestored(notes)
-                var report = FolderReport()
-                for _ in 0..<Self.looksMax {
-                    report.add(try pass(notes, options))
-                    if report.busy == 0 { break }
-                    options.wait(options.quietMilliseconds)
-                }
-                return report
+            try notes.store.database.read { db in
+                State(files: try tables.count(db), held: try tables.held(db), left: try tables.left(db))
             }
         }
     }
 
-    /// Brings everything in step but for the files that somebody is writing.
-    func pass(_ notes: NotesStore, _ options: Options) throws -> FolderReport {
-        var pass = FolderPass(notes: notes, root: path, tag: tag, tables: FolderTables(folder: number), options: options)
-        return try pass.run()
+    // MARK: Keeping in step
+
+    /// Brings changes of files into the notes, and those of notes into the files. Waits for files that somebody is writing.
+    ///
+    /// - Throws: ``FilesError`` with code `notFound` if the folder is not there, so that nothing is deleted; `needsConsent` if another process does it.
+    public func sync(_ notes: NotesStore, options: Options = Options()) throws -> FolderReport {
+        var report = FolderReport()
+        for _ in 0..<Self.passesMax {
+            report.add(try pass(notes, options))
+            if report.busy == 0 { break }
+            options.wait(options.quietMilliseconds)
+        }
+        return report
     }
 
     /// How often files are waited for that are written again and again.
-    private static let looksMax = 50
+    private static let passesMax = 50
+
+    /// Brings in step what nobody is writing at the moment.
+    func pass(_ notes: NotesStore, _ options: Options, _ scope: FolderScope = .everything) throws -> FolderReport {
+        try requireHere()
+        return try FilesError.mapping {
+            try withLock(options) {
+                try forgetIfRestored(notes)
+                var pass = FolderPass(self, notes, options, scope)
+                return try pass.run()
+            }
+        }
+    }
+
+    func requireHere() throws(FilesError) {
+        if !isHere { throw FilesError(.notFound, "The folder \(path) is not there, or not mounted, or another one. Nothing was changed.") }
+    }
 
     /// One process at a time.
-    private func withLock<Result>(_ body: () throws -> Result) throws -> Result {
+    private func withLock<Result>(_ options: Options, _ body: () throws -> Result) throws -> Result {
         let descriptor = open("\(path)/\(Self.markName)", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FilesError(.notFound, "The folder \(path) is not there any more.") }
         defer { close(descriptor) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw FilesError(.needsConsent, "Another process keeps \(path) in step right now. Try again.")
+        var waited: Int64 = 0
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if waited >= Self.lockMilliseconds {
+                throw FilesError(.needsConsent, "Another process keeps \(path) in step right now. Try again.")
+            }
+            options.wait(Self.lockPauseMilliseconds)
+            waited += Self.lockPauseMilliseconds
         }
         return try body()
     }
+
+    /// How long another process is waited for.
+    private static let lockMilliseconds: Int64 = 10_000
+    private static let lockPauseMilliseconds: Int64 = 20
 
     /// A store that was copied, restored or set back does not know what its files were last. Then files that say what the notes say are
     /// taken as they are, and others become notes of their own.
@@ -194,7 +229,7 @@ public struct NotesFolder: Hashable, Sendable {
         try notes.store.database.write { db in
             let known = try String.fetchOne(db, sql: "SELECT replica FROM local_folder WHERE number = ?", arguments: [number])
             if known == replica { return }
-            try db.execute(sql: "DELETE FROM local_folder_file WHERE folder = ?", arguments: [number])
+            try FolderTables(folder: number).removeAll(db)
             try db.execute(sql: "UPDATE local_folder SET replica = ? WHERE number = ?", arguments: [replica, number])
         }
     }

@@ -14,6 +14,9 @@ final class FolderMachine {
     let folder: NotesFolder
     let clock: HandClock
     var options = NotesFolder.Options()
+    /// What the next pass looks at: what the system would have told.
+    private var agenda = FolderAgenda()
+    let writers = SlowWriters()
 
     init(_ place: TemporaryFolder, _ name: String, clock: HandClock = HandClock(), seed: UInt64 = 1) throws {
         self.clock = clock
@@ -30,6 +33,7 @@ final class FolderMachine {
         options.nowMilliseconds = { clock.milliseconds }
         options.wait = { clock.advance($0) }
         options.makeID = { ids.make($0) }
+        options.synchronizes = false
     }
 
     @discardableResult
@@ -37,7 +41,17 @@ final class FolderMachine {
 
     /// One pass, which leaves alone what somebody is writing.
     @discardableResult
-    func pass() throws -> FolderReport { try folder.pass(notes, options) }
+    func pass(ofEverything: Bool = false) throws -> FolderReport? {
+        if ofEverything { agenda.failed() }
+        guard let scope = try agenda.scope(notes) else { return nil }
+        agenda.failed()
+        let report = try folder.pass(notes, options, scope)
+        agenda.done(report)
+        return report
+    }
+
+    /// Notes that the system tells of a change.
+    func tell(_ names: String...) { agenda.add(.some(Set(names.map { FolderPath($0) }))) }
 
     /// Takes over what another machine knows.
     func pull(_ other: FolderMachine) throws {
@@ -50,7 +64,7 @@ final class FolderMachine {
 
     /// The files of notes, by name.
     func files() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") && !$0.hasPrefix(".") }.sorted()
+        try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") && !$0.hasPrefix(".") }.sorted()
     }
 
     /// Ways in which editors save.
@@ -83,6 +97,20 @@ final class FolderMachine {
             unlink(old)
         }
         clock.stamp(file)
+        tell(name)
+    }
+
+    /// Moves or renames a file.
+    func move(_ name: String, to new: String) throws {
+        try FileManager.default.createDirectory(
+            at: URL(filePath: path(new)).deletingLastPathComponent(), withIntermediateDirectories: true)
+        #expect(rename(path(name), path(new)) == 0)
+        tell(name, new)
+    }
+
+    func remove(_ name: String) {
+        unlink(path(name))
+        tell(name)
     }
 
     /// What each file says, by id.
@@ -117,9 +145,58 @@ final class HandClock: Sendable {
 
     /// Says that the file was written now.
     func stamp(_ file: String) {
+        _ = utimensat(AT_FDCWD, file, times, AT_SYMLINK_NOFOLLOW)
+    }
+
+    func stamp(descriptor: Int32) { _ = futimens(descriptor, times) }
+
+    private var times: [timespec] {
         let now = milliseconds
         let time = timespec(tv_sec: Int(now / 1_000), tv_nsec: Int(now % 1_000) * 1_000_000)
-        _ = utimensat(AT_FDCWD, file, [time, time], AT_SYMLINK_NOFOLLOW)
+        return [time, time]
+    }
+}
+
+/// Programs that have begun to write into a file and are not done.
+final class SlowWriters: Sendable {
+    private struct Writer {
+        let path: String
+        let descriptor: Int32
+        let text: String
+    }
+
+    private let open = Mutex<[Writer]>([])
+
+    deinit {
+        open.withLock { for writer in $0 { close(writer.descriptor) } }
+    }
+
+    var paths: [String] { open.withLock { $0.map(\.path) } }
+
+    /// Opens a file, which may be emptied by that.
+    func begin(_ path: String, _ text: String, empties: Bool, _ clock: HandClock) {
+        let descriptor = openFile(path, O_WRONLY | O_CLOEXEC | (empties ? O_TRUNC : 0))
+        guard descriptor >= 0 else { return }
+        clock.stamp(path)
+        open.withLock { $0.append(Writer(path: path, descriptor: descriptor, text: text)) }
+    }
+
+    /// Lets those write all that they have to write that were begun first.
+    /// - Returns: the files.
+    func finish(_ count: Int = .max, _ clock: HandClock) -> [String] {
+        let writers = open.withLock { open in
+            let writers = Array(open.prefix(count))
+            open.removeFirst(writers.count)
+            return writers
+        }
+        for writer in writers {
+            let bytes = Array(writer.text.utf8)
+            #expect(write(writer.descriptor, bytes, bytes.count) == bytes.count)
+            ftruncate(writer.descriptor, off_t(bytes.count))
+            clock.stamp(descriptor: writer.descriptor)
+            close(writer.descriptor)
+        }
+        return writers.map(\.path)
     }
 }
 
@@ -135,3 +212,5 @@ final class SeededIDs: Sendable {
 
     func makeReplica() -> ReplicaID { random.withLock { ReplicaID.random(using: &$0) } }
 }
+
+private func openFile(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
