@@ -64,7 +64,11 @@ struct FilesCommandTests {
         let held = try home.kith("folder", "sync")
         #expect(held.status == 75 && held.error.contains("--delete") && held.error.contains("--write-again"), "\(held.error)")
         #expect(try home.kith("folder", "sync", "--write-again").status == 0)
-        #expect(try home.kith("folder", "list").output.hasSuffix("/Notes\n"))
+        try home.shell("printf '\\377\\376' > Notes/odd.md && rm Notes/New.md")
+        try home.kith("folder", "sync", "--delete")
+        let list = try home.kith("folder", "list").output
+        #expect(list.contains("/Notes  1 file\n  odd.md: It is text in UTF-16."), "\(list)")
+        #expect(try home.kith("status").output.contains("1 file is left as it is. See `kith folder list`."))
         #expect(try home.kith("folder", "remove", folder).status == 0)
         expectFailure(try home.kith("folder", "sync"), 66, "kith folder add")
     }

@@ -8,8 +8,8 @@ struct FolderCommand: ParsableCommand {
         commandName: "folder",
         abstract: "Keep a folder of Markdown files in step with the notes, both ways.",
         discussion: """
-            Write in any editor; `kith folder sync` merges what you wrote with what other machines wrote meanwhile, and writes \
-            what is new into the files. See docs/files.md.
+            Write in any editor: while `kith up` runs, what you save is merged with what other machines wrote meanwhile, and what \
+            is new is written into the files. Without it, `kith folder sync` does so once. See docs/files.md.
 
             EXAMPLES
               kith folder add ~/Notes
@@ -49,7 +49,7 @@ struct FolderAdd: ParsableCommand {
 
 struct FolderList: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the folders that are kept in step.",
+        commandName: "list", abstract: "List the folders that are kept in step, and the files that are left as they are.",
         discussion: """
             EXAMPLES
               kith folder list
@@ -58,11 +58,16 @@ struct FolderList: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let folders = try options.withNotes { try NotesFolder.all(of: $0) }
-        if options.json { return try Console.output.write(json: folders.map(FolderRecordLine.init)) }
+        let folders = try options.withNotes { notes in
+            try NotesFolder.all(of: notes).map { FolderRecordLine($0, try $0.state(in: notes)) }
+        }
+        if options.json { return try Console.output.write(json: folders) }
         for folder in folders {
             let tag = folder.tag.map { "  #\($0)" } ?? ""
-            try Console.output.writeLine(PlainText.line("\(folder.path)\(tag)\(folder.isHere ? "" : "  (not there, or not mounted)")"))
+            let files = folder.isHere ? Count.text(folder.files, "file") : "not there, or not mounted"
+            try Console.output.writeLine(PlainText.line("\(folder.path)\(tag)  \(files)"))
+            for left in folder.left { try Console.output.writeLine(PlainText.line("  \(left.path): \(left.words)")) }
+            if folder.held > 0 { try Console.output.writeLine("  " + FolderLines.held(folder.held, of: folder.path)) }
         }
     }
 }
@@ -103,10 +108,7 @@ struct FolderSync: ParsableCommand {
         }
         try FolderLines.show(reports, options)
         if let (folder, report) = reports.first(where: { $0.1.held > 0 }) {
-            throw CommandFailure(
-                .temporary,
-                "\(Count.text(report.held, "file")) of \(folder.path) are gone, and their notes were kept. To delete the notes: kith folder sync --delete. To have the files back: kith folder sync --write-again"
-            )
+            throw CommandFailure(.temporary, FolderLines.held(report.held, of: folder.path))
         }
     }
 }
@@ -131,7 +133,7 @@ struct FolderRemove: ParsableCommand {
             for folder in folders { try folder.remove(from: notes) }
             return folders
         }
-        if options.json { return try Console.output.write(json: folders.map(FolderRecordLine.init)) }
+        if options.json { return try Console.output.write(json: folders.map(\.path)) }
         for folder in folders { try Console.output.writeLine(PlainText.line("\(folder.path) is a folder like any other now.")) }
     }
 }
@@ -162,6 +164,13 @@ enum FolderLines {
         }
     }
 
+    /// What is to be decided about files that are gone.
+    static func held(_ count: Int, of path: String) -> String {
+        PlainText.line(
+            "\(Count.text(count, "file")) of \(path) \(count == 1 ? "is" : "are") gone, and the notes were kept. To delete them: kith folder sync --delete. To have the files back: kith folder sync --write-again"
+        )
+    }
+
     private static func sentence(_ report: FolderReport) -> String {
         if report.isQuiet { return "nothing to do." }
         let parts = [
@@ -177,19 +186,28 @@ private struct FolderRecordLine: Encodable {
     let path: String
     let tag: String?
     let isHere: Bool
+    let files: Int
+    let held: Int
+    let left: [LeftLine]
 
-    init(_ folder: NotesFolder) {
+    init(_ folder: NotesFolder, _ state: NotesFolder.State) {
         (path, tag, isHere) = (folder.path, folder.tag, folder.isHere)
+        (files, held, left) = (state.files, state.held, state.left.map(LeftLine.init))
+    }
+}
+
+/// A file that is left as it is, as JSON.
+private struct LeftLine: Encodable {
+    let path: String
+    let words: String
+
+    init(_ left: FolderReport.LeftFile) {
+        (path, words) = (left.path, left.words)
     }
 }
 
 /// What was done to a folder, as JSON.
 private struct FolderSyncLine: Encodable {
-    struct Left: Encodable {
-        let path: String
-        let words: String
-    }
-
     let path: String
     let added: Int
     let read: Int
@@ -197,12 +215,12 @@ private struct FolderSyncLine: Encodable {
     let deleted: Int
     let removed: Int
     let held: Int
-    let left: [Left]
+    let left: [LeftLine]
 
     init(_ folder: NotesFolder, _ report: FolderReport) {
         path = folder.path
         (added, read, written) = (report.added, report.read, report.written)
         (deleted, removed, held) = (report.deleted, report.removed, report.held)
-        left = report.left.map { Left(path: $0.path, words: $0.words) }
+        left = report.left.map(LeftLine.init)
     }
 }

@@ -10,6 +10,8 @@ struct FolderLook {
     var suspects: [Suspect] = []
     /// What is known of files that are not there.
     var gone: [KnownFile] = []
+    /// Notes with the files of which something was begun.
+    var begun: Set<UUID> = []
     /// Files among the attachments.
     var attachments: [FolderWalk.File] = []
 
@@ -91,7 +93,10 @@ extension FolderPass {
     }
 
     private static func compare(_ file: FolderWalk.File?, _ known: KnownFile, _ look: inout FolderLook, _ back: inout [UUID]) {
-        if known.isBegun { return }
+        if known.isBegun {
+            look.begun.insert(known.note)
+            return
+        }
         guard let file else { return look.gone.append(known) }
         if let stamp = known.stamp, stamp == file.stamp {
             if known.goneMilliseconds != nil { back.append(known.note) }
@@ -141,11 +146,13 @@ extension FolderPass {
         var look = first
         var changes: [ChangedFile] = []
         var gone: [KnownFile] = []
+        var begun: Set<UUID> = []
         var seen: Set<FolderPath> = []
         var keptBytes = 0
         while true {
             seen.formUnion(look.suspects.map { FolderPath($0.file.path) } + look.gone.map { FolderPath($0.path) })
             gone += look.gone
+            begun.formUnion(look.begun)
             let start = changes.count
             for suspect in look.suspects { try readHead(suspect, &changes, &keptBytes) }
             // A file that says another's id may be that one, moved.
@@ -158,7 +165,21 @@ extension FolderPass {
             look = try self.look(at: more)
             seen.formUnion(more)
         }
-        return Self.claimed(changes, gone.filter { !left.contains($0.note) })
+        let (claimed, nowhere) = Self.claimed(changes, gone.filter { !left.contains($0.note) })
+        return (claimed.filter { !isToWait($0, begun) }, nowhere)
+    }
+
+    /// Whether it cannot be said yet whose file it is: one with which something was begun may have been moved to it, or it is at the place of
+    /// another, and that may be the file that somebody is writing elsewhere.
+    private mutating func isToWait(_ file: ChangedFile, _ begun: Set<UUID>) -> Bool {
+        if let id = file.id, begun.contains(id), file.note != id {
+            report.pathsAgain.insert(FolderPath(file.path))
+            if let note = file.note { left.insert(note) }
+            return true
+        }
+        guard isUnknownWritten, let note = file.note, file.id != note, file.known?.note == note else { return false }
+        wait(for: file.path, note)
+        return true
     }
 
     private mutating func readHead(_ suspect: FolderLook.Suspect, _ changes: inout [ChangedFile], _ keptBytes: inout Int) throws {

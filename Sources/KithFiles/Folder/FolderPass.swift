@@ -35,6 +35,8 @@ struct FolderPass {
     var touched: Set<UUID> = []
     /// Whether there is a file of which it is not known whose it is: one that was moved, perhaps.
     var mayHaveMoved = false
+    /// Whether somebody is writing such a file at the moment.
+    var isUnknownWritten = false
     /// New stamps of files that say what they said.
     var stamps: [(note: UUID, stamp: FileStamp?)] = []
     /// Names that are given in this pass.
@@ -110,7 +112,7 @@ struct FolderPass {
     /// Leaves a file alone that somebody is writing.
     mutating func wait(for path: String, _ note: UUID?) {
         report.pathsAgain.insert(FolderPath(path))
-        if let note { left.insert(note) } else { mayHaveMoved = true }
+        if let note { left.insert(note) } else { (mayHaveMoved, isUnknownWritten) = (true, true) }
     }
 
     // MARK: Time

@@ -81,6 +81,10 @@ final class FolderMachine {
 
     func save(_ text: String, as name: String, with editor: Editor = .inPlace) throws {
         let file = path(name)
+        if name.contains("/") {
+            let folder = URL(filePath: file).deletingLastPathComponent()
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
         switch editor {
         case .inPlace, .truncate:
             let descriptor = open(file, O_WRONLY | O_CREAT | (editor == .truncate ? O_TRUNC : 0), 0o644)
@@ -106,6 +110,12 @@ final class FolderMachine {
             at: URL(filePath: path(new)).deletingLastPathComponent(), withIntermediateDirectories: true)
         #expect(rename(path(name), path(new)) == 0)
         tell(name, new)
+    }
+
+    /// A socket, which is no file.
+    func makeSocket(_ name: String) throws {
+        let made = mknod(path(name), S_IFSOCK | 0o600, 0)
+        try #require(made == 0)
     }
 
     func remove(_ name: String) {
@@ -183,7 +193,7 @@ final class SlowWriters: Sendable {
 
     /// Lets those write all that they have to write that were begun first.
     /// - Returns: the files.
-    func finish(_ count: Int = .max, _ clock: HandClock) -> [String] {
+    func finish(_ count: Int, _ clock: HandClock) -> [String] {
         let writers = open.withLock { open in
             let writers = Array(open.prefix(count))
             open.removeFirst(writers.count)
