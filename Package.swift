@@ -159,7 +159,7 @@ let package = Package(
         tests("KithTestingTests", ["KithCausality", "KithSync", "KithStore", "KithTesting", "kith-sim", grdb], fixtures: true),
         tests("KithLabTests", ["KithLab", "KithCausality", "KithTesting", "KithCLI", "kith-lab"], fixtures: true),
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),
-        tests("KithFilesTests", ["KithFiles", "KithNotes", "KithStore", "KithSync", grdb], fixtures: true),
+        tests("KithFilesTests", ["KithCausality", "KithFiles", "KithNotes", "KithStore", "KithSync", grdb], fixtures: true),
         tests("KithCLITests", ["KithCLI", "KithProgram", "kith-lab", grdb]),
     ]
 )

@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "CFileFormats.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -18,6 +20,20 @@ int kith_exchange(const char *first, const char *second) {
     return renameat2(AT_FDCWD, first, AT_FDCWD, second, RENAME_EXCHANGE);
 #else
     return renamex_np(first, second, RENAME_SWAP);
+#endif
+}
+
+int kith_is_being_written(int descriptor) {
+#ifdef __linux__
+    // Nobody is given a lease to read what somebody else has open to write; see fcntl(2). It is given back at once. Whoever opens the file in
+    // between waits that long, and this process gets a signal, which is to be one that does nothing.
+    if (fcntl(descriptor, F_SETSIG, SIGURG) != 0) return 0;
+    if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN;
+    fcntl(descriptor, F_SETLEASE, F_UNLCK);
+    return 0;
+#else
+    (void)descriptor;
+    return 0;
 #endif
 }
 

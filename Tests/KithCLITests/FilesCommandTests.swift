@@ -49,4 +49,27 @@ struct FilesCommandTests {
         #expect(try home.kith("note", "show", id, "--body-only", "--store", other).output == "text")
         #expect(try home.kith("verify", "--store", other).status == 0)
     }
+
+    @Test("a folder is kept in step, and says what it did")
+    func folder() throws {
+        try home.kith("note", "add", "Shopping", "--body", "Bread")
+        let folder = home.path("Notes")
+        let added = try home.kith("folder", "add", folder)
+        #expect(added.status == 0 && added.output.hasSuffix("Notes: 1 written file.\n"), "\(added.output)\(added.error)")
+        try home.shell("printf ', coffee' >> Notes/Shopping.md && printf 'new' > Notes/New.md")
+        #expect(try home.kith("folder", "sync").output.hasSuffix("Notes: 1 new note, 1 changed file, 1 written file.\n"))
+        #expect(try home.kith("note", "show", "Shopping", "--body-only").output == "Bread, coffee")
+        #expect(try home.kith("folder", "sync", folder).output.hasSuffix("nothing to do.\n"))
+        try home.shell("rm Notes/*.md")
+        let held = try home.kith("folder", "sync")
+        #expect(held.status == 75 && held.error.contains("--delete") && held.error.contains("--write-again"), "\(held.error)")
+        #expect(try home.kith("folder", "sync", "--write-again").status == 0)
+        try home.shell("printf '\\377\\376' > Notes/odd.md && rm Notes/New.md")
+        try home.kith("folder", "sync", "--delete")
+        let list = try home.kith("folder", "list").output
+        #expect(list.contains("/Notes  1 file\n  odd.md: It is text in UTF-16."), "\(list)")
+        #expect(try home.kith("status").output.contains("1 file is left as it is. See `kith folder list`."))
+        #expect(try home.kith("folder", "remove", folder).status == 0)
+        expectFailure(try home.kith("folder", "sync"), 66, "kith folder add")
+    }
 }

@@ -75,9 +75,10 @@ struct ForeignFormatTests {
         #expect(try notes.titled("Plain")?.body == "Nothing special\n")
     }
 
-    @Test("from Google Keep, as a Takeout that is unpacked or not", arguments: ["keep", "takeout.tgz"])
+    @Test("from Google Keep, as a Takeout that is unpacked or not", arguments: ["keep", "takeout.tgz", "takeout.zip"])
     func keep(name: String) throws {
         try folder.copyFixture("keep")
+        try folder.copyFixture("takeout.zip")
         try shell("mv keep Takeout && tar czf takeout.tgz Takeout && mv Takeout keep")
         let report = try run(folder.path(name))
         #expect(report.added == 2 && report.addedToTrash == 1 && report.attachments == 1 && report.remarks.isEmpty, "\(report)")

@@ -1,5 +1,6 @@
 import Foundation
 import KithNotes
+import TestSupport
 import Testing
 
 @testable import KithFiles

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Kith
+import KithFiles
 import KithNotes
 
 struct StatusCommand: ParsableCommand {
@@ -30,7 +31,8 @@ struct StatusCommand: ParsableCommand {
                 mended: try notes.store.mending().map { mending in
                     StatusReport.Mended(mending, title: try? notes.title(ofMended: mending))
                 }, conflicts: try notes.conflicts(), members: try notes.store.members(),
-                refused: try notes.store.refusedRows().count
+                refused: try notes.store.refusedRows().count,
+                folders: try NotesFolder.all(of: notes).map { StatusReport.Folder($0, try $0.state(in: notes)) }
             )
         }
         var report = StatusReport(
@@ -40,6 +42,7 @@ struct StatusCommand: ParsableCommand {
         report.attachmentsOnTheirWay = known?.attachments ?? 0
         report.refusedRows = known?.refused ?? 0
         report.mended = known?.mended
+        report.folders = known?.folders ?? []
         report.keyObstacle = keyObstacle
         report.noteConflicts = known?.conflicts ?? []
         for member in known?.members ?? [] where member.replica != nil {

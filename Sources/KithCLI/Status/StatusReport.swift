@@ -1,5 +1,6 @@
 import Foundation
 import Kith
+import KithFiles
 import KithNotes
 
 /// What `kith status` says.
@@ -33,6 +34,8 @@ struct StatusReport: Encodable {
     var mended: Mended?
     /// Rows that a rule of the notes' own tables keeps from being shown as they were merged.
     var refusedRows = 0
+    /// Folders of Markdown files.
+    var folders: [Folder] = []
     /// What the running node says of itself.
     let node: NodeStatus?
     /// When each device was last heard of, in milliseconds since 1970, by its id; as `kith device list` says it.
@@ -40,7 +43,30 @@ struct StatusReport: Encodable {
 
     private enum CodingKeys: String, CodingKey {
         case device, keyObstacle, notes, isRunning, sentence, isLost, remedy, household, safety, safetySentence, attachmentsOnTheirWay
-        case conflicts, mended, refusedRows, node
+        case conflicts, mended, refusedRows, folders, node
+    }
+
+    struct Folder: Encodable {
+        let path: String
+        let isHere: Bool
+        /// Files that are left as they are, and files that are gone, of which the notes are kept.
+        let left: Int
+        let held: Int
+
+        init(_ folder: NotesFolder, _ state: NotesFolder.State) {
+            (path, isHere, left, held) = (folder.path, folder.isHere, state.left.count, state.held)
+        }
+
+        /// What a person is to look at; `nil` if nothing is.
+        var sentence: String? {
+            if !isHere { return "The folder \(path) is not there, or not mounted." }
+            var parts: [String] = []
+            if left > 0 {
+                parts.append("\(Count.text(left, "file")) \(left == 1 ? "is" : "are") left as \(left == 1 ? "it is" : "they are")")
+            }
+            if held > 0 { parts.append("\(Count.text(held, "file")) \(held == 1 ? "is" : "are") gone, and the notes kept") }
+            return parts.isEmpty ? nil : "Of the folder \(path), \(parts.joined(separator: ", and ")). See `kith folder list`."
+        }
     }
 
     struct Mended: Encodable {
@@ -106,6 +132,7 @@ struct StatusReport: Encodable {
             try console.writeLine("\(few) on the way here.")
         }
         if let sentence = noteConflicts.sentence { try console.writeLine(console.styled(sentence, .yellow)) }
+        for sentence in folders.compactMap(\.sentence) { try console.writeLine(console.styled(PlainText.line(sentence), .yellow)) }
         if refusedRows > 0 {
             try console.writeLine(
                 "\(refusedRows == 1 ? "1 row is" : "\(NodeStatus.grouped(refusedRows)) rows are") refused by a rule of the table. See `kith verify`."

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Kith
+import KithFiles
 import KithNotes
 import Logging
 
@@ -10,7 +11,8 @@ struct UpCommand: AsyncParsableCommand {
         abstract: "Keep the notes in step with the trusted machines, until Ctrl-C.",
         discussion: """
             Works without any network, too: it waits and catches up when a machine appears. Other commands may be used \
-            meanwhile; what they change is sent on at once. One such node runs for one file of notes.
+            meanwhile; what they change is sent on at once. Folders of `kith folder` are kept in step. One such node runs for one file \
+            of notes.
 
             EXAMPLES
               kith up
@@ -65,10 +67,12 @@ struct UpCommand: AsyncParsableCommand {
         let watch = options.json ? nil : ConflictWatch(notes, display) { DeviceNames(trust.devices) }
         let start = try notes.store.vector()
         let hook = onChange.map { ChangeHook(command: $0, notes: notes) { display.show(line: "kith: \($0)", on: .error) } }
+        let keeper = FolderKeeper(notes) { display.show(line: "kith: \($0)", on: .error) }
         let others = Task {
             await withDiscardingTaskGroup { group in
                 group.addTask { await watch?.run() }
                 group.addTask { await hook?.run(since: start) }
+                group.addTask { await keeper.run() }
             }
         }
         defer { others.cancel() }

@@ -69,7 +69,7 @@ public enum NotesBackup {
             throw FilesError(.data, "The notes are damaged (\(problem)). No backup was made over an older one; see kith verify.")
         }
         var report = try FilesError.mapping { try NewFolder.makeFile(file) { try write(notes, to: file, at: $0, passphrase, logN) } }
-        if case .file(let bytes, _) = ForeignFile.kind(file) { report.bytes = bytes }
+        if case .file(let stamp) = ForeignFile.kind(file) { report.bytes = stamp.bytes }
         return report
     }
 

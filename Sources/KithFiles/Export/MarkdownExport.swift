@@ -96,5 +96,6 @@ struct AttachmentFiles {
     /// Where the attachment was written; `nil` if its bytes are not here.
     func path(of attachment: WholeNote.Attachment) -> String? { paths[Self.key(attachment)] }
 
-    private static func key(_ attachment: WholeNote.Attachment) -> String { "\(attachment.content) \(attachment.name)" }
+    /// What makes two attachments one file.
+    static func key(_ attachment: WholeNote.Attachment) -> String { "\(attachment.content) \(attachment.name)" }
 }

@@ -78,7 +78,7 @@ struct MarkdownFolder {
         note.id = parsed.id
         note.tags = parsed.tags
         note.color = parsed.color ?? .none
-        note.updatedMilliseconds = parsed.updatedMilliseconds ?? parsed.createdMilliseconds ?? file.modifiedMilliseconds
+        note.updatedMilliseconds = parsed.updatedMilliseconds ?? parsed.createdMilliseconds ?? file.stamp.modifiedMilliseconds
         note.createdMilliseconds = parsed.createdMilliseconds
         note.isTrashed = parsed.deletedMilliseconds != nil || file.path.hasPrefix(Self.trashFolder + "/")
         try takeAttachments(of: parsed, &note, importer)
@@ -93,7 +93,7 @@ struct MarkdownFolder {
 
     private mutating func htmlNote(_ file: FolderWalk.File, _ importer: NoteImport) throws -> ForeignNote {
         var note = try HTMLNote.note(root, file.path)
-        note.updatedMilliseconds = file.modifiedMilliseconds
+        note.updatedMilliseconds = file.stamp.modifiedMilliseconds
         takeLinks(&note)
         if importer.options.tagsFolders { note.tags += folderTag(file.path) }
         return note

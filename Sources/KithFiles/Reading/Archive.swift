@@ -33,8 +33,8 @@ enum Archive {
 
     /// - Throws: ``FilesError`` with code `data` for an archive that is damaged or not to be trusted.
     static func unpack(_ path: String, into folder: String, limits: Limits = Limits()) throws(FilesError) {
-        guard case .file(let size, _) = ForeignFile.kind(path) else { throw FilesError(.notFound, "There is no file \(path).") }
-        let (product, overflow) = size.multipliedReportingOverflow(by: limits.factorMax)
+        guard case .file(let stamp) = ForeignFile.kind(path) else { throw FilesError(.notFound, "There is no file \(path).") }
+        let (product, overflow) = stamp.bytes.multipliedReportingOverflow(by: limits.factorMax)
         var left = max(limits.bytesMin, overflow ? .max : product)
         var files = 0
         let reader = try Reader(path)

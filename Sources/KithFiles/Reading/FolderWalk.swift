@@ -14,8 +14,7 @@ struct FolderWalk {
     struct File: Hashable {
         /// From the folder, with `/` between the names.
         let path: String
-        let bytes: Int64
-        let modifiedMilliseconds: Int64
+        let stamp: FileStamp
     }
 
     /// Something that is no file, or has a name that cannot be told.
@@ -29,6 +28,8 @@ struct FolderWalk {
     /// Names of folders that are passed over.
     let skips: (String) -> Bool
 
+    static let linkWords = "It is a symbolic link, which is not followed."
+    static let otherWords = "It is neither a file nor a folder."
     static let depthMax = 64
     static let filesMax = 1_000_000
 
@@ -50,13 +51,13 @@ struct FolderWalk {
             if skips(name) { continue }
             let path = folder.isEmpty ? name : folder + "/" + name
             switch ForeignFile.kind(root + "/" + path) {
-            case .file(let bytes, let modified):
+            case .file(let stamp):
                 guard files.count < Self.filesMax else { throw FilesError(.data, "\(root) has more than \(Self.filesMax) files.") }
-                files.append(File(path: path, bytes: bytes, modifiedMilliseconds: modified))
+                files.append(File(path: path, stamp: stamp))
             case .folder where depth < Self.depthMax: try walk(root, path, depth + 1)
             case .folder: oddities.append(Oddity(path: path, words: "It is more than \(Self.depthMax) folders deep."))
-            case .link: oddities.append(Oddity(path: path, words: "It is a symbolic link, which is not followed."))
-            case .other: oddities.append(Oddity(path: path, words: "It is neither a file nor a folder."))
+            case .link: oddities.append(Oddity(path: path, words: Self.linkWords))
+            case .other: oddities.append(Oddity(path: path, words: Self.otherWords))
             case .missing: continue
             }
         }

@@ -1,3 +1,4 @@
+import CFileFormats
 import Foundation
 
 #if canImport(Darwin)
@@ -19,7 +20,7 @@ import CoreFoundation
 enum ForeignFile {
     /// What stands at a path; symbolic links are not followed.
     enum Kind: Hashable {
-        case file(bytes: Int64, modifiedMilliseconds: Int64)
+        case file(FileStamp)
         case folder
         case link
         /// A pipe, a socket or a device.
@@ -31,20 +32,15 @@ enum ForeignFile {
         var status = stat()
         guard lstat(path, &status) == 0 else { return .missing }
         switch status.st_mode & S_IFMT {
-        case S_IFREG: return .file(bytes: Int64(status.st_size), modifiedMilliseconds: modified(status))
+        case S_IFREG: return .file(FileStamp(status))
         case S_IFDIR: return .folder
         case S_IFLNK: return .link
         default: return .other
         }
     }
 
-    static func modified(_ status: stat) -> Int64 {
-        #if canImport(Darwin)
-        let time = status.st_mtimespec
-        #else
-        let time = status.st_mtim
-        #endif
-        return Int64(time.tv_sec) &* 1_000 &+ Int64(time.tv_nsec) / 1_000_000
+    static func stamp(_ path: String) -> FileStamp? {
+        if case .file(let stamp) = kind(path) { stamp } else { nil }
     }
 
     /// All bytes of a regular file.
@@ -79,6 +75,14 @@ enum ForeignFile {
             if count == 0 { return bytes }
         }
         throw FilesError(.data, "It has more than \(bytesMax) bytes.")
+    }
+
+    /// Whether some program has the file open to write into it, as far as the system tells.
+    static func isBeingWritten(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return kith_is_being_written(descriptor) == 1
     }
 
     static func systemMessage() -> String { String(cString: strerror(errno)) }

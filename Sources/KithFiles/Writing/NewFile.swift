@@ -31,7 +31,26 @@ enum NewFile {
             unlink(path)
             throw error
         }
-        if let modifiedMilliseconds { setTime(modifiedMilliseconds, descriptor) }
+        if let modifiedMilliseconds { setTime(modifiedMilliseconds, 0, descriptor) }
+    }
+
+    /// Makes a file that was written at a time which no clock of the system gives it, so that its stamp tells it from any later one.
+    ///
+    /// - Parameter synchronizes: brings it to the disk.
+    /// - Returns: the stamp; `nil` if the file system cannot hold such a time.
+    static func writeStamped(
+        _ bytes: [UInt8], to path: String, _ milliseconds: Int64, synchronizes: Bool
+    ) throws(FilesError) -> FileStamp? {
+        try write(bytes, to: path)
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw failure(path) }
+        defer { close(descriptor) }
+        setTime(milliseconds, 1, descriptor)
+        if synchronizes, fsync(descriptor) != 0 { throw failure(path) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure(path) }
+        let stamp = FileStamp(status)
+        return stamp.modifiedNanoseconds == milliseconds * 1_000_000 + 1 ? stamp : nil
     }
 
     static func write(_ bytes: [UInt8], _ descriptor: Int32, _ path: String) throws(FilesError) {
@@ -70,9 +89,10 @@ enum NewFile {
         }
     }
 
-    private static func setTime(_ milliseconds: Int64, _ descriptor: Int32) {
+    private static func setTime(_ milliseconds: Int64, _ nanoseconds: Int, _ descriptor: Int32) {
         let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
-        let time = timespec(tv_sec: Int(rest < 0 ? seconds - 1 : seconds), tv_nsec: Int((rest < 0 ? rest + 1_000 : rest) * 1_000_000))
+        let time = timespec(
+            tv_sec: Int(rest < 0 ? seconds - 1 : seconds), tv_nsec: Int((rest < 0 ? rest + 1_000 : rest) * 1_000_000) + nanoseconds)
         // A time that the file system cannot hold is no reason to fail.
         _ = futimens(descriptor, [time, time])
     }

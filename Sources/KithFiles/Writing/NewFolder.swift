@@ -74,7 +74,7 @@ enum NewFolder {
     }
 
     /// Brings what was written to the disk.
-    private static func synchronize(_ path: String) {
+    static func synchronize(_ path: String) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }

@@ -48,7 +48,7 @@ extension NoteTags: Sequence, ExpressibleByArrayLiteral {
 
 extension NoteTags {
     /// Reads the JSON array of a tags column; what is no array of strings counts as no tags.
-    init(json: String) {
+    package init(json: String) {
         self.init(Self.plainElements(of: json) ?? (try? JSONDecoder().decode([String].self, from: Data(json.utf8))) ?? [])
     }
 
@@ -77,7 +77,7 @@ extension NoteTags {
     }
 
     /// The JSON array of a tags column.
-    func json() throws -> String {
+    package func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
         return String(decoding: try encoder.encode(tags), as: UTF8.self)

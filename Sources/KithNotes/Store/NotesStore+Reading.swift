@@ -92,7 +92,8 @@ extension NotesStore {
     private static let similarLengthMax = 100
     private static let similarTitlesMax = 10_000
 
-    static func fetch(_ id: UUID, _ db: Database) throws -> Note? {
+    /// The same within a transaction.
+    package static func fetch(_ id: UUID, _ db: Database) throws -> Note? {
         try Row.fetchOne(db, sql: "SELECT \(Note.columns) FROM note WHERE id = ?", arguments: [Data(id.bytes)]).flatMap(Note.init(row:))
     }
 

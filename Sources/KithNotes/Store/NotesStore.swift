@@ -42,6 +42,8 @@ public final class NotesStore: Sendable {
         /// Whether notes that cannot be written, on a full disk or a read-only one, are opened to be read, as a copy in memory. Where there is
         /// no file, and none can be made, that is a copy without notes. See ``NotesStore/readOnlyReason``.
         public var opensReadOnly = false
+        /// What is handed on to the store. A test gives it a clock, and replicas that follow from a seed.
+        package var storeOptions = KithStore.Options()
 
         public init() {}
     }
@@ -124,7 +126,7 @@ public final class NotesStore: Sendable {
         store = try NotesError.mapping {
             try database.barrierWriteWithoutTransaction { $0.add(function: TextFolding.function) }
             try NotesSchema.prepare(database)
-            var storeOptions = KithStore.Options()
+            var storeOptions = options.storeOptions
             storeOptions.refillsLostStore = options.refillsLostStore
             storeOptions.copy = copy
             return try KithStore(database, tables: NotesSchema.tracked, options: storeOptions)

@@ -1,0 +1,226 @@
+import ArgumentParser
+import Foundation
+import KithFiles
+import KithNotes
+
+struct FolderCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "folder",
+        abstract: "Keep a folder of Markdown files in step with the notes, both ways.",
+        discussion: """
+            Write in any editor: while `kith up` runs, what you save is merged with what other machines wrote meanwhile, and what \
+            is new is written into the files. Without it, `kith folder sync` does so once. See docs/files.md.
+
+            EXAMPLES
+              kith folder add ~/Notes
+              kith folder sync
+            """,
+        subcommands: [FolderAdd.self, FolderList.self, FolderSync.self, FolderRemove.self])
+}
+
+struct FolderAdd: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Begin to keep a folder in step, and do so once.",
+        discussion: """
+            The folder is made if it is not there. Markdown files that it holds become notes.
+
+            EXAMPLES
+              kith folder add ~/Notes
+              kith folder add ~/Work --tag work
+            """)
+
+    @Argument(help: "The folder.", completion: .directory)
+    var path: String
+
+    @Option(help: "Only notes with this tag; new files get it.")
+    var tag: String?
+
+    @OptionGroup var options: StoreOptions
+
+    func run() throws {
+        let tag = tag.map { $0.hasPrefix("#") ? String($0.dropFirst()) : $0 }
+        try options.withNotes { notes in
+            let folder = try NotesFolder.add(path, tag: tag, to: notes)
+            try FolderLines.show([(folder, try folder.sync(notes))], options)
+        }
+    }
+}
+
+struct FolderList: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the folders that are kept in step, and the files that are left as they are.",
+        discussion: """
+            EXAMPLES
+              kith folder list
+            """)
+
+    @OptionGroup var options: StoreOptions
+
+    func run() throws {
+        let folders = try options.withNotes { notes in
+            try NotesFolder.all(of: notes).map { FolderRecordLine($0, try $0.state(in: notes)) }
+        }
+        if options.json { return try Console.output.write(json: folders) }
+        for folder in folders {
+            let tag = folder.tag.map { "  #\($0)" } ?? ""
+            let files = folder.isHere ? Count.text(folder.files, "file") : "not there, or not mounted"
+            try Console.output.writeLine(PlainText.line("\(folder.path)\(tag)  \(files)"))
+            for left in folder.left { try Console.output.writeLine(PlainText.line("  \(left.path): \(left.words)")) }
+            if folder.held > 0 { try Console.output.writeLine("  " + FolderLines.held(folder.held, of: folder.path)) }
+        }
+    }
+}
+
+struct FolderSync: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync",
+        abstract: "Bring files and notes in step once.",
+        discussion: """
+            What you wrote into files is merged into the notes, what changed in the notes is written into the files. A file \
+            that was deleted is a note in the trash; if many are gone at once, you are asked first, by status 75.
+
+            EXAMPLES
+              kith folder sync
+              kith folder sync ~/Notes --delete
+            """)
+
+    @Argument(help: "One of the folders; without it, all.", completion: .directory)
+    var path: String?
+
+    @Flag(help: "Delete the notes whose files are gone, however many.")
+    var delete = false
+
+    @Flag(help: "Write the files again that are gone, if they are many.")
+    var writeAgain = false
+
+    @OptionGroup var options: StoreOptions
+
+    func validate() throws {
+        if delete, writeAgain { throw ValidationError("Give --delete or --write-again, not both.") }
+    }
+
+    func run() throws {
+        var settings = NotesFolder.Options()
+        (settings.deletesMany, settings.writesAgain) = (delete, writeAgain)
+        let reports = try options.withNotes { notes in
+            try FolderLines.folders(path, notes).map { ($0, try $0.sync(notes, options: settings)) }
+        }
+        try FolderLines.show(reports, options)
+        if let (folder, report) = reports.first(where: { $0.1.held > 0 }) {
+            throw CommandFailure(.temporary, FolderLines.held(report.held, of: folder.path))
+        }
+    }
+}
+
+struct FolderRemove: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Keep a folder in step no more; files and notes stay.",
+        discussion: """
+            EXAMPLES
+              kith folder remove ~/Notes
+            """)
+
+    @Argument(help: "The folder.", completion: .directory)
+    var path: String
+
+    @OptionGroup var options: StoreOptions
+
+    func run() throws {
+        let folders = try options.withNotes { notes in
+            let folders = try FolderLines.folders(path, notes)
+            for folder in folders { try folder.remove(from: notes) }
+            return folders
+        }
+        if options.json { return try Console.output.write(json: folders.map(\.path)) }
+        for folder in folders { try Console.output.writeLine(PlainText.line("\(folder.path) is a folder like any other now.")) }
+    }
+}
+
+/// What commands say of folders.
+enum FolderLines {
+    /// The folder with this path, or all.
+    static func folders(_ path: String?, _ notes: NotesStore) throws -> [NotesFolder] {
+        let all = try NotesFolder.all(of: notes)
+        guard let path else {
+            if all.isEmpty { throw CommandFailure(.noInput, "No folder is kept in step. Begin with: kith folder add PATH") }
+            return all
+        }
+        let whole = URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
+        guard let folder = all.first(where: { $0.path == whole }) else {
+            throw CommandFailure(.noInput, "\(whole) is not kept in step. `kith folder list` lists those that are.")
+        }
+        return [folder]
+    }
+
+    static func show(_ reports: [(NotesFolder, FolderReport)], _ options: StoreOptions) throws {
+        if options.json { return try Console.output.write(json: reports.map(FolderSyncLine.init)) }
+        for (folder, report) in reports {
+            for file in report.left {
+                try Console.error.writeLine(PlainText.line("\(folder.path)/\(file.path) was left as it is: \(file.words)"))
+            }
+            try Console.output.writeLine(PlainText.line("\(folder.path): \(sentence(report))"))
+        }
+    }
+
+    /// What is to be decided about files that are gone.
+    static func held(_ count: Int, of path: String) -> String {
+        PlainText.line(
+            "\(Count.text(count, "file")) of \(path) \(count == 1 ? "is" : "are") gone, and the notes were kept. To delete them: kith folder sync --delete. To have the files back: kith folder sync --write-again"
+        )
+    }
+
+    private static func sentence(_ report: FolderReport) -> String {
+        if report.isQuiet { return "nothing to do." }
+        let parts = [
+            (report.added, "new note"), (report.read, "changed file"), (report.written, "written file"), (report.deleted, "deleted note"),
+            (report.removed, "removed file"),
+        ]
+        return parts.filter { $0.0 > 0 }.map { Count.text($0.0, $0.1) }.joined(separator: ", ") + "."
+    }
+}
+
+/// A folder as JSON.
+private struct FolderRecordLine: Encodable {
+    let path: String
+    let tag: String?
+    let isHere: Bool
+    let files: Int
+    let held: Int
+    let left: [LeftLine]
+
+    init(_ folder: NotesFolder, _ state: NotesFolder.State) {
+        (path, tag, isHere) = (folder.path, folder.tag, folder.isHere)
+        (files, held, left) = (state.files, state.held, state.left.map(LeftLine.init))
+    }
+}
+
+/// A file that is left as it is, as JSON.
+private struct LeftLine: Encodable {
+    let path: String
+    let words: String
+
+    init(_ left: FolderReport.LeftFile) {
+        (path, words) = (left.path, left.words)
+    }
+}
+
+/// What was done to a folder, as JSON.
+private struct FolderSyncLine: Encodable {
+    let path: String
+    let added: Int
+    let read: Int
+    let written: Int
+    let deleted: Int
+    let removed: Int
+    let held: Int
+    let left: [LeftLine]
+
+    init(_ folder: NotesFolder, _ report: FolderReport) {
+        path = folder.path
+        (added, read, written) = (report.added, report.read, report.written)
+        (deleted, removed, held) = (report.deleted, report.removed, report.held)
+        left = report.left.map(LeftLine.init)
+    }
+}

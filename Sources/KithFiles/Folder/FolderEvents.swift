@@ -1,0 +1,125 @@
+import Foundation
+import KithNotes
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Says what happens in a folder, from the moment that it is made on.
+protocol FolderEvents: AnyObject {
+    /// Can be read when something has happened; `nil` if one has to ask.
+    var descriptor: Int32? { get }
+    /// What has happened since it was asked last.
+    func take() -> FolderChange
+}
+
+/// Where the system does not tell, or not for so many folders: everything is looked at now and then.
+final class PolledEvents: FolderEvents {
+    static let pauseMilliseconds: Int64 = 2_000
+    let descriptor: Int32? = nil
+    private var due: Int64
+    private let now: () -> Int64
+
+    init(now: @escaping () -> Int64) {
+        self.now = now
+        due = now() + Self.pauseMilliseconds
+    }
+
+    func take() -> FolderChange {
+        let now = now()
+        if now < due { return .nothing }
+        due = now + Self.pauseMilliseconds
+        return .everything
+    }
+}
+
+#if os(Linux)
+/// See inotify(7).
+final class InotifyEvents: FolderEvents {
+    private static let mask = UInt32(
+        IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
+            | IN_DONT_FOLLOW)
+    /// What changes which folders there are.
+    private static let folderMask = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
+    private static let selfMask = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_Q_OVERFLOW)
+    /// `wd`, `mask`, `cookie` and `len` of an event, before its name.
+    private static let headBytes = 16
+
+    private let root: String
+    private var inotify: Int32 = -1
+    /// The folders that are watched, from the root.
+    private var folders: [Int32: String] = [:]
+    private var buffer = [UInt8](repeating: 0, count: 64 << 10)
+
+    var descriptor: Int32? { inotify }
+
+    /// `nil` if the system does not watch the folder: it may be too many.
+    init?(_ root: String) {
+        self.root = root
+        if !begin() { return nil }
+    }
+
+    deinit {
+        if inotify >= 0 { close(inotify) }
+    }
+
+    private func begin() -> Bool {
+        if inotify >= 0 { close(inotify) }
+        folders = [:]
+        inotify = inotify_init1(O_NONBLOCK | O_CLOEXEC)
+        return inotify >= 0 && watch("", 0)
+    }
+
+    private func watch(_ folder: String, _ depth: Int) -> Bool {
+        let path = folder.isEmpty ? root : "\(root)/\(folder)"
+        let watch = inotify_add_watch(inotify, path, Self.mask)
+        // One that vanished meanwhile has told so.
+        if watch < 0 { return errno == ENOENT || errno == ENOTDIR }
+        folders[watch] = folder
+        guard depth < FolderWalk.depthMax, let stream = opendir(path) else { return true }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            guard [Int(DT_DIR), Int(DT_UNKNOWN)].contains(Int(entry.pointee.d_type)) else { continue }
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            if name.hasPrefix(".") || ForeignFile.kind("\(path)/\(name)") != .folder { continue }
+            if !self.watch(folder.isEmpty ? name : "\(folder)/\(name)", depth + 1) { return false }
+        }
+        return true
+    }
+
+    func take() -> FolderChange {
+        var paths: Set<FolderPath> = []
+        var isEverything = false
+        while true {
+            let count = read(inotify, &buffer, buffer.count)
+            if count <= 0 { break }
+            var start = 0
+            while start + Self.headBytes <= count {
+                let (watch, mask, length) = buffer.withUnsafeBytes { bytes in
+                    (
+                        bytes.loadUnaligned(fromByteOffset: start, as: Int32.self),
+                        bytes.loadUnaligned(fromByteOffset: start + 4, as: UInt32.self),
+                        Int(bytes.loadUnaligned(fromByteOffset: start + 12, as: UInt32.self))
+                    )
+                }
+                let name = buffer[(start + Self.headBytes)..<min(count, start + Self.headBytes + length)].prefix { $0 != 0 }
+                start += Self.headBytes + length
+                if mask & Self.selfMask != 0 || mask & UInt32(IN_ISDIR) != 0 && mask & Self.folderMask != 0 { isEverything = true }
+                guard let folder = folders[watch], name.first != UInt8(ascii: "."), !name.isEmpty,
+                    let text = String(validating: name, as: UTF8.self)
+                else { continue }
+                paths.insert(FolderPath(folder.isEmpty ? text : "\(folder)/\(text)"))
+            }
+        }
+        if isEverything {
+            _ = begin()
+            return .everything
+        }
+        return paths.isEmpty ? .nothing : .some(paths)
+    }
+}
+#endif

@@ -1,0 +1,91 @@
+import Foundation
+import GRDB
+import Kith
+import KithNotes
+
+/// Notes as a folder reads and writes them, within a transaction that notes the file as well.
+enum FolderNote {
+    static func note(_ content: FolderContent, _ id: UUID, _ now: Int64) -> Note {
+        Note(
+            id: id, title: content.title, body: content.body, color: content.color, tags: NoteTags(content.tags),
+            createdMilliseconds: content.createdMilliseconds ?? now, updatedMilliseconds: now)
+    }
+
+    static func insert(_ id: UUID, _ content: FolderContent, _ now: Int64, _ db: Database) throws {
+        let note = note(content, id, now)
+        try db.execute(
+            sql: "INSERT INTO note (id, title, body, color, tags, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            arguments: [
+                id.data, note.title, note.body, note.color.rawValue, try note.tags.json(), note.createdMilliseconds,
+                note.updatedMilliseconds,
+            ])
+    }
+
+    static func insert(tag: String, into id: UUID, _ now: Int64, _ db: Database) throws {
+        guard let note = try NotesStore.fetch(id, db), !note.tags.contains(tag), note.tags.count < NoteLimits.tagsMax else { return }
+        var tags = note.tags
+        tags.insert(tag)
+        try db.execute(
+            sql: "UPDATE note SET tags = ?, updated = ? WHERE id = ?",
+            arguments: [try tags.json(), max(now, note.updatedMilliseconds), id.data])
+    }
+
+    static func delete(_ id: UUID, _ db: Database) throws {
+        try db.execute(sql: "DELETE FROM note WHERE id = ?", arguments: [id.data])
+        try db.execute(sql: "DELETE FROM attachment WHERE note = ?", arguments: [id.data])
+    }
+
+    /// Whether a note says what its file said.
+    static func says(_ note: Note, _ record: FolderRecord) -> Bool {
+        note.title.utf8.elementsEqual(record.title.utf8) && note.body.utf8.elementsEqual(record.body.utf8)
+            && note.color.rawValue == record.color && note.tags == record.tags
+    }
+
+    /// Brings into `current` what differs in `content` from what the file said before.
+    static func merge(
+        _ content: FolderContent, at path: String, since record: FolderRecord, into current: Note, _ now: Int64, _ db: Database
+    ) throws {
+        var changes: [(sql: String, values: [any DatabaseValueConvertible])] = []
+        let title = self.title(content, at: path, since: record, current)
+        if !title.utf8.elementsEqual(current.title.utf8) { changes.append(("title = ?", [title])) }
+        // A file that lost its front matter says nothing of what stood there.
+        let isBare = record.hasID && content.id == nil
+        if content.color.rawValue != record.color, content.color != current.color, !isBare || content.color != .none {
+            changes.append(("color = ?", [content.color.rawValue]))
+        }
+        var tags = current.tags
+        let said = NoteTags(content.tags)
+        if !isBare { for tag in record.tags where !said.contains(tag) { tags.remove(tag) } }
+        for tag in said where !record.tags.contains(tag) { tags.insert(tag) }
+        if tags != current.tags, tags.count <= NoteLimits.tagsMax { changes.append(("tags = ?", [try tags.json()])) }
+        if !content.body.utf8.elementsEqual(record.body.utf8), !content.body.utf8.elementsEqual(current.body.utf8) {
+            changes.append(("body = kith_text(?, ?, body)", [content.body, record.body]))
+        }
+        if changes.isEmpty { return }
+        let sql = "UPDATE note SET \(changes.map(\.sql).joined(separator: ", ")), updated = ? WHERE id = ?"
+        let values =
+            changes.flatMap(\.values).map { $0.databaseValue } + [
+                max(now, current.updatedMilliseconds).databaseValue, current.id.data.databaseValue,
+            ]
+        try db.execute(sql: sql, arguments: StatementArguments(values))
+    }
+
+    /// The title that a file gives its note: that of its front matter if it was changed there, else that of its name if it was renamed.
+    private static func title(_ content: FolderContent, at path: String, since record: FolderRecord, _ current: Note) -> String {
+        if !content.title.utf8.elementsEqual(record.title.utf8) {
+            // The name that the note's own title has made says nothing new.
+            return content.hasTitle || !isName(path, of: current.title) ? content.title : current.title
+        }
+        let (stem, before) = (FileName.parts(RelativePath.name(of: path)).stem, FileName.parts(RelativePath.name(of: record.path)).stem)
+        guard content.hasTitle, stem != before, !isName(path, of: current.title) else { return current.title }
+        return ForeignNote.line(stem)
+    }
+
+    /// Whether a file of this title may be called so, with a number perhaps.
+    static func isName(_ path: String, of title: String) -> Bool {
+        let (stem, base) = (FileName.parts(RelativePath.name(of: path)).stem, FileName.stem(for: title))
+        if FileName.key(stem) == FileName.key(base) { return true }
+        guard stem.hasPrefix(base + " ("), stem.hasSuffix(")") else { return false }
+        return stem.dropFirst(base.count + 2).dropLast().allSatisfy(\.isNumber)
+    }
+}

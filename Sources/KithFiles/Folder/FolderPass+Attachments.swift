@@ -1,0 +1,164 @@
+import CFileFormats
+import Foundation
+import GRDB
+import Kith
+import KithNotes
+
+// MARK: Attachments, from notes to files
+
+extension FolderPass {
+    /// Writes the attachments of a note that have no file yet.
+    ///
+    /// - Returns: where they are.
+    mutating func placeAttachments(of whole: WholeNote) throws -> [(path: String, name: String)] {
+        let tables = tables
+        var placed: [(path: String, name: String)] = []
+        for attachment in whole.attachments {
+            let known = try database.read { db in try tables.path(of: attachment, db) }
+            if let known, ForeignFile.kind(place(known)) != .missing {
+                placed.append((known, attachment.name))
+            } else if let file = try notes.store.provenAttachment(attachment.content) {
+                placed.append((try place(file, of: attachment, at: known), attachment.name))
+            } else {
+                report.awaited.insert(whole.id)
+                if let known { placed.append((known, attachment.name)) }
+            }
+        }
+        return placed
+    }
+
+    private mutating func place(_ file: AttachmentFile, of attachment: WholeNote.Attachment, at known: String?) throws -> String {
+        let folder = MarkdownExport.attachmentFolder
+        try NewFile.makeFolder(place(folder))
+        let (stem, ending) = FileName.parts(FileName.name(for: attachment.name))
+        let dotted = ending.map { "." + $0 } ?? ""
+        let aside = place(temporary(attachment.content))
+        unlink(aside)
+        try options.step("attachment")
+        try NewFile.copy(file.url, to: aside)
+        var path = known ?? "\(folder)/\(stem)\(dotted)"
+        var number = 1
+        while kith_rename_new(aside, place(path)) != 0 {
+            guard errno == EEXIST else { throw NewFile.failure(place(path)) }
+            number += 1
+            path = "\(folder)/\(stem) (\(number))\(dotted)"
+        }
+        try options.step("attached")
+        let tables = tables
+        let stamp = ForeignFile.stamp(place(path))
+        try database.write { [path] db in try tables.save(attachment.content, attachment.name, stamp, path, db) }
+        report.written += 1
+        return path
+    }
+}
+
+// MARK: Attachments, from files to notes
+
+extension FolderPass {
+    /// Attaches the files that a note's text links to, or its front matter names, and are not attached yet.
+    mutating func attachFiles(_ content: FolderContent, at path: String, to note: UUID) throws {
+        let outward = String(repeating: "../", count: path.utf8.count { $0 == UInt8(ascii: "/") })
+        let linked = MarkdownLinks.links(in: content.body).map { link in
+            link.isWiki && !link.path.contains("/") ? "\(outward)\(MarkdownExport.attachmentFolder)/\(link.path)" : link.path
+        }
+        for target in Set((content.attachments.map(\.path) + linked).compactMap { Self.attachment($0, in: path) }).sorted() {
+            try attach(target.text, to: note)
+        }
+    }
+
+    /// The file among the attachments that a link in the file at `path` leads to.
+    private static func attachment(_ link: String, in path: String) -> FolderPath? {
+        guard let target = RelativePath.resolved(link, in: RelativePath.folder(of: path)) else { return nil }
+        return target.hasPrefix(MarkdownExport.attachmentFolder + "/") ? FolderPath(target) : nil
+    }
+
+    private mutating func attach(_ target: String, to note: UUID) throws {
+        guard case .file(let stamp) = ForeignFile.kind(place(target)) else { return }
+        // It is looked at again when it is whole.
+        guard isQuiet(place(target), stamp) else {
+            report.pathsAgain.insert(FolderPath(target))
+            return
+        }
+        let tables = tables
+        let known = try database.read { db in try tables.attachment(at: target, db) }
+        if let known, try notes.attachments(of: note).contains(where: known.isOne) { return }
+        try options.step("attach")
+        do {
+            let attachment = try notes.attach(URL(filePath: place(target)), to: note, name: known?.name ?? RelativePath.name(of: target))
+            guard let content = attachment.content else { return }
+            try database.write { db in try tables.save(content, attachment.name, stamp, target, db) }
+            touched.insert(note)
+            report.read += 1
+        } catch let error as NotesError where ![.diskFull, .readOnly, .busy].contains(error.code) {
+            leave(target, error.message, nil)
+        }
+    }
+
+    /// Detaches what a file's front matter named and names no more.
+    func detachFiles(_ content: FolderContent, at path: String, since record: FolderRecord) throws {
+        // A file without our front matter says nothing of attachments.
+        guard content.id == record.note else { return }
+        let named = Set(content.attachments.compactMap { Self.attachment($0.path, in: path) })
+        let before = record.links.compactMap { MarkdownNote.Attachment(link: $0) }.compactMap { Self.attachment($0.path, in: record.path) }
+        let tables = tables
+        for target in before where !named.contains(target) {
+            guard let known = try database.read({ db in try tables.attachment(at: target.text, db) }) else { continue }
+            for attachment in try notes.attachments(of: record.note) where known.isOne(attachment) { try notes.detach(attachment) }
+        }
+    }
+
+    /// Looks at files among the attachments: one that is new belongs to the notes that link to it, and one that was changed is another
+    /// attachment of the notes that had it.
+    mutating func readAttachments(_ files: [FolderWalk.File]) throws {
+        let tables = tables
+        for file in files {
+            let known = try database.read { db in try tables.attachment(at: file.path, db) }
+            if let known, known.stamp == file.stamp { continue }
+            guard isQuiet(place(file.path), file.stamp) else {
+                report.pathsAgain.insert(FolderPath(file.path))
+                continue
+            }
+            if let known { try replace(known, file) } else { try findOwners(of: file) }
+        }
+    }
+
+    private mutating func findOwners(of file: FolderWalk.File) throws {
+        let name = RelativePath.name(of: file.path)
+        let tables = tables
+        let owners = try database.read { db in
+            try tables.notes(containing: [name, MarkdownLinks.encoded(name)], db).compactMap { try tables.record(of: $0, db) }
+        }
+        for record in owners where !left.contains(record.note) {
+            var content = FolderContent(MarkdownNote(body: record.body), title: record.title)
+            content.attachments = record.links.compactMap { MarkdownNote.Attachment(link: $0) }
+            try attachFiles(content, at: record.path, to: record.note)
+        }
+    }
+
+    private mutating func replace(_ known: KnownAttachment, _ file: FolderWalk.File) throws {
+        try options.step("replace")
+        let content = try notes.store.attach(contentsOf: URL(filePath: place(file.path)))
+        let tables = tables
+        if content.description != known.content, let old = AttachmentID(known.content) {
+            for attachment in try notes.attachments(withContent: old) where known.isOne(attachment) {
+                try notes.attach(URL(filePath: place(file.path)), to: attachment.note, name: known.name)
+                try notes.detach(attachment)
+                touched.insert(attachment.note)
+                report.read += 1
+            }
+        }
+        try database.write { db in try tables.save(content, known.name, file.stamp, file.path, db) }
+    }
+}
+
+/// A file that is an attachment.
+struct KnownAttachment {
+    let content: String
+    let name: String
+    /// When it was last read or written.
+    let stamp: FileStamp?
+
+    func isOne(_ attachment: NoteAttachment) -> Bool {
+        attachment.content?.description == content && attachment.name.utf8.elementsEqual(name.utf8)
+    }
+}

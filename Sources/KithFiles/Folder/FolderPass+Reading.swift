@@ -1,0 +1,208 @@
+import Foundation
+import GRDB
+import Kith
+import KithNotes
+
+// MARK: From files to notes
+
+extension FolderPass {
+    /// New notes of one transaction.
+    private static let batchMax = 500
+
+    mutating func readFiles(_ changes: [ChangedFile]) throws {
+        try saveStamps()
+        var new: [(file: ChangedFile, content: FolderContent)] = []
+        for file in changes {
+            guard let content = try content(of: file) else { continue }
+            if let note = file.note, let record = try record(of: note) {
+                try absorb(content, file.hash, file.stamp, at: file.path, into: record)
+                report.read += 1
+            } else if let id = content.id, try isInTrash(id) {
+                try bringBack(content, file)
+            } else {
+                new.append((file, content))
+                if new.count >= Self.batchMax { try add(&new) }
+            }
+        }
+        try add(&new)
+    }
+
+    private mutating func saveStamps() throws {
+        let (tables, stamps) = (tables, stamps)
+        if stamps.isEmpty { return }
+        try database.write { db in for (note, stamp) in stamps { try tables.setStamp(note, stamp, db) } }
+    }
+
+    /// What a file says; `nil` if it says something else by now.
+    private mutating func content(of file: ChangedFile) throws -> FolderContent? {
+        if let content = file.content { return content }
+        guard let bytes = try? ForeignFile.read(place(file.path), bytesMax: MarkdownNote.bytesMax), Self.hash(bytes) == file.hash else {
+            wait(for: file.path, file.note ?? file.known?.note)
+            return nil
+        }
+        return try FolderContent(bytes, path: file.path)
+    }
+
+    // MARK: Known notes
+
+    /// Merges what differs in a file from what it said before, and notes what it says now.
+    ///
+    /// - Parameter replacement: what stands in the file by now, if it is something else.
+    mutating func absorb(
+        _ content: FolderContent, _ hash: [UInt8], _ stamp: FileStamp?, at path: String, into record: FolderRecord,
+        then replacement: Replacement? = nil
+    ) throws {
+        try options.step("absorb")
+        try reviveIfDeleted(record, content)
+        let tables = tables
+        let now = options.nowMilliseconds()
+        try database.write { db in
+            guard let current = try NotesStore.fetch(record.note, db) else { throw FilesError(.notFound, "The note was deleted.") }
+            try FolderNote.merge(content, at: path, since: record, into: current, now, db)
+            var record = record
+            record.path = path
+            record.take(replacement?.content ?? content, hash: replacement?.hash ?? hash, stamp: replacement == nil ? stamp : nil)
+            try tables.save(record, db)
+        }
+        try attachFiles(content, at: path, to: record.note)
+        try detachFiles(content, at: path, since: record)
+        touched.insert(record.note)
+    }
+
+    /// What was written into a file in the place of what it said.
+    struct Replacement {
+        let content: FolderContent
+        let hash: [UInt8]
+    }
+
+    /// A note that was deleted while its file was written comes back: an edit is worth more than a deletion.
+    private func reviveIfDeleted(_ record: FolderRecord, _ content: FolderContent) throws {
+        if try notes.note(record.note) != nil { return }
+        if try isInTrash(record.note) {
+            try notes.restore(record.note)
+            return
+        }
+        // Gone for good.
+        let now = options.nowMilliseconds()
+        try database.write { db in try FolderNote.insert(record.note, content, now, db) }
+    }
+
+    private func isInTrash(_ id: UUID) throws -> Bool {
+        if try notes.note(id) != nil { return false }
+        return try notes.trash().contains { $0.id == id }
+    }
+
+    /// Somebody took the file of a deleted note back.
+    private mutating func bringBack(_ content: FolderContent, _ file: ChangedFile) throws {
+        guard let id = content.id else { return }
+        try options.step("restore")
+        let note = try notes.restore(id)
+        var record = FolderRecord(path: file.path, note: id)
+        (record.title, record.body, record.color, record.tags, record.hasID) = (note.title, note.body, note.color.rawValue, note.tags, true)
+        try absorb(content, file.hash, file.stamp, at: file.path, into: record)
+        report.added += 1
+    }
+
+    // MARK: New notes
+
+    private mutating func add(_ new: inout [(file: ChangedFile, content: FolderContent)]) throws {
+        let batch = new
+        new = []
+        if batch.isEmpty { return }
+        try options.step("add")
+        let (tables, tag, options) = (tables, tag, options)
+        let made = try database.write { db in
+            try batch.map { file, content in try Self.add(content, file, tag, tables, options, db) }
+        }
+        for ((file, content), record) in zip(batch, made) {
+            try attachFiles(content, at: file.path, to: record.note)
+            touched.insert(record.note)
+        }
+        report.added += batch.count
+    }
+
+    private static func add(
+        _ content: FolderContent, _ file: ChangedFile, _ tag: String?, _ tables: FolderTables, _ options: NotesFolder.Options,
+        _ db: Database
+    ) throws -> FolderRecord {
+        let now = options.nowMilliseconds()
+        let known = try content.id.flatMap { try tables.record(of: $0, db) } != nil
+        var id = known ? options.makeID(now) : content.id ?? options.makeID(now)
+        var isNew = true
+        if let current = try NotesStore.fetch(id, db) {
+            // What it was made of is not known. If it says something else it is a note of its own, so that nothing is lost.
+            isNew = !current.fieldsThatDiffer(from: FolderNote.note(content, id, now)).isEmpty
+            if isNew { id = options.makeID(now) }
+        }
+        var scoped = content
+        if let tag, !content.tags.contains(tag) { scoped.tags.append(tag) }
+        if isNew {
+            try FolderNote.insert(id, scoped, now, db)
+        } else if let tag {
+            try FolderNote.insert(tag: tag, into: id, now, db)
+        }
+        var record = FolderRecord(path: file.path, note: id)
+        record.take(content, hash: file.hash, stamp: file.stamp)
+        try tables.save(record, db)
+        return record
+    }
+}
+
+// MARK: Deleted files
+
+extension FolderPass {
+    /// Deletions within this time are counted together.
+    private static let latelyMilliseconds: Int64 = 60_000
+
+    /// - Parameter gone: files that are nowhere.
+    mutating func deleteNotes(_ gone: [KnownFile]) throws {
+        let gone = gone.filter { !left.contains($0.note) }
+        if gone.isEmpty { return }
+        left.formUnion(gone.map(\.note))
+        // An editor may be about to put a new file in the place of the old one.
+        let (tables, now) = (tables, options.nowMilliseconds())
+        let fresh = gone.filter { $0.goneMilliseconds == nil }
+        if !fresh.isEmpty {
+            try database.write { db in for file in fresh { try tables.setGone(file.note, now, db) } }
+        }
+        let sure = gone.filter { $0.goneMilliseconds.map { isPast($0, by: options.quietMilliseconds) } ?? false }
+        let isSure = Set(sure.map(\.note))
+        report.notesAgain.formUnion(gone.map(\.note).filter { !isSure.contains($0) })
+        if mayHaveMoved || sure.isEmpty { return }
+        if options.writesAgain {
+            try database.write { db in for file in sure { try tables.remove(file.note, db) } }
+            left.subtract(sure.map(\.note))
+            touched.formUnion(sure.map(\.note))
+        } else if try isHeld(sure.count) {
+            report.held = sure.count
+        } else {
+            for file in sure { try delete(file.note) }
+        }
+    }
+
+    /// Whether so many files are gone that a person is asked first.
+    private func isHeld(_ count: Int) throws -> Bool {
+        if options.deletesMany { return false }
+        let (tables, since) = (tables, options.nowMilliseconds() - Self.latelyMilliseconds)
+        let (all, lately) = try database.read { db in (try tables.count(db), try tables.deletedLately(since: since, db)) }
+        let sum = count + lately
+        return sum >= options.deletedMax || sum > 3 && sum * 3 >= all + lately || count == all && all > 1
+    }
+
+    private mutating func delete(_ note: UUID) throws {
+        try options.step("delete")
+        let (tables, now) = (tables, options.nowMilliseconds())
+        let isDeleted = try database.write { db in
+            guard let record = try tables.record(of: note, db) else { return false }
+            try tables.remove(note, db)
+            // What was written since stays, and gets a file again.
+            guard let current = try NotesStore.fetch(note, db), FolderNote.says(current, record) else { return false }
+            try FolderNote.delete(note, db)
+            try tables.addDeleted(1, lately: tables.deletedLately(since: now - Self.latelyMilliseconds, db), now, db)
+            return true
+        }
+        left.remove(note)
+        touched.insert(note)
+        if isDeleted { report.deleted += 1 }
+    }
+}

@@ -1,0 +1,132 @@
+import Crypto
+import Foundation
+import GRDB
+import Kith
+import KithNotes
+
+/// What a pass looks at.
+enum FolderScope: Sendable {
+    case everything
+    /// These files, and these notes.
+    case some(paths: Set<FolderPath>, notes: Set<UUID>)
+}
+
+/// One synchronisation of a folder with the notes: files are read, then notes are written into files.
+///
+/// Whatever happens meanwhile, to the machine or to a file, nothing that anybody wrote is lost:
+///
+/// * What a file says is compared with what it said when it was last read or written, and the difference merged into the note. The note's
+///   change and the new record of the file are one transaction.
+/// * A file that somebody is writing is left alone, and its note with it; so is the place of one that is missing since a moment ago.
+/// * A file is written by changing places with a temporary one, at once; what stood there is looked at afterwards, and if somebody has
+///   saved in the meantime, or still is, that is merged, too. What is being written is noted before, so that a pass that was killed is
+///   understood.
+/// * A file is removed only after it was taken aside and found to be what it was.
+struct FolderPass {
+    let folder: NotesFolder
+    let notes: NotesStore
+    let options: NotesFolder.Options
+    let scope: FolderScope
+    let tables: FolderTables
+    var report = FolderReport()
+    /// Notes whose files are left as they are.
+    var left: Set<UUID> = []
+    /// Notes that may say something else than their files now.
+    var touched: Set<UUID> = []
+    /// Whether there is a file of which it is not known whose it is: one that was moved, perhaps.
+    var mayHaveMoved = false
+    /// Whether somebody is writing such a file at the moment.
+    var isUnknownWritten = false
+    /// New stamps of files that say what they said.
+    var stamps: [(note: UUID, stamp: FileStamp?)] = []
+    /// Names that are given in this pass.
+    var promised: Set<String> = []
+    /// Numbers of names that were tried.
+    var names: [String: Int] = [:]
+
+    init(_ folder: NotesFolder, _ notes: NotesStore, _ options: NotesFolder.Options, _ scope: FolderScope) {
+        (self.folder, self.notes, self.options, self.scope) = (folder, notes, options, scope)
+        tables = FolderTables(folder: folder.number)
+    }
+
+    var database: any DatabaseWriter { notes.store.database }
+    var root: String { folder.path }
+    var tag: String? { folder.tag }
+
+    mutating func run() throws -> FolderReport {
+        try recover()
+        let look = try look()
+        // What is mounted no more looks like an empty folder.
+        try folder.requireHere()
+        let (changes, gone) = try readHeads(look)
+        try readFiles(changes)
+        try readAttachments(look.attachments)
+        try deleteNotes(gone)
+        try writeFiles()
+        try saveReport()
+        return report
+    }
+
+    private mutating func saveReport() throws {
+        let (tables, report, scope) = (tables, report, scope)
+        try database.write { db in
+            if case .some(let paths, _) = scope {
+                if !paths.isEmpty || !report.left.isEmpty { try tables.setLeft(report.left, of: paths, db) }
+            } else {
+                try tables.setLeft(report.left, of: nil, db)
+            }
+            try tables.setHeld(report.held, db)
+        }
+        self.report.left = try database.read { db in try tables.left(db) }
+    }
+
+    // MARK: What all steps need
+
+    func place(_ path: String) -> String { "\(root)/\(path)" }
+
+    /// A name beside the files that is hidden, and on the same disk.
+    func temporary(_ id: some CustomStringConvertible) -> String { "\(NotesFolder.temporaryPrefix)\(id)" }
+
+    static func hash(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
+
+    func record(of note: UUID) throws -> FolderRecord? {
+        let tables = tables
+        return try database.read { db in try tables.record(of: note, db) }
+    }
+
+    func save(_ record: FolderRecord) throws {
+        let tables = tables
+        try database.write { db in try tables.save(record, db) }
+    }
+
+    func forget(_ note: UUID) throws {
+        let tables = tables
+        try database.write { db in try tables.remove(note, db) }
+    }
+
+    mutating func leave(_ path: String, _ words: String, _ note: UUID?) {
+        report.left.append(FolderReport.LeftFile(path: path, words: words))
+        if let note { left.insert(note) }
+    }
+
+    /// Leaves a file alone that somebody is writing.
+    mutating func wait(for path: String, _ note: UUID?) {
+        report.pathsAgain.insert(FolderPath(path))
+        if let note { left.insert(note) } else { (mayHaveMoved, isUnknownWritten) = (true, true) }
+    }
+
+    // MARK: Time
+
+    /// Whether so long has passed; a time in the future says nothing.
+    func isPast(_ milliseconds: Int64, by span: Int64) -> Bool {
+        let age = options.nowMilliseconds() - milliseconds
+        return age < 0 || age >= span
+    }
+
+    /// Whether nobody has written a file for a moment, and nobody is about to.
+    func isQuiet(_ path: String, _ stamp: FileStamp) -> Bool {
+        guard isPast(stamp.modifiedMilliseconds, by: options.quietMilliseconds) else { return false }
+        // Some programs have a file open for hours.
+        return isPast(stamp.modifiedMilliseconds, by: options.openMilliseconds) || !ForeignFile.isBeingWritten(path)
+    }
+}

@@ -1,0 +1,236 @@
+import CFileFormats
+import Foundation
+import GRDB
+import Kith
+import KithNotes
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A folder of Markdown files that is kept in step with the notes, both ways.
+///
+/// The notes are the truth, of which the folder is a view: `Title.md` each, as ``MarkdownExport`` writes it. What it is synchronised with
+/// is known on this machine alone.
+public struct NotesFolder: Hashable, Sendable {
+    /// The whole path.
+    public let path: String
+    /// Only notes with this tag are in it; `nil` for all.
+    public let tag: String?
+    /// Its number in the store.
+    let number: Int64
+    /// What the file ``markName`` in it says, so that an empty place where it should be mounted is not taken for it.
+    let mark: String
+
+    /// How a synchronisation is done.
+    public struct Options: Sendable {
+        /// Whether notes are deleted however many files are gone.
+        public var deletesMany = false
+        /// Whether files that are gone are written again, if they are more than are deleted without asking.
+        public var writesAgain = false
+        /// Files that may be gone at once without asking.
+        public var deletedMax = 50
+        /// How long nobody has written a file that is read.
+        public var quietMilliseconds: Int64 = 200
+        /// A program that has a file open to write into it, and has not written for so long, is not waited for.
+        var openMilliseconds: Int64 = 5_000
+        /// Two writes of a file within this time may have the same time: the coarsest clock of a file system.
+        var tickMilliseconds: Int64 = 2_000
+        /// Whether files are brought to the disk before they take their place.
+        var synchronizes = true
+        /// Reads the wall clock, in milliseconds since 1970.
+        public var nowMilliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+        /// Lets some milliseconds pass.
+        var wait: @Sendable (Int64) -> Void = { usleep(UInt32(clamping: $0 * 1_000)) }
+        /// Makes the id of a note that is added at this time.
+        var makeID: @Sendable (_ milliseconds: Int64) -> UUID = { milliseconds in
+            var generator = SystemRandomNumberGenerator()
+            return UUID.version7(milliseconds: milliseconds, using: &generator)
+        }
+        /// Called before each step that may be the last one: a test lets it throw.
+        var step: @Sendable (String) throws -> Void = { _ in }
+        /// Called in the last moment before a file is exchanged: a test saves it then.
+        var beforeExchange: @Sendable (String) -> Void = { _ in }
+
+        public init() {}
+    }
+
+    static let markName = ".kith-folder"
+    static let temporaryPrefix = ".kith-tmp-"
+
+    // MARK: Which there are
+
+    /// The folders of this store, by path.
+    public static func all(of notes: NotesStore) throws -> [NotesFolder] {
+        try FilesError.mapping {
+            try notes.store.database.read { db in
+                guard try db.tableExists("local_folder") else { return [] }
+                return try Row.fetchAll(db, sql: "SELECT path, tag, number, mark FROM local_folder ORDER BY path").map { row in
+                    NotesFolder(path: row[0], tag: row[1], number: row[2], mark: row[3])
+                }
+            }
+        }
+    }
+
+    /// Begins to keep a folder in step, which is made if it is not there. Files that it holds become notes with the first ``sync(_:options:)``.
+    ///
+    /// - Throws: ``FilesError`` with code `cannotCreate` if it cannot be made or written, or another such folder holds it, or lies in it.
+    public static func add(_ path: String, tag: String? = nil, to notes: NotesStore) throws -> NotesFolder {
+        let path = URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
+        for other in try all(of: notes) where (path + "/").hasPrefix(other.path + "/") || (other.path + "/").hasPrefix(path + "/") {
+            throw FilesError(.cannotCreate, "\(other.path) is kept in step already, and one may not lie in the other.")
+        }
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw FilesError(.cannotCreate, "The folder \(path) cannot be made. Check the folder above it and its permissions.")
+        }
+        let markFile = "\(path)/\(markName)"
+        guard ForeignFile.kind(markFile) == .missing else {
+            throw FilesError(
+                .cannotCreate,
+                "\(path) is kept in step with other notes: its file \(markName) says so. Remove it there first, or delete that file if that is long ago."
+            )
+        }
+        try requireExchange(in: path)
+        let mark = UUID().uuidString.lowercased()
+        try NewFile.write(
+            Array("\(mark)\nKith keeps this folder in step with its notes. Without this file it does not.\n".utf8), to: markFile)
+        return try FilesError.mapping {
+            let replica = try notes.store.summary().replica.description
+            return try notes.store.database.write { db in
+                try FolderTables.prepare(db)
+                try db.execute(
+                    sql: "INSERT INTO local_folder (path, mark, tag, replica) VALUES (?, ?, ?, ?)", arguments: [path, mark, tag, replica])
+                return NotesFolder(path: path, tag: tag, number: db.lastInsertedRowID, mark: mark)
+            }
+        }
+    }
+
+    /// Files must be able to change places at once, or what is saved in the wrong moment could be lost.
+    private static func requireExchange(in path: String) throws(FilesError) {
+        let (first, second) = ("\(path)/\(temporaryPrefix)1", "\(path)/\(temporaryPrefix)2")
+        defer {
+            unlink(first)
+            unlink(second)
+        }
+        unlink(first)
+        unlink(second)
+        try NewFile.write([1], to: first)
+        try NewFile.write([2], to: second)
+        guard kith_exchange(first, second) == 0, try ForeignFile.read(first, bytesMax: 1) == [2] else {
+            throw FilesError(
+                .cannotCreate,
+                "The file system of \(path) cannot let two files change places, so nothing there would be safe. Choose another place.")
+        }
+    }
+
+    /// Ends it. Files and notes stay as they are.
+    public func remove(from notes: NotesStore) throws {
+        let number = number
+        try FilesError.mapping {
+            try notes.store.database.write { db in
+                try FolderTables(folder: number).removeAll(db)
+                try db.execute(sql: "DELETE FROM local_folder WHERE number = ?", arguments: [number])
+            }
+        }
+        if isHere { unlink("\(path)/\(Self.markName)") }
+    }
+
+    /// Whether the folder is there, and this one.
+    public var isHere: Bool {
+        guard let bytes = try? ForeignFile.read("\(path)/\(Self.markName)", bytesMax: 4_096) else { return false }
+        return String(decoding: bytes, as: UTF8.self).hasPrefix(mark)
+    }
+
+    /// How a folder is.
+    public struct State: Hashable, Sendable {
+        /// Files of notes in it.
+        public let files: Int
+        /// Files that are gone, of which the notes are kept until a person says what is to become of them.
+        public let held: Int
+        /// Files that cannot be understood, or written.
+        public let left: [FolderReport.LeftFile]
+    }
+
+    /// What the last synchronisation found.
+    public func state(in notes: NotesStore) throws -> State {
+        let tables = FolderTables(folder: number)
+        return try FilesError.mapping {
+            try notes.store.database.read { db in
+                State(files: try tables.count(db), held: try tables.held(db), left: try tables.left(db))
+            }
+        }
+    }
+
+    // MARK: Keeping in step
+
+    /// Brings changes of files into the notes, and those of notes into the files. Waits for files that somebody is writing.
+    ///
+    /// - Throws: ``FilesError`` with code `notFound` if the folder is not there, so that nothing is deleted; `needsConsent` if another process does it.
+    public func sync(_ notes: NotesStore, options: Options = Options()) throws -> FolderReport {
+        var report = FolderReport()
+        for _ in 0..<Self.passesMax {
+            report.add(try pass(notes, options))
+            if report.busy == 0 { break }
+            options.wait(options.quietMilliseconds)
+        }
+        return report
+    }
+
+    /// How often files are waited for that are written again and again.
+    private static let passesMax = 50
+
+    /// Brings in step what nobody is writing at the moment.
+    func pass(_ notes: NotesStore, _ options: Options, _ scope: FolderScope = .everything) throws -> FolderReport {
+        try requireHere()
+        return try FilesError.mapping {
+            try withLock(options) {
+                try forgetIfRestored(notes)
+                var pass = FolderPass(self, notes, options, scope)
+                return try pass.run()
+            }
+        }
+    }
+
+    func requireHere() throws(FilesError) {
+        if !isHere { throw FilesError(.notFound, "The folder \(path) is not there, or not mounted, or another one. Nothing was changed.") }
+    }
+
+    /// One process at a time.
+    private func withLock<Result>(_ options: Options, _ body: () throws -> Result) throws -> Result {
+        let descriptor = open("\(path)/\(Self.markName)", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FilesError(.notFound, "The folder \(path) is not there any more.") }
+        defer { close(descriptor) }
+        var waited: Int64 = 0
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if waited >= Self.lockMilliseconds {
+                throw FilesError(.needsConsent, "Another process keeps \(path) in step right now. Try again.")
+            }
+            options.wait(Self.lockPauseMilliseconds)
+            waited += Self.lockPauseMilliseconds
+        }
+        return try body()
+    }
+
+    /// How long another process is waited for.
+    private static let lockMilliseconds: Int64 = 10_000
+    private static let lockPauseMilliseconds: Int64 = 20
+
+    /// A store that was copied, restored or set back does not know what its files were last. Then files that say what the notes say are
+    /// taken as they are, and others become notes of their own.
+    private func forgetIfRestored(_ notes: NotesStore) throws {
+        let replica = try notes.store.summary().replica.description
+        let number = number
+        try notes.store.database.write { db in
+            let known = try String.fetchOne(db, sql: "SELECT replica FROM local_folder WHERE number = ?", arguments: [number])
+            if known == replica { return }
+            try FolderTables(folder: number).removeAll(db)
+            try db.execute(sql: "UPDATE local_folder SET replica = ? WHERE number = ?", arguments: [replica, number])
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import KithNotes
+import KithStore
+import Testing
+
+@testable import KithFiles
+
+@Suite("Attachments of a folder are not in the notes, or the other way round")
+struct FolderAttachmentTests {
+    private let machine: FolderMachine
+    private let place: TemporaryFolder
+
+    init() throws {
+        place = try TemporaryFolder()
+        machine = try FolderMachine(place, "a")
+    }
+
+    private var notes: NotesStore { machine.notes }
+
+    private func put(_ bytes: String, _ name: String) throws {
+        try machine.save(bytes, as: "attachments/\(name)")
+    }
+
+    private func names(of id: UUID) throws -> [String] { try notes.attachments(of: id).map(\.name) }
+
+    private func text(of id: UUID, _ name: String) throws -> String? {
+        let attachment = try notes.findAttachment(name, of: try #require(try notes.note(id)))
+        return try notes.provenFile(of: attachment).map { String(decoding: try Data(contentsOf: $0.url), as: UTF8.self) }
+    }
+
+    @Test(
+        "a file that is put among the attachments and linked to is attached, whichever comes first",
+        arguments: [
+            "![](attachments/my%20photo.png)", "![[my photo.png]]", "[it](<attachments/my photo.png>)", "![[attachments/my photo.png|x]]",
+        ])
+    func linked(link: String) throws {
+        try machine.save("See \(link).", as: "First.md")
+        machine.clock.advance(1_000)
+        try machine.pass()
+        let first = try #require(try notes.titled("First"))
+        #expect(try names(of: first.id).isEmpty)
+        try put("PNG", "my photo.png")
+        try machine.pass()
+        machine.clock.advance(1_000)
+        try machine.pass()
+        #expect(try text(of: first.id, "my photo.png") == "PNG")
+        try machine.save("Also \(link)", as: "Second.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        let second = try #require(try notes.titled("Second"))
+        #expect(try names(of: second.id) == ["my photo.png"])
+        #expect(try machine.read("Second.md").contains("[[attachments/my photo.png|my photo.png]]"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: machine.path("attachments")) == ["my photo.png"])
+        #expect(try machine.sync().isQuiet)
+    }
+
+    @Test(
+        "an attachment that is written anew is another one; one that the front matter does not name is detached; one that is gone comes back"
+    )
+    func changes() throws {
+        let note = try notes.add(title: "Note", body: "text")
+        try notes.attach(URL(filePath: place.write("p.png", "old")), to: note.id)
+        try machine.sync()
+        try put("newer", "p.png")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try text(of: note.id, "p.png") == "newer" && names(of: note.id).count == 1)
+        unlink(machine.path("attachments/p.png"))
+        try machine.sync()
+        #expect(try machine.read("attachments/p.png") == "newer")
+        let lines = try machine.read("Note.md").split(separator: "\n", omittingEmptySubsequences: false)
+        try machine.save(lines.filter { !$0.contains("attachments") }.joined(separator: "\n"), as: "Note.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try names(of: note.id).isEmpty)
+        #expect(try machine.sync().isQuiet)
+    }
+
+    @Test("two attachments of one name have files of their own, and one that is not here comes later")
+    func namesakes() throws {
+        let (one, two) = (try notes.add(title: "One"), try notes.add(title: "Two"))
+        try notes.attach(URL(filePath: place.write("1/p.png", "first")), to: one.id)
+        try notes.attach(URL(filePath: place.write("2/p.png", "second")), to: two.id)
+        try machine.sync()
+        let files = try FileManager.default.contentsOfDirectory(atPath: machine.path("attachments")).sorted()
+        #expect(files == ["p (2).png", "p.png"])
+        #expect(try Set(files.map { try machine.read("attachments/\($0)") }) == ["first", "second"])
+        let other = try FolderMachine(place, "b", clock: machine.clock, seed: 2)
+        try other.pull(machine)
+        #expect(try other.sync().awaited == [one.id, two.id] && other.files() == ["One.md", "Two.md"])
+        for name in ["1/p.png", "2/p.png"] { _ = try other.notes.store.attach(contentsOf: place.url.appending(path: name)) }
+        machine.clock.advance(1_000)
+        #expect(try other.sync().awaited.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: other.path("attachments")).count == 2)
+        #expect(try other.sync().isQuiet)
+    }
+
+    @Test("links out of the folder, and to what is no file, attach nothing")
+    func outside() throws {
+        try place.write("secret.txt", "secret")
+        try machine.save(
+            "![](../secret.txt) ![](attachments/../../secret.txt) ![](/etc/passwd) ![](attachments/link) ![](attachments/none)",
+            as: "Note.md")
+        try FileManager.default.createDirectory(atPath: machine.path("attachments"), withIntermediateDirectories: true)
+        symlink("/etc/passwd", machine.path("attachments/link"))
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try names(of: try #require(try notes.titled("Note")).id).isEmpty)
+    }
+}

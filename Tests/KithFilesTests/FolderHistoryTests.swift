@@ -1,0 +1,36 @@
+import TestSupport
+import Testing
+
+/// `KITH_SEED=7` begins with that seed, `KITH_SOAK=1000` judges so many.
+@Suite("Folders on two machines, written by everybody and killed at any point, lose something or stay apart")
+struct FolderHistoryTests {
+    private static let seeds = (0..<UInt64(min(3_000, Soak.count(12)))).map { Soak.firstSeed &+ $0 }
+
+    private func run(seed: UInt64, operations: Int) throws {
+        let history = try FolderHistory(seed: seed)
+        for _ in 0..<operations { try history.step() }
+        try history.settle()
+        try history.checkEquality()
+        try history.checkWords()
+    }
+
+    @Test("nothing that was written is lost, and all four sides are equal at the end", arguments: seeds)
+    func short(seed: UInt64) throws {
+        try run(seed: seed, operations: 150)
+    }
+
+    @Test("nor after ten thousand operations", .enabled(if: Soak.isAsked), arguments: [1, 2] as [UInt64])
+    func long(seed: UInt64) throws {
+        try run(seed: seed, operations: 10_000)
+    }
+
+    @Test("a history is another one the second time")
+    func repeated() throws {
+        let histories = try (0..<2).map { _ in
+            let history = try FolderHistory(seed: 5)
+            for _ in 0..<100 { try history.step() }
+            return try history.everything()
+        }
+        #expect(histories[0] == histories[1])
+    }
+}

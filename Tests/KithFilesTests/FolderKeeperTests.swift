@@ -1,0 +1,69 @@
+import Foundation
+import KithNotes
+import Testing
+
+@testable import KithFiles
+
+@Suite("What is saved while the keeper of folders runs does not arrive", .timeLimit(.minutes(2)))
+struct FolderKeeperTests {
+    private let place: TemporaryFolder
+    private let notes: NotesStore
+    private let folder: NotesFolder
+
+    init() throws {
+        place = try TemporaryFolder()
+        notes = try NotesStore.open(place.url.appending(path: "store/notes.sqlite"))
+        folder = try NotesFolder.add(place.path("Notes"), to: notes)
+    }
+
+    private func path(_ name: String) -> String { "\(folder.path)/\(name)" }
+
+    private func read(_ name: String) -> String? { try? String(contentsOf: URL(filePath: path(name)), encoding: .utf8) }
+
+    /// Waits until something is so; the suite's limit ends a wait in vain.
+    private func wait(until isSo: () throws -> Bool) async throws {
+        while try !isSo() { try await Task.sleep(for: .milliseconds(20)) }
+    }
+
+    @Test("a save is in the notes, a change of a note in its file, in new and moved folders, too, and after the folder was away")
+    func keeping() async throws {
+        let keeper = FolderKeeper(notes) { _ in }
+        let running = Task { await keeper.run() }
+        let note = try notes.add(title: "Note", body: "one\n")
+        try await wait { read("Note.md")?.hasSuffix("one\n") == true }
+        try Data((try #require(read("Note.md")) + "two\n").utf8).write(to: URL(filePath: path("Note.md")), options: .atomic)
+        try await wait { try notes.note(note.id)?.body == "one\ntwo\n" }
+        try place.write("Notes/sub/deep/New.md", "new")
+        try await wait { try notes.titled("New") != nil && read("sub/deep/New.md")?.hasPrefix("---") == true }
+        try place.write("Notes/sub/deep/Second.md", "second")
+        try await wait { try notes.titled("Second") != nil }
+        rename(path("sub"), path("moved"))
+        try notes.edit(try #require(try notes.titled("New")).id) { $0.body = "newer" }
+        try await wait { read("moved/deep/New.md")?.hasSuffix("newer") == true }
+        for number in 0..<4 { try notes.add(title: "Other \(number)") }
+        try await wait { read("Other 3.md") != nil }
+        unlink(path("Other 0.md"))
+        try await wait { try notes.titled("Other 0") == nil }
+        rename(folder.path, folder.path + "-away")
+        try notes.edit(note.id) { $0.body = "meanwhile" }
+        rename(folder.path + "-away", folder.path)
+        try await wait { read("Note.md")?.hasSuffix("meanwhile") == true }
+        #expect(try notes.list().count == 6)
+        running.cancel()
+        await running.value
+    }
+
+    @Test("a folder that is added while the keeper runs is kept, too, and one that is removed is not")
+    func added() async throws {
+        let keeper = FolderKeeper(notes) { _ in }
+        let running = Task { await keeper.run() }
+        let second = try NotesFolder.add(place.path("Second"), tag: "work", to: notes)
+        try notes.add(title: "Tagged", tags: ["work"])
+        try await wait { FileManager.default.fileExists(atPath: second.path + "/Tagged.md") }
+        try folder.remove(from: notes)
+        try place.write("Second/Mine.md", "mine")
+        try await wait { try notes.titled("Mine")?.tags.contains("work") == true }
+        running.cancel()
+        await running.value
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import KithNotes
+import TestSupport
+import Testing
+
+@testable import KithFiles
+
+@Suite("A folder with odd files, or on an odd system, loses notes or stops")
+struct FolderOddityTests {
+    private let machine: FolderMachine
+    private let place: TemporaryFolder
+
+    init() throws {
+        place = try TemporaryFolder()
+        machine = try FolderMachine(place, "a")
+    }
+
+    private var notes: NotesStore { machine.notes }
+
+    @Test("names that some systems take for one are notes of their own, and so are names that fill a file system's limit")
+    func names() throws {
+        let long = String(repeating: "n", count: 252) + ".md"
+        for (index, name) in ["Caf\u{E9}.md", "Cafe\u{301}.md", "case.md", "CASE.md", long].enumerated() {
+            try machine.save("text \(index)", as: name)
+        }
+        machine.clock.advance(1_000)
+        #expect(try machine.sync().added == 5)
+        #expect(try notes.list().map(\.body).sorted() == (0..<5).map { "text \($0)" })
+        #expect(try machine.contents() == machine.noteContents())
+        #expect(try machine.sync().isQuiet)
+        // What another system cannot hold gets another name there.
+        let other = try FolderMachine(place, "b", clock: machine.clock, seed: 2)
+        try other.pull(machine)
+        try other.sync()
+        #expect(try Set(other.files().map { FileName.key($0) }).count == 5)
+        #expect(try other.files().allSatisfy { $0.utf8.count <= FileName.bytesMax })
+        #expect(try other.contents().mapValues { $0[1] } == machine.contents().mapValues { $0[1] })
+        // An edit of one of two twins is not one of the other.
+        try machine.save(machine.read("Caf\u{E9}.md") + " more", as: "Caf\u{E9}.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try notes.list().map(\.body).sorted() == ["text 0 more"] + (1..<5).map { "text \($0)" })
+    }
+
+    @Test(
+        "a byte order mark, Windows' line ends and front matter of others stay as they are",
+        arguments: [
+            "\u{FEFF}text\n", "one\r\ntwo\r\n", "---\r\naliases: [x]\r\n---\r\ntext", "---\nno front matter\n---\ntext", "--- \n", "",
+            "\u{FEFF}---\na: b\n---\n",
+        ])
+    func bytes(text: String) throws {
+        try machine.save(text, as: "Note.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        let note = try #require(try notes.list().first)
+        #expect(note.body.utf8.elementsEqual(text.utf8))
+        try notes.edit(note.id) { $0.body += "end" }
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try FolderContent([UInt8](Data(contentsOf: URL(filePath: machine.path("Note.md")))), path: "Note.md").body == text + "end")
+        #expect(try machine.sync().isQuiet)
+    }
+
+    @Test("what is no file of text is left as it is and named, and named no more when it is gone")
+    func odd() throws {
+        try notes.add(title: "Note")
+        try machine.sync()
+        try Data("a\u{0}b".utf8).write(to: URL(filePath: machine.path("nul.md")))
+        try Data([0x66, 0xFF]).write(to: URL(filePath: machine.path("latin.md")))
+        mkfifo(machine.path("pipe.md"), 0o600)
+        symlink("/etc/passwd", machine.path("link.md"))
+        try machine.makeSocket("socket.md")
+        try Data(repeating: 0x61, count: MarkdownNote.bytesMax + 1).write(to: URL(filePath: machine.path("large.md")))
+        machine.clock.advance(1_000)
+        let names = ["large.md", "latin.md", "link.md", "nul.md", "pipe.md", "socket.md"]
+        #expect(try machine.sync().left.map(\.path) == names)
+        machine.tell("pipe.md", "link.md", "socket.md", "nul.md")
+        #expect(try machine.pass()?.left.map(\.path) == names)
+        #expect(try machine.folder.state(in: notes).left.map(\.path) == names)
+        for name in names { unlink(machine.path(name)) }
+        #expect(try machine.sync().left.isEmpty && notes.list().count == 1)
+    }
+
+    @Test("folders that are moved, and files that are moved before they have an id, keep their notes")
+    func moving() throws {
+        for number in 0..<6 { try machine.save("text \(number)", as: "work/old/Note \(number).md") }
+        machine.clock.advance(1_000)
+        try machine.sync()
+        let before = try machine.noteContents()
+        rename(machine.path("work/old"), machine.path("plans"))
+        #expect(try machine.sync().deleted == 0)
+        #expect(try machine.noteContents() == before && machine.files().allSatisfy { $0.hasPrefix("plans/") })
+        #expect(try machine.sync().isQuiet)
+        // A pass that is killed before it wrote the id.
+        try machine.save("no id yet", as: "New.md")
+        machine.clock.advance(1_000)
+        machine.options.step = { if $0 == "temporary" { throw Killed() } }
+        #expect(throws: Killed.self) { try machine.sync() }
+        machine.options.step = { _ in }
+        try machine.move("New.md", to: "plans/Newer.md")
+        try machine.sync()
+        #expect(try notes.list().count == 7 && notes.titled("Newer")?.body == "no id yet")
+    }
+
+    @Test("two files that change places keep their notes, and a copy over another file is an edit of it")
+    func swapping() throws {
+        let (first, second) = (try notes.add(title: "One", body: "first"), try notes.add(title: "Two", body: "second"))
+        try machine.sync()
+        for (old, new) in [("One.md", "x.txt"), ("Two.md", "One.md"), ("x.txt", "Two.md")] { rename(machine.path(old), machine.path(new)) }
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try notes.note(first.id)?.title == "Two" && notes.note(first.id)?.body == "first")
+        #expect(try notes.note(second.id)?.title == "One" && notes.note(second.id)?.body == "second")
+        try machine.save(machine.read("Two.md"), as: "One.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try notes.list().count == 2 && notes.note(second.id)?.body == "first")
+        #expect(try machine.contents() == machine.noteContents())
+    }
+
+    @Test("files that go one after another are braked like those that go at once")
+    func slowDeletion() throws {
+        for number in 0..<30 { try notes.add(title: "Note \(number)") }
+        try machine.pass()
+        var deleted = 0
+        for number in 0..<30 {
+            machine.remove("Note \(number).md")
+            machine.clock.advance(300)
+            deleted += try machine.pass()?.deleted ?? 0
+            machine.clock.advance(300)
+            deleted += try machine.pass()?.deleted ?? 0
+        }
+        #expect(deleted < 12 && deleted > 0)
+        #expect(try notes.list().count == 30 - deleted && machine.folder.state(in: notes).held == 30 - deleted)
+    }
+
+    @Test("a folder that is emptied or replaced while it is looked at deletes nothing")
+    func vanished() throws {
+        for number in 0..<3 { try notes.add(title: "Note \(number)") }
+        try machine.sync()
+        let path = machine.folder.path
+        machine.options.step = { _ in }
+        for name in try machine.files() { unlink(machine.path(name)) }
+        machine.clock.advance(1_000)
+        #expect(try machine.sync().held == 3 && notes.list().count == 3)
+        rename(path, path + "-away")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        machine.options.deletesMany = true
+        #expect { try machine.sync() } throws: { ($0 as? FilesError)?.code == .notFound }
+        #expect(try notes.list().count == 3)
+    }
+
+    @Test("a file that a program is writing is not read, and what it writes after the file was exchanged is not lost")
+    func slowWriter() throws {
+        let note = try notes.add(title: "Note", body: "one\n")
+        try machine.sync()
+        machine.clock.advance(1_000)
+        let text = try machine.read("Note.md") + "two\n"
+        machine.writers.begin(machine.path("Note.md"), text, empties: true, machine.clock)
+        machine.clock.advance(1_000)
+        try machine.pass()
+        #expect(try notes.note(note.id)?.body == "one\n")
+        _ = machine.writers.finish(.max, machine.clock)
+        try notes.edit(note.id) { $0.body = "zero\n" + $0.body }
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try notes.note(note.id)?.body == "zero\none\ntwo\n")
+        let (writers, clock) = (machine.writers, machine.clock)
+        let later = try machine.read("Note.md") + "three\n"
+        machine.options.beforeExchange = { writers.begin($0, later, empties: true, clock) }
+        try notes.edit(note.id) { $0.body = "minus\n" + $0.body }
+        machine.clock.advance(1_000)
+        try machine.pass(ofEverything: true)
+        machine.options.beforeExchange = { _ in }
+        _ = writers.finish(.max, clock)
+        try machine.sync()
+        #expect(try notes.note(note.id)?.body == "minus\nzero\none\ntwo\nthree\n")
+        #expect(try machine.contents() == machine.noteContents())
+    }
+
+    @Test("a file that lost its front matter keeps tags, color and note")
+    func bare() throws {
+        let note = try notes.add(title: "Note", body: "text", color: .red, tags: ["a"])
+        try machine.sync()
+        try machine.save("plain", as: "Note.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        let now = try #require(try notes.note(note.id))
+        #expect(now.body == "plain" && now.color == .red && Array(now.tags) == ["a"])
+        #expect(try machine.contents() == machine.noteContents())
+    }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import GRDB
+import KithNotes
+import KithStore
+import Testing
+
+@testable import KithFiles
+
+@Suite("A folder and its notes lose what somebody wrote, or do not become the same")
+struct FolderSyncTests {
+    private let place: TemporaryFolder
+    private let machine: FolderMachine
+
+    init() throws {
+        place = try TemporaryFolder()
+        machine = try FolderMachine(place, "a")
+    }
+
+    private var notes: NotesStore { machine.notes }
+
+    @Test("notes become files, files notes, and then nothing is left to do")
+    func firstTime() throws {
+        try notes.add(title: "Shopping", body: "Bread\r\n", color: .red, tags: ["home"])
+        try notes.add(title: "a/b")
+        try machine.save("# Plan\n", as: "Plan.md")
+        try machine.save("---\ntags: [x]\naliases: [p]\n---\ntext", as: "Tagged.md")
+        let report = try machine.sync()
+        #expect(report.added == 2 && report.left.isEmpty, "\(report)")
+        #expect(try machine.files() == ["Plan.md", "Shopping.md", "Tagged.md", "a-b.md"])
+        #expect(try machine.read("Shopping.md").hasSuffix("---\r\nBread\r\n"))
+        #expect(try notes.titled("Plan")?.body == "# Plan\n")
+        #expect(try machine.read("Plan.md").hasPrefix("---\nid: ") && machine.read("Plan.md").hasSuffix("---\n# Plan\n"))
+        #expect(try notes.titled("Tagged")?.body == "---\naliases: [p]\n---\ntext")
+        #expect(try machine.contents() == machine.noteContents())
+        for _ in 0..<2 { #expect(try machine.sync().isQuiet) }
+    }
+
+    @Test("a save is merged with what others wrote meanwhile, whatever the editor's way", arguments: FolderMachine.Editor.allCases)
+    func merge(editor: FolderMachine.Editor) throws {
+        let note = try notes.add(title: "List", body: "one\ntwo\nthree\n")
+        try machine.sync()
+        try notes.edit(note.id) { $0.body = "zero\none\ntwo\nthree\n" }
+        try machine.sync()
+        #expect(try machine.read("List.md").hasSuffix("zero\none\ntwo\nthree\n"))
+        try notes.edit(note.id) { $0.body += "five\n" }
+        let mine = try machine.read("List.md").replacingOccurrences(of: "\none", with: "\none\nhalf")
+        try machine.save(mine, as: "List.md", with: editor)
+        try machine.sync()
+        #expect(try notes.note(note.id)?.body == "zero\none\nhalf\ntwo\nthree\nfive\n")
+        #expect(try machine.contents() == machine.noteContents())
+        #expect(try machine.sync().isQuiet)
+    }
+
+    @Test("a save in the last moment before a file is written is merged, too")
+    func lastMoment() throws {
+        let note = try notes.add(title: "List", body: "one\n")
+        try machine.sync()
+        try notes.edit(note.id) { $0.body = "zero\none\n" }
+        let text = try machine.read("List.md") + "two\n"
+        machine.options.beforeExchange = { path in try? Data(text.utf8).write(to: URL(filePath: path)) }
+        machine.clock.advance(1_000)
+        try machine.pass()
+        machine.options.beforeExchange = { _ in }
+        try machine.sync()
+        #expect(try notes.note(note.id)?.body == "zero\none\ntwo\n")
+        #expect(try machine.contents() == machine.noteContents())
+        #expect(try machine.sync().isQuiet)
+    }
+
+    @Test("renaming a file renames the note, and the other way round; moving it changes nothing")
+    func renaming() throws {
+        let note = try notes.add(title: "Old", body: "text")
+        let odd = try notes.add(title: "what/ever")
+        try machine.sync()
+        rename(machine.path("Old.md"), machine.path("New.md"))
+        rename(machine.path("what-ever.md"), machine.path("Plain.md"))
+        try machine.sync()
+        #expect(try notes.note(note.id)?.title == "New" && notes.note(odd.id)?.title == "Plain")
+        try notes.edit(note.id) { $0.title = "Newer: still" }
+        try machine.sync()
+        #expect(try machine.files() == ["Newer- still.md", "Plain.md"])
+        try FileManager.default.createDirectory(atPath: machine.path("sub"), withIntermediateDirectories: false)
+        rename(machine.path("Plain.md"), machine.path("sub/Plain.md"))
+        try machine.sync()
+        #expect(try notes.list().count == 2 && notes.note(odd.id)?.title == "Plain")
+        #expect(try machine.contents()[note.id]?[0] == "Newer: still")
+        #expect(try machine.sync().isQuiet)
+    }
+
+    @Test("tags and colors go both ways, and what another machine added stays")
+    func tags() throws {
+        let note = try notes.add(title: "Note", body: "text", tags: ["a", "b"])
+        try machine.sync()
+        try notes.edit(note.id) { $0.tags.insert("c") }
+        let text = try machine.read("Note.md").replacingOccurrences(of: "tags: [a, b]", with: "tags: [b, d]\ncolor: blue")
+        try machine.save(text, as: "Note.md")
+        try machine.sync()
+        #expect(try notes.note(note.id).map { Array($0.tags) } == ["b", "c", "d"])
+        #expect(try notes.note(note.id)?.color == .blue)
+        #expect(try machine.read("Note.md").contains("tags: [b, c, d]"))
+    }
+
+    @Test("a file that is deleted is a note in the trash, unless it was written elsewhere meanwhile; brought back, it is a note again")
+    func deletion() throws {
+        let gone = try notes.add(title: "Gone", body: "x")
+        let kept = try notes.add(title: "Kept", body: "x")
+        for number in 0..<5 { try notes.add(title: "Other \(number)") }
+        try machine.sync()
+        let text = try machine.read("Gone.md")
+        for name in ["Gone.md", "Kept.md"] { unlink(machine.path(name)) }
+        try notes.edit(kept.id) { $0.body = "written elsewhere" }
+        #expect(try machine.sync().deleted == 1)
+        #expect(try notes.trash().map(\.id) == [gone.id])
+        #expect(try machine.read("Kept.md").hasSuffix("written elsewhere"))
+        try machine.save(text + " and more", as: "Gone.md")
+        try machine.sync()
+        #expect(try notes.note(gone.id)?.body == "x and more")
+        // The other way round: an edit of the file is worth more than a deletion of the note.
+        try machine.save(text + " again", as: "Gone.md")
+        try notes.delete([gone.id, kept.id])
+        #expect(try machine.sync().removed == 1)
+        #expect(try notes.note(gone.id) != nil && !machine.files().contains("Kept.md"))
+        #expect(try machine.sync().isQuiet)
+    }
+
+    @Test("many files that are gone at once delete nothing until somebody says so; a folder that is not there deletes nothing at all")
+    func brake() throws {
+        for number in 0..<20 { try notes.add(title: "Note \(number)") }
+        try machine.sync()
+        for number in 0..<10 { unlink(machine.path("Note \(number).md")) }
+        for _ in 0..<2 { #expect(try machine.sync().held == 10) }
+        #expect(try notes.list().count == 20 && machine.files().count == 10)
+        machine.options.writesAgain = true
+        #expect(try machine.sync().written == 10)
+        machine.options.writesAgain = false
+        for number in 0..<10 { unlink(machine.path("Note \(number).md")) }
+        machine.options.deletesMany = true
+        #expect(try machine.sync().deleted == 10)
+        #expect(try notes.list().count == 10)
+        rename(machine.folder.path, machine.folder.path + "-elsewhere")
+        #expect { try machine.sync() } throws: { ($0 as? FilesError)?.code == .notFound }
+        try FileManager.default.createDirectory(atPath: machine.folder.path, withIntermediateDirectories: false)
+        #expect { try machine.sync() } throws: { ($0 as? FilesError)?.code == .notFound }
+        #expect(try notes.list().count == 10)
+    }
+
+    @Test("what cannot be understood is left as it is, named, and written no more")
+    func left() throws {
+        let note = try notes.add(title: "Note", body: "text", tags: ["a"])
+        try machine.sync()
+        let whole = try machine.read("Note.md")
+        try machine.save(whole.replacingOccurrences(of: "tags: [a]", with: "tags: [a"), as: "Note.md")
+        try Data([0xFF, 0xFE, 0x00]).write(to: URL(filePath: machine.path("binary.md")))
+        mkfifo(machine.path("pipe.md"), 0o600)
+        symlink("/etc/passwd", machine.path("link.md"))
+        try notes.edit(note.id) { $0.body = "newer" }
+        let before = try machine.read("Note.md")
+        let report = try machine.sync()
+        #expect(Set(report.left.map(\.path)) == ["Note.md", "binary.md", "pipe.md", "link.md"], "\(report)")
+        #expect(try machine.read("Note.md") == before && notes.note(note.id)?.body == "newer")
+        try machine.save(whole, as: "Note.md")
+        try machine.sync()
+        #expect(try machine.read("Note.md").hasSuffix("newer") && notes.list().count == 1)
+    }
+
+    @Test("copies of a file are notes of their own")
+    func copies() throws {
+        let note = try notes.add(title: "Note", body: "text")
+        try machine.sync()
+        try FileManager.default.copyItem(atPath: machine.path("Note.md"), toPath: machine.path("Copy.md"))
+        #expect(try machine.sync().added == 1)
+        #expect(try notes.list().count == 2 && notes.titled("Note")?.id == note.id)
+        #expect(try machine.contents() == machine.noteContents())
+        #expect(try machine.sync().isQuiet)
+    }
+
+    @Test("attachments lie in the folder, and the notes' front matter links to them")
+    func attachments() throws {
+        let note = try notes.add(title: "Note", body: "![](attachments/p.png)")
+        try notes.attach(URL(filePath: place.write("p.png", "png")), to: note.id)
+        try machine.sync()
+        #expect(try machine.read("attachments/p.png") == "png")
+        #expect(try machine.read("Note.md").contains("[[attachments/p.png|p.png]]"))
+        #expect(try machine.sync().isQuiet)
+    }
+
+    @Test("a store that was restored takes over the files that say the same, and loses none of the others")
+    func restored() throws {
+        try notes.add(title: "Same", body: "same")
+        let changed = try notes.add(title: "Changed", body: "before")
+        try machine.sync()
+        try notes.edit(changed.id) { $0.body = "before, and after" }
+        try machine.sync()
+        try notes.store.database.write { db in try db.execute(sql: "UPDATE local_folder SET replica = 'another'") }
+        try notes.edit(changed.id) { $0.body = "before" }
+        try machine.sync()
+        #expect(try notes.list().map(\.body).sorted() == ["before", "before, and after", "same"])
+        #expect(try machine.contents() == machine.noteContents())
+        #expect(try machine.sync().isQuiet)
+    }
+}

@@ -1,0 +1,252 @@
+import Foundation
+import KithNotes
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import KithFiles
+
+/// Where a pass is killed.
+struct Killed: Error {}
+
+/// Two machines, each with notes and a folder, on which everybody writes at random. All of it follows from the seed: two histories of
+/// one seed are the same, byte for byte.
+final class FolderHistory {
+    let machines: [FolderMachine]
+    private let place: TemporaryFolder
+    /// Everything that anybody wrote.
+    private(set) var words: Set<String> = []
+    /// Two machines that bring one note back at once have its text twice; where nothing is deleted, nothing may stand twice.
+    let deletes: Bool
+    private let clock = HandClock()
+    private var random: SplitMix64
+    private var number = 0
+    /// Names of files that were deleted.
+    private var deleted: Set<String> = []
+
+    init(seed: UInt64) throws {
+        let place = try TemporaryFolder()
+        self.place = place
+        random = SplitMix64(seed: seed)
+        deletes = seed % 2 == 0
+        let clock = clock
+        machines = try ["a", "b"].enumerated().map { index, name in
+            try FolderMachine(place, name, clock: clock, seed: seed &* 2 &+ UInt64(index))
+        }
+    }
+
+    private func word() -> String {
+        number += 1
+        return "word\(number)w"
+    }
+
+    private func written() -> String {
+        let word = word()
+        words.insert(word)
+        return word
+    }
+
+    /// Somebody does something.
+    func step() throws {
+        clock.advance(Int64(random.below(250)))
+        let machine = random.pick(machines)
+        try act(machine)
+        if Self.isTraced { trace(machine) }
+    }
+
+    private func act(_ machine: FolderMachine) throws {
+        // Nobody takes five seconds to write a file.
+        for machine in machines where random.chance(30) || machine.writers.paths.count > 3 { finish(machine, 1) }
+        switch random.below(100) {
+        case 0..<8: try make(machine)
+        case 8..<26: try save(machine)
+        case 26..<31: try beginSave(machine)
+        case 31..<62: try edit(machine)
+        case 62..<66: try rename(machine)
+        case 66..<68 where deletes: try deleteFile(machine)
+        case 68..<86: try pass(machine)
+        default: try machine.pull(machines[machines[0] === machine ? 1 : 0])
+        }
+    }
+
+    private static let isTraced = ProcessInfo.processInfo.environment["KITH_TRACE"] != nil
+
+    /// Prints who did something, and what is everywhere then.
+    private func trace(_ machine: FolderMachine) {
+        print("\(number) \(machine.folder.path.suffix(8)) at \(clock.milliseconds)")
+        for line in (try? everything()) ?? [] { print("   ", line.debugDescription) }
+    }
+
+    /// Until nothing is left to do.
+    func settle() throws {
+        for machine in machines {
+            finish(machine)
+            quieten(machine)
+            machine.options.deletesMany = true
+        }
+        for _ in 0..<6 {
+            for machine in machines { try machine.sync() }
+            try machines[0].pull(machines[1])
+            try machines[1].pull(machines[0])
+        }
+    }
+
+    // MARK: Files
+
+    private func make(_ machine: FolderMachine) throws {
+        let text = written()
+        var name = random.pick(["Note", "note", "Plan \(text)"])
+        let files = try machine.files().map { $0.lowercased() } + deleted
+        while files.contains("\(name).md".lowercased()) { name = "x" + name }
+        try machine.save(text + "\n", as: "\(name).md", with: .rename)
+    }
+
+    /// The files that nobody is writing.
+    private func idleFiles(_ machine: FolderMachine) throws -> [String] {
+        let busy = machine.writers.paths
+        return try machine.files().filter { !busy.contains(machine.path($0)) }
+    }
+
+    private func save(_ machine: FolderMachine) throws {
+        guard let name = try pick(idleFiles(machine)) else { return }
+        try machine.save(inserting(written(), into: machine.read(name)), as: name, with: random.pick(FolderMachine.Editor.allCases))
+    }
+
+    /// A program that opens a file and takes its time.
+    private func beginSave(_ machine: FolderMachine) throws {
+        guard let name = try pick(idleFiles(machine)) else { return }
+        let text = try inserting(written(), into: machine.read(name))
+        machine.writers.begin(machine.path(name), text, empties: random.chance(50), clock)
+        machine.tell(name)
+    }
+
+    private func finish(_ machine: FolderMachine, _ count: Int = .max) {
+        for path in machine.writers.finish(count, clock) { machine.tell(String(path.dropFirst(machine.folder.path.count + 1))) }
+    }
+
+    private func rename(_ machine: FolderMachine) throws {
+        let new = random.pick(["Renamed \(random.below(20)).md", "sub/Moved \(random.below(5)).md"])
+        guard let name = try pick(idleFiles(machine)), try !machine.files().contains(new), !deleted.contains(new.lowercased()) else {
+            return
+        }
+        // A file that is renamed and written before it has an id is another note.
+        if try !deletes && !machine.read(name).hasPrefix("---\nid: ") { return }
+        try machine.move(name, to: new)
+    }
+
+    /// A file that the notes know in full, so that what it says is in the trash afterwards. Nobody gives its name to another one, which
+    /// would be the same note, written anew.
+    private func deleteFile(_ machine: FolderMachine) throws {
+        guard try machine.files().count > 6 else { return }
+        finish(machine)
+        quieten(machine)
+        try machine.sync()
+        guard let name = try pick(machine.files()) else { return }
+        deleted.insert(name.lowercased())
+        machine.remove(name)
+    }
+
+    private func quieten(_ machine: FolderMachine) {
+        machine.options.step = { _ in }
+        machine.options.beforeExchange = { _ in }
+    }
+
+    // MARK: Notes
+
+    private func edit(_ machine: FolderMachine) throws {
+        let notes = try machine.notes.list().sorted { $0.id.uuidString < $1.id.uuidString }
+        guard let note = pick(notes) else { return }
+        switch random.below(10) {
+        case 0: try machine.notes.edit(note.id) { $0.title = random.pick(["Note", "a/b", "Title \(random.below(9))"]) }
+        case 1: try machine.notes.edit(note.id) { $0.tags.insert("t\(random.below(5))") }
+        case 2 where deletes && notes.count > 3: try machine.notes.delete([note.id])
+        default:
+            let word = written()
+            try machine.notes.edit(note.id) { $0.body = random.chance(50) ? $0.body + word + "\n" : word + "\n" + $0.body }
+        }
+    }
+
+    // MARK: Keeping in step
+
+    /// A pass that is killed sometimes, and into which somebody saves at times.
+    private func pass(_ machine: FolderMachine) throws {
+        let left = Mutex(random.chance(50) ? random.below(12) : Int.max)
+        machine.options.step = { _ in
+            try left.withLock { left in
+                left -= 1
+                if left < 0 { throw Killed() }
+            }
+        }
+        let text = word()
+        let hasSaved = Mutex(!random.chance(33))
+        let saved = Mutex<String?>(nil)
+        let (clock, writers, isSlow) = (clock, machine.writers, random.chance(50))
+        machine.options.beforeExchange = { path in
+            guard !hasSaved.withLock({ $0 }), let old = try? String(contentsOf: URL(filePath: path), encoding: .utf8) else { return }
+            if isSlow {
+                writers.begin(path, old + text + "\n", empties: true, clock)
+            } else {
+                try? Data((old + text + "\n").utf8).write(to: URL(filePath: path))
+                clock.stamp(path)
+            }
+            hasSaved.withLock { $0 = true }
+            saved.withLock { $0 = path }
+        }
+        do { try machine.pass(ofEverything: random.chance(30)) } catch is Killed {}
+        if let path = saved.withLock({ $0 }) {
+            words.insert(text)
+            machine.tell(String(path.dropFirst(machine.folder.path.count + 1)))
+        }
+    }
+
+    // MARK: Chance
+
+    private func pick<Choice>(_ choices: [Choice]) -> Choice? { choices.isEmpty ? nil : random.pick(choices) }
+
+    /// After some line of the body.
+    private func inserting(_ word: String, into text: String) -> String {
+        guard let end = text.range(of: "\n---\n"), text.hasPrefix("---\n") else { return text + word + "\n" }
+        var lines = text[end.upperBound...].components(separatedBy: "\n")
+        lines.insert(word, at: random.below(max(1, lines.count)))
+        return text[..<end.upperBound] + lines.joined(separator: "\n")
+    }
+}
+
+// MARK: What must be true at the end
+
+extension FolderHistory {
+    /// All four sides are equal, and nothing is left to do.
+    func checkEquality() throws {
+        let contents = try machines.map { try $0.noteContents() }
+        #expect(contents[0] == contents[1])
+        for machine in machines {
+            let report = try machine.sync()
+            #expect(report.isQuiet && report.left.isEmpty, "\(report)")
+            #expect(try machine.contents() == machine.noteContents())
+            let leftovers = try FileManager.default.contentsOfDirectory(atPath: machine.folder.path).filter {
+                $0.hasPrefix(NotesFolder.temporaryPrefix)
+            }
+            #expect(leftovers.isEmpty)
+        }
+    }
+
+    /// Everything that was written is in a note or in the trash, and stands there once.
+    func checkWords() throws {
+        let alive = try machines[0].notes.list().map(\.body)
+        let trash = try machines.flatMap { try $0.notes.trash().map(\.note.body) }
+        let all = (alive + trash).joined(separator: "\n")
+        let lost = words.filter { !all.contains($0) }
+        #expect(lost.isEmpty, "lost: \(lost.sorted())")
+        if deletes { return }
+        let shown = alive.joined(separator: "\n")
+        let twice = words.filter { shown.components(separatedBy: $0).count > 2 }
+        #expect(twice.isEmpty, "twice: \(twice.sorted())")
+    }
+
+    /// All files and notes, to compare histories of one seed.
+    func everything() throws -> [String] {
+        try machines.flatMap { machine in
+            try machine.files().map { "\($0) \(try machine.read($0))" } + machine.notes.list().map { "\($0)" }
+        }
+    }
+}
