@@ -134,6 +134,8 @@ final class SimulatedNode {
             makeReplicaID: { [identities] in identities.next() }, host: HostIdentity(machine: name, boot: String(boots)))
         options.synchronizeLog = FaultyDisk.synchronize(path:)
         options.watchesFile = false
+        // A merge takes no time here, so that none is cut into portions.
+        options.monotonicMilliseconds = { 0 }
         // Its user lets the others refill what a loss of power has taken.
         options.refillsLostStore = true
         let store = try KithStore(database, tables: version.tables, options: options)
