@@ -40,6 +40,10 @@ final class SimulatedNode {
     var known = NodeKnowledge()
     /// What the node's sessions hear.
     var router = SessionRouter()
+    /// Whom the node dials, and when: the nodes that it has links to, each at its one address.
+    var planner = DialPlanner<Int, Int, Int>()
+    /// When it looks next whom to dial.
+    var dialsAt: Int64?
     /// What the store told of commits, and the router has not heard.
     let news = NewsBox()
     private var observation: CommitObservation?
