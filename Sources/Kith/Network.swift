@@ -11,7 +11,7 @@ actor Network {
     let node: Node
     private let transport: Transport
     private let discovery: Discovery?
-    private var planner = DialPlanner()
+    private var planner = NodeDialPlanner()
     private var random = SystemRandomNumberGenerator()
     private var sessions: [DeviceID: SessionRunner] = [:]
     /// Since when each of them is there.
@@ -138,7 +138,7 @@ actor Network {
         announcements.trust(devices.map(\.id), own: key.id, secrets: secrets)
         addresses.keep(only: devices.map(\.id))
         twins.keep(only: devices.map(\.id))
-        planner.trust(devices, now: MonotonicClock.now, remembered: addresses.addresses(of:))
+        planner.trust(devices.map { ($0.id, $0.addresses) }, now: MonotonicClock.now, remembered: addresses.addresses(of:))
         planTargets()
     }
 
@@ -258,8 +258,8 @@ actor Network {
     private func dial() async {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
-                for (target, device, addresses) in planner.start(now: MonotonicClock.now) {
-                    group.addTask { await self.dial(target, expecting: device, at: addresses) }
+                for dial in planner.start(now: MonotonicClock.now) {
+                    group.addTask { await self.dial(dial.target, expecting: dial.device, at: dial.addresses) }
                 }
                 node.board.dials(planner.isDialling)
                 await alarm.sleep(until: planner.nextDue)
@@ -267,7 +267,7 @@ actor Network {
         }
     }
 
-    private func dial(_ target: DialTarget, expecting device: DeviceID?, at addresses: [PeerAddress]) async {
+    private func dial(_ target: NodeDialPlanner.Target, expecting device: DeviceID?, at addresses: [PeerAddress]) async {
         var failure: TransportError?
         for address in addresses where !Task.isCancelled {
             do throws(TransportError) {
@@ -289,7 +289,7 @@ actor Network {
     }
 
     /// Runs a session over `connection` until it ends, unless another one to the same device stays, or that one leaves.
-    private func take(_ connection: Connection, dialled target: DialTarget?) async {
+    private func take(_ connection: Connection, dialled target: NodeDialPlanner.Target?) async {
         guard node.trust.farewell(in: connection.certificate) == nil else {
             await household.hearFarewell(over: connection)
             if let target { planner.failed(target, .later, now: MonotonicClock.now, using: &random) }
@@ -342,17 +342,12 @@ actor Network {
         node.board.twins(device, at: twins.hosts(of: device, now: now))
     }
 
-    /// Two that dial each other at the same time agree on one of the connections. A device that dials later has lost the older one, of
-    /// which this side has not heard: its address may have changed.
+    /// Two that dial each other at the same time agree on one of the connections.
     private func choice(_ old: Connection, _ new: Connection) -> ConnectionChoice {
-        let age = since[new.peer].map { MonotonicClock.now.milliseconds - $0.milliseconds } ?? 0
-        if !new.isInitiator, age > Self.simultaneousMilliseconds { return .keepNew }
-        return ConnectionChoice(
-            own: key.id, peer: new.peer, oldIsInitiator: old.isInitiator, newIsInitiator: new.isInitiator)
+        ConnectionChoice(
+            own: key.id, peer: new.peer, oldIsInitiator: old.isInitiator, newIsInitiator: new.isInitiator,
+            oldAgeMilliseconds: since[new.peer].map { MonotonicClock.now.milliseconds - $0.milliseconds } ?? 0)
     }
-
-    /// Connections that come about within this time may have been dialled at the same time: as long as dialling takes at most, twice.
-    private static let simultaneousMilliseconds: Int64 = 10_000
 
     private func makeRunner(_ connection: Connection) -> SessionRunner {
         let device = connection.peer

@@ -26,6 +26,8 @@ extension KithStore {
         package var freeBytes: @Sendable (_ folder: String) -> Int64? = systemFreeBytes
         /// Brings the log of a database to the disk. A test lets the disk forget.
         package var synchronizeLog: @Sendable (_ path: String) throws -> Void = { try SmallFile.synchronize(path: $0) }
+        /// Milliseconds by a clock that nobody sets: how long a merge has held the database. A simulation has its own.
+        package var monotonicMilliseconds: @Sendable () -> Int64 = systemMonotonicClock
         /// Whether commits of other processes are looked out for, on a thread of its own, which a simulation must not have.
         package var watchesFile = true
 
@@ -53,6 +55,13 @@ extension KithStore {
         public static let systemClock: @Sendable () -> HybridTimestamp = {
             HybridTimestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
         }
+
+        package static let systemMonotonicClock: @Sendable () -> Int64 = {
+            let elapsed = clockStart.duration(to: .now).components
+            return elapsed.seconds * 1_000 + elapsed.attoseconds / 1_000_000_000_000_000
+        }
+
+        private static let clockStart = ContinuousClock.now
 
         public static let randomReplicaID: @Sendable () -> ReplicaID = {
             var generator = SystemRandomNumberGenerator()

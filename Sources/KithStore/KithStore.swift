@@ -199,7 +199,8 @@ public final class KithStore: Sendable {
         let before = try records.vector(state.ledger.catalog)
         signal.willMove(from: before)
         let applier = SliceApplier(
-            ledger: state.ledger, records: records, clock: state.clock, earlyLimits: options.earlyChanges)
+            ledger: state.ledger, records: records, clock: state.clock, earlyLimits: options.earlyChanges,
+            monotonicMilliseconds: options.monotonicMilliseconds)
         let omitsTriggers = try mayOmitTriggers && WatchedTables(state.ledger).areFree(slice)
         let connection = state.ledger.connection
         let part: SliceApplier.Part?

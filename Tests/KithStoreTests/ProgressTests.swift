@@ -2,6 +2,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import Synchronization
 import Testing
 
 @Suite("A large exchange goes on without a word, or says something wrong")
@@ -19,6 +20,30 @@ struct ProgressTests {
         }
         #expect(sessions.statuses.allSatisfy { $0?.sending == nil && $0?.receiving == nil && $0?.isInSync == true })
     }
+
+    @Test(arguments: [(0, 1), (8, 4)]) func `a long merge lets others write by a clock that nobody sets`(_ step: Int64, _ parts: Int) throws
+    {
+        let first = try TestStore()
+        try DigestTests.fill(first, 1...120)
+        let slice = try first.store.slice(SliceRequest(since: VersionVector()), limits: SliceLimits(rowsMax: 100))
+        #expect(!slice.isLast)
+        let (wall, monotonic) = (Atomic<Int64>(0), Atomic<Int64>(0))
+        // A wall clock that is set by hours with every reading neither cuts a merge nor holds it up.
+        var options = KithStore.Options {
+            HybridTimestamp(milliseconds: 1_700_000_000_000 + wall.add(3_600_000, ordering: .relaxed).newValue % 7_000_000)
+        }
+        options.monotonicMilliseconds = { monotonic.add(step, ordering: .relaxed).newValue }
+        let database = try DatabaseQueue()
+        try database.write { try $0.execute(sql: TestStore.noteSQL) }
+        let store = try KithStore(database, tables: [TestStore.note], options: options)
+        let counter = TransactionCounter()
+        database.add(transactionObserver: counter, extent: .observerLifetime)
+        _ = try store.apply(slice)
+        #expect(counter.count == parts)
+        #expect(try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") } == 100)
+        store.close()
+    }
+
     @Test func `a part of a catch-up that comes when all of it has come another way is not the beginning of one`() throws {
         let (first, second) = (try TestStore(), try TestStore())
         try DigestTests.fill(first, 1...3)
@@ -63,4 +88,16 @@ struct ProgressTests {
         #expect(try receiver.row(rowID(2))?["title"] == "third")
         try receiver.expectSound()
     }
+}
+
+/// Counts the transactions that changed something.
+private final class TransactionCounter: TransactionObserver, Sendable {
+    private let commits = Atomic(0)
+
+    var count: Int { commits.load(ordering: .relaxed) }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { eventKind.tableName == "note" }
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseDidCommit(_ db: Database) { commits.add(1, ordering: .relaxed) }
+    func databaseDidRollback(_ db: Database) {}
 }

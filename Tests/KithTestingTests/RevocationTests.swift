@@ -42,8 +42,8 @@ import Testing
             for step in simulation.script.steps { try simulation.perform(step) }
             for link in simulation.links.indices where simulation.links[link].isRefused {
                 simulation.links[link].isRefused = false
-                simulation.dialLater(link)
             }
+            for node in simulation.nodes { simulation.dialAgain(node) }
             try simulation.runEvents(until: simulation.now + 30_000)
         }
         #expect(broken?.rule == .revokedContent, "\(String(describing: broken))")

@@ -1,4 +1,5 @@
 import Foundation
+import KithSync
 import KithTrust
 import Logging
 import Synchronization
@@ -7,14 +8,12 @@ import Synchronization
 /// two devices meet again when neither hears the other's announcement, or their clocks are too far apart to recognise it.
 final class AddressMemory: Sendable {
     static let fileName = "addresses.json"
-    /// Addresses kept of one device, the newest first.
-    static let addressesMax = 4
     /// Larger files are not read.
     private static let fileBytesMax = 1 << 20
 
     private let file: URL
     private let logger: Logger
-    private let known: Mutex<[String: [String]]>
+    private let book: Mutex<AddressBook<String, String>>
 
     /// - Parameter folder: that of the device's identity. A file that cannot be read is no more than forgotten.
     init(in folder: URL, logger: Logger) {
@@ -22,35 +21,25 @@ final class AddressMemory: Sendable {
         self.logger = logger
         let size = (try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int) ?? 0
         let data = size <= Self.fileBytesMax ? try? Data(contentsOf: file) : nil
-        known = Mutex(data.flatMap { try? JSONDecoder().decode([String: [String]].self, from: $0) } ?? [:])
+        book = Mutex(AddressBook(data.flatMap { try? JSONDecoder().decode([String: [String]].self, from: $0) } ?? [:]))
     }
 
     /// Where `device` was reached, the newest first.
     func addresses(of device: DeviceID) -> [PeerAddress] {
-        known.withLock { $0[device.description] ?? [] }.prefix(Self.addressesMax).compactMap { try? PeerAddress(parsing: $0) }
+        book.withLock { $0.addresses(of: device.description) }.compactMap { try? PeerAddress(parsing: $0) }
     }
 
     /// `device` was reached at these addresses, the best first.
     func note(_ addresses: [PeerAddress], of device: DeviceID) {
-        known.withLock { known in
-            var merged: [String] = []
-            let before = known[device.description] ?? []
-            for address in addresses.map(\.description) + before where !merged.contains(address) { merged.append(address) }
-            merged = Array(merged.prefix(Self.addressesMax))
-            if merged == before { return }
-            known[device.description] = merged
-            write(known)
+        book.withLock { book in
+            if book.note(addresses.map(\.description), of: device.description) { write(book.contents) }
         }
     }
 
     /// Forgets all devices but these.
     func keep(only devices: [DeviceID]) {
-        let ids = Set(devices.map(\.description))
-        known.withLock { known in
-            let kept = known.filter { ids.contains($0.key) }
-            if kept.count == known.count { return }
-            known = kept
-            write(known)
+        book.withLock { book in
+            if book.keep(only: devices.map(\.description)) { write(book.contents) }
         }
     }
 

@@ -117,7 +117,7 @@ public struct NetworkDoctor: Sendable {
         var addresses: [PeerAddress] = []
         for address in places where !addresses.contains(address) { addresses.append(address) }
         if addresses.isEmpty { return .connected(at: nil) }
-        for address in addresses.prefix(DialPlanner.addressesMax) {
+        for address in addresses.prefix(NodeDialPlanner.addressesMax) {
             if await TCPProbe.isListening(at: address, milliseconds: dialMilliseconds) { return .connected(at: address.description) }
         }
         return .silent(at: addresses[0].description)
@@ -133,7 +133,7 @@ public struct NetworkDoctor: Sendable {
             return nil
         }
         var found: String?
-        for place in places.prefix(DialPlanner.addressesMax) where found == nil {
+        for place in places.prefix(NodeDialPlanner.addressesMax) where found == nil {
             do throws(TransportError) {
                 let connection = try await transport.dial(
                     host: place.host, port: place.port, expecting: nil, timeoutMilliseconds: dialMilliseconds)
@@ -159,7 +159,7 @@ public struct NetworkDoctor: Sendable {
                 admission: { [trust] certificate in
                     certificate.id == device || trust.admission(of: certificate) == device ? device : nil
                 }, logger: Self.silent)
-            for address in addresses.prefix(DialPlanner.addressesMax) {
+            for address in addresses.prefix(NodeDialPlanner.addressesMax) {
                 do throws(TransportError) {
                     let connection = try await transport.dial(
                         host: address.host, port: address.port, expecting: device, timeoutMilliseconds: dialMilliseconds)

@@ -20,7 +20,7 @@ actor Farewell {
     private let discovery: Discovery?
     /// The record by which this device leaves, and what a member is to hear.
     private let farewell: (id: MembershipRecord.ID, messages: [HouseholdMessage])?
-    private var planner = DialPlanner()
+    private var planner = NodeDialPlanner()
     private var announcements: AnnouncementBook
     private var random = SystemRandomNumberGenerator()
 
@@ -37,7 +37,7 @@ actor Farewell {
         discovery = node.configuration.usesDiscovery ? Discovery(logger: node.logger) : nil
         // Members that renewed their secret or their key meanwhile are not recognised: whoever is announced is asked who it is.
         announcements.trust([], own: node.key.id, secrets: [])
-        planner.trust(node.trust.leftBehind, now: MonotonicClock.now)
+        planner.trust(node.trust.leftBehind.map { ($0.id, $0.addresses) }, now: MonotonicClock.now)
     }
 
     /// Runs until a member has heard, the household is forgotten or joined again, or the task is cancelled.
@@ -74,11 +74,11 @@ actor Farewell {
     /// Whether one of those that are to be dialled now has heard.
     private func tellWhoIsDue() async -> Bool {
         var isHeard = false
-        for (target, device, addresses) in planner.start(now: MonotonicClock.now) {
-            for address in addresses where !isHeard && !Task.isCancelled {
-                isHeard = await tell(device, at: address)
+        for dial in planner.start(now: MonotonicClock.now) {
+            for address in dial.addresses where !isHeard && !Task.isCancelled {
+                isHeard = await tell(dial.device, at: address)
             }
-            planner.failed(target, .later, now: MonotonicClock.now, using: &random)
+            planner.failed(dial.target, .later, now: MonotonicClock.now, using: &random)
         }
         return isHeard
     }

@@ -7,6 +7,8 @@ struct SliceApplier {
     let records: VectorRecords
     let clock: CommitClock
     var earlyLimits = EarlyChanges.Limits()
+    /// How long it takes is measured by this.
+    var monotonicMilliseconds = KithStore.Options.systemMonotonicClock
 
     /// The part of a slice that was applied.
     struct Part {
@@ -61,11 +63,11 @@ struct SliceApplier {
         let tables = try slice.tables.map(number)
         let plain = try PlainRows.ofTables(tables, merger, theirs: slice.vector)
         let mayPause = !slice.isLast && slice.listing == nil
-        let due = clock.wallClockMilliseconds + Self.partMilliseconds
+        let due = monotonicMilliseconds() + Self.partMilliseconds
         var changed: Set<Int> = []
         var lastTable = -1
         for (index, row) in slice.rows[first...].enumerated() {
-            if mayPause, index % Self.rowsBetweenReadings == 0, index > 0, clock.wallClockMilliseconds >= due {
+            if mayPause, index % Self.rowsBetweenReadings == 0, index > 0, monotonicMilliseconds() >= due {
                 return (first + index, changed)
             }
             guard row.table >= 0, row.table < tables.count else { throw Self.unknownColumn }

@@ -15,6 +15,10 @@ struct LinkEnd {
     var session: PeerSession
     /// What the node's router calls the session.
     let id: SessionRouter.SessionID
+    /// Whether this side dialled.
+    let isInitiator: Bool
+    /// When the connection came about.
+    let since: Int64
     /// Whom the session has met, as the router was told.
     var peer: ReplicaID?
     var outgoing = FrameCompression()
@@ -68,8 +72,6 @@ struct Link {
     var forgeries = [0, 0]
     /// One of the nodes takes the other for no member any more.
     var isRefused = false
-    var isDialling = false
-    var attempts = 0
 
     /// Whether somebody has lied on this connection, or a lie is under way.
     var carriesLies: Bool {

@@ -40,6 +40,10 @@ final class SimulatedNode {
     var known = NodeKnowledge()
     /// What the node's sessions hear.
     var router = SessionRouter()
+    /// Whom the node dials, and when: the nodes that it has links to, each at its one address.
+    var planner = DialPlanner<Int, Int, Int>()
+    /// When it looks next whom to dial.
+    var dialsAt: Int64?
     /// What the store told of commits, and the router has not heard.
     let news = NewsBox()
     private var observation: CommitObservation?
@@ -134,6 +138,8 @@ final class SimulatedNode {
             makeReplicaID: { [identities] in identities.next() }, host: HostIdentity(machine: name, boot: String(boots)))
         options.synchronizeLog = FaultyDisk.synchronize(path:)
         options.watchesFile = false
+        // A merge takes no time here, so that none is cut into portions.
+        options.monotonicMilliseconds = { 0 }
         // Its user lets the others refill what a loss of power has taken.
         options.refillsLostStore = true
         let store = try KithStore(database, tables: version.tables, options: options)

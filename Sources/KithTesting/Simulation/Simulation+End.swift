@@ -25,20 +25,19 @@ extension Simulation {
             links[link].damages = [0, 0]
             links[link].forgeries = [0, 0]
             links[link].delays = [0, 0]
-            links[link].attempts = 0
             for side in 0...1 { try unclog(link, side: side) }
-            dialLater(link)
         }
-        try bridge()
+        bridge()
+        for node in nodes { dialAgain(node) }
     }
 
     /// Where members were connected only through one that was revoked, they find each other.
-    private func bridge() throws {
+    private func bridge() {
         let members = self.members
         guard members.count < nodes.count else { return }
         for (one, other) in zip(members, members.dropFirst())
         where !links.contains(where: { $0.nodes == [one.index, other.index] }) {
-            dialLater(addLink(one.index, other.index))
+            addLink(one.index, other.index)
         }
     }
 

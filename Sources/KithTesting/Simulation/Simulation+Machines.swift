@@ -39,10 +39,8 @@ extension Simulation {
         beginRouting(node)
         try checkOpened(node, after: before)
         try checkLiveQueries(node)
-        for link in links.indices where links[link].nodes.contains(node.index) {
-            links[link].attempts = 0
-            dialLater(link)
-        }
+        (node.planner, node.dialsAt) = (DialPlanner(), nil)
+        dialAgain(node)
     }
 
     /// One machine falls asleep. Its peers notice by its silence.
@@ -57,10 +55,7 @@ extension Simulation {
         guard node.isAsleep else { return }
         node.isAsleep = false
         plan(.flush(node: node.index, generation: node.generation), at: now + Self.flushMilliseconds)
-        for link in linksOfNode[node.index] {
-            links[link].attempts = 0
-            dialLater(link)
-        }
+        dialAgain(node)
     }
 
     /// All connections die; time passes in which nothing happens.

@@ -16,46 +16,9 @@ extension Simulation {
         }
     }
 
-    private var configuration: PeerSession.Configuration {
-        var configuration = PeerSession.Configuration(app: "simulation", group: Array("simulation".utf8), software: "KithTesting")
-        configuration.capabilities.insert(.compression)
-        return configuration
-    }
-
-    private func latency() -> Int64 { random.int64(in: script.conditions.latencyMilliseconds) }
+    func latency() -> Int64 { random.int64(in: script.conditions.latencyMilliseconds) }
 
     // MARK: Connections
-
-    /// Dials after a pause that grows while nothing comes of it.
-    func dialLater(_ link: Int) {
-        guard !links[link].isDialling, links[link].isDown else { return }
-        links[link].isDialling = true
-        links[link].epoch += 1
-        let pause = links[link].attempts == 0 ? 0 : min(5_000, 50 << min(links[link].attempts, 10))
-        plan(.dial(link: link, epoch: links[link].epoch), at: now + latency() + Int64(random.int(in: 0...max(1, pause))))
-    }
-
-    func dial(_ link: Int) throws {
-        let sides = links[link].nodes.map { nodes[$0] }
-        guard !links[link].isCut, !links[link].isRefused, links[link].isDown, sides.allSatisfy(\.isAwake) else { return }
-        links[link].epoch += 1
-        links[link].attempts += 1
-        statistics.connections += 1
-        trace.note(now, "connect \(sides[0].name)–\(sides[1].name)")
-        for side in 0...1 {
-            links[link].ends[side] = LinkEnd(session: PeerSession(configuration), id: sides[side].router.open(), lastArrival: now)
-        }
-        let epoch = links[link].epoch
-        for side in 0...1 {
-            let end = EndID(link: link, side: side, epoch: epoch)
-            guard isOpen(end) else { continue }
-            try handle(
-                .connected(
-                    sides[side].summary, durable: sides[side].durable, ahead: (try? sides[side].store?.ahead()) ?? VersionVector(),
-                    wallClockMilliseconds: wallClock(of: sides[side])),
-                end)
-        }
-    }
 
     /// The connection is lost. Of the bytes under way those up to any one arrive.
     func breakConnection(_ link: Int) throws {
@@ -82,21 +45,11 @@ extension Simulation {
         try close(end)
     }
 
-    func close(_ end: EndID) throws {
-        forget(end)
-        if isOpen(end.other) {
-            let arrival = links[end.link].ends[end.other.side]?.lastArrival ?? now
-            plan(.hangUp(end.other), at: max(now + latency(), arrival))
-        } else {
-            dialLater(end.link)
-        }
-    }
-
-    /// A side has no session any more.
-    func forget(_ end: EndID) {
-        guard let id = links[end.link].ends[end.side]?.id else { return }
-        links[end.link].ends[end.side] = nil
-        route(.ended(id), node(of: end))
+    func close(_ end: EndID, _ reason: CloseReason? = nil) throws {
+        forget(end, reason)
+        guard isOpen(end.other) else { return }
+        let arrival = links[end.link].ends[end.other.side]?.lastArrival ?? now
+        plan(.hangUp(end.other), at: max(now + latency(), arrival))
     }
 
     // MARK: Frames
@@ -144,7 +97,6 @@ extension Simulation {
     private func receiveFirst(_ end: EndID) throws {
         guard let frame = links[end.link].ends[end.side]?.inbound.first else { return }
         links[end.link].ends[end.side]?.inbound.removeFirst()
-        links[end.link].attempts = 0
         guard case .frame(let compressed) = decode(frame.wire[...], end),
             (try? links[end.link].ends[end.side]?.incoming.decompress(compressed)) == frame.bytes
         else {

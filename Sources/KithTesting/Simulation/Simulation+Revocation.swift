@@ -27,6 +27,7 @@ extension Simulation {
             let end = EndID(link: link, side: side, epoch: links[link].epoch)
             if isOpen(end) { try close(end) }
         }
+        for node in links[link].nodes { dialAgain(nodes[node]) }
         for (member, other) in [(0, 1), (1, 0)] where nodes[links[link].nodes[other]].isRevoked {
             revokedContents.hear(member: links[link].nodes[member], of: links[link].nodes[other])
         }

@@ -14,7 +14,7 @@ extension Simulation {
             case .attachment, .household: break
             case .close(let reason):
                 try justify(reason, end)
-                if isOpen(end) { try close(end) }
+                if isOpen(end) { try close(end, reason) }
             case .renewIdentity: try renewIdentity(of: node(of: end), end)
             case .readSlice, .apply, .verifyIdentity, .digest:
                 if case .apply(_, let relay) = effect, let id = links[end.link].ends[end.side]?.id {

@@ -19,8 +19,7 @@ extension Simulation {
         case .join(let a, let b):
             withLink(a, b) { link in
                 links[link].isCut = false
-                links[link].attempts = 0
-                dialLater(link)
+                for node in [a, b] { dialAgain(nodes[node]) }
             }
         case .clog(let from, let to): withDirection(from, to) { link, side in links[link].isClogged[side] = true }
         case .unclog(let from, let to): try withDirection(from, to) { link, side in try unclog(link, side: side) }
@@ -105,7 +104,7 @@ extension Simulation {
         if links[link].isRefused { return }
         let wasCut = links[link].isCut
         links[link].isCut = false
-        dialLater(link)
+        for node in [a, b] { dialAgain(node) }
         let end = now + Self.syncMillisecondsMax
         while now < end, a.summary.vector != b.summary.vector { try runEvents(until: now + 10) }
         links[link].isCut = wasCut

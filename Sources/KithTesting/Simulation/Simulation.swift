@@ -72,7 +72,7 @@ final class Simulation {
             try checkRows(ledger.rows, node)
             try checkLiveQueries(node)
         }
-        for link in links.indices { dialLater(link) }
+        for node in nodes { dialAgain(node) }
         for step in script.steps {
             try perform(step)
             try runEvents(until: now)
@@ -122,10 +122,8 @@ final class Simulation {
             guard isOpen(end) else { return }
             links[end.link].ends[end.side]?.tickAt = nil
             try handle(.tick(wallClockMilliseconds: wallClock(of: node(of: end))), end)
-        case .dial(let link, let epoch):
-            guard links[link].epoch == epoch else { return }
-            links[link].isDialling = false
-            try dial(link)
+        case .plan(let index): dialDue(nodes[index], isPlanned: true)
+        case .dial(let link, let side, let generation): try dial(link, from: side, generation)
         case .flush(let index, let generation): try flush(nodes[index], generation)
         case .refuse(let link): try refuse(link)
         case .wake(let end): try emptyInbox(end)
@@ -157,7 +155,10 @@ enum SimulationEvent {
     /// The store answers.
     case perform(PeerSession.Effect, EndID)
     case tick(EndID)
-    case dial(link: Int, epoch: Int)
+    /// A node looks whom to dial.
+    case plan(node: Int)
+    /// The process of that generation, on this side of a link, gets through to the other side, or not.
+    case dial(link: Int, side: Int, generation: Int)
     /// What the node committed is on its disk.
     case flush(node: Int, generation: Int)
     /// A node hears that the other one of a link is no longer a member.

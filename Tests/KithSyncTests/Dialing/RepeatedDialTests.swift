@@ -1,5 +1,4 @@
-import KithTransport
-import KithTrust
+import KithSync
 import TestSupport
 import Testing
 
@@ -38,8 +37,10 @@ import Testing
     }
 
     @Test func `both sides of a simultaneous dial keep the same connection`() {
+        var random = SplitMix64(seed: 34)
         for _ in 0..<100 {
-            let (a, b) = (DeviceKey().id, DeviceKey().id)
+            let a = UInt64.random(in: 0..<1 << 32, using: &random)
+            let b = UInt64.random(in: 1 << 32..<1 << 40, using: &random)
             // Each side may see either of the two connections first.
             for aSeesOwnFirst in [true, false] {
                 for bSeesOwnFirst in [true, false] {
@@ -55,9 +56,14 @@ import Testing
     }
 
     @Test func `who dials again has lost the older connection`() {
-        let (a, b) = (DeviceKey().id, DeviceKey().id)
-        for isInitiator in [true, false] {
-            #expect(ConnectionChoice(own: a, peer: b, oldIsInitiator: isInitiator, newIsInitiator: isInitiator) == .keepNew)
+        for (a, b) in [(1, 2), (2, 1)] {
+            for isInitiator in [true, false] {
+                #expect(ConnectionChoice(own: a, peer: b, oldIsInitiator: isInitiator, newIsInitiator: isInitiator) == .keepNew)
+            }
+            // Who was dialled first notices by the time that has passed.
+            let age = ConnectionChoice.simultaneousMilliseconds + 1
+            #expect(
+                ConnectionChoice(own: a, peer: b, oldIsInitiator: true, newIsInitiator: false, oldAgeMilliseconds: age) == .keepNew)
         }
     }
 }

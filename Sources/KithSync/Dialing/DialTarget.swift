@@ -1,14 +1,11 @@
-import KithDiscovery
-import KithTrust
-
 /// Something that may be dialled.
-enum DialTarget: Hashable, Sendable, Comparable {
-    /// A trusted device, at the addresses the user gave.
-    case device(DeviceID)
+public enum DialTarget<Device: Hashable & Comparable & Sendable, Name: Hashable & Comparable & Sendable>: Hashable, Sendable, Comparable {
+    /// A trusted device, at the addresses the user gave and where it was reached before.
+    case device(Device)
     /// Whoever announces itself under this name: a hint, and nothing more.
-    case announced(InstanceName)
+    case announced(Name)
 
-    static func < (left: DialTarget, right: DialTarget) -> Bool {
+    public static func < (left: DialTarget, right: DialTarget) -> Bool {
         switch (left, right) {
         case (.device(let a), .device(let b)): a < b
         case (.announced(let a), .announced(let b)): a < b

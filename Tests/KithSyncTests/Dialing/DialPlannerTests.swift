@@ -1,44 +1,42 @@
-import Foundation
-import KithDiscovery
 import KithSync
-import KithTrust
+import TestSupport
 import Testing
-
-@testable import Kith
 
 /// Whom to dial and when: what could flood the network, or keep a device from being dialled.
 @Suite struct DialPlannerTests {
     private var random = Fixed()
-    private var planner = DialPlanner()
+    private var planner = Planner()
+
+    private typealias Planner = DialPlanner<Int, String, String>
 
     @Test mutating func `a device with an address is dialled at once and only once`() throws {
-        planner.trust([try device(1)], now: at(0))
+        planner.trust([device(1)], now: at(0))
         #expect(planner.start(now: at(0)).map(\.target) == [.device(id(1))])
         #expect(planner.start(now: at(10)).isEmpty)
         #expect(planner.isDialling)
     }
 
-    @Test mutating func `a device without an address waits for an announcement`() throws {
-        planner.trust([try TrustedDevice(id: id(1), added: Date(timeIntervalSince1970: 0))], now: at(0))
+    @Test mutating func `a device without an address waits for an announcement`() {
+        planner.trust([(id(1), [])], now: at(0))
         #expect(planner.start(now: at(0)).isEmpty)
         #expect(planner.nextDue == nil)
-        planner.found(try name("one"), [try address(1)], now: at(5))
-        #expect(planner.start(now: at(5)).map(\.target) == [.announced(try name("one"))])
+        planner.found("one", [address(1)], now: at(5))
+        #expect(planner.start(now: at(5)).map(\.target) == [.announced("one")])
     }
 
     @Test mutating func `a device is dialled where it was reached before`() throws {
-        let bare = try TrustedDevice(id: id(1), added: Date(timeIntervalSince1970: 0))
-        let (old, given) = (try address(7), try address(1))
+        let bare: (device: Int, addresses: [String]) = (id(1), [])
+        let (old, given) = (address(7), address(1))
         planner.trust([bare], now: at(0)) { _ in [old] }
         #expect(planner.start(now: at(0)).map(\.addresses) == [[old]])
-        var both = DialPlanner()
-        both.trust([try device(1)], now: at(0)) { _ in [old, given] }
-        let expected = try device(1).addresses + [old]
+        var both = Planner()
+        both.trust([device(1)], now: at(0)) { _ in [old, given] }
+        let expected = device(1).addresses + [old]
         #expect(both.start(now: at(0)).map(\.addresses) == [expected])
     }
 
     @Test mutating func `a network that comes back ends every pause`() throws {
-        planner.trust([try device(1)], now: at(0))
+        planner.trust([device(1)], now: at(0))
         for _ in 0..<6 {
             let due = try #require(planner.nextDue)
             let target = try #require(planner.start(now: due).first?.target)
@@ -51,7 +49,7 @@ import Testing
     }
 
     @Test mutating func `failures wait longer and longer up to the limit`() throws {
-        planner.trust([try device(1)], now: at(0))
+        planner.trust([device(1)], now: at(0))
         var now: Int64 = 0
         var waits: [Int64] = []
         for _ in 0..<12 {
@@ -66,8 +64,8 @@ import Testing
     }
 
     @Test mutating func `a device that is connected is not dialled under any name`() throws {
-        planner.trust([try device(1)], now: at(0))
-        planner.found(try name("one"), [try address(1)], now: at(0))
+        planner.trust([device(1)], now: at(0))
+        planner.found("one", [address(1)], now: at(0))
         for start in planner.start(now: at(0)) { planner.connected(id(1), dialled: start.target) }
         planner.disconnected(id(1), .afterChange, now: at(1), using: &random)
         #expect(planner.start(now: at(1_000_000)).isEmpty)
@@ -76,19 +74,19 @@ import Testing
     }
 
     @Test mutating func `a device is dialled in one place at a time first where it is announced`() throws {
-        planner.trust([try device(1)], now: at(0))
-        planner.found(try name("one"), [try address(2)], device: id(1), now: at(0))
-        #expect(planner.start(now: at(0)).map(\.target) == [.announced(try name("one"))])
+        planner.trust([device(1)], now: at(0))
+        planner.found("one", [address(2)], device: id(1), now: at(0))
+        #expect(planner.start(now: at(0)).map(\.target) == [.announced("one")])
         #expect(planner.start(now: at(10)).isEmpty)
         #expect(planner.nextDue == nil, "the other place waits for the answer, not for a time")
-        planner.failed(.announced(try name("one")), .later, now: at(20), using: &random)
+        planner.failed(.announced("one"), .later, now: at(20), using: &random)
         #expect(planner.start(now: at(20)).map(\.target) == [.device(id(1))])
         planner.connected(id(1), dialled: .device(id(1)))
         #expect(planner.nextDue == nil)
     }
 
     @Test mutating func `whose connections all gave way to others is dialled soon`() throws {
-        planner.trust([try device(1)], now: at(0))
+        planner.trust([device(1)], now: at(0))
         for start in planner.start(now: at(0)) { planner.connected(id(1), dialled: start.target) }
         planner.connected(id(1), dialled: nil)
         planner.disconnected(id(1), .afterChange, isReplaced: true, now: at(1), using: &random)
@@ -98,32 +96,32 @@ import Testing
     }
 
     @Test mutating func `a new address is tried at once whatever the pause`() throws {
-        planner.found(try name("one"), [try address(1)], now: at(0))
+        planner.found("one", [address(1)], now: at(0))
         let target = try #require(planner.start(now: at(0)).first?.target)
         planner.failed(target, .afterChange, now: at(0), using: &random)
         #expect(planner.start(now: at(1_000)).isEmpty)
-        planner.found(try name("one"), [try address(2)], now: at(1_000))
+        planner.found("one", [address(2)], now: at(1_000))
         #expect(planner.start(now: at(1_000)).count == 1)
     }
 
     @Test mutating func `a changed list of devices ends every pause`() throws {
-        planner.found(try name("one"), [try address(1)], now: at(0))
+        planner.found("one", [address(1)], now: at(0))
         let target = try #require(planner.start(now: at(0)).first?.target)
         planner.failed(target, .afterChange, now: at(0), using: &random)
-        planner.trust([try device(1)], now: at(10))
+        planner.trust([device(1)], now: at(10))
         #expect(planner.start(now: at(10)).count == 2)
     }
 
     @Test mutating func `what is no longer announced or trusted is forgotten`() throws {
-        planner.trust([try device(1)], now: at(0))
-        planner.found(try name("one"), [try address(1)], now: at(0))
+        planner.trust([device(1)], now: at(0))
+        planner.found("one", [address(1)], now: at(0))
         planner.keep(announced: [])
         planner.trust([], now: at(0))
         #expect(planner.start(now: at(1_000_000)).isEmpty)
     }
 
     @Test mutating func `a session that came about makes the next pause short again`() throws {
-        planner.trust([try device(1)], now: at(0))
+        planner.trust([device(1)], now: at(0))
         var now: Int64 = 0
         for _ in 0..<8 {
             let target = try #require(planner.start(now: at(now)).first?.target)
@@ -141,18 +139,11 @@ import Testing
 
     private func at(_ milliseconds: Int64) -> Instant { Instant(milliseconds: milliseconds) }
 
-    // swift-format-ignore: NeverForceUnwrap
-    private func id(_ number: UInt8) -> DeviceID {
-        DeviceID(bytes: [UInt8](repeating: number, count: DeviceID.byteCount))!
-    }
+    private func id(_ number: Int) -> Int { number }
 
-    private func name(_ text: String) throws -> InstanceName { try #require(InstanceName(bytes: Array(text.utf8))) }
+    private func address(_ number: Int) -> String { "10.0.0.\(number):4747" }
 
-    private func address(_ number: Int) throws -> PeerAddress { try PeerAddress(host: "10.0.0.\(number)", port: 4_747) }
-
-    private func device(_ number: UInt8) throws -> TrustedDevice {
-        try TrustedDevice(id: id(number), addresses: [address(Int(number))], added: Date(timeIntervalSince1970: 0))
-    }
+    private func device(_ number: Int) -> (device: Int, addresses: [String]) { (number, [address(number)]) }
 
     /// Always draws the same.
     private struct Fixed: RandomNumberGenerator {
