@@ -13,6 +13,7 @@ readonly packages=(
     iproute2 util-linux procps gzip     # the private LAN of the demo and the tests
     valgrind binutils                   # counts of instructions
     python3                             # the models that tests compare with; manual pages
+    xz-utils                            # the archive of the programs
     tmux mandoc                         # tests of the full-screen view and of manual pages
 )
 

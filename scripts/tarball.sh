@@ -22,6 +22,7 @@ mv "$work/kith.service" "$work/$name/share/kith.service"
 cp "$scripts/../LICENSE" "$scripts/../CHANGELOG.md" "$work/$name/"
 { cat "$scripts/../packaging/debian/copyright" && "$scripts/licenses.sh"; } >"$work/$name/COPYRIGHT"
 install -m 755 "$scripts/../packaging/install.sh" "$work/$name/install.sh"
+# The dictionary of -9 is larger than a program, so that the second one, which is much like the first, takes little.
 tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$epoch" --format=gnu -C "$work" -c "$name" |
-    gzip --best --no-name >"$target/$name.tar.gz"
-printf '%s\n' "$target/$name.tar.gz"
+    xz -9 --threads=1 >"$target/$name.tar.xz"
+printf '%s\n' "$target/$name.tar.xz"

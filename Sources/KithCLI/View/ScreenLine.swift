@@ -3,6 +3,7 @@ struct ScreenLine: Equatable {
     private struct Piece: Equatable {
         let text: String
         let style: TextStyle?
+        let width: Int
     }
 
     private var pieces: [Piece] = []
@@ -18,7 +19,7 @@ struct ScreenLine: Equatable {
     mutating func append(_ text: String, _ style: TextStyle? = nil, width: Int) {
         guard width > 0 else { return }
         let shown = text.truncated(toWidth: width).padded(toWidth: width)
-        pieces.append(Piece(text: shown, style: style))
+        pieces.append(Piece(text: shown, style: style, width: width))
         self.width += width
     }
 
@@ -30,9 +31,18 @@ struct ScreenLine: Equatable {
     /// Without styles.
     var plain: String { pieces.map(\.text).joined() }
 
-    /// For a terminal.
+    /// For a terminal. Terminals disagree about how wide some letters are: what follows such a piece is put into its column.
     func text(on console: Console) -> String {
-        // Reversal shows what is chosen, and is no color.
-        pieces.map { $0.style == .reverse ? TextStyle.reverse.sequence($0.text) : console.styled($0.text, $0.style) }.joined()
+        var text = ""
+        var column = 1
+        var isDisputed = false
+        for piece in pieces {
+            if isDisputed { text += "\u{1B}[\(column)G" }
+            // Reversal shows what is chosen, and is no color.
+            text += piece.style == .reverse ? TextStyle.reverse.sequence(piece.text) : console.styled(piece.text, piece.style)
+            column += piece.width
+            isDisputed = !piece.text.utf8.allSatisfy { $0 < 0x80 }
+        }
+        return text
     }
 }

@@ -48,6 +48,28 @@ struct ViewLinesTests {
         }
     }
 
+    @Test(
+        "a text takes the columns that terminals give it",
+        arguments: [
+            ("", 0), ("plain", 5), ("e\u{301}", 1), ("สวัสดี", 4), ("กำ", 2), ("नमस्ते", 4), ("क्षि", 3), ("한국어", 6),
+            ("\u{1100}\u{1161}\u{11A8}", 2),
+            ("か\u{3099}", 2), ("👩‍👩‍👧‍👦", 2), ("🇩🇪", 2), ("👍🏽", 2), ("日本", 4),
+        ])
+    func columns(text: String, columns: Int) {
+        #expect(text.displayWidth == columns)
+    }
+
+    @Test("what follows letters of disputed width is put into its column")
+    func disputed() {
+        let terminal = Console(descriptor: -1)
+        var line = ScreenLine("\u{2708}\u{FE0F} plane", width: 10)
+        line.append("end", width: 3)
+        #expect(line.text(on: terminal) == "\u{2708}\u{FE0F} plane  \u{1B}[11Gend")
+        var plain = ScreenLine("plane", width: 10)
+        plain.append("end", width: 3)
+        #expect(plain.text(on: terminal) == "plane     end")
+    }
+
     @Test("list and note stand side by side where there is room, the chosen one is marked, and a conflict is")
     func sideBySide() {
         let lines = Self.state().lines(on: ViewLayout(columns: 80, rows: 24)).map(\.plain)
