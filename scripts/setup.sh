@@ -4,7 +4,7 @@
 # Says nothing when nothing is missing. Installs with apt-get (Debian, Ubuntu); elsewhere it names what to install by hand.
 set -euo pipefail
 
-readonly swift_version_min=6.1
+readonly swift_version_min=6.2
 readonly packages=(
     libsqlite3-dev zlib1g-dev           # the store
     libavahi-compat-libdnssd-dev        # discovery, to build

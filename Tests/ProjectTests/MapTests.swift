@@ -23,13 +23,13 @@ import Testing
     }
 
     private static func file(_ path: String) throws -> String? {
-        let found = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter { $0.hasSuffix("/" + path) }
+        let found = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter { $0 == path }
         guard found.count == 1 else { return nil }
         return try String(contentsOf: sources.appending(path: found[0]), encoding: .utf8)
     }
 
     @Test func `each step of the walk names a file, and in it what the step is about`() throws {
-        let steps = try Self.rows(under: "## The way of one UPDATE")
+        let steps = try Self.rows(under: "## The path of one UPDATE")
         #expect(steps.count > 15)
         for step in steps {
             let path = try #require(Self.names(in: step[1]).first)

@@ -22,7 +22,7 @@ public final class CommitObservation: Sendable {
 
 extension KithStore {
     /// Calls `body` after every commit that moved the version vector: local or applied, by this process at once, by
-    /// another one within about 50 milliseconds.
+    /// another one within about 30 milliseconds.
     ///
     /// Several commits may be told by one call, and a call may come without news: what is new follows from ``vector()``.
     /// `body` runs on the thread that committed and must return soon; it must not use the store itself.
