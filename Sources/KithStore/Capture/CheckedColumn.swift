@@ -16,7 +16,7 @@ struct CheckedColumn: Sendable {
         case .register: return .tidy
         case .set:
             let form = SetText.form(of: value, connection)
-            if form == .none { throw refused("is a set: it holds a JSON array such as [\"a\",\"b\"]") }
+            if case .none = form { throw refused("is a set: it holds a JSON array such as [\"a\",\"b\"]") }
             // An element takes a byte, and a comma.
             if sqlite3_value_bytes(value) >= 2 * WireLimits.setElementsMax,
                 SetText.count(of: Value(value), connection) > WireLimits.setElementsMax

@@ -23,12 +23,18 @@ struct SetSorter {
     private static func arrange(
         _ text: UnsafePointer<UInt8>, _ count: Int, _ elements: inout [Range<Int>], into sorted: UnsafeMutablePointer<UInt8>
     ) -> Bool {
-        elements.removeAll(keepingCapacity: true)
-        guard SetText.scanPlainStrings(UnsafeBufferPointer(start: text, count: count), { elements.append($0) }) else { return false }
-        elements.sort { SetText.order(text, $0, $1) < 0 }
+        // The array is as long as the longest so far: to empty it takes longer than to fill it again.
+        var found = 0
+        let isPlain = SetText.scanPlainStrings(UnsafeBufferPointer(start: text, count: count)) { element in
+            if found < elements.count { elements[found] = element } else { elements.append(element) }
+            found += 1
+        }
+        guard isPlain else { return false }
+        sort(&elements, found, text)
         sorted[0] = UInt8(ascii: "[")
         var end = 1
-        for (index, element) in elements.enumerated() {
+        for index in 0..<found {
+            let element = elements[index]
             if index > 0 {
                 if SetText.order(text, elements[index - 1], element) == 0 { return false }
                 sorted[end] = UInt8(ascii: ",")
@@ -39,5 +45,17 @@ struct SetSorter {
         }
         sorted[end] = UInt8(ascii: "]")
         return end + 1 == count
+    }
+
+    /// Most sets have a few elements, which are in order after a few exchanges.
+    private static func sort(_ elements: inout [Range<Int>], _ count: Int, _ text: UnsafePointer<UInt8>) {
+        if count > 8 { return elements[..<count].sort { SetText.order(text, $0, $1) < 0 } }
+        for index in 0..<count {
+            var place = index
+            while place > 0, SetText.order(text, elements[place], elements[place - 1]) < 0 {
+                elements.swapAt(place, place - 1)
+                place -= 1
+            }
+        }
     }
 }

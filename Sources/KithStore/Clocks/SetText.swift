@@ -100,31 +100,37 @@ enum SetText {
     }
 
     /// Negative if the first element stands before the second one by their bytes, 0 if they are equal.
+    @inline(__always)
     static func order(_ text: UnsafePointer<UInt8>, _ first: Range<Int>, _ second: Range<Int>) -> Int {
-        for index in 0..<min(first.count, second.count) {
-            let (one, other) = (text[first.lowerBound + index], text[second.lowerBound + index])
-            if one != other { return Int(one) - Int(other) }
+        let (one, other) = (text + first.lowerBound, text + second.lowerBound)
+        for index in 0..<min(first.count, second.count) where one[index] != other[index] {
+            return Int(one[index]) - Int(other[index])
         }
         return first.count - second.count
     }
 
     /// Tells where each element of an array of strings without escapes and spaces stands. Returns whether `text` is one.
+    @inline(__always)
     static func scanPlainStrings(_ text: UnsafeBufferPointer<UInt8>, _ found: (Range<Int>) -> Void) -> Bool {
-        guard text.count >= 2, text[0] == UInt8(ascii: "["), text[text.count - 1] == UInt8(ascii: "]") else { return false }
+        guard let bytes = text.baseAddress, text.count >= 2, bytes[0] == UInt8(ascii: "["), bytes[text.count - 1] == UInt8(ascii: "]")
+        else { return false }
         let end = text.count - 1
         var index = 1
         while index < end {
-            guard text[index] == UInt8(ascii: "\"") else { return false }
+            guard bytes[index] == UInt8(ascii: "\"") else { return false }
             let start = index
-            repeat {
-                index += 1
-            } while text[index] >= 0x20 && text[index] != UInt8(ascii: "\"") && text[index] != UInt8(ascii: "\\") && index < end
-            guard index < end, text[index] == UInt8(ascii: "\"") else { return false }
-            index += 1
+            index &+= 1
+            while index < end {
+                let byte = bytes[index]
+                if byte == UInt8(ascii: "\"") || byte < 0x20 || byte == UInt8(ascii: "\\") { break }
+                index &+= 1
+            }
+            guard index < end, bytes[index] == UInt8(ascii: "\"") else { return false }
+            index &+= 1
             found(start..<index)
             if index == end { return true }
-            guard text[index] == UInt8(ascii: ","), index + 1 < end else { return false }
-            index += 1
+            guard bytes[index] == UInt8(ascii: ","), index + 1 < end else { return false }
+            index &+= 1
         }
         return true
     }

@@ -58,9 +58,9 @@ public struct ByteWriter: Sendable {
     }
 
     /// The 16 bytes of an id.
+    @inlinable
     public mutating func identifier(_ id: some Identifier128) {
-        fixed64(id.high)
-        fixed64(id.low)
+        append(id.high, id.low)
     }
 
     public mutating func value(_ value: Value) {
@@ -80,6 +80,11 @@ public struct ByteWriter: Sendable {
             byte(ValueTag.blob)
             blob(content)
         }
+    }
+
+    @usableFromInline
+    mutating func append(_ high: UInt64, _ low: UInt64) {
+        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { bytes.append(contentsOf: $0) }
     }
 
     @usableFromInline
