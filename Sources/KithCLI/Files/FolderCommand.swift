@@ -77,8 +77,8 @@ struct FolderSync: ParsableCommand {
         commandName: "sync",
         abstract: "Bring files and notes in step once.",
         discussion: """
-            What you wrote into files is merged into the notes, what changed in the notes is written into the files. A file \
-            that was deleted is a note in the trash; if many are gone at once, you are asked first, by status 75.
+            Every file is read. What you wrote into files is merged into the notes, what changed in the notes is written into the \
+            files. A file that was deleted is a note in the trash; if many are gone at once, you are asked first, by status 75.
 
             EXAMPLES
               kith folder sync
@@ -102,7 +102,7 @@ struct FolderSync: ParsableCommand {
 
     func run() throws {
         var settings = NotesFolder.Options()
-        (settings.deletesMany, settings.writesAgain) = (delete, writeAgain)
+        (settings.deletesMany, settings.writesAgain, settings.readsAll) = (delete, writeAgain, true)
         let reports = try options.withNotes { notes in
             try FolderLines.folders(path, notes).map { ($0, try $0.sync(notes, options: settings)) }
         }

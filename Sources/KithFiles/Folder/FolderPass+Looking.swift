@@ -27,8 +27,12 @@ extension FolderPass {
         case .everything: return try lookAtEverything()
         case .some(let paths, _):
             let tables = tables
-            let missing = try database.read { db in try tables.pathsGone(db) }
-            return try look(at: paths.union(missing.map { FolderPath($0) }))
+            let more = try database.read { db in
+                let gone = try tables.pathsGone(db)
+                // One of these may have been moved to a place where it cannot be understood.
+                return gone.isEmpty ? [] : try gone + tables.left(db).map(\.path)
+            }
+            return try look(at: paths.union(more.map { FolderPath($0) }))
         }
     }
 
@@ -59,7 +63,7 @@ extension FolderPass {
                 }
                 let isThere = next < files.count && FolderPath(files[next].path) == path
                 if isThere { next += 1 }
-                Self.compare(isThere ? files[next - 1] : nil, known, &look, &back)
+                compare(isThere ? files[next - 1] : nil, known, &look, &back)
             }
         }
         for file in files[next...] { look.suspects.append(FolderLook.Suspect(file: file, known: nil)) }
@@ -72,6 +76,7 @@ extension FolderPass {
         var back: [UUID] = []
         let tables = tables
         for path in paths.sorted() {
+            looked.insert(path)
             if Self.isAttachment(path.text), case .file(let stamp) = ForeignFile.kind(place(path.text)) {
                 look.attachments.append(FolderWalk.File(path: path.text, stamp: stamp))
             }
@@ -81,8 +86,8 @@ extension FolderPass {
             case .file(let stamp):
                 let file = FolderWalk.File(path: path.text, stamp: stamp)
                 if known.isEmpty { look.suspects.append(FolderLook.Suspect(file: file, known: nil)) }
-                for (index, known) in known.enumerated() { Self.compare(index == 0 ? file : nil, known, &look, &back) }
-            case .missing: for known in known { Self.compare(nil, known, &look, &back) }
+                for (index, known) in known.enumerated() { compare(index == 0 ? file : nil, known, &look, &back) }
+            case .missing: for known in known { compare(nil, known, &look, &back) }
             case .link: leave(path.text, FolderWalk.linkWords, known.first?.note)
             case .other: leave(path.text, FolderWalk.otherWords, known.first?.note)
             case .folder: continue
@@ -92,13 +97,13 @@ extension FolderPass {
         return look
     }
 
-    private static func compare(_ file: FolderWalk.File?, _ known: KnownFile, _ look: inout FolderLook, _ back: inout [UUID]) {
+    private func compare(_ file: FolderWalk.File?, _ known: KnownFile, _ look: inout FolderLook, _ back: inout [UUID]) {
         if known.isBegun {
             look.begun.insert(known.note)
             return
         }
         guard let file else { return look.gone.append(known) }
-        if let stamp = known.stamp, stamp == file.stamp {
+        if let stamp = known.stamp, stamp == file.stamp, !options.readsAll {
             if known.goneMilliseconds != nil { back.append(known.note) }
         } else {
             look.suspects.append(FolderLook.Suspect(file: file, known: known))
@@ -203,8 +208,7 @@ extension FolderPass {
             wait(for: file.path, known?.note)
         } catch {
             leave(file.path, error.message, known?.note)
-            // It may be one of ours that was moved; its note is not to be deleted.
-            if known == nil { mayHaveMoved = true }
+            if known == nil { unreadable.append(file) }
         }
     }
 

@@ -165,10 +165,10 @@ extension FolderPass {
         if !fresh.isEmpty {
             try database.write { db in for file in fresh { try tables.setGone(file.note, now, db) } }
         }
-        let sure = gone.filter { $0.goneMilliseconds.map { isPast($0, by: options.quietMilliseconds) } ?? false }
+        let sure = gone.filter { !isUnreadable($0) && $0.goneMilliseconds.map { isPast($0, by: options.quietMilliseconds) } ?? false }
         let isSure = Set(sure.map(\.note))
-        report.notesAgain.formUnion(gone.map(\.note).filter { !isSure.contains($0) })
-        if mayHaveMoved || sure.isEmpty { return }
+        report.notesAgain.formUnion(gone.filter { !isSure.contains($0.note) && !isUnreadable($0) }.map(\.note))
+        if isUnknownWritten || sure.isEmpty { return }
         if options.writesAgain {
             try database.write { db in for file in sure { try tables.remove(file.note, db) } }
             left.subtract(sure.map(\.note))
@@ -177,6 +177,14 @@ extension FolderPass {
             report.held = sure.count
         } else {
             for file in sure { try delete(file.note) }
+        }
+    }
+
+    /// Whether a file was moved, and cannot be understood in its new place.
+    private func isUnreadable(_ gone: KnownFile) -> Bool {
+        let name = RelativePath.name(of: gone.path)
+        return unreadable.contains { file in
+            file.stamp.inode == gone.stamp?.inode || RelativePath.name(of: file.path).utf8.elementsEqual(name.utf8)
         }
     }
 

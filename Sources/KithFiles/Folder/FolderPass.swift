@@ -33,10 +33,12 @@ struct FolderPass {
     var left: Set<UUID> = []
     /// Notes that may say something else than their files now.
     var touched: Set<UUID> = []
-    /// Whether there is a file of which it is not known whose it is: one that was moved, perhaps.
-    var mayHaveMoved = false
-    /// Whether somebody is writing such a file at the moment.
+    /// Whether somebody is writing a file of which it is not known whose it is: one that was moved, perhaps.
     var isUnknownWritten = false
+    /// Files that were looked at.
+    var looked: Set<FolderPath> = []
+    /// New files that cannot be understood.
+    var unreadable: [FolderWalk.File] = []
     /// New stamps of files that say what they said.
     var stamps: [(note: UUID, stamp: FileStamp?)] = []
     /// Names that are given in this pass.
@@ -68,13 +70,11 @@ struct FolderPass {
     }
 
     private mutating func saveReport() throws {
-        let (tables, report, scope) = (tables, report, scope)
-        try database.write { db in
-            if case .some(let paths, _) = scope {
-                if !paths.isEmpty || !report.left.isEmpty { try tables.setLeft(report.left, of: paths, db) }
-            } else {
-                try tables.setLeft(report.left, of: nil, db)
-            }
+        let (tables, report) = (tables, report)
+        var looked: Set<FolderPath>?
+        if case .some = scope { looked = self.looked }
+        try database.write { [looked] db in
+            try tables.setLeft(report.left, of: looked, db)
             try tables.setHeld(report.held, db)
         }
         self.report.left = try database.read { db in try tables.left(db) }
@@ -112,7 +112,7 @@ struct FolderPass {
     /// Leaves a file alone that somebody is writing.
     mutating func wait(for path: String, _ note: UUID?) {
         report.pathsAgain.insert(FolderPath(path))
-        if let note { left.insert(note) } else { (mayHaveMoved, isUnknownWritten) = (true, true) }
+        if let note { left.insert(note) } else { isUnknownWritten = true }
     }
 
     // MARK: Time

@@ -32,6 +32,8 @@ public struct NotesFolder: Hashable, Sendable {
         public var deletesMany = false
         /// Whether files that are gone are written again, if they are more than are deleted without asking.
         public var writesAgain = false
+        /// Whether every file is read, even if its time and its size say that it was not written.
+        public var readsAll = false
         /// Files that may be gone at once without asking.
         public var deletedMax = 50
         /// How long nobody has written a file that is read.
