@@ -55,7 +55,7 @@ extension Safety {
     /// Names this many attachments at most.
     private static let namedMax = 3
 
-    /// What nobody is known to have, as the beginning of a sentence without its end; `nil` if that is nothing.
+    /// The attachments that no device is known to have, as a sentence without its end; `nil` if there are none.
     private func missing(_ name: (LooseAttachment) -> String?) -> String? {
         guard let names = listed(attachmentsNowhere, name) else { return nil }
         return "Not here, and on no other device that was heard of: \(names)"

@@ -10,7 +10,7 @@ enum FirstStart {
         To have them on another machine, too: kith pair on both, then kith up on both.
         """
 
-    /// For whoever asks for the full-screen view where there is no screen.
+    /// What the full-screen view says where there is no screen.
     static let withoutScreen = """
         This is no terminal that shows the notes on the whole screen. These work anywhere:
           kith note list                       all notes; kith note add writes one

@@ -15,7 +15,7 @@ struct StoreOptions: ParsableArguments {
     @Flag(help: "Say more on standard error: details of an error, and of `up` what happens on the network.")
     var verbose = false
 
-    /// Where everything is. Whoever has nothing there yet is told what to do.
+    /// Where everything is. If nothing is there yet, the command says what to do.
     func folders() throws(CommandFailure) -> Folders {
         let folders = try Folders(store: store)
         if !json { FirstStart.tell(folders) }

@@ -30,7 +30,7 @@ struct ChangeHook: Sendable {
         let more: Bool
     }
 
-    /// Runs until the task is cancelled. One command runs at a time; what changes meanwhile is told to the next one.
+    /// Runs until the task is cancelled. One command runs at a time; the next one is told what changed while it ran.
     ///
     /// - Parameter start: what the store knew when the node began.
     func run(since start: VersionVector) async {
@@ -55,7 +55,7 @@ struct ChangeHook: Sendable {
     private func call(with news: News) async throws -> Int32 {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // A file, so that nobody waits for a command that reads nothing.
+        // A file, so that the node does not wait for a command that reads nothing.
         let file = FileManager.default.temporaryDirectory.appending(path: "kith-change-\(UUID().uuidString)")
         guard FileManager.default.createFile(atPath: file.path, contents: try encoder.encode(news), attributes: [.posixPermissions: 0o600])
         else { throw CommandFailure(.cannotCreate, "\(file.path) cannot be written. Set TMPDIR.") }

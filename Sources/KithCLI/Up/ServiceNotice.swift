@@ -27,7 +27,7 @@ struct ServiceNotice: Sendable {
     /// What it is doing, for `systemctl status`.
     func status(_ sentence: String) { send("STATUS=" + PlainText.line(sentence)) }
 
-    /// Nobody is told if it fails: the service manager has its own clock.
+    /// A failure is not reported: the service manager has its own clock.
     private func send(_ message: String) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
