@@ -11,11 +11,13 @@ trap 'rm -rf "$folder"' EXIT
 resources=$("$swift" -print-target-info | sed -nE 's/^ *"runtimeResourcePath": "(.*)".*/\1/p')
 cut=$(scripts/unicode.py "${resources}_static/linux/lib_FoundationICU.a" "$folder/unicode.o")
 mapfile -t linker <<<"$cut"
-build() { "${swift}c" -static-stdlib -use-ld=lld -swift-version 6 -O -Xlinker --gc-sections -o "$folder/$1" "${@:2}" Tests/UnicodeData/Probe.swift; }
+"${swift}c" -static-stdlib -swift-version 6 -O -c -o "$folder/probe.o" Tests/UnicodeData/Probe.swift
+build() { "${swift}c" -static-stdlib -use-ld=lld -Xlinker --gc-sections -o "$folder/$1" "${@:2}" "$folder/probe.o" 2>"$folder/log" || { cat "$folder/log" >&2; exit 1; }; }
 build whole
+# shellcheck disable=SC2046
 build cut $(printf -- '-Xlinker %s ' "${linker[@]}")
 
-for here in "de_DE.UTF-8 Europe/Berlin" "tr_TR.UTF-8 Asia/Istanbul" "ja_JP.UTF-8 Asia/Tokyo" "en_GB.UTF-8 Europe/London" "C UTC"; do
+for here in "de_DE.UTF-8 Europe/Berlin" "tr_TR.UTF-8 Asia/Istanbul" "C UTC"; do
     read -r language zone <<<"$here"
     for program in whole cut; do LANG=$language LC_ALL=$language TZ=$zone "$folder/$program" >"$folder/$program.txt"; done
     [ "$(wc -l <"$folder/whole.txt")" -gt 25 ] || { echo "unicode-test: the program says too little" >&2; exit 1; }
