@@ -21,18 +21,17 @@ struct ProgressTests {
         #expect(sessions.statuses.allSatisfy { $0?.sending == nil && $0?.receiving == nil && $0?.isInSync == true })
     }
 
-    @Test(arguments: [(0, 1), (8, 4)]) func `a long merge lets others write by a clock that nobody sets`(_ step: Int64, _ parts: Int) throws
-    {
+    @Test(arguments: [(0, 1), (8, 4)] as [(Int64, Int)]) func `a long merge lets others write by a clock that nobody sets`(
+        _ step: Int64, _ parts: Int
+    ) throws {
         let first = try TestStore()
         try DigestTests.fill(first, 1...120)
         let slice = try first.store.slice(SliceRequest(since: VersionVector()), limits: SliceLimits(rowsMax: 100))
         #expect(!slice.isLast)
-        let (wall, monotonic) = (Atomic<Int64>(0), Atomic<Int64>(0))
+        let (wall, monotonic) = (Counter(), Counter())
         // A wall clock that is set by hours with every reading neither cuts a merge nor holds it up.
-        var options = KithStore.Options {
-            HybridTimestamp(milliseconds: 1_700_000_000_000 + wall.add(3_600_000, ordering: .relaxed).newValue % 7_000_000)
-        }
-        options.monotonicMilliseconds = { monotonic.add(step, ordering: .relaxed).newValue }
+        var options = KithStore.Options(clock: { HybridTimestamp(milliseconds: 1_700_000_000_000 + wall.next() * 3_600_000 % 7_000_000) })
+        options.monotonicMilliseconds = { monotonic.next() * step }
         let database = try DatabaseQueue()
         try database.write { try $0.execute(sql: TestStore.noteSQL) }
         let store = try KithStore(database, tables: [TestStore.note], options: options)
