@@ -52,6 +52,8 @@ final class TestStore {
     static func options(_ replica: ReplicaID? = nil) -> KithStore.Options {
         let now = Counter()
         var options = KithStore.Options(clock: { HybridTimestamp(milliseconds: 1_700_000_000_000 + now.next()) })
+        let elapsed = Counter()
+        options.monotonicMilliseconds = { elapsed.next() }
         if let replica { options.makeReplicaID = { replica } }
         return options
     }
