@@ -44,6 +44,22 @@ import Testing
         #expect(report.statistics.faults[.foundRows] == 1)
     }
 
+    @Test func `a set that was found goes on in the new life that an older version of the app gives its row`() throws {
+        let report = try Self.report(
+            """
+            nodes 2
+            found A task 1 weight=-1.0 owners='["b"]'
+            A: delete task 1
+            wait 30
+            B: insert task 1 label=0.0 weight=-0.0
+            A: insert task 1 weight=1.0 owners='["c"]'
+            update B
+            sync A B
+            """)
+        #expect(report.violation == nil)
+        #expect(report.statistics.rowsFound == 1)
+    }
+
     @Test func `rows of a table that an update brings are found then, beside what peers had sent of them`() throws {
         let report = try Self.report(
             """

@@ -11,11 +11,14 @@ struct RowDraft {
     private(set) var view: RowView
     /// Of tables that refer to others, or are referred to: whether the row is there for its user, whatever its own state says.
     private var isShown: Bool?
+    /// Whether the store keeps what the row was in an earlier life.
+    private let hasPast: Bool
     /// What columns show in place of rows that are not there.
     private var standIns: [Int: Value]
 
     init(
-        _ table: WorkloadTable, _ view: RowView, event: EventID, seen: Knowledge, isShown: Bool? = nil, standIns: [Int: Value] = [:]
+        _ table: WorkloadTable, _ view: RowView, event: EventID, seen: Knowledge, isShown: Bool? = nil, standIns: [Int: Value] = [:],
+        hasPast: Bool = true
     ) {
         self.table = table
         self.event = event
@@ -24,6 +27,7 @@ struct RowDraft {
         self.view = view
         self.isShown = isShown
         self.standIns = standIns
+        self.hasPast = hasPast
     }
 
     var isVisible: Bool { isShown ?? view.isVisible(table.deletePolicy) }
@@ -117,7 +121,9 @@ struct RowDraft {
                 view.columns[column] = .text(text.replaced(by: value, event))
             }
         }
-        for column in table.columns.indices where !table.columns[column].isKnown { writeAnew(column) }
+        for column in table.columns.indices where !table.columns[column].isKnown {
+            if hasPast { writeAnew(column) } else { forget(column) }
+        }
         view.deletions = []
     }
 
@@ -129,7 +135,7 @@ struct RowDraft {
             guard let winner = RowView.winner(writes) else { return }
             view.columns[column] = .register([written(winner.value)])
         case .set(let elements, let touched):
-            if touched.isEmpty { return }
+            if touched.isEmpty, elements.isEmpty { return }
             view.columns[column] = .set(elements.map { .init(json: $0.json, events: [event]) }, touched: touched + [event])
         case .counter(var counter):
             if counter.touched.isEmpty, counter.found.isEmpty { return }
@@ -137,6 +143,19 @@ struct RowDraft {
             view.columns[column] = .counter(counter)
         case .text:
             return
+        }
+    }
+
+    /// A column that this version of the app does not know has nothing in the row's new life, if the old one was collected. What a counter
+    /// counted is kept for good.
+    private mutating func forget(_ column: Int) {
+        switch view.columns[column] {
+        case .register: view.columns[column] = .register([])
+        case .set(let elements, let touched):
+            if touched.isEmpty, elements.isEmpty { return }
+            view.columns[column] = .set([], touched: touched + [event])
+        case .counter: writeAnew(column)
+        case .text: return
         }
     }
 

@@ -8,6 +8,8 @@ struct TransactionDraft {
     private let tables: [WorkloadTable]
     private let event: EventID
     private let known: NodeKnowledge
+    /// Rows of which the store kept nothing when the transaction began.
+    private let withoutPast: Set<RowKey>
     /// Which rows of tables that refer to each other are shown; made when it is needed.
     private var references: ReferenceRule?
     private var rows: [RowKey: RowDraft] = [:]
@@ -15,11 +17,12 @@ struct TransactionDraft {
     private var order: [RowKey] = []
     private var saved: [RowKey: RowDraft] = [:]
 
-    init(ledger: Ledger, tables: [WorkloadTable], event: EventID, known: NodeKnowledge) {
+    init(ledger: Ledger, tables: [WorkloadTable], event: EventID, known: NodeKnowledge, withoutPast: Set<RowKey> = []) {
         self.ledger = ledger
         self.tables = tables
         self.event = event
         self.known = known
+        self.withoutPast = withoutPast
     }
 
     mutating func savepoint() {
@@ -45,7 +48,8 @@ struct TransactionDraft {
     private mutating func load(_ key: RowKey) -> RowDraft {
         if let draft = rows[key] { return draft }
         let seen = known.of(key)
-        var draft = RowDraft(tables[key.table], ledger.view(key, seenBy: seen), event: event, seen: seen)
+        var draft = RowDraft(
+            tables[key.table], ledger.view(key, seenBy: seen), event: event, seen: seen, hasPast: !withoutPast.contains(key))
         if tables[key.table].isRelated {
             let rule = references ?? ledger.references(tables, known)
             references = rule

@@ -5,13 +5,17 @@ import KithSync
 /// What must hold at every moment.
 extension Simulation {
     /// A user has committed: the store gave the commit the next number, and it did what its statements say.
-    func checkCommit(_ operations: [Operation], _ outcomes: [WriteOutcome], _ node: SimulatedNode) throws {
+    ///
+    /// - Parameter withoutPast: rows of which the store kept nothing before.
+    func checkCommit(
+        _ operations: [Operation], _ outcomes: [WriteOutcome], _ withoutPast: Set<RowKey>, _ node: SimulatedNode
+    ) throws {
         guard let store = node.store else { return }
         let before = node.summary
         let summary = try store.summary()
         let event = EventID(
             replica: ledger.number(of: before.replica), sequence: before.vector[before.replica] &+ 1)
-        let effects = try expectedEffects(operations, outcomes, event, node)
+        let effects = try expectedEffects(operations, outcomes, withoutPast, event, node)
         guard let head = summary.head(of: summary.replica), head.dot.sequence == event.sequence else {
             guard effects.isEmpty else {
                 throw Violation(.wrongEffect, "\(node.name) committed \(operations), but its vector did not move.")
@@ -29,9 +33,10 @@ extension Simulation {
     }
 
     private func expectedEffects(
-        _ operations: [Operation], _ outcomes: [WriteOutcome], _ event: EventID, _ node: SimulatedNode
+        _ operations: [Operation], _ outcomes: [WriteOutcome], _ withoutPast: Set<RowKey>, _ event: EventID, _ node: SimulatedNode
     ) throws -> [(RowKey, RowEffect)] {
-        var drafts = TransactionDraft(ledger: ledger, tables: node.tables, event: event, known: node.known)
+        var drafts = TransactionDraft(
+            ledger: ledger, tables: node.tables, event: event, known: node.known, withoutPast: withoutPast)
         var outcomes = outcomes[...]
         taint.spread(over: operations, of: node)
         for operation in operations {

@@ -73,10 +73,36 @@ extension Simulation {
 
     // MARK: Users
 
+    /// The rows that a transaction writes, and of which the node's store keeps nothing: nobody wrote them, or they were collected. Asked only
+    /// where a row's new life would otherwise keep columns that the node's version of the app does not know.
+    private func rowsWithoutPast(_ operations: [Operation], _ node: SimulatedNode) throws -> Set<RowKey> {
+        var keys: Set<RowKey> = []
+        guard script.collectsGarbage else { return keys }
+        for case .write(let write) in operations {
+            guard let index = node.tables.firstIndex(where: { $0.name == write.table && $0.isKnown }),
+                node.tables[index].columns.contains(where: { !$0.isKnown })
+            else { continue }
+            let id = node.tables[index].id(of: write.row)
+            let table = node.tables[index]
+            let isKept = try node.database.read { db in
+                try Bool.fetchOne(
+                    db,
+                    sql: """
+                        SELECT EXISTS (SELECT 1 FROM \(quoted(table.name)) WHERE \(quoted(table.key)) = ?2)
+                            OR EXISTS (SELECT 1 FROM kith_hidden h JOIN kith_table t ON t.number = h.tbl
+                                WHERE t.name = CAST(?1 AS BLOB) AND h.id = ?2)
+                        """, arguments: [write.table, id.databaseValue])
+            }
+            if isKept != true { keys.insert(RowKey(table: index, row: write.row)) }
+        }
+        return keys
+    }
+
     /// A user's transaction, and what the oracle expects of it.
     private func commit(_ node: SimulatedNode, _ operations: [Operation]) throws {
         guard let store = node.store, !node.isAsleep else { return }
         _ = wallClock(of: node)
+        let withoutPast = try rowsWithoutPast(operations, node)
         let outcomes: [WriteOutcome]?
         do {
             outcomes = try UserTransaction(
@@ -87,7 +113,7 @@ extension Simulation {
             return try checkUnchanged(node)
         }
         guard let outcomes else { return try checkUnchanged(node) }
-        try checkCommit(operations, outcomes, node)
+        try checkCommit(operations, outcomes, withoutPast, node)
         try checkLiveQueries(node)
         statistics.commits += 1
         if node.isWithoutPower {

@@ -48,7 +48,7 @@ final class Simulation {
                 try SimulatedNode(
                     index: index, workload: workload, seed: script.seed, isOld: old.contains(index), inMemory: inMemory,
                     found: found[index] ?? [], isLate: late.contains(index), characters: characters))
-            nodes[index].editor.versionsMayBeGone = script.collectsGarbage
+            nodes[index].editor.versionsMayBeGone = script.collectsGarbage || !found.isEmpty
         }
         for (one, other) in script.conditions.topology.links(nodeCount: script.nodeCount) { addLink(one, other) }
     }

@@ -54,7 +54,8 @@ final class TextEditor {
 
     private let characters: CharacterSource
     private var bases: [Text: Base] = [:]
-    /// Whether rows are removed for good, and the versions of their texts with them.
+    /// Whether rows are removed for good, and the versions of their texts with them; or texts were found, whose rows begin another text when
+    /// they are inserted anew.
     var versionsMayBeGone = false
 
     init(_ characters: CharacterSource) {
@@ -90,7 +91,7 @@ final class TextEditor {
         return WriteOutcome(tookEffect: true, edit: edit)
     }
 
-    /// Saves against the version that was loaded; `false` if the row was removed for good meanwhile, and its id used again.
+    /// Saves against the version that was loaded; `false` if the row shows another text since: its id was used again.
     private func save(_ text: Text, _ new: String, _ base: Base, _ store: KithStore, _ db: Database) throws -> Bool {
         do {
             try store.saveText(db, table: text.table, id: text.id, column: text.column, new, base: base.version)
