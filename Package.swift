@@ -87,7 +87,17 @@ let package = Package(
 
         // Thin shells around SQLite, keys, TLS and mDNS.
         .target(name: "CSQLiteConfig"),
-        module("KithStore", ["KithCausality", "KithText", "KithSync", "CSQLiteConfig", "CZlib", crypto, grdb, sqlite], computing),
+        module("KithSQLite", ["KithCausality", "KithSync", "CSQLiteConfig", grdb, sqlite], computing),
+        module("KithLedger", ["KithCausality", "KithText", "KithSync", "KithSQLite", crypto, grdb, sqlite], computing),
+        module("KithTexts", ["KithCausality", "KithText", "KithSync", "KithSQLite", "KithLedger", "CZlib", crypto], computing),
+        module("KithCapture", ["KithCausality", "KithText", "KithSync", "KithSQLite", "KithLedger", "KithTexts", sqlite], computing),
+        module("KithMerge", ["KithCausality", "KithText", "KithSync", "KithSQLite", "KithLedger", "KithTexts", sqlite], computing),
+        module(
+            "KithStore",
+            [
+                "KithCausality", "KithText", "KithSync", "KithSQLite", "KithLedger", "KithTexts", "KithCapture", "KithMerge", crypto, grdb,
+                sqlite,
+            ], computing),
         module("KithTrust", ["KithCausality", crypto, cryptoExtras] + certificates),
         module("KithTransport", ["KithSync", "KithTrust", logging] + nio),
         .systemLibrary(name: "CDNSSD", providers: [.apt(["libavahi-compat-libdnssd-dev"])]),
@@ -150,12 +160,17 @@ let package = Package(
         tests("ProjectTests"),
         tests("KithCausalityTests", ["KithCausality"]),
         tests("KithSyncTests", ["KithCausality", "KithSync"], fixtures: true),
-        tests("KithStoreTests", ["KithCausality", "KithText", "KithSync", "KithStore", "kith-conformance", grdb, sqlite], fixtures: true),
+        tests(
+            "KithStoreTests",
+            [
+                "KithCausality", "KithText", "KithSync", "KithSQLite", "KithLedger", "KithTexts", "KithCapture", "KithMerge", "KithStore",
+                "kith-conformance", grdb, sqlite,
+            ], fixtures: true),
         tests("KithTextTests", ["KithCausality", "KithText", crypto], fixtures: true),
         tests("KithTrustTests", ["KithTrust", crypto] + certificates),
         tests("KithTransportTests", ["KithSync", "KithTransport", "KithTrust", crypto] + certificates + nio),
         tests("KithDiscoveryTests", ["KithDiscovery", logging]),
-        tests("KithTests", ["Kith", "KithDiscovery", "KithTransport", "KithCausality", grdb, logging]),
+        tests("KithTests", ["Kith", "KithDiscovery", "KithTransport", "KithCausality", "KithSQLite", grdb, logging]),
         tests("KithTestingTests", ["KithCausality", "KithSync", "KithStore", "KithTesting", "kith-sim", grdb], fixtures: true),
         tests("KithLabTests", ["KithLab", "KithCausality", "KithTesting", "KithCLI", "kith-lab"], fixtures: true),
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),

@@ -1,6 +1,11 @@
 import GRDB
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 import Synchronization
 
 /// One SQLite database whose tables synchronise.
@@ -234,7 +239,7 @@ public final class KithStore: Sendable {
             for _ in 0..<Self.readsBeforeWrite {
                 let result = try database.unsafeReentrantRead { db -> Result? in
                     try db.requireNoAccess()
-                    let connection = try Connection(borrowing: db)
+                    let connection = try DatabaseConnection(borrowing: db)
                     // A reader of a pool has a connection of its own, which nobody keeps busy.
                     let holdsWriter = db.sqliteConnection == writer.handle
                     func read() throws -> Result? {
@@ -262,7 +267,7 @@ public final class KithStore: Sendable {
                 try state.entry.enter()
                 return try body(state.ledger)
             }
-            let connection = try Connection(borrowing: db)
+            let connection = try DatabaseConnection(borrowing: db)
             let check = try EntryCheck(connection)
             return try body(RowLedger(connection, try catalog(connection, version: check.catalogVersion)))
         }
@@ -345,7 +350,7 @@ public final class KithStore: Sendable {
                 try writer.state.entry.enter()
                 return try body(writer.state.ledger)
             }
-            let connection = try Connection(borrowing: db)
+            let connection = try DatabaseConnection(borrowing: db)
             try writer.schema?.check(connection)
             let check = try EntryCheck(connection)
             if rows, !check.areRowsInPlace {
@@ -365,7 +370,7 @@ public final class KithStore: Sendable {
     }
 
     /// The catalog that this transaction sees, with the tables this process has declared.
-    private func catalog(_ connection: Connection, version: Int) throws -> Catalog {
+    private func catalog(_ connection: DatabaseConnection, version: Int) throws -> Catalog {
         if let cached = catalogCache.withLock({ $0 }), cached.version == version { return cached.catalog }
         var catalog = try CatalogStore(connection: connection).load()
         writer.declarations.annotate(&catalog)

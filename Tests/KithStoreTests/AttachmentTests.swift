@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import KithCausality
+import KithSQLite
 import KithStore
 import KithSync
 import Synchronization

@@ -3,7 +3,7 @@ import KithSync
 import TestSupport
 import Testing
 
-@testable import KithStore
+@testable import KithLedger
 
 /// Risk: after some order of statements, savepoints, commits that fail and rollbacks, two commits get one number, a commit is told that
 /// is none, or what a rollback took back is taken for kept.

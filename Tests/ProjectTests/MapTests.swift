@@ -51,10 +51,11 @@ import Testing
         #expect(named.sorted() == ModuleTable.allowedImports.keys.sorted())
     }
 
-    @Test func `the folders of the store are those that there are`() throws {
-        let named = try Self.rows(under: "### Folders of KithStore").flatMap { Self.names(in: $0[0]) }
-        let store = Self.sources.appending(path: "KithStore")
-        let folders = try FileManager.default.contentsOfDirectory(atPath: store.path).filter { !$0.hasSuffix(".swift") }
+    @Test(arguments: ["KithLedger", "KithMerge", "KithStore"])
+    func `the folders of a target are those that there are`(target: String) throws {
+        let named = try Self.rows(under: "### Folders of \(target)").flatMap { Self.names(in: $0[0]) }
+        let path = Self.sources.appending(path: target).path
+        let folders = try FileManager.default.contentsOfDirectory(atPath: path).filter { !$0.hasSuffix(".swift") }
         #expect(named.sorted() == folders.sorted())
     }
 }

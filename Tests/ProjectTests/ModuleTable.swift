@@ -7,6 +7,7 @@ enum ModuleTable {
     ]
     private static let nio: Set<String> = ["NIO", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS"]
     private static let grdb: Set<String> = ["GRDB", "GRDBSQLite"]
+    private static let storeParts: Set<String> = ["KithSQLite", "KithLedger", "KithTexts", "KithCapture", "KithMerge"]
     private static let core: Set<String> = ["KithCausality", "KithText", "KithSync"]
 
     /// Allowed imports by the folder of the target below `Sources`. The first three are the core, which has the standard library only,
@@ -17,7 +18,12 @@ enum ModuleTable {
         "KithSync": ["KithCausality", "KithText", "CZlib"],
         "CSQLiteConfig": [],
         "CZlib": [],
-        "KithStore": system.union(core).union(grdb).union(["CSQLiteConfig", "Crypto", "CZlib"]),
+        "KithSQLite": system.union(grdb).union(["KithCausality", "KithSync", "CSQLiteConfig"]),
+        "KithLedger": system.union(core).union(grdb).union(["KithSQLite", "Crypto"]),
+        "KithTexts": system.union(core).union(["KithSQLite", "KithLedger", "Crypto", "CZlib"]),
+        "KithCapture": system.union(core).union(["GRDBSQLite", "KithSQLite", "KithLedger", "KithTexts"]),
+        "KithMerge": system.union(core).union(["GRDBSQLite", "KithSQLite", "KithLedger", "KithTexts"]),
+        "KithStore": system.union(core).union(grdb).union(storeParts).union(["Crypto"]),
         "KithTrust": system.union(["KithCausality", "Crypto", "CryptoExtras", "X509", "SwiftASN1"]),
         "KithTransport": system.union(["KithSync", "KithTrust", "Logging"]).union(nio),
         "CDNSSD": [],

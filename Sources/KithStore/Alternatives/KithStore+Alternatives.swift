@@ -1,6 +1,11 @@
 import GRDB
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 /// A value of a cell that lost to a concurrent one and is kept.
 public struct Alternative: Hashable, Sendable {
@@ -55,12 +60,6 @@ extension KithStore {
 }
 
 extension RowLedger {
-    /// A table that the app has declared.
-    func tracked(_ name: String) -> (number: Int, tracked: CatalogTable.Tracked)? {
-        guard let table = catalog.table(named: Array(name.utf8)), let tracked = table.tracked else { return nil }
-        return (table.number, tracked)
-    }
-
     fileprivate func alternatives(_ name: String, _ id: RowID) throws -> [Alternative] {
         guard let (number, tracked) = tracked(name),
             let visible = try UserTable(connection: connection, table: catalog.tables[number], tracked: tracked).find(id),
@@ -76,16 +75,6 @@ extension RowLedger {
 }
 
 extension Cell {
-    /// The values that lost and are kept, with their stamps.
-    var alternatives: [Write] {
-        switch self {
-        case .register(let state): state.alternatives
-        case .counter(let state): state.alternatives.map { Write(stamp: $0.stamp, value: .integer($0.amount)) }
-        case .text(let state): state.versions
-        case .set: []
-        }
-    }
-
     /// The cell after somebody has chosen `value`, which supersedes all that is known here; `nil` if it cannot be chosen.
     func resolved(keeping value: Value, stamp: Stamp) -> Cell? {
         switch (self, value) {

@@ -1,5 +1,9 @@
 import Foundation
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 #if canImport(Glibc)
 import Glibc
@@ -42,40 +46,22 @@ struct AttachmentFolder: Sendable {
 
     // MARK: What is there
 
-    /// Bytes of a file; `nil` if there is none.
-    func size(_ file: String) -> Int64? {
-        var status = stat()
-        return stat(file, &status) == 0 ? Int64(status.st_size) : nil
-    }
-
-    /// When a file or folder was last changed, in nanoseconds since 1970 by the system's clock; `nil` if there is none.
-    func modified(_ file: String) -> Int64? {
-        var status = stat()
-        guard stat(file, &status) == 0 else { return nil }
-        #if canImport(Darwin)
-        let time = status.st_mtimespec
-        #else
-        let time = status.st_mtim
-        #endif
-        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
-    }
-
     func state(_ id: AttachmentID) -> AttachmentState {
-        let here = size(content(id))
+        let here = OpenFile.size(of: content(id))
         if let here, hasPlausibleSize(id, here) {
             return .present(AttachmentFile(url: URL(filePath: content(id)), sizeBytes: here))
         }
         let total = outlineSize(id)
-        let received = size(part(id))
-        if here != nil || size(damaged(id)) != nil { return .damaged(receivedBytes: received ?? 0, sizeBytes: total) }
+        let received = OpenFile.size(of: part(id))
+        if here != nil || OpenFile.size(of: damaged(id)) != nil { return .damaged(receivedBytes: received ?? 0, sizeBytes: total) }
         if let received { return .onItsWay(receivedBytes: received, sizeBytes: total) }
-        if total == nil || size(asked(id)) != nil { return .onItsWay(receivedBytes: 0, sizeBytes: total) }
+        if total == nil || OpenFile.size(of: asked(id)) != nil { return .onItsWay(receivedBytes: 0, sizeBytes: total) }
         return .notFetched(sizeBytes: total ?? 0)
     }
 
     /// Whether content of this size has as many chunks as its outline: a quick look that finds what was cut off.
     private func hasPlausibleSize(_ id: AttachmentID, _ bytes: Int64) -> Bool {
-        guard let outline = size(outlineFile(id)) else { return true }
+        guard let outline = OpenFile.size(of: outlineFile(id)) else { return true }
         return outline == AttachmentOutline.hashedBytes(forContentOf: bytes)
     }
 
@@ -169,7 +155,7 @@ struct AttachmentFolder: Sendable {
     /// Removes what killed processes left in `new`.
     func removeRemains(olderThan seconds: Int) {
         for file in names(in: path + "/new").map({ "\(path)/new/\($0)" }) {
-            guard let modified = modified(file) else { continue }
+            guard let modified = OpenFile.modified(file) else { continue }
             if Int64(time(nil)) - modified / 1_000_000_000 > Int64(seconds) { unlink(file) }
         }
     }

@@ -1,5 +1,8 @@
 import Foundation
 import GRDB
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
 
 extension KithStore {

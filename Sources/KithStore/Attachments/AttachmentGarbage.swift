@@ -1,6 +1,11 @@
 import GRDB
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 /// Removes attachments that nothing has referred to for a while.
 ///
@@ -9,7 +14,7 @@ struct AttachmentGarbage {
     let ledger: RowLedger
     let folder: AttachmentFolder
 
-    private var connection: Connection { ledger.connection }
+    private var connection: DatabaseConnection { ledger.connection }
 
     /// The attachment is about to be referred to: its time begins anew.
     func spare(_ id: AttachmentID) throws {

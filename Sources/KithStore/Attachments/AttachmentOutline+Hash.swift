@@ -1,5 +1,10 @@
 import Crypto
+import KithCapture
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 extension AttachmentOutline {
     /// Bytes of the longest ``hashed``.

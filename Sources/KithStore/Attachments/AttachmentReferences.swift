@@ -1,9 +1,13 @@
+import KithCapture
 import KithCausality
+import KithLedger
+import KithSQLite
 import KithSync
+import KithTexts
 
 /// Finds what refers to attachments.
 struct AttachmentReferences {
-    let connection: Connection
+    let connection: DatabaseConnection
 
     /// The attachments that visible rows show in these columns.
     func shown(table: String, columns: [String]) throws -> [AttachmentID] {

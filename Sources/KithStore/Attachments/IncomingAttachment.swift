@@ -1,6 +1,11 @@
 import Foundation
 import GRDB
+import KithCapture
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 /// An attachment on its way: its outline is known, and the first chunks may be here.
 ///
@@ -68,7 +73,7 @@ extension KithStore {
             case .onItsWay: wanted.append(id)
             case .damaged:
                 // What was cut off is not yet out of the way. If that cannot be done now, it is when it has come again.
-                if folder.size(folder.content(id)) != nil { try? folder.setAside(id) }
+                if OpenFile.size(of: folder.content(id)) != nil { try? folder.setAside(id) }
                 wanted.append(id)
             case .notFetched(let size): if size <= options.attachmentBytesFetched { wanted.append(id) }
             }
@@ -98,8 +103,8 @@ extension KithStore {
         let folder = try attachmentFolder()
         let id = incoming.id
         guard
-            incoming.outline.size <= options.attachmentBytesFetched || folder.size(folder.asked(id)) != nil
-                || folder.size(folder.damaged(id)) != nil
+            incoming.outline.size <= options.attachmentBytesFetched || OpenFile.size(of: folder.asked(id)) != nil
+                || OpenFile.size(of: folder.damaged(id)) != nil
         else { return false }
         _ = try OpenFile(writing: folder.part(incoming.id))
         return true

@@ -1,6 +1,11 @@
 import Foundation
 import GRDB
+import KithCapture
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 #if canImport(Glibc)
 import Glibc
@@ -79,7 +84,7 @@ extension KithStore {
 
     /// A number that changes when somebody, in whatever process, asks for an attachment.
     public func attachmentWishesChanged() -> Int64? {
-        attachments.flatMap { $0.modified($0.path + "/asked") }
+        attachments.flatMap { OpenFile.modified($0.path + "/asked") }
     }
 
     /// Reads all attachments and compares them with their hashes. One that is damaged is set aside, beside its place, with the
@@ -88,7 +93,7 @@ extension KithStore {
     public func verifyAttachments() throws -> [AttachmentID] {
         guard let folder = attachments else { return [] }
         return try folder.ids().filter { id in
-            guard folder.size(folder.content(id)) != nil else { return folder.size(folder.damaged(id)) != nil }
+            guard OpenFile.size(of: folder.content(id)) != nil else { return OpenFile.size(of: folder.damaged(id)) != nil }
             if try folder.isProven(id) { return false }
             try? setAside(id, folder)
             return true

@@ -1,5 +1,9 @@
 import GRDB
+import KithCapture
+import KithLedger
+import KithMerge
 import KithSync
+import KithTexts
 
 extension KithStore {
     /// Everything of which several versions are kept, in all tracked tables, the latest write first.

@@ -1,6 +1,11 @@
 import GRDB
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 extension KithStore {
     /// Does what a session asks while it compares digests with its peer.
@@ -53,7 +58,8 @@ extension KithStore {
             let vector = try records.vector(state.ledger.catalog)
             guard vector == slice.vector, try !DigestLedger(ledger: state.ledger).isWaiting() else { return .unavailable }
             let own = try rows(in: range, state.ledger)
-            let applier = SliceApplier(ledger: state.ledger, records: records, clock: state.clock)
+            let applier = SliceApplier(
+                ledger: state.ledger, records: records, clock: state.clock, monotonicMilliseconds: options.monotonicMilliseconds)
             let theirs = try applier.localRows(of: slice).filter { row in
                 range.contains(SlicePosition(table: state.ledger.catalog.tables[row.table].name, row: row.id))
             }

@@ -1,4 +1,9 @@
+import KithCapture
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 extension KithStore {
     /// Rows that one call of ``advanceDigest()`` looks at, and rows of the patrol beside them: little enough that a local

@@ -1,5 +1,10 @@
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 /// Rows that differed from those of another machine although both knew the same, and were mended here: one of the two was damaged.
 public struct Mending: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import KithCausality
+import KithLedger
 
 /// The newest commit of an open store, as a line in the file that processes lock: noted after each commit, without waiting for the disk.
 ///

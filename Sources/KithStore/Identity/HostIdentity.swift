@@ -1,3 +1,7 @@
+import KithLedger
+import KithSQLite
+import KithTexts
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

@@ -1,4 +1,6 @@
 import Foundation
+import KithLedger
+import KithSQLite
 
 /// The right to be the one process of this machine that synchronises a store: it talks to the network, applies what peers
 /// send, and alone moves the write-ahead log into the database.

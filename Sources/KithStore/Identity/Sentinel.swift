@@ -1,5 +1,8 @@
 import Foundation
 import KithCausality
+import KithLedger
+import KithSQLite
+import KithSync
 
 /// The small file beside a database by which a copy, a restored file and an unclean stop are told.
 ///
@@ -89,4 +92,15 @@ public enum IdentityDoubt: String, Hashable, Sendable {
 
     /// Whether what the old id wrote was surely written on this device.
     var isOfThisDevice: Bool { self == .olderDatabase || self == .uncleanStop }
+}
+
+extension VectorRecords {
+    /// What the database says of itself to whoever doubts it.
+    func claim(_ catalog: Catalog) throws -> Sentinel.Claim {
+        let replica = try replica(catalog)
+        var opening = ""
+        if case .text(let bytes)? = try meta("opening") { opening = String(decoding: bytes, as: UTF8.self) }
+        let vector = try vector(catalog)
+        return Sentinel.Claim(replica: replica, opening: opening, sequence: vector[replica], isFilled: !vector.isEmpty)
+    }
 }

@@ -1,5 +1,10 @@
 import Foundation
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
+import KithTexts
 
 #if canImport(Glibc)
 import Glibc

@@ -1,5 +1,9 @@
 import Foundation
+import KithCapture
 import KithCausality
+import KithLedger
+import KithSQLite
+import KithTexts
 import Synchronization
 
 /// That this process has a database file open, known to all processes of the machine.

@@ -1,9 +1,13 @@
+import KithCapture
 import KithCausality
+import KithLedger
+import KithSQLite
 import KithSync
+import KithTexts
 
 /// Whether a declared key can name the rows of its table.
 struct KeyInspector {
-    let connection: Connection
+    let connection: DatabaseConnection
 
     /// - Parameter columns: the tracked columns of the table.
     func check(_ key: Key, _ columns: [(name: String, kind: ColumnKind)], _ report: (String) -> Void) throws {

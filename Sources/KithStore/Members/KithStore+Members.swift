@@ -1,6 +1,11 @@
 import GRDB
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 extension KithStore {
     /// The other devices of the group, by device id.

@@ -1,10 +1,15 @@
 import GRDBSQLite
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 /// Reads a table's foreign keys and says which of them can hold after every merge.
 struct ReferenceInspector {
-    let connection: Connection
+    let connection: DatabaseConnection
 
     /// - Parameters:
     ///   - columns: the tracked columns of the table.

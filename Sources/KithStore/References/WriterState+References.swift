@@ -1,6 +1,11 @@
 import GRDB
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 extension WriterState {
     /// Makes the app's tables obey their foreign keys, at the end of a transaction in which SQLite does not.
@@ -39,7 +44,7 @@ extension WriterState {
     }
 }
 
-extension Connection {
+extension DatabaseConnection {
     /// Runs `body`, which begins and ends a transaction, while SQLite does not act on foreign keys.
     func withoutForeignKeys<Result>(_ body: () throws -> Result) throws -> Result {
         let obeys = try obeyForeignKeys(false)
@@ -47,6 +52,3 @@ extension Connection {
         return try body()
     }
 }
-
-/// SQLite's own rule for foreign keys stands against a merge, which follows another one, or would act in it.
-struct ForeignKeyInTheWay: Error {}

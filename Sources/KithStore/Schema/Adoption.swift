@@ -1,5 +1,10 @@
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 /// Takes up the rows of a table that nobody has noted, because they were there before the table was tracked: they become part of the
 /// one commit of this opening, marked as found and not written. See docs/store.md, "Rows that were there before".
@@ -9,7 +14,7 @@ struct Adoption {
     let ledger: RowLedger
     let clock: CommitClock
 
-    private var connection: Connection { ledger.connection }
+    private var connection: DatabaseConnection { ledger.connection }
     private var clocks: String { Sidecar.clockTable(table.number) }
     private var name: String { quoted(tracked.sqlName) }
     private var key: String { quoted(tracked.key) }

@@ -1,4 +1,7 @@
 import GRDB
+import KithLedger
+import KithSQLite
+import KithTexts
 
 extension KithStore {
     /// Takes Kith's triggers off a table, for a migration that drops one of its columns: SQLite drops no column that a trigger names.

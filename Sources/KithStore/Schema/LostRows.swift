@@ -1,5 +1,10 @@
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 /// Rows that a migration has left out of their table, or dropped with it, are gone here without a commit: nobody deletes them elsewhere.
 struct LostRows {
@@ -26,12 +31,5 @@ struct LostRows {
         try ledger.connection.execute(
             "DELETE FROM kith_waiting WHERE child_tbl = \(table) AND child NOT IN (\(Sidecar.rowsSQL(table)))")
         try DigestLedger(ledger: ledger).distrust()
-    }
-}
-
-extension Sidecar {
-    /// Selects the ids of all rows of a table, shown or not.
-    static func rowsSQL(_ table: Int) -> String {
-        "SELECT id FROM kith_hidden WHERE tbl = \(table) UNION ALL SELECT id FROM \(clockTable(table))"
     }
 }

@@ -1,5 +1,10 @@
 import GRDB
+import KithCapture
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 import Synchronization
 
 /// Runs the app's migrations on a database whose tables are tracked, while no store is open.
@@ -58,7 +63,7 @@ struct MigrationSteps {
     // MARK: Before a step
 
     private func copyTables(_ db: Database) throws {
-        try StoreFormat.check(try Connection(borrowing: db))
+        try StoreFormat.check(try DatabaseConnection(borrowing: db))
         if try Bool.fetchOne(db, sql: "SELECT 1 FROM pragma_function_list WHERE name = 'kith_insert'") == true {
             throw StoreError(.busy, "The store of this database is open. Close it before the database is migrated.")
         }
@@ -92,7 +97,7 @@ struct MigrationSteps {
     private func watchEnd(_ db: Database, _ refuse: @escaping @Sendable (StoreError) -> Void) throws {
         guard let handle = db.sqliteConnection else { throw StoreError(.failed, "The database is closed.") }
         // Used by the function alone, which SQLite calls on this connection.
-        nonisolated(unsafe) let connection = Connection(handle)
+        nonisolated(unsafe) let connection = DatabaseConnection(handle)
         let declared = tables
         db.add(
             function: DatabaseFunction(Self.function, argumentCount: 1) { values in

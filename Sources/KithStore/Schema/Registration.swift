@@ -1,9 +1,14 @@
 import GRDBSQLite
+import KithCapture
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 /// Looks whether the declared tables can be tracked, and says all that stands against it at once.
 struct Registration {
-    let connection: Connection
+    let connection: DatabaseConnection
 
     /// A declared table, what it is made of, and its foreign keys.
     typealias Found = (table: TrackedTable, columns: TableInspector.Columns, references: [Declarations.Reference])

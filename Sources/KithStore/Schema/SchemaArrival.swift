@@ -1,5 +1,10 @@
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 /// Brings to life, when a store is opened after a migration, what peers had sent of tables and columns that the app's schema did
 /// not know. Nothing of it is a write: no commit is made, and clocks stay as they are.

@@ -1,5 +1,10 @@
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 /// What migration steps have written to tracked tables since these were copied aside, noted when the store is opened.
 ///
@@ -12,7 +17,7 @@ struct StepChanges {
     /// By number of the table: the numbers of the columns that were copied.
     private let copied: [Int: [Int]]
 
-    private var connection: Connection { ledger.connection }
+    private var connection: DatabaseConnection { ledger.connection }
 
     /// `nil` if no steps have run.
     init?(_ ledger: RowLedger, _ capture: Capture) throws {
@@ -43,7 +48,7 @@ struct StepChanges {
         try connection.execute("DROP TABLE \(MigrationSteps.goneTable)")
     }
 
-    private static func names(_ condition: String, _ connection: Connection) throws -> [String] {
+    private static func names(_ condition: String, _ connection: DatabaseConnection) throws -> [String] {
         let select = try connection.statement("SELECT name FROM sqlite_master WHERE \(condition)")
         var names: [String] = []
         while try select.step() { names.append(String(decoding: select.blob(0), as: UTF8.self)) }

@@ -1,8 +1,13 @@
+import KithCapture
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 /// Refuses a migration step that changes a text or a counter: every device runs it, and what each of them types or counts adds up.
 struct StepCheck {
-    let connection: Connection
+    let connection: DatabaseConnection
     let tables: [TrackedTable]
 
     /// - Throws: ``StoreError`` with code `valueRejected`.

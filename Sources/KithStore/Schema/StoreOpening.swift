@@ -1,12 +1,17 @@
 import GRDB
 import GRDBSQLite
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 /// Prepares a database for synchronisation: sidecar tables, functions, triggers.
 struct StoreOpening {
     private let db: Database
-    private let connection: Connection
+    private let connection: DatabaseConnection
     private let options: KithStore.Options
     private let signal: CommitSignal
     private let presence: StorePresence?
@@ -17,7 +22,7 @@ struct StoreOpening {
             throw StoreError(.notAStore, "The database is closed.")
         }
         self.db = db
-        connection = Connection(handle)
+        connection = DatabaseConnection(handle)
         connection.waitsByCallback = db.configuration.waitsByCallback
         self.options = options
         self.signal = signal
@@ -72,7 +77,7 @@ struct StoreOpening {
 
     private func prepare(_ tables: [TrackedTable]) throws -> WriterState {
         try checkFormat()
-        try connection.execute(Sidecar.sql)
+        try connection.execute(Sidecar.sql + TextTables.sql)
         let store = CatalogStore(connection: connection)
         let records = VectorRecords(connection: connection)
         if try records.meta("format") == nil {
@@ -102,7 +107,9 @@ struct StoreOpening {
 
         let clock = CommitClock(connection, signal, reading: options.clock)
         let entry = TransactionEntry(ledger, declarations, clock)
-        let capture = Capture(ledger, clock, entry)
+        let capture = Capture(ledger, clock, entry) { row, table, id, now in
+            try Trash(ledger: ledger).collect(row, table: table, id: id, nowMilliseconds: now)
+        }
         try Functions.install(capture, on: connection.handle)
         let steps = try StepChanges(ledger, capture)
         try steps?.noteDeletions()

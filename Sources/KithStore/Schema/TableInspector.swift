@@ -1,9 +1,14 @@
 import GRDBSQLite
+import KithCapture
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 /// What SQLite says of a table that is to be tracked, and whether it can be.
 struct TableInspector {
-    let connection: Connection
+    let connection: DatabaseConnection
 
     /// What a table is made of, as far as it matters here.
     struct Columns {

@@ -1,6 +1,10 @@
 import GRDB
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
 import KithSync
+import KithTexts
 
 /// What belongs to the connection that writes.
 final class WriterState {

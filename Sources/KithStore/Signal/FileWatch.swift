@@ -1,4 +1,8 @@
 import Dispatch
+import KithCapture
+import KithLedger
+import KithSQLite
+import KithTexts
 
 #if canImport(Glibc)
 import Glibc

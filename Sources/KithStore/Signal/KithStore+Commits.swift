@@ -1,4 +1,7 @@
+import KithLedger
+import KithMerge
 import KithSync
+import KithTexts
 
 /// An observation of a store's commits. It ends when it is cancelled or nobody holds it any more.
 public final class CommitObservation: Sendable {

@@ -1,4 +1,9 @@
 import Dispatch
+import KithCapture
+import KithLedger
+import KithMerge
+import KithSQLite
+import KithTexts
 
 /// Notices the commits of other processes in one database file.
 ///

@@ -1,5 +1,10 @@
 import GRDB
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
+import KithTexts
 
 /// Ends, with each transaction of the app's writing connection, what Kith has noted of it in memory, and tells of commits.
 final class TransactionWatch: TransactionObserver, Sendable {

@@ -1,7 +1,12 @@
 import GRDB
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
 import KithText
+import KithTexts
 
 /// Texts that several people edit.
 ///
@@ -293,6 +298,15 @@ extension Capture {
             try texts.restart(
                 with: text.shown.utf8, in: &text, at: TextKey(table: table, id: id, column: state.cells[index].column), stamp)
             state.cells[index].cell = .text(text)
+        }
+    }
+}
+
+extension KithStore {
+    /// Packs the history of all texts as far as possible. Done by itself, text by text, when there is much to pack.
+    public func packTexts() throws {
+        try write { _, state in
+            try TextArchive(ledger: state.ledger).packAll()
         }
     }
 }

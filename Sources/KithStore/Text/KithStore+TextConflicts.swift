@@ -1,6 +1,11 @@
 import GRDB
+import KithCapture
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
 import KithText
+import KithTexts
 
 extension KithStore {
     /// The places of one text that were changed at the same time, and that nobody has touched since, in the order of the text; as a part of

@@ -1,24 +1,15 @@
 import GRDB
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
-
-/// A row that was deleted and can still be restored.
-public struct TrashedRow: Hashable, Sendable {
-    public let table: String
-    public let id: RowID
-    /// When this store learned of the deletion, in milliseconds since 1970 by its own clock.
-    public let deletedMilliseconds: Int64
-    /// The commits that deleted it, sorted. What one transaction deleted has one of them in common.
-    public let deletions: [Dot]
-    /// The replicas that deleted it, each once.
-    public var deletedBy: [ReplicaID] { Set(deletions.map(\.replica)).sorted() }
-    /// What the row showed, by column; a column that nobody wrote is missing.
-    public let values: [String: Value]
-}
+import KithTexts
 
 extension KithStore {
     /// How long a deleted row stays in the trash.
-    public static let trashMilliseconds: Int64 = 30 * 24 * 60 * 60 * 1_000
+    public static let trashMilliseconds: Int64 = Trash.milliseconds
 
     /// The rows in the trash, most recently deleted first.
     ///

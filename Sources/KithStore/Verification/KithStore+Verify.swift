@@ -1,5 +1,9 @@
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
 import KithSync
+import KithTexts
 
 /// What a check of the whole store found.
 public struct Verification: Hashable, Sendable {

@@ -1,3 +1,9 @@
+import KithCapture
+import KithLedger
+import KithMerge
+import KithSQLite
+import KithTexts
+
 /// How many bytes of a store's file belong to what.
 public struct StoreSize: Hashable, Sendable {
     /// What Kith keeps beside the app's tables.

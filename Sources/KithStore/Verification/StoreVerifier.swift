@@ -1,5 +1,10 @@
+import KithCapture
 import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
 import KithSync
+import KithTexts
 
 /// Checks within one transaction that rows, clocks and the index of commits agree.
 struct StoreVerifier {

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import KithStore
+import KithTexts
 
 @Suite("A packed history takes more than it should, or cannot be read again")
 struct PackedTextTests {

@@ -1,0 +1,70 @@
+import KithLedger
+import KithSQLite
+import KithTexts
+
+/// What ``TransactionTable`` tells of the transaction that is open.
+extension Capture: TransactionFollower {
+    package func savepointWillBegin(_ number: Int32) {
+        pending.savepointWillBegin(number)
+        looseSets.savepointWillBegin(number)
+    }
+
+    package func savepointDidEnd(_ number: Int32) {
+        pending.savepointDidEnd(number)
+        looseSets.savepointDidEnd(number)
+    }
+
+    package func transactionDidRollBack(to number: Int32) {
+        pending.didRollBack(to: number)
+        looseSets.didRollBack(to: number)
+        clock.tell(.rolledBackToSavepoint)
+    }
+
+    package func transactionWillCommit() throws {
+        // What was written before the schema changed cannot be told from what was written after.
+        try entry.checkSchema()
+        try pending.store()
+        try tidySets()
+        clock.tell(.tableWillCommit)
+    }
+
+    /// Rows of an app with a rule that may end a transaction, or leave half a statement, stay as they were written: at this point nothing
+    /// could be taken back.
+    private func tidySets() throws {
+        if looseSets.rows.isEmpty { return }
+        defer { looseSets.clear() }
+        if entry.mayEndTransactions { return }
+        try connection.keepingLastInsertedRowID {
+            try connection.writing(as: .merge) {
+                for number in looseSets.tables { try tidier(of: number).tidy(looseSets.rows) }
+            }
+        }
+    }
+
+    private func tidier(of number: Int) throws -> SetTidier {
+        let (table, tracked) = try trackedTable(number)
+        return SetTidier(connection: ledger.connection, table: table, tracked: tracked, writesInPlace: entry.mayWriteInPlace(number))
+    }
+
+    /// Sets that were found, or that a migration wrote, get the form in which peers show them.
+    package func tidySets(ofAll tables: [Int]) throws {
+        if entry.mayEndTransactions { return }
+        try connection.writing(as: .merge) {
+            for number in tables { try tidier(of: number).tidyAll() }
+        }
+    }
+
+    package func transactionDidCommit() {
+        pending.clear()
+        open.removeAll()
+        looseSets.clear()
+        clock.tell(.tableCommitted)
+    }
+
+    package func transactionDidRollBack() {
+        pending.clear()
+        open.removeAll()
+        looseSets.clear()
+        clock.tell(.tableRolledBack)
+    }
+}

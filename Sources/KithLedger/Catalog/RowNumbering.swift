@@ -1,0 +1,84 @@
+import KithCausality
+import KithSQLite
+import KithSync
+
+/// A row that is gone from its table while its clocks are still there.
+package struct DeletedRow {
+    package let table: Int
+    package let row: Int64
+    package let id: RowID
+
+    package init(table: Int, row: Int64, id: RowID) {
+        self.table = table
+        self.row = row
+        self.id = id
+    }
+}
+
+/// Keeps the clocks attached to their rows when VACUUM has renumbered the rows.
+///
+/// Clocks are kept by rowid, which is what makes capture cheap. SQLite promises stable rowids only to tables with an
+/// INTEGER PRIMARY KEY, so a row of a table built like the app's stands at rowid 2, with nothing at 1: when it has moved,
+/// every clock finds its row again by the row's id.
+package struct RowNumbering {
+    /// Where the row stands that tells.
+    static let canaryRow = 2
+
+    package let connection: DatabaseConnection
+
+    package init(connection: DatabaseConnection) {
+        self.connection = connection
+    }
+
+    /// Moves all clocks and index entries to where their rows are now. Within a transaction, which may be in the middle of
+    /// the statement that has removed `deleted`; hence no temporary tables, which a running statement would forbid.
+    package func repair(_ catalog: Catalog, deleted: DeletedRow? = nil) throws {
+        for table in catalog.tables {
+            guard let tracked = table.tracked else { continue }
+            try findRows(table, tracked, deleted?.table == table.number ? deleted : nil)
+            try moveIndex(table.number)
+            try moveClocks(table.number)
+            try connection.statement("DELETE FROM kith_moved").run()
+        }
+        try connection.statement("UPDATE kith_canary SET rowid = \(Self.canaryRow)").run()
+    }
+
+    /// Notes where each clock's row was and is.
+    private func findRows(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ deleted: DeletedRow?) throws {
+        let clocks = Sidecar.clockTable(table.number)
+        try connection.statement(
+            """
+            INSERT INTO kith_moved (row, now)
+                SELECT c.row, n.rowid FROM \(clocks) c JOIN \(quoted(tracked.sqlName)) n ON n.\(quoted(tracked.key)) = c.id
+            """
+        ).run()
+        guard let deleted else { return }
+        let insert = try connection.statement("INSERT INTO kith_moved (row, now) SELECT row, ? FROM \(clocks) WHERE id = ?")
+        insert.bind(1, deleted.row)
+        insert.bind(2, blob: deleted.id.bytes)
+        try insert.run()
+    }
+
+    /// Entries of the index of commits, by way of the numbers of a table that does not exist.
+    private func moveIndex(_ table: Int) throws {
+        let aside = -1 - table
+        for sql in [
+            """
+            INSERT INTO kith_dot (replica, sequence, tbl, row)
+                SELECT d.replica, d.sequence, \(aside), m.now FROM kith_dot d JOIN kith_moved m ON m.row = d.row WHERE d.tbl = \(table)
+            """,
+            "DELETE FROM kith_dot WHERE tbl = \(table) AND row > 0",
+            "UPDATE kith_dot SET tbl = \(table) WHERE tbl = \(aside)",
+        ] { try connection.statement(sql).run() }
+    }
+
+    /// Rows of the clock table, by way of negative numbers, which no clock has.
+    private func moveClocks(_ table: Int) throws {
+        let clocks = Sidecar.clockTable(table)
+        for sql in [
+            "DELETE FROM \(clocks) WHERE row NOT IN (SELECT row FROM kith_moved)",
+            "UPDATE \(clocks) SET row = -1 - (SELECT now FROM kith_moved m WHERE m.row = \(clocks).row)",
+            "UPDATE \(clocks) SET row = -1 - row",
+        ] { try connection.statement(sql).run() }
+    }
+}

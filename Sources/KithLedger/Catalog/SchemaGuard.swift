@@ -1,0 +1,191 @@
+import GRDBSQLite
+import KithSQLite
+import KithSync
+import Synchronization
+
+/// Tells whether the app's schema is still the one with which the store was opened.
+///
+/// A column that was added since would be written unseen, and so would a table that was built anew, without Kith's triggers.
+/// Looked at when SQLite's own count of changes to the schema has moved; costs a few hundred nanoseconds otherwise.
+package final class SchemaGuard: Sendable {
+    private struct Watched: Sendable {
+        let number: Int
+        let name: String
+        /// The SQL of all that capture relies on.
+        let rules: String
+    }
+
+    /// What is looked up anew whenever the schema changes.
+    package struct State: Sendable {
+        /// SQLite's counts of changes to the file's schema, and to that of the connection alone.
+        package var version: Int
+        var temporaryVersion: Int
+        /// By number of the table: whether anything may be written between the BEFORE and the AFTER trigger of an insertion.
+        package var mayNest: [Bool] = []
+        /// By number of the table: whether it has neither CHECK nor generated columns.
+        package var mayWriteInPlace: [Bool] = []
+        /// Triggers of the app.
+        var triggerCount = 0
+        /// Whether one of them raises an error, or a constraint says what a conflict with it does.
+        var mayRaise = false
+        /// Whether such a rule may roll a transaction back, or leave a part of a statement.
+        package var mayEndTransactions = false
+        /// What triggers of the app write.
+        package var targets = TriggerTargets()
+        /// Tables and views of the app, in lower case, with their names.
+        package var names: [String: String] = [:]
+        /// Changes whenever a rule does that may refuse a row.
+        package var rulesHash: UInt64 = 0
+
+        package static let unknown = State(version: -1, temporaryVersion: -1)
+
+        /// `tables`, and all that triggers of the app may write when their rows change.
+        package func reached(from tables: [String]) -> [String] {
+            tables + targets.reached(from: tables).sorted().compactMap { names[$0] }
+        }
+    }
+
+    private let tables: [Watched]
+    /// As the connection that writes sees it.
+    private let known: Mutex<State>
+    /// At which the tracked tables were as they should be.
+    private let soundVersion: Mutex<Int>
+
+    /// Takes the schema as it is for the right one.
+    package init(_ catalog: Catalog, _ connection: DatabaseConnection) throws {
+        tables = try catalog.tables.compactMap { table in
+            guard let tracked = table.tracked else { return nil }
+            let rules = try Self.rules(tracked.sqlName, table.number, connection)
+            return Watched(number: table.number, name: tracked.sqlName, rules: rules)
+        }
+        known = Mutex(.unknown)
+        soundVersion = Mutex(try Self.version(connection))
+    }
+
+    /// Looks whether the schema, as the open transaction sees it, is still that of the opening.
+    ///
+    /// - Throws: ``StoreError`` with code `tableRejected` if a tracked table is otherwise now.
+    package func check(_ connection: DatabaseConnection) throws {
+        _ = try soundVersion(connection)
+    }
+
+    /// The same on the connection that writes.
+    ///
+    /// - Returns: what the app's schema may do while rows are written.
+    func checkWriter(_ connection: DatabaseConnection) throws -> State {
+        let version = try soundVersion(connection)
+        let temporaryVersion = try Self.version(connection, ofTemporary: true)
+        let state = known.withLock { $0 }
+        if state.version == version, state.temporaryVersion == temporaryVersion { return state }
+        let new = try look(connection, State(version: version, temporaryVersion: temporaryVersion))
+        known.withLock { $0 = new }
+        return new
+    }
+
+    private func soundVersion(_ connection: DatabaseConnection) throws -> Int {
+        let version = try Self.version(connection)
+        if soundVersion.withLock({ $0 }) == version { return version }
+        for table in tables where try Self.rules(table.name, table.number, connection) != table.rules {
+            throw StoreError(
+                .tableRejected,
+                "Table \(table.name) was changed while its store was open, so what is written there could not be synchronised. Close the store, and open it again after the migration."
+            )
+        }
+        soundVersion.withLock { $0 = version }
+        return version
+    }
+
+    /// Changes whenever a rule of the app does that may refuse a row.
+    package var rulesHash: UInt64 { known.withLock { $0.rulesHash } }
+
+    /// `tables`, and all that triggers of the app may write when their rows change.
+    package func reached(from tables: [String]) -> [String] {
+        known.withLock { $0 }.reached(from: tables)
+    }
+
+    private func look(_ connection: DatabaseConnection, _ state: State) throws -> State {
+        var state = state
+        let select = try connection.statement(
+            """
+            SELECT type, name, tbl_name, sql, sql LIKE '%raise%', sql LIKE '%on conflict%', sql LIKE '%references%',
+                sql LIKE '%rollback%' OR sql LIKE '%fail%', sql LIKE '%check%', sql LIKE '%as%(%'
+            FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
+            WHERE sql NOT NULL AND name NOT GLOB CASE type WHEN 'trigger' THEN 'kith_[0-9]*_*' ELSE 'kith_*' END
+            AND type IN ('trigger', 'table', 'view') ORDER BY name
+            """)
+        var nesting: Set<String> = []
+        var mayRefer = false
+        // Tables with a CHECK, and those that may have generated columns.
+        var checked: Set<String> = []
+        var mayGenerate: Set<String> = []
+        while try select.step() {
+            func text(_ column: Int32) -> String { String(decoding: select.blob(column), as: UTF8.self) }
+            if text(0) == "trigger" {
+                state.triggerCount += 1
+                state.mayRaise = state.mayRaise || select.int(4) != 0
+                state.targets.add(text(3), on: text(2))
+                nesting.insert(text(2).lowercased())
+            } else {
+                if text(0) == "table" {
+                    state.mayRaise = state.mayRaise || select.int(5) != 0
+                    mayRefer = mayRefer || select.int(6) != 0
+                    if select.int(8) != 0 { checked.insert(text(1).lowercased()) }
+                    if select.int(9) != 0 { mayGenerate.insert(text(1).lowercased()) }
+                }
+                state.names[text(1).lowercased()] = text(1)
+            }
+            if state.mayRaise, select.int(7) != 0 { state.mayEndTransactions = true }
+            for byte in select.blob(3) { state.rulesHash = (state.rulesHash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        }
+        for table in tables {
+            while state.mayNest.count <= table.number {
+                state.mayNest.append(true)
+                state.mayWriteInPlace.append(false)
+            }
+            let name = table.name.lowercased()
+            state.mayNest[table.number] = try nesting.contains(name) || mayRefer && Self.isReferredTo(table.name, connection)
+            state.mayWriteInPlace[table.number] =
+                try !checked.contains(name) && !(mayGenerate.contains(name) && Self.generatesColumns(table.name, connection))
+        }
+        return state
+    }
+
+    private static func generatesColumns(_ table: String, _ connection: DatabaseConnection) throws -> Bool {
+        let select = try connection.statement("SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)")
+        select.bind(1, .text(table))
+        defer { select.reset() }
+        return try select.step()
+    }
+
+    /// Whether foreign keys refer to the table.
+    private static func isReferredTo(_ table: String, _ connection: DatabaseConnection) throws -> Bool {
+        let select = try connection.statement(
+            """
+            SELECT 1 FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f
+            WHERE m.type = 'table' AND m.sql LIKE '%references%' AND f."table" = ?1 COLLATE NOCASE
+            LIMIT 1
+            """)
+        select.bind(1, .text(table))
+        defer { select.reset() }
+        return try select.step()
+    }
+
+    private static func rules(_ table: String, _ number: Int, _ connection: DatabaseConnection) throws -> String {
+        let select = try connection.statement(
+            """
+            SELECT sql FROM sqlite_master WHERE tbl_name = ?1 AND (type = 'table' OR type = 'index' AND sql LIKE '%unique%'
+                OR type = 'trigger' AND name GLOB 'kith_' || ?2 || '_*') ORDER BY type, name
+            """)
+        select.bind(1, .text(table))
+        select.bind(2, number)
+        var rules: [String] = []
+        while try select.step() { rules.append(String(decoding: select.blob(0), as: UTF8.self)) }
+        return rules.joined(separator: ";\n")
+    }
+
+    private static func version(_ connection: DatabaseConnection, ofTemporary isTemporary: Bool = false) throws -> Int {
+        let pragma = try connection.statement(isTemporary ? "PRAGMA temp.schema_version" : "PRAGMA schema_version")
+        defer { pragma.reset() }
+        return try pragma.step() ? pragma.int(0) : -1
+    }
+}

@@ -1,0 +1,70 @@
+import KithSync
+
+/// The tables that Kith keeps beside the app's own. See docs/store.md.
+package enum Sidecar {
+    package static let sql = """
+        CREATE TABLE IF NOT EXISTS kith_meta (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;
+        -- Every replica met, with its newest known commit: together the version vector.
+        CREATE TABLE IF NOT EXISTS kith_replica (
+            number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, sequence INTEGER NOT NULL DEFAULT 0,
+            timestamp INTEGER NOT NULL DEFAULT 0);
+        CREATE TABLE IF NOT EXISTS kith_table (number INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE);
+        CREATE TABLE IF NOT EXISTS kith_column (
+            tbl INTEGER NOT NULL, number INTEGER NOT NULL, name BLOB NOT NULL, kind INTEGER NOT NULL,
+            PRIMARY KEY (tbl, number)) WITHOUT ROWID;
+        \(IncompleteColumns.sql)
+        -- Which rows each commit lives in; `row` is a row of kith_clock_N, or minus a row of kith_hidden.
+        CREATE TABLE IF NOT EXISTS kith_dot (
+            replica INTEGER NOT NULL, sequence INTEGER NOT NULL, tbl INTEGER NOT NULL, row INTEGER NOT NULL,
+            PRIMARY KEY (replica, sequence, tbl, row)) WITHOUT ROWID;
+        -- Rows that the app's tables do not show: deleted, of unknown tables, refused by a constraint.
+        CREATE TABLE IF NOT EXISTS kith_hidden (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, tbl INTEGER NOT NULL, id BLOB NOT NULL, state BLOB NOT NULL,
+            context INTEGER, reason INTEGER NOT NULL, since INTEGER NOT NULL, UNIQUE (tbl, id));
+        -- What each row adds to the digest, as far as it has been brought up to date.
+        CREATE TABLE IF NOT EXISTS kith_digest (
+            tbl INTEGER NOT NULL, id BLOB NOT NULL, hash INTEGER NOT NULL, PRIMARY KEY (tbl, id)) WITHOUT ROWID;
+        -- Vectors that rows of unfinished catch-ups refer to.
+        CREATE TABLE IF NOT EXISTS kith_context (number INTEGER PRIMARY KEY AUTOINCREMENT, vector BLOB NOT NULL UNIQUE);
+        -- The other devices of the group: what each said last that it cannot lose, and when.
+        CREATE TABLE IF NOT EXISTS kith_member (
+            device BLOB PRIMARY KEY NOT NULL, replica BLOB, durable BLOB, added INTEGER NOT NULL, seen INTEGER NOT NULL)
+            WITHOUT ROWID;
+        -- Attachments that members said they have whole.
+        CREATE TABLE IF NOT EXISTS kith_holding (
+            attachment BLOB NOT NULL, device BLOB NOT NULL, PRIMARY KEY (attachment, device)) WITHOUT ROWID;
+        -- Alternatives that were resolved or made room for newer ones, for a while.
+        CREATE TABLE IF NOT EXISTS kith_superseded (
+            number INTEGER PRIMARY KEY, tbl INTEGER NOT NULL, id BLOB NOT NULL, col INTEGER NOT NULL, value,
+            replica INTEGER NOT NULL, sequence INTEGER NOT NULL, timestamp INTEGER NOT NULL, since INTEGER NOT NULL);
+        CREATE INDEX IF NOT EXISTS kith_superseded_row ON kith_superseded (tbl, id);
+        -- Attachments that nothing refers to, and when that was first noticed, in milliseconds since 1970.
+        CREATE TABLE IF NOT EXISTS kith_orphan (id BLOB PRIMARY KEY NOT NULL, since INTEGER NOT NULL) WITHOUT ROWID;
+        -- VACUUM may renumber the rows of tables without an INTEGER PRIMARY KEY; this one tells that it did.
+        CREATE TABLE IF NOT EXISTS kith_canary (mark BLOB PRIMARY KEY NOT NULL);
+        INSERT INTO kith_canary (rowid, mark) SELECT 2, x'00' WHERE NOT EXISTS (SELECT 1 FROM kith_canary);
+        -- Where rows were and are, while clocks follow them; empty otherwise.
+        CREATE TABLE IF NOT EXISTS kith_moved (row INTEGER PRIMARY KEY, now INTEGER NOT NULL);
+        \(RefusedRows.sql)
+        \(ReferenceRecords.sql)
+        \(ClockRuns.sql)
+        \(ConflictRecords.sql)
+        \(Authors.sql)
+        """ + "\n"
+
+    /// The clocks of one tracked table's visible rows, by the rowid of the app's row.
+    package static func clockTable(_ table: Int) -> String { "kith_clock_\(table)" }
+
+    package static func clockTableSQL(_ table: Int) -> String {
+        """
+        CREATE TABLE IF NOT EXISTS \(clockTable(table)) (
+            row INTEGER PRIMARY KEY, id BLOB NOT NULL, replica INTEGER NOT NULL, sequence INTEGER NOT NULL,
+            timestamp INTEGER NOT NULL, columns INTEGER NOT NULL, exceptions BLOB, context INTEGER)
+        """
+    }
+
+    /// Selects the ids of all rows of a table, shown or not.
+    package static func rowsSQL(_ table: Int) -> String {
+        "SELECT id FROM kith_hidden WHERE tbl = \(table) UNION ALL SELECT id FROM \(clockTable(table))"
+    }
+}

@@ -1,0 +1,67 @@
+import KithSync
+
+/// The declaration that a table of the app takes part in synchronisation.
+///
+/// The table itself is the app's own, made by its own SQL:
+///
+///     CREATE TABLE note (
+///         id    BLOB PRIMARY KEY NOT NULL,          -- a UUID, 16 bytes
+///         title TEXT NOT NULL DEFAULT '',
+///         tags  TEXT NOT NULL DEFAULT '[]')
+///
+///     TrackedTable("note", sets: ["tags"])
+///
+/// Its primary key is one column that holds 16 bytes. Every other column is nullable or has a default, and none is
+/// `UNIQUE`: two machines could each insert a row that is fine alone. (Columns of a ``Key`` are exempt from both.) At most ``columnsMax`` columns and ``rowBytesMax``
+/// bytes a row, and one column at least beside the key. Its foreign keys refer to primary keys of tracked tables; they hold after every merge, too.
+public struct TrackedTable: Hashable, Sendable {
+    /// Columns of one tracked table, the key aside.
+    public static let columnsMax = 60
+    /// Bytes of one row, all its values together. SQLite answers a longer one with "string or blob too big".
+    public static let rowBytesMax = WireLimits.valueBytesMax
+
+    public let name: String
+    /// Columns that merge otherwise than as registers.
+    public let kinds: [String: ColumnKind]
+    /// Columns that stay on this machine.
+    public let localColumns: Set<String>
+    /// For each column that had another name once, the name it had first, by which all replicas know it.
+    public let renamed: [String: String]
+    /// Columns that name attachments: see ``KithStore/attach(contentsOf:)``. They merge as registers, and other replicas need not
+    /// declare them alike.
+    public let attachments: [String]
+    public let deletePolicy: DeletePolicy
+    /// The columns that rows are named by; `nil` if ids are drawn.
+    public let key: Key?
+    /// Columns that are declared as of more than one kind, sorted.
+    package let ambiguous: [String]
+
+    /// - Parameters:
+    ///   - name: the table's name, as in its `CREATE TABLE`.
+    ///   - sets: columns that hold a JSON array of distinct elements.
+    ///   - counters: INTEGER columns whose concurrent increments add up.
+    ///   - attachments: TEXT columns that hold the id of an attachment, whose bytes are fetched from peers.
+    ///   - texts: TEXT columns that several people may edit at once: what each types is merged character by character.
+    ///   - localColumns: columns that are not synchronised.
+    ///   - renamed: for each column that was renamed, its first name: `["heading": "title"]`. Without it a column of another
+    ///     name is another column.
+    ///   - key: the columns that a row's id is made of, so that the same key on two machines is one row.
+    public init(
+        _ name: String, sets: [String] = [], counters: [String] = [], texts: [String] = [], attachments: [String] = [],
+        localColumns: Set<String> = [], renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins, key: Key? = nil
+    ) {
+        self.name = name
+        var kinds: [String: ColumnKind] = [:]
+        for column in sets { kinds[column] = .set }
+        for column in counters { kinds[column] = .counter }
+        for column in texts { kinds[column] = .text }
+        self.kinds = kinds
+        let named = [sets, counters, texts, attachments, Array(localColumns)].flatMap(Set.init)
+        ambiguous = Dictionary(grouping: named) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
+        self.localColumns = localColumns
+        self.renamed = renamed
+        self.attachments = attachments
+        self.deletePolicy = deletePolicy
+        self.key = key
+    }
+}

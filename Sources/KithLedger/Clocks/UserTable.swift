@@ -1,0 +1,88 @@
+import KithCausality
+import KithSQLite
+import KithSync
+
+/// Writes the app's own table when a merge changes what it shows.
+package struct UserTable {
+    package let connection: DatabaseConnection
+    package let table: CatalogTable
+    package let tracked: CatalogTable.Tracked
+
+    package init(connection: DatabaseConnection, table: CatalogTable, tracked: CatalogTable.Tracked) {
+        self.connection = connection
+        self.table = table
+        self.tracked = tracked
+    }
+
+    /// The rowid and the shown values of the row `id`; `nil` if the table does not have it.
+    package func find(_ id: RowID) throws -> (row: Int64, values: [Value])? {
+        let select = try connection.statement(tracked.findSQL)
+        select.bind(1, id)
+        guard try select.step() else { return nil }
+        defer { select.reset() }
+        return (select.integer(0), tracked.columns.indices.map { select.value(Int32($0 + 1)) })
+    }
+
+    /// Inserts a row that shows `values`; a column without one takes its default. Returns the rowid.
+    package func insert(_ id: RowID, _ values: [Value?]) throws -> Int64 {
+        let present = values.indices.filter { values[$0] != nil }
+        let names = [quoted(tracked.key)] + present.map { tracked.names[$0] }
+        let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
+        let insert = try connection.passingStatement(
+            "INSERT INTO \(sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks)) RETURNING rowid")
+        insert.bind(1, id)
+        for (position, index) in present.enumerated() { insert.bind(Int32(position + 2), values[index] ?? .null) }
+        return try connection.writeRow {
+            guard try insert.step() else { throw DatabaseConnection.rowIgnored }
+            let row = insert.integer(0)
+            try insert.run()
+            return row
+        }
+    }
+
+    /// Makes the row show `values` where they differ from `shown`.
+    package func update(_ row: Int64, from shown: [Value], to values: [Value?]) throws {
+        let changed = values.indices.filter { index in values[index].map { $0 != shown[index] } ?? false }
+        if changed.isEmpty { return }
+        let update = try update(of: changed)
+        for (position, index) in changed.enumerated() { update.bind(Int32(position + 1), values[index] ?? .null) }
+        update.bind(Int32(changed.count + 1), row)
+        try write(update)
+    }
+
+    /// Writes the columns at `places`, in their order; then comes the rowid.
+    package func update(of places: [Int]) throws -> PreparedStatement {
+        let assignments = places.map { "\(tracked.names[$0]) = ?" }.joined(separator: ", ")
+        return try connection.passingStatement("UPDATE \(sqlName) SET \(assignments) WHERE rowid = ?")
+    }
+
+    package func delete(_ row: Int64) throws {
+        let delete = try connection.statement("DELETE FROM \(sqlName) WHERE rowid = ?")
+        delete.bind(1, row)
+        try write(delete)
+    }
+
+    private func write(_ statement: PreparedStatement) throws {
+        try connection.writeRow {
+            try statement.run()
+            if connection.changedRowCount == 0 { throw DatabaseConnection.rowIgnored }
+        }
+    }
+
+    private var sqlName: String { quoted(tracked.sqlName) }
+}
+
+extension RowState {
+    /// What a row in this state shows, in the order of the tracked columns; `nil` for a column nobody has written.
+    package func shownValues(_ tracked: CatalogTable.Tracked) -> [Value?] {
+        tracked.columns.map { column in
+            switch self[column] {
+            case .register(let state): state.shown?.value
+            case .set(let state): .text(SetText.text(of: state.members))
+            case .counter(let state): .integer(state.value)
+            case .text(let state): state.shown
+            case nil: nil
+            }
+        }
+    }
+}

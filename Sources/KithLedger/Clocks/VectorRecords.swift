@@ -1,0 +1,227 @@
+import GRDB
+import KithCausality
+import KithSQLite
+import KithSync
+
+/// What the store as a whole knows: its version vector, its clock, the catch-up that was broken off.
+package struct VectorRecords {
+    package let connection: DatabaseConnection
+
+    package init(connection: DatabaseConnection) {
+        self.connection = connection
+    }
+
+    /// The newest commit known of every replica, sorted by replica.
+    package func heads(_ catalog: Catalog) throws -> [Head] {
+        let select = try connection.statement("SELECT number, sequence, timestamp FROM kith_replica WHERE sequence > 0")
+        var heads: [Head] = []
+        while try select.step() {
+            let number = select.int(0)
+            guard number >= 0, number < catalog.replicas.ids.count else { continue }
+            heads.append(
+                Head(
+                    dot: Dot(replica: catalog.replicas.ids[number], sequence: UInt64(bitPattern: select.integer(1))),
+                    timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: select.integer(2)))))
+        }
+        return heads.sorted { $0.dot < $1.dot }
+    }
+
+    package func vector(_ catalog: Catalog) throws -> VersionVector {
+        VersionVector(try heads(catalog).map(\.dot))
+    }
+
+    /// The vector as an access to the database sees it that has no catalog.
+    package static func vector(_ db: Database) throws -> VersionVector {
+        let select = try DatabaseConnection(borrowing: db).statement("SELECT id, sequence FROM kith_replica WHERE sequence > 0")
+        var vector = VersionVector()
+        while try select.step() {
+            guard let replica = ReplicaID(bytes: select.blob(0)) else { continue }
+            vector.insert(Dot(replica: replica, sequence: UInt64(bitPattern: select.integer(1))))
+        }
+        return vector
+    }
+
+    /// Who this store is.
+    package func replica(_ catalog: Catalog) throws -> ReplicaID {
+        let number = try meta("self")
+        guard case .integer(let number)? = number, let index = Int(exactly: number), index >= 0, index < catalog.replicas.ids.count
+        else { throw StoreError(.corrupt, "The store has no replica id.") }
+        return catalog.replicas.ids[index]
+    }
+
+    /// The highest timestamp given out or seen, in SQL.
+    static let clockSQL =
+        "max(coalesce((SELECT value FROM kith_meta WHERE name = 'clock'), 0), coalesce((SELECT max(timestamp) FROM kith_replica), 0))"
+
+    /// The highest timestamp given out or seen.
+    package func clock() throws -> HybridTimestamp {
+        let select = try connection.statement("SELECT \(Self.clockSQL)")
+        defer { select.reset() }
+        return HybridTimestamp(rawValue: try select.step() ? UInt64(bitPattern: select.integer(0)) : 0)
+    }
+
+    package func summary(_ catalog: Catalog) throws -> StoreSummary {
+        StoreSummary(
+            replica: try replica(catalog), heads: try heads(catalog), clock: try clock(), resumption: try resumption(catalog))
+    }
+
+    /// What rows of broken-off catch-ups know, all together.
+    package func ahead(_ catalog: Catalog) throws -> VersionVector {
+        try contexts(catalog).reduce(into: VersionVector()) { $0.join($1.vector) }
+    }
+
+    /// Makes the store the replica `id`.
+    package func adopt(_ id: ReplicaID, _ ledger: RowLedger) throws {
+        try setMeta("self", .integer(Int64(try ledger.number(of: id))))
+    }
+
+    // MARK: Moving on
+
+    /// Joins `target` into the vector.
+    package func advance(to target: [Head], _ ledger: RowLedger) throws {
+        let update = try connection.statement(
+            "UPDATE kith_replica SET sequence = ?1, timestamp = ?2 WHERE number = ?3 AND sequence < ?1")
+        for head in target {
+            let number = try ledger.number(of: head.dot.replica)
+            update.bind(1, Int64(bitPattern: head.dot.sequence))
+            update.bind(2, Int64(bitPattern: head.timestamp.rawValue))
+            update.bind(3, number)
+            try update.run()
+        }
+    }
+
+    /// Moves the clock past what a peer has seen.
+    package func observe(_ timestamp: HybridTimestamp) throws {
+        let known = try clock()
+        if timestamp > known { try setMeta("clock", .integer(Int64(bitPattern: timestamp.rawValue))) }
+    }
+
+    // MARK: A catch-up that is not complete
+
+    package func resumption(_ catalog: Catalog) throws -> Resumption? {
+        try progress("resumption", catalog)
+    }
+
+    /// Up to where a catch-up under way has listed all rows, absent ones included, and as of which vector.
+    package func listed(_ catalog: Catalog) throws -> Resumption? {
+        try progress("listed", catalog)
+    }
+
+    private func progress(_ name: String, _ catalog: Catalog) throws -> Resumption? {
+        guard case .blob(let bytes)? = try meta(name) else { return nil }
+        var reader = ByteReader(bytes)
+        guard let table = try? reader.blob(limit: WireLimits.nameBytesMax, "nameBytesMax"),
+            let row = try? reader.identifier(RowID.self), let vector = try? reader.vector(catalog.replicas)
+        else { return nil }
+        return Resumption(position: SlicePosition(table: table, row: row), vector: vector)
+    }
+
+    /// Notes how far a catch-up has come; a position further on, from an earlier one, stays.
+    package func noteProgress(_ progress: Resumption, _ ledger: RowLedger) throws {
+        if let earlier = try resumption(ledger.catalog), earlier.position > progress.position { return }
+        try store(progress, "resumption", ledger)
+    }
+
+    /// Notes how far a listing has come that continues the one before, or begins.
+    package func noteListed(_ progress: Resumption, after: SlicePosition?, _ ledger: RowLedger) throws {
+        var progress = progress
+        if let after {
+            guard let earlier = try listed(ledger.catalog), earlier.position == after, progress.vector.covers(earlier.vector) else {
+                return
+            }
+            progress = Resumption(position: progress.position, vector: earlier.vector)
+        }
+        try store(progress, "listed", ledger)
+    }
+
+    private func store(_ progress: Resumption, _ name: String, _ ledger: RowLedger) throws {
+        for dot in progress.vector.entries { _ = try ledger.number(of: dot.replica) }
+        var writer = ByteWriter()
+        writer.blob(progress.position.table)
+        writer.identifier(progress.position.row)
+        writer.vector(progress.vector, &ledger.catalog.replicas)
+        try setMeta(name, .blob(writer.bytes))
+    }
+
+    /// Forgets a broken-off catch-up once the vector has caught up with it. Returns whether there was one.
+    package func forgetCoveredResumption(_ catalog: Catalog) throws -> Bool {
+        let vector = try vector(catalog)
+        var hasForgotten = false
+        for name in ["resumption", "listed"] {
+            guard let progress = try progress(name, catalog), vector.covers(progress.vector) else { continue }
+            let delete = try connection.statement("DELETE FROM kith_meta WHERE name = ?")
+            delete.bind(1, .text(name))
+            try delete.run()
+            hasForgotten = true
+        }
+        return hasForgotten
+    }
+
+    // MARK: What was collected
+
+    /// Everything that was known of the rows that are collected here, their deletions included. Covered by the vector.
+    package func floor(_ catalog: Catalog) throws -> VersionVector {
+        guard case .blob(let bytes)? = try meta("floor") else { return VersionVector() }
+        var reader = ByteReader(bytes)
+        return try reader.vector(catalog.replicas)
+    }
+
+    package func raiseFloor(to vector: VersionVector, _ ledger: RowLedger) throws {
+        let floor = try floor(ledger.catalog)
+        if floor.covers(vector) { return }
+        for dot in vector.entries { _ = try ledger.number(of: dot.replica) }
+        var writer = ByteWriter()
+        writer.vector(floor.joined(with: vector), &ledger.catalog.replicas)
+        try setMeta("floor", .blob(writer.bytes))
+    }
+
+    /// Forgets the vectors that the store's own now covers; the rows that refer to them need them no more.
+    package func dropCoveredContexts(_ ledger: RowLedger) throws {
+        let vector = try vector(ledger.catalog)
+        let covered = try contexts(ledger.catalog).filter { vector.covers($0.vector) }.map(\.number)
+        if covered.isEmpty { return }
+        let delete = try connection.statement("DELETE FROM kith_context WHERE number = ?")
+        for number in covered {
+            delete.bind(1, number)
+            try delete.run()
+        }
+        try connection.statement(
+            "DELETE FROM kith_hidden WHERE reason = \(HiddenReason.contextOnly.rawValue) AND context NOT IN (SELECT number FROM kith_context)"
+        ).run()
+    }
+
+    /// The vectors that rows of broken-off catch-ups refer to.
+    private func contexts(_ catalog: Catalog) throws -> [(number: Int64, vector: VersionVector)] {
+        let select = try connection.statement("SELECT number, vector FROM kith_context")
+        var contexts: [(number: Int64, vector: VersionVector)] = []
+        while try select.step() {
+            var reader = ByteReader(select.blob(1))
+            if let vector = try? reader.vector(catalog.replicas) { contexts.append((select.integer(0), vector)) }
+        }
+        return contexts
+    }
+
+    // MARK: Named values
+
+    package func meta(_ name: String) throws -> Value? {
+        let select = try connection.statement("SELECT value FROM kith_meta WHERE name = ?")
+        select.bind(1, .text(name))
+        guard try select.step() else { return nil }
+        defer { select.reset() }
+        return select.value(0)
+    }
+
+    package func setMeta(_ name: String, _ value: Value) throws {
+        let insert = try connection.statement(
+            "INSERT INTO kith_meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2")
+        insert.bind(1, .text(name))
+        insert.bind(2, value)
+        try insert.run()
+    }
+
+    package func removeMeta(_ name: String) throws {
+        let delete = try connection.statement("DELETE FROM kith_meta WHERE name = ?")
+        delete.bind(1, .text(name))
+        try delete.run()
+    }
+}

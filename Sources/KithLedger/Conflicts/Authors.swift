@@ -1,0 +1,49 @@
+import KithCausality
+import KithSQLite
+
+/// Which replica is which device: a store that was restored goes on as another replica, and is the same device.
+public struct Authors: Hashable, Sendable {
+    package static let sql = """
+        -- Which device each replica said it is, while it was a member; empty: this one, before it took another id.
+        CREATE TABLE IF NOT EXISTS kith_author (replica BLOB PRIMARY KEY NOT NULL, device BLOB NOT NULL) WITHOUT ROWID;
+        """
+
+    private let own: ReplicaID
+    private var devices: [ReplicaID: [UInt8]] = [:]
+
+    package init(ledger: RowLedger) throws {
+        own = try VectorRecords(connection: ledger.connection).replica(ledger.catalog)
+        // What is noted of a member is newer than nothing: stores made before there were authors have that alone.
+        let select = try ledger.connection.statement(
+            "SELECT replica, device FROM kith_member WHERE replica NOT NULL UNION ALL SELECT replica, device FROM kith_author")
+        while try select.step() {
+            if let replica = ReplicaID(bytes: select.blob(0)) { devices[replica] = select.blob(1) }
+        }
+    }
+
+    /// Who writes as `replica`.
+    public subscript(replica: ReplicaID) -> Author {
+        if replica == own { return .own }
+        guard let device = devices[replica] else { return .unknown }
+        return device.isEmpty ? .own : .device(device)
+    }
+
+    /// A member said that it is `replica`.
+    package static func note(_ device: [UInt8], is replica: ReplicaID, _ connection: DatabaseConnection) throws {
+        let insert = try connection.statement(
+            """
+            INSERT INTO kith_author (replica, device) SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM kith_member WHERE device = ?2)
+            ON CONFLICT (replica) DO UPDATE SET device = excluded.device WHERE device <> excluded.device
+            """)
+        insert.bind(1, blob: replica.bytes)
+        insert.bind(2, blob: device)
+        try insert.run()
+    }
+
+    /// This store was `replica`, and is not any more.
+    package static func noteOwn(_ replica: ReplicaID, _ connection: DatabaseConnection) throws {
+        let insert = try connection.statement("INSERT OR IGNORE INTO kith_author (replica, device) VALUES (?, x'')")
+        insert.bind(1, blob: replica.bytes)
+        try insert.run()
+    }
+}

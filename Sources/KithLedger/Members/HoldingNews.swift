@@ -1,0 +1,35 @@
+import KithSync
+
+/// What a member said of the attachments that it has, gathered from several messages.
+public struct HoldingNews: Hashable, Sendable {
+    /// Whether what was known before counts no more.
+    public private(set) var replacesAll = false
+    public private(set) var added: Set<AttachmentID> = []
+    public private(set) var removed: Set<AttachmentID> = []
+
+    public init() {}
+
+    /// Takes in what the member says now.
+    public mutating func hear(_ holdings: AttachmentHoldings) {
+        switch holdings.kind {
+        case .only:
+            self = HoldingNews()
+            replacesAll = true
+            added = Set(holdings.ids)
+        case .also:
+            added.formUnion(holdings.ids)
+            removed.subtract(holdings.ids)
+        case .noLonger:
+            added.subtract(holdings.ids)
+            removed.formUnion(holdings.ids)
+        }
+    }
+
+    /// Takes in what came before this, and could not be noted.
+    public mutating func follow(_ earlier: HoldingNews) {
+        if replacesAll { return }
+        replacesAll = earlier.replacesAll
+        added.formUnion(earlier.added.subtracting(removed))
+        removed.formUnion(earlier.removed.subtracting(added))
+    }
+}

@@ -1,0 +1,62 @@
+import GRDB
+import GRDBSQLite
+import KithSQLite
+import KithSync
+
+extension StoreError {
+    /// Runs `body` and turns what SQLite, GRDB and the codec throw into one kind of error.
+    package static func mapping<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as StoreError {
+            throw error
+        } catch let error as SQLiteError {
+            throw StoreError(sqlite: error.code, error.brief, details: error.description)
+        } catch let error as DatabaseError {
+            let code = error.extendedResultCode.rawValue
+            throw StoreError(sqlite: code, SQLiteError.brief(code, error.message), details: error.description)
+        } catch let error as TransactionRefused where error.row == nil {
+            throw StoreError(.valueRejected, "A rule of the table does not allow this; nothing was changed. (\(error.message))")
+        } catch let error as WireError {
+            throw StoreError(.corrupt, "A record of this store cannot be read: \(error).")
+        }
+    }
+
+    /// Runs `body`, which writes what a caller wants; that a rule of the app's table is against it is no failure of the store.
+    package static func rejectingValue<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as SQLiteError where error.isConstraint {
+            throw StoreError(
+                .valueRejected, "A rule of the table does not allow this; nothing was changed. (\(error.brief))", details: error.description
+            )
+        }
+    }
+
+    private init(sqlite code: Int32, _ detail: String, details: String) {
+        let (kind, message) = Self.words(code, detail)
+        self.init(kind, message, details: details)
+    }
+
+    private static func words(_ code: Int32, _ detail: String) -> (Code, String) {
+        switch code & 0xff {
+        case SQLITE_FULL:
+            (.diskFull, "The disk is full; nothing was changed. Free some space and try again. (\(detail))")
+        case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN:
+            (.readOnly, "The store cannot be written: check the permissions of its file and folder. (\(detail))")
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            (.busy, "Another process keeps the store busy; nothing was changed. Try again. (\(detail))")
+        case SQLITE_TOOBIG:
+            (
+                .valueRejected,
+                "A row of a tracked table holds at most \(TrackedTable.rowBytesMax >> 20) MiB; nothing was changed. Keep large content in files. (\(detail))"
+            )
+        case SQLITE_NOTADB:
+            (.notAStore, "The file is not an SQLite database. (\(detail))")
+        case SQLITE_CORRUPT:
+            (.corrupt, "The database file is damaged. Keep a copy, and restore it or let peers refill a new one. (\(detail))")
+        default:
+            (.failed, detail)
+        }
+    }
+}

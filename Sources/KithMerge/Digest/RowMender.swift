@@ -1,0 +1,79 @@
+import KithCausality
+import KithLedger
+import KithSQLite
+import KithSync
+import KithTexts
+
+/// Mends rows that differ although both stores know the same, within one transaction.
+///
+/// A value that gives way to another one of the same commit is written again, by a commit of this store, and stays as an
+/// alternative until somebody chooses.
+package struct RowMender {
+    package let ledger: RowLedger
+    package let clock: CommitClock
+    package let merger: RowMerger
+
+    package init(ledger: RowLedger, clock: CommitClock, merger: RowMerger) {
+        self.ledger = ledger
+        self.clock = clock
+        self.merger = merger
+    }
+
+    /// Returns the positions of the rows that changed.
+    package func mend(_ rows: [RowPart]) throws -> [SlicePosition] {
+        var changed: [SlicePosition] = []
+        for row in rows where try mend(row) {
+            changed.append(SlicePosition(table: ledger.catalog.tables[row.table].name, row: row.id))
+        }
+        if !changed.isEmpty { try sweep(Set(rows.map(\.table)).sorted()) }
+        return changed
+    }
+
+    private func mend(_ row: RowPart) throws -> Bool {
+        guard let table = ledger.catalog[row.table] else { return false }
+        let held: RowMerger.Held
+        do {
+            held = try merger.find(table, row.id)
+        } catch let error as StoreError where error.code == .corrupt {
+            // A row without clocks: `kith verify` names it, and nothing here tells what it should be.
+            return false
+        }
+        guard try ledger.contextVector(held.context).isEmpty, let (mended, lost) = held.state.mended(with: row.state) else { return false }
+        var state = mended
+        state.context = VersionVector()
+        // Of a row that vanished behind Kith's back the histories are left, which the peer's replace.
+        if held.state.cells.isEmpty { try TextArchive(ledger: ledger).forget(table: row.table, id: row.id) }
+        try mendTexts(&state, held.state, row)
+        if lost.isEmpty, state == held.state { return false }
+        for value in lost {
+            guard case .register(var register)? = state[value.column] else { continue }
+            register.add(Write(stamp: try clock.stamp(ledger.catalog).stamp, value: value.value))
+            state[value.column] = .register(register)
+        }
+        try merger.save(state, table, row.id, held)
+        return true
+    }
+
+    private func mendTexts(_ state: inout RowState, _ held: RowState, _ row: RowPart) throws {
+        let texts = TextCells(ledger)
+        for index in state.cells.indices {
+            guard case .text(var text) = state.cells[index].cell, case .text(let own)? = held[state.cells[index].column] else { continue }
+            let key = TextKey(table: row.table, id: row.id, column: state.cells[index].column)
+            try texts.mend(&text, of: own, at: key) { try clock.stamp(ledger.catalog).stamp }
+            state.cells[index].cell = .text(text)
+        }
+        try texts.settle(&state, table: row.table, id: row.id)
+    }
+
+    /// Removes clocks and index entries of rows that were removed behind Kith's back.
+    private func sweep(_ tables: [Int]) throws {
+        for number in tables {
+            guard let tracked = ledger.catalog[number]?.tracked else { continue }
+            let clocks = Sidecar.clockTable(number)
+            for sql in [
+                "DELETE FROM \(clocks) WHERE row NOT IN (SELECT rowid FROM \(quoted(tracked.sqlName)))",
+                "DELETE FROM kith_dot WHERE tbl = \(number) AND row > 0 AND row NOT IN (SELECT row FROM \(clocks))",
+            ] { try ledger.connection.statement(sql).run() }
+        }
+    }
+}

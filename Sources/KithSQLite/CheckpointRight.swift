@@ -1,0 +1,71 @@
+import GRDBSQLite
+import Synchronization
+
+/// Lets only one process at a time move the write-ahead log of a database into the database itself.
+///
+/// SQLite versions 3.7.0 to 3.51.2 can corrupt a database when one connection commits while another one resets the log
+/// ("The WAL Reset Bug", sqlite.org/wal.html). Checkpoints on commit are therefore made by whoever holds the node lock, or by
+/// a process that can take that lock for the moment because nobody does. The checkpoint that SQLite makes when the very last
+/// connection is closed is safe: there is nobody left to commit.
+package final class CheckpointRight: Sendable {
+    private let lockPath: String
+    private let isHeld = Mutex(false)
+    /// Pages in the log from which on it is moved: what the app has set as `wal_autocheckpoint`. 0 if it has switched that off, or
+    /// has a hook of its own, which is left alone.
+    private let pagesMin = Mutex<Int32>(0)
+
+    package init(databasePath: String) {
+        lockPath = databasePath + "-kith-node"
+    }
+
+    package func nodeLockIsHeld(_ isHeld: Bool) {
+        self.isHeld.withLock { $0 = isHeld }
+    }
+
+    /// Takes the place of `wal_autocheckpoint` on `connection`, which keeps this object alive.
+    package func install(on connection: DatabaseConnection) throws {
+        let pages = try Self.pages(connection)
+        pagesMin.withLock { $0 = pages }
+        if pages == 0 { return }
+        // The reference is given back by remove(from:).
+        let reference = Unmanaged.passRetained(self).toOpaque()
+        sqlite3_wal_hook(
+            connection.handle,
+            { pointer, connection, name, pages in
+                if let pointer {
+                    Unmanaged<CheckpointRight>.fromOpaque(pointer).takeUnretainedValue().checkpoint(connection, name, pages)
+                }
+                return SQLITE_OK
+            }, reference)
+    }
+
+    /// Gives SQLite its own way back, as the app had set it.
+    package func remove(from connection: DatabaseConnection) {
+        let pages = pagesMin.withLock { $0 }
+        if pages == 0 { return }
+        let hook = Unmanaged.passUnretained(self)
+        defer { hook.release() }
+        // The app has set another one since.
+        if let set = try? Self.pages(connection), set != 0 { return }
+        if sqlite3_wal_hook(connection.handle, nil, nil) == hook.toOpaque() { sqlite3_wal_autocheckpoint(connection.handle, pages) }
+    }
+
+    /// What the app has set, if SQLite does it; else 0.
+    private static func pages(_ connection: DatabaseConnection) throws -> Int32 {
+        let pragma = try connection.statement("PRAGMA wal_autocheckpoint")
+        defer { pragma.reset() }
+        return try pragma.step() ? Int32(truncatingIfNeeded: pragma.integer(0)) : 0
+    }
+
+    private func checkpoint(_ connection: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ pages: Int32) {
+        if pages < pagesMin.withLock({ $0 }) { return }
+        var lock: FileLock?
+        if !isHeld.withLock({ $0 }) {
+            guard let free = try? FileLock(path: lockPath), (try? free.tryToTake(.exclusive)) == true else { return }
+            lock = free
+        }
+        // A checkpoint that cannot run now runs after a later commit.
+        sqlite3_wal_checkpoint_v2(connection, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        lock?.release()
+    }
+}

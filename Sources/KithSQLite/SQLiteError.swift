@@ -1,0 +1,40 @@
+import GRDBSQLite
+
+/// What SQLite answered, with the statement it was asked.
+package struct SQLiteError: Error, Sendable, CustomStringConvertible {
+    package let code: Int32
+    package let message: String
+    package let sql: String?
+
+    package init(code: Int32, message: String, sql: String? = nil) {
+        self.code = code
+        self.message = message
+        self.sql = sql
+    }
+
+    package init(_ connection: OpaquePointer?, code: Int32, sql: String? = nil) {
+        self.init(code: code, message: connection.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory", sql: sql)
+    }
+
+    /// Whether the file is damaged.
+    package var isDamage: Bool { code & 0xff == SQLITE_CORRUPT || code & 0xff == SQLITE_NOTADB }
+
+    /// Whether the row broke a constraint of the user's table.
+    package var isConstraint: Bool { code & 0xff == SQLITE_CONSTRAINT || code & 0xff == SQLITE_MISMATCH }
+
+    /// Whether SQLite's own rule for foreign keys stood against it, at once (a code of its own) or as what a RESTRICT raises.
+    package var isForeignKey: Bool { code == SQLITE_CONSTRAINT | 3 << 8 || isConstraint && message == "FOREIGN KEY constraint failed" }
+
+    /// In one line, without the statement.
+    package var brief: String { Self.brief(code, message) }
+
+    package static func brief(_ code: Int32, _ message: String?) -> String {
+        let line = (message ?? "").split(whereSeparator: \.isNewline).first.map(String.init) ?? "no reason given"
+        return "SQLite error \(code): \(line.prefix(briefMax))"
+    }
+
+    /// Most characters of SQLite's own words in a message for people.
+    private static let briefMax = 200
+
+    package var description: String { "SQLite error \(code): \(message)" + (sql.map { " - while executing `\($0)`" } ?? "") }
+}

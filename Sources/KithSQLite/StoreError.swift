@@ -1,0 +1,44 @@
+/// Why a store could not do what it was asked. Nothing was changed.
+public struct StoreError: Error, Hashable, Sendable {
+    /// What kind of failure it is; stable, for programs.
+    public enum Code: String, Hashable, Sendable {
+        /// A table cannot be tracked as it is declared.
+        case tableRejected
+        /// The file is not a database, or not one of Kith's, or of a newer format.
+        case notAStore
+        /// A named table, column or row does not exist.
+        case notFound
+        /// A value does not fit its column.
+        case valueRejected
+        /// The store that was in this file is gone: see ``KithStore/loss(at:)`` and ``KithStore/Options/refillsLostStore``.
+        case lost
+        /// The disk is full.
+        case diskFull
+        /// The store can be read but not written.
+        case readOnly
+        /// Another process kept the store locked for too long.
+        case busy
+        /// The store's records contradict each other.
+        case corrupt
+        /// What a peer sent does not hold together.
+        case sliceRejected
+        /// Anything else that SQLite or the system refused.
+        case failed
+    }
+
+    public let code: Code
+    /// What happened, what it means, and what to do: a line or two.
+    public let message: String
+    /// What only who looks for the cause wants to know, such as the statement that SQLite was asked; of any length.
+    public let details: String?
+
+    public init(_ code: Code, _ message: String, details: String? = nil) {
+        self.code = code
+        self.message = message
+        self.details = details
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    public var description: String { message }
+}

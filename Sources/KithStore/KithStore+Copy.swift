@@ -1,0 +1,20 @@
+import GRDB
+import KithSQLite
+
+extension KithStore {
+    /// A copy in memory of a database file that cannot be opened because nothing can be written beside it: on a full disk, or one that is
+    /// read-only. The last commit in the write-ahead log is in it.
+    ///
+    /// Hand it to ``init(_:tables:options:)`` with ``Options/copy``, so that what nobody would keep is not written. Not for a file that this
+    /// process has open.
+    /// - Parameter configuration: as for the file; WAL mode does not apply.
+    /// - Throws: ``StoreError``, with code `notFound` if there is no such file.
+    public static func copyInMemory(ofDatabaseAt path: String, configuration: Configuration = Configuration()) throws -> DatabaseQueue {
+        let image = try DatabaseImage(readingFrom: path)
+        var configuration = configuration
+        configuration.journalMode = .default
+        let queue = try DatabaseQueue(configuration: configuration)
+        try queue.inDatabase(image.load)
+        return queue
+    }
+}

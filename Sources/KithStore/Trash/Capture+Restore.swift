@@ -1,0 +1,44 @@
+import KithCapture
+import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
+import KithSync
+import KithTexts
+
+extension Capture {
+    /// Shows a deleted row again, by a commit of this store.
+    func restore(table name: String, id: RowID) throws {
+        guard let (number, tracked) = ledger.tracked(name), var hidden = try ledger.hiddenRow(number, id),
+            hidden.reason == .deleted, !hidden.state.cells.isEmpty, try !Trash(ledger: ledger).isEmptied(hidden.number)
+        else { throw StoreError(.notFound, "Row \(id) of \(name) is not in the trash.") }
+        let table = ledger.catalog.tables[number]
+        let before = hidden.state.liveDots
+        let (stamp, _) = try clock.stamp(ledger.catalog)
+        hidden.state.revive(stamp)
+        try reviveTexts(of: &hidden.state, number, id, stamp)
+        let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
+        // Only this insertion is noted here; what triggers of the app make of it is not.
+        let row = try connection.writing(as: .noted(table: number, id: id, inserts: true)) {
+            try user.insert(id, hidden.state.shownValues(tracked))
+        }
+        let stored = StoredRow(hidden.state, table, tracked, context: hidden.context)
+        try ledger.removeHidden(hidden.number)
+        try ledger.save(stored, number, row: row, id: id)
+        try ledger.reindex(number, from: before, at: -hidden.number, to: stored.liveDots, at: row)
+        if tracked.isRelated {
+            let references = ReferenceRecords(connection: ledger.connection)
+            try references.stopWaiting(RowKey(table: number, id: id))
+            try references.note(RowKey(table: number, id: id))
+        }
+    }
+
+    /// Refuses a restoration after which the row is hidden still, as its references demand.
+    func checkIsShown(table name: String, id: RowID) throws {
+        guard let (number, tracked) = ledger.tracked(name) else { return }
+        let user = UserTable(connection: ledger.connection, table: ledger.catalog.tables[number], tracked: tracked)
+        if try user.find(id) == nil {
+            throw StoreError(.valueRejected, "Row \(id) of \(name) refers to a row that is not there. Restore that one first.")
+        }
+    }
+}

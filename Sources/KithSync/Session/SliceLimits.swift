@@ -1,0 +1,18 @@
+/// How large a slice may become.
+public struct SliceLimits: Hashable, Sendable {
+    public var rowsMax: Int
+    public var bytesMax: Int
+    /// What of a row's texts travels at once: bytes and number of changes; a single larger change travels alone.
+    public var textBytesMax: Int
+    public var textChangesMax: Int
+
+    public init(
+        rowsMax: Int = WireLimits.sliceRowsMax, bytesMax: Int = WireLimits.sliceBytesMax,
+        textBytesMax: Int = WireLimits.textBytesAtOnceMax, textChangesMax: Int = WireLimits.textChangesAtOnceMax
+    ) {
+        self.textBytesMax = max(1, textBytesMax)
+        self.textChangesMax = max(1, textChangesMax)
+        self.rowsMax = max(1, rowsMax)
+        self.bytesMax = max(1, bytesMax)
+    }
+}

@@ -1,0 +1,75 @@
+import KithCausality
+import KithLedger
+import KithSQLite
+import KithSync
+
+/// Changes of texts that came ahead of their row, and wait for it in `kith_text_aside`: the preludes of docs/protocol.md.
+package struct EarlyChanges {
+    package let connection: DatabaseConnection
+
+    package init(connection: DatabaseConnection) {
+        self.connection = connection
+    }
+
+    /// What is kept of one text.
+    package struct Limits: Sendable {
+        package var changesMax = WireLimits.textChangesAheadMax
+        package var bytesMax = WireLimits.textBytesAheadMax
+
+        package init() {}
+    }
+
+    /// - Throws: ``StoreError`` with code `sliceRejected` if the cell has more of them than `limits` allow.
+    package func check(_ key: TextKey, _ limits: Limits) throws {
+        let select = try connection.statement(
+            """
+            SELECT count(*), coalesce(sum(length(change)), 0) FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND reason = ''
+            """)
+        select.bind(1, key.table)
+        select.bind(2, key.id)
+        select.bind(3, key.column)
+        select.bind(4, key.document)
+        defer { select.reset() }
+        guard try select.step(), select.int(0) <= limits.changesMax, select.int(1) <= limits.bytesMax else {
+            throw StoreError(
+                .sliceRejected,
+                "A text has more than \(limits.changesMax) changes, or \(limits.bytesMax) bytes of them, that came ahead of their row.")
+        }
+    }
+
+    /// Drops those of commits that the vector covers: their rows have come, from somebody else.
+    package func dropCovered() throws {
+        try connection.statement(
+            """
+            DELETE FROM kith_text_aside
+            WHERE reason = '' AND sequence <= (SELECT sequence FROM kith_replica r WHERE r.number = kith_text_aside.replica)
+            """
+        ).run()
+    }
+
+    /// Drops those that their rows know by now: these came in a delta of somebody else, while the one that brought the changes was given up.
+    /// Changes of rows that are not here may be on their way to one that was collected, whatever the vector covers.
+    ///
+    /// - Parameter find: what is known of a row.
+    package func dropKnown(_ ledger: RowLedger, find: (_ table: Int, _ id: RowID) throws -> RowState?) throws {
+        let select = try connection.statement("SELECT tbl, id, col, replica, sequence, doc FROM kith_text_aside WHERE reason = ''")
+        let replicas = ledger.catalog.replicas.ids
+        var waiting: [TextKey: [Dot]] = [:]
+        while try select.step() {
+            guard let id = RowID(bytes: select.blob(1)), replicas.indices.contains(select.int(3)) else { throw TextArchive.corrupt }
+            let dot = Dot(replica: replicas[select.int(3)], sequence: UInt64(bitPattern: select.integer(4)))
+            let key = TextKey(table: select.int(0), id: id, column: select.int(2), document: select.integer(5))
+            waiting[key, default: []].append(dot)
+        }
+        for (key, dots) in waiting {
+            guard case .text(let text)? = try find(key.table, key.id)?[key.column]
+            else { continue }
+            try TextCells(ledger).takeBack(dots.filter { text.adopted?[key.document]?.root == $0 || text.touched.covers($0) }, at: key)
+        }
+    }
+
+    /// Drops all, when nobody can be bringing the rows: whoever goes on with a catch-up sends such a row from its beginning again.
+    package func dropAll() throws {
+        try connection.statement("DELETE FROM kith_text_aside WHERE reason = ''").run()
+    }
+}

@@ -1,0 +1,273 @@
+import KithCausality
+import KithLedger
+import KithSQLite
+import KithSync
+import KithText
+
+/// A text cell with more than one change, as `kith_text` keeps it.
+package struct ArchivedText {
+    package let number: Int64
+    package var heads: [TextHead]
+    package var nextEvent: Int
+}
+
+/// A change with what the history of a text keeps of it beside its operations.
+package struct ArchivedChange {
+    package let header: TextChangeHeader
+    package let timestamp: HybridTimestamp
+    /// See ``TextState/Change/replacedScalars``.
+    package var replacedScalars: Int?
+    /// The parents its author named, where the history before the change is not here.
+    package var outside: [Dot]?
+    package let operations: TextOperations
+}
+
+/// Reads and writes the history of text cells.
+package struct TextArchive {
+    package let ledger: RowLedger
+
+    package init(ledger: RowLedger) {
+        self.ledger = ledger
+    }
+
+    package var connection: DatabaseConnection { ledger.connection }
+
+    // MARK: Cells
+
+    package func find(_ key: TextKey) throws -> ArchivedText? {
+        let select = try connection.statement("SELECT number, heads, next FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?")
+        bind(key, to: select)
+        guard try select.step() else { return nil }
+        defer { select.reset() }
+        let next = select.int(2)
+        guard next >= 0, next <= TextLimits.historyEventsMax else { throw Self.corrupt }
+        return ArchivedText(number: select.integer(0), heads: try heads(select.blob(1)), nextEvent: next)
+    }
+
+    /// Begins a history, in place of one that was left behind.
+    package func create(_ key: TextKey) throws -> ArchivedText {
+        try forget(key)
+        let insert = try connection.statement(
+            "INSERT INTO kith_text (tbl, id, col, doc, heads, next) VALUES (?, ?, ?, ?, x'00', 0) RETURNING number")
+        bind(key, to: insert)
+        guard try insert.step() else { throw Self.corrupt }
+        let number = insert.integer(0)
+        try insert.run()
+        return ArchivedText(number: number, heads: [], nextEvent: 0)
+    }
+
+    package func save(_ text: ArchivedText) throws {
+        var writer = ByteWriter()
+        writer.count(text.heads.count)
+        try ledger.numberingReplicas { replicas in
+            for head in text.heads {
+                writer.dot(head.dot, &replicas)
+                writer.count(head.lastEvent)
+            }
+        }
+        let update = try connection.statement("UPDATE kith_text SET heads = ?, next = ? WHERE number = ?")
+        update.bind(1, blob: writer.bytes)
+        update.bind(2, text.nextEvent)
+        update.bind(3, text.number)
+        try update.run()
+    }
+
+    /// Removes all that is kept of a row's texts.
+    package func forget(table: Int, id: RowID) throws {
+        for sql in [
+            "DELETE FROM kith_text_change WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ?)",
+            "DELETE FROM kith_text_chunk WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ?)",
+            "DELETE FROM kith_text_merged WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ?)",
+            "DELETE FROM kith_text WHERE tbl = ? AND id = ?",
+            "DELETE FROM kith_text_aside WHERE tbl = ? AND id = ?",
+        ] {
+            let delete = try connection.statement(sql)
+            delete.bind(1, table)
+            delete.bind(2, id)
+            try delete.run()
+        }
+    }
+
+    /// Removes the history of one text, but not what was put aside: that may be of the one that takes its place.
+    package func forget(_ key: TextKey) throws {
+        for sql in [
+            "DELETE FROM kith_text_change WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?)",
+            "DELETE FROM kith_text_chunk WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?)",
+            "DELETE FROM kith_text_merged WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?)",
+            "DELETE FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?",
+        ] {
+            let delete = try connection.statement(sql)
+            bind(key, to: delete)
+            try delete.run()
+        }
+    }
+
+    /// The same of all documents of a cell.
+    func forgetCell(_ key: TextKey) throws {
+        let select = try connection.statement("SELECT doc FROM kith_text WHERE tbl = ? AND id = ? AND col = ?")
+        select.bind(1, key.table)
+        select.bind(2, key.id)
+        select.bind(3, key.column)
+        var keys: [TextKey] = []
+        while try select.step() {
+            keys.append(TextKey(table: key.table, id: key.id, column: key.column, document: select.integer(0)))
+        }
+        for key in keys { try forget(key) }
+    }
+
+    /// Removes the histories of a column of all rows but hidden ones, with what was put aside.
+    package func forgetShown(_ column: Int, of table: Int) throws {
+        try forget("tbl = \(table) AND col = \(column) AND id NOT IN (SELECT id FROM kith_hidden WHERE tbl = \(table))")
+    }
+
+    /// The same of rows that are not there any more.
+    package func forgetLost(of table: Int) throws {
+        try forget("tbl = \(table) AND id NOT IN (\(Sidecar.rowsSQL(table)))")
+    }
+
+    private func forget(_ condition: String) throws {
+        // Early changes may be of rows that are on their way.
+        try connection.execute(
+            """
+            DELETE FROM kith_text_change WHERE text IN (SELECT number FROM kith_text WHERE \(condition));
+            DELETE FROM kith_text_chunk WHERE text IN (SELECT number FROM kith_text WHERE \(condition));
+            DELETE FROM kith_text_merged WHERE text IN (SELECT number FROM kith_text WHERE \(condition));
+            DELETE FROM kith_text WHERE \(condition);
+            DELETE FROM kith_text_aside WHERE \(condition) AND reason IS NOT '';
+            """)
+    }
+
+    private func heads(_ bytes: [UInt8]) throws -> [TextHead] {
+        var reader = ByteReader(bytes)
+        do {
+            var heads: [TextHead] = []
+            for _ in 0..<(try reader.count("heads")) {
+                let dot = try reader.dot(ledger.catalog.replicas)
+                heads.append(TextHead(dot: dot, lastEvent: try reader.index(below: TextLimits.historyEventsMax, "event")))
+            }
+            return heads
+        } catch {
+            throw Self.corrupt
+        }
+    }
+
+    // MARK: Changes
+
+    package func append(_ change: ArchivedChange, to text: ArchivedText) throws {
+        let replica = try ledger.number(of: change.header.dot.replica)
+        let insert = try connection.statement(
+            """
+            INSERT OR REPLACE INTO kith_text_change
+            (text, first, length, replica, sequence, timestamp, parents, replaced, outside, steps, inserted)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """)
+        let header = change.header
+        insert.bind(1, text.number)
+        insert.bind(2, header.firstEvent)
+        insert.bind(3, header.length)
+        insert.bind(4, replica)
+        insert.bind(5, Int64(bitPattern: header.dot.sequence))
+        insert.bind(6, Int64(bitPattern: change.timestamp.rawValue))
+        if let parents = encode(parentsOf: header) { insert.bind(7, blob: parents) } else { insert.bindNull(7) }
+        if let replaced = change.replacedScalars { insert.bind(8, replaced) } else { insert.bindNull(8) }
+        if let outside = change.outside { insert.bind(9, blob: try encode(outside)) } else { insert.bindNull(9) }
+        insert.bind(10, blob: change.operations.encodedSteps)
+        insert.bind(11, blob: change.operations.encodedText)
+        try insert.run()
+    }
+
+    /// The newest changes that are not packed and end where `end` is or before, newest first, as long as they are in a row.
+    package func unpacked(_ text: Int64, endingAt end: Int, max limit: Int, operations: Bool = false) throws -> [ArchivedChange] {
+        let select = try connection.statement(
+            """
+            SELECT first, length, replica, sequence, timestamp, parents, replaced, outside
+            \(operations ? ", steps, inserted" : "")
+            FROM kith_text_change WHERE text = ? AND first < ? ORDER BY first DESC LIMIT ?
+            """)
+        select.bind(1, text)
+        select.bind(2, end)
+        select.bind(3, limit)
+        defer { select.reset() }
+        var changes: [ArchivedChange] = []
+        var next = end
+        while try select.step() {
+            let change = try read(select, operations: operations)
+            guard change.header.end == next else { break }
+            next = change.header.firstEvent
+            changes.append(change)
+        }
+        return changes
+    }
+
+    private func read(_ select: PreparedStatement, operations: Bool) throws -> ArchivedChange {
+        let (first, length, replica) = (select.int(0), select.int(1), select.int(2))
+        try check(first: first, length: length)
+        guard replica >= 0, replica < ledger.catalog.replicas.ids.count else { throw Self.corrupt }
+        let dot = Dot(replica: ledger.catalog.replicas.ids[replica], sequence: UInt64(bitPattern: select.integer(3)))
+        let parents = select.isNull(5) ? (first == 0 ? [] : [first - 1]) : try decodeParents(select.blob(5))
+        return ArchivedChange(
+            header: TextChangeHeader(firstEvent: first, length: length, dot: dot, parents: parents, isRestart: !select.isNull(6)),
+            timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: select.integer(4))),
+            replacedScalars: select.isNull(6) ? nil : select.int(6),
+            outside: select.isNull(7) ? nil : try decodeDots(select.blob(7)),
+            operations: operations ? try TextOperations(steps: select.blob(8), text: select.blob(9)) : TextOperations())
+    }
+
+    /// Refuses events of a change on the disk with which nothing can be computed.
+    package func check(first: Int, length: Int) throws {
+        guard first >= 0, first <= TextLimits.historyEventsMax, length > 0, length <= TextLimits.changeEventsMax else {
+            throw Self.corrupt
+        }
+    }
+
+    private func encode(parentsOf header: TextChangeHeader) -> [UInt8]? {
+        if header.parents == (header.firstEvent == 0 ? [] : [header.firstEvent - 1]) { return nil }
+        var writer = ByteWriter()
+        writer.count(header.parents.count)
+        for parent in header.parents { writer.count(parent) }
+        return writer.bytes
+    }
+
+    private func decodeParents(_ bytes: [UInt8]) throws -> [Int] {
+        var reader = ByteReader(bytes)
+        do {
+            var parents: [Int] = []
+            for _ in 0..<(try reader.count("parents")) {
+                parents.append(try reader.index(below: TextLimits.historyEventsMax, "event"))
+            }
+            return parents
+        } catch {
+            throw Self.corrupt
+        }
+    }
+
+    private func encode(_ dots: [Dot]) throws -> [UInt8] {
+        var writer = ByteWriter()
+        writer.count(dots.count)
+        try ledger.numberingReplicas { replicas in
+            for dot in dots { writer.dot(dot, &replicas) }
+        }
+        return writer.bytes
+    }
+
+    private func decodeDots(_ bytes: [UInt8]) throws -> [Dot] {
+        var reader = ByteReader(bytes)
+        do {
+            var dots: [Dot] = []
+            for _ in 0..<(try reader.count("parents")) { dots.append(try reader.dot(ledger.catalog.replicas)) }
+            return dots
+        } catch {
+            throw Self.corrupt
+        }
+    }
+
+    package func bind(_ key: TextKey, to statement: PreparedStatement) {
+        statement.bind(1, key.table)
+        statement.bind(2, key.id)
+        statement.bind(3, key.column)
+        statement.bind(4, key.document)
+    }
+
+    package static let corrupt = StoreError(
+        .corrupt, "The history of a text in this store cannot be read. Run `kith verify`; peers can refill the store.")
+}

@@ -1,0 +1,231 @@
+import KithCausality
+import KithLedger
+import KithSQLite
+import KithSync
+import KithText
+
+/// Changes of others.
+extension TextCells {
+    /// Applies the changes that a merge has brought to the text cells of a row.
+    package func settle(_ state: inout RowState, table: Int, id: RowID) throws {
+        for index in state.cells.indices {
+            guard case .text(var text) = state.cells[index].cell else { continue }
+            try settle(&text, at: TextKey(table: table, id: id, column: state.cells[index].column))
+            state.cells[index].cell = .text(text)
+        }
+    }
+
+    /// Lets go of the histories of texts in `old` that a merge has dropped, because whoever sent the row had collected it.
+    package func forget(_ old: RowState, unlessIn state: RowState, table: Int, id: RowID) throws {
+        for entry in old.cells {
+            // A cell that is gone altogether may yet be written again from its history, when the row is mended.
+            guard case .text(let before) = entry.cell, case .text(let after)? = state[entry.column],
+                !after.touched.covers(before.touched)
+            else { continue }
+            try archive.forgetCell(TextKey(table: table, id: id, column: entry.column))
+        }
+    }
+
+    /// Lets go of texts of a deleted row that the sender of `part` had collected, and whose id the authors of these texts have used again.
+    package func beginAnew(_ state: inout RowState, with part: RowState, theirs: VersionVector, table: Int, id: RowID) throws {
+        // Who has not heard of the deletion has not collected the row.
+        guard !state.tombstones.isEmpty, part.tombstones.isEmpty, state.tombstones.allSatisfy({ theirs.covers($0.dot) }) else { return }
+        for entry in part.cells {
+            guard case .text(let new) = entry.cell, case .text(let old)? = state[entry.column], new.beginsAnew(after: old, knowing: theirs)
+            else { continue }
+            let key = TextKey(table: table, id: id, column: entry.column)
+            // Changes that travelled ahead of the row are not in the part.
+            if try hasAside(at: key) { continue }
+            try archive.forgetCell(key)
+            state[entry.column] = nil
+        }
+    }
+
+    private func hasAside(at key: TextKey) throws -> Bool {
+        let select = try archive.connection.statement(
+            "SELECT 1 FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? LIMIT 1")
+        archive.bind(key, to: select)
+        defer { select.reset() }
+        return try select.step()
+    }
+
+    /// Applies `state.changes`, and those that waited for one of them, each to its document. What cannot be applied is put aside; it
+    /// is passed on to others all the same, so that all come to the same judgement.
+    package func settle(_ state: inout TextState, at key: TextKey) throws {
+        guard state.adopted != nil else { return try settleDocument(&state, at: key) }
+        if state.text == nil { state.text = [] }
+        for number in state.adopted?.documents.map(\.number) ?? [] {
+            var part = state.part(number)
+            let before = part
+            try settleDocument(&part, at: key)
+            if part != before { state.put(part) }
+        }
+        state.changes = []
+        state.showLatest()
+    }
+
+    private func settleDocument(_ state: inout TextState, at cell: TextKey) throws {
+        let key = cell.of(state)
+        let incoming = state.changes
+        let waiting = try waiting(at: key, of: state, isChanged: !incoming.isEmpty)
+        if incoming.isEmpty, waiting.isEmpty { return }
+        state.changes = []
+        if state.text == nil { state.text = [] }
+        if case .one(let stamp) = state.past, waiting.isEmpty, incoming.allSatisfy({ $0.stamp.dot == stamp.dot }) { return }
+        if state.past == .none, incoming.count == 1, waiting.isEmpty, incoming[0].insertsWholeText,
+            !incoming[0].isRoot || incoming[0].isNamedByContent
+        {
+            state.past = .one(incoming[0].stamp)
+            state.text = incoming[0].inserted
+            return
+        }
+        try takeBack(waiting.map(\.stamp.dot), at: key)
+        var known: [Dot: TextState.Change] = [:]
+        var changes: [TextChange] = []
+        for change in incoming + waiting where known.updateValue(change, forKey: change.stamp.dot) == nil {
+            do {
+                changes.append(try change.decoded)
+            } catch {
+                try putAside(change, .refused(error.description), at: key)
+            }
+        }
+        var opened = try open(state, at: key)
+        let outcome = try merge(changes, into: &opened)
+        var appended = try outcome.appended.map { try $0.archived(known[$0.change.dot]) }
+        var (rejected, pending) = (outcome.rejected, outcome.pending)
+        // A restart stands for itself where the history before it was collected.
+        while let index = pending.firstIndex(where: \.isRestart) {
+            let restart = pending.remove(at: index)
+            let retry = try merge([standIn(for: restart, in: &opened)] + pending, into: &opened)
+            appended += try retry.appended.map {
+                try $0.archived(known[$0.change.dot], outside: $0.change.dot == restart.dot ? restart.parents : nil)
+            }
+            rejected += retry.rejected
+            pending = retry.pending
+        }
+        try keep(appended, of: opened, in: &state, at: key)
+        for refusal in rejected { try putAside(known[refusal.change.dot], .refused(refusal.reason.description), at: key) }
+        for change in pending { try putAside(known[change.dot], .pending, at: key) }
+    }
+
+    private func merge(_ changes: [TextChange], into opened: inout Opened) throws -> TextMerge {
+        try readingHistory { try opened.document.merge(changes, history: opened.history) }
+    }
+
+    private func standIn(for restart: TextChange, in opened: inout Opened) throws -> TextChange {
+        try readingHistory { try opened.document.standIn(for: restart, history: opened.history) }
+    }
+
+    private func readingHistory<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as TextError {
+            throw StoreError(.corrupt, error.description)
+        }
+    }
+
+    // MARK: Changes put aside
+
+    func putAside(_ change: TextState.Change?, _ standing: Standing, at key: TextKey) throws {
+        guard let change else { return }
+        let replica = try archive.ledger.number(of: change.stamp.dot.replica)
+        var record: [UInt8] = []
+        try archive.ledger.numberingReplicas { record = change.record(&$0) }
+        // What is known of a change is more than that it came early, and others are to hear of it.
+        let insert = try archive.connection.statement(
+            """
+            INSERT OR \(standing == .early ? "IGNORE" : "REPLACE") INTO kith_text_aside (tbl, id, col, doc, replica, sequence, reason, change)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """)
+        archive.bind(key, to: insert)
+        insert.bind(5, replica)
+        insert.bind(6, Int64(bitPattern: change.stamp.dot.sequence))
+        switch standing {
+        case .pending: insert.bindNull(7)
+        case .early: insert.bind(7, .text([]))
+        case .refused(let reason): insert.bind(7, .text(Array(reason.utf8)))
+        }
+        insert.bind(8, blob: record)
+        try insert.run()
+    }
+
+    /// What may be applied now: early changes of commits that the row now says it knows, and if others have come, those that waited for
+    /// one of them.
+    private func waiting(at key: TextKey, of state: TextState, isChanged: Bool) throws -> [TextState.Change] {
+        let select = try archive.connection.statement(
+            """
+            SELECT change, replica, sequence, reason IS NULL FROM kith_text_aside
+            WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND (reason IS NULL OR reason = '')
+            """)
+        archive.bind(key, to: select)
+        let replicas = archive.ledger.catalog.replicas
+        var found: [TextState.Change] = []
+        while try select.step() {
+            guard replicas.ids.indices.contains(select.int(1)) else { throw TextArchive.corrupt }
+            let dot = Dot(replica: replicas.ids[select.int(1)], sequence: UInt64(bitPattern: select.integer(2)))
+            let isPending = select.int(3) == 1
+            if isPending ? isChanged : state.touched.covers(dot) || dot.replica == .nobody {
+                found.append(try TextState.Change(record: select.blob(0), replicas))
+            }
+        }
+        return found
+    }
+
+    /// Whether a change of any text of the table was put aside.
+    package func hasAside(table: Int) throws -> Bool {
+        let select = try archive.connection.statement("SELECT 1 FROM kith_text_aside WHERE tbl = ? LIMIT 1")
+        select.bind(1, table)
+        defer { select.reset() }
+        return try select.step()
+    }
+
+    package func takeBack(_ dots: [Dot], at key: TextKey) throws {
+        if dots.isEmpty { return }
+        let delete = try archive.connection.statement(
+            "DELETE FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND replica = ? AND sequence = ?")
+        for dot in dots {
+            archive.bind(key, to: delete)
+            delete.bind(5, try archive.ledger.number(of: dot.replica))
+            delete.bind(6, Int64(bitPattern: dot.sequence))
+            try delete.run()
+        }
+    }
+
+    /// Why a change is not applied.
+    enum Standing: Equatable {
+        /// It builds on a change that is not here.
+        case pending
+        /// It came ahead of its row.
+        case early
+        case refused(String)
+    }
+
+    /// The changes of a cell that cannot be applied, by commit; early ones, of which nobody hears, aside.
+    package func aside(at key: TextKey) throws -> [TextState.Change] {
+        let select = try archive.connection.statement(
+            "SELECT change FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND reason IS NOT ''")
+        archive.bind(key, to: select)
+        var found: [TextState.Change] = []
+        while try select.step() { found.append(try TextState.Change(record: select.blob(0), archive.ledger.catalog.replicas)) }
+        return found
+    }
+}
+
+extension TextState.Change {
+    /// The change as KithText reads it.
+    fileprivate var decoded: TextChange {
+        get throws(TextError) {
+            if isRoot, !isNamedByContent { throw .malformed("a text that was found, under the name of another") }
+            return TextChange(
+                dot: stamp.dot, parents: parents, isRestart: replacedScalars != nil,
+                operations: try TextOperations(steps: steps, text: inserted), lengthBefore: replacedScalars)
+        }
+    }
+}
+
+extension AppendedTextChange {
+    fileprivate func archived(_ change: TextState.Change?, outside: [Dot]? = nil) throws -> ArchivedChange {
+        guard let change else { throw TextArchive.corrupt }
+        return ArchivedChange(self, change.stamp.timestamp, replacedScalars: change.replacedScalars, outside: outside)
+    }
+}

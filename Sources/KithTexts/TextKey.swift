@@ -1,0 +1,23 @@
+import KithLedger
+import KithSync
+
+/// Which cell a text is, and which document of it.
+package struct TextKey: Hashable {
+    package let table: Int
+    package let id: RowID
+    package let column: Int
+    /// 0, or the number of a text that was found.
+    package var document: Int64 = 0
+
+    package init(table: Int, id: RowID, column: Int, document: Int64 = 0) {
+        self.table = table
+        self.id = id
+        self.column = column
+        self.document = document
+    }
+
+    /// The same cell's document that `state` speaks of.
+    package func of(_ state: TextState) -> TextKey {
+        TextKey(table: table, id: id, column: column, document: state.document)
+    }
+}
