@@ -22,6 +22,9 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
     /// Whether the row broke a constraint of the user's table.
     package var isConstraint: Bool { code & 0xff == SQLITE_CONSTRAINT || code & 0xff == SQLITE_MISMATCH }
 
+    /// What SQLite says where a rule for foreign keys is against a statement.
+    package static let foreignKey = SQLiteError(code: SQLITE_CONSTRAINT | 3 << 8, message: "FOREIGN KEY constraint failed")
+
     /// Whether SQLite's own rule for foreign keys stood against it, at once (a code of its own) or as what a RESTRICT raises.
     package var isForeignKey: Bool { code == SQLITE_CONSTRAINT | 3 << 8 || isConstraint && message == "FOREIGN KEY constraint failed" }
 

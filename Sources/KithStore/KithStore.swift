@@ -158,14 +158,6 @@ public final class KithStore: Sendable {
     /// Merges a slice: a whole delta, or the last slice of one, in one transaction; a slice of a longer delta in several, so that
     /// nobody waits long. Observations of the app's tables fire as for any other commit.
     public func apply(_ slice: Slice) throws -> ApplyOutcome {
-        do {
-            return try merge(slice)
-        } catch is CollectedRowReturns {
-            return .incomplete(try summary())
-        }
-    }
-
-    private func merge(_ slice: Slice) throws -> ApplyOutcome {
         // A listing also deletes rows of tables that it does not name.
         let isRelated = slice.listing == nil ? writer.declarations.areRelated(slice.tables) : writer.declarations.hasForeignKeys
         // To stop SQLite's own actions costs every prepared statement. A few rows are tried with them; most have no need of it.
@@ -176,17 +168,20 @@ public final class KithStore: Sendable {
         while true {
             // The app writes in between, on the same connection and with triggers, so that each part switches them.
             do {
-                let (outcome, end) = try writeMerged(obeyingForeignKeys: obeysForeignKeys) { [refusals] db, state in
+                let outcome = try writeMerged(obeyingForeignKeys: obeysForeignKeys, keeping: \.mayStay) { [refusals] db, state in
                     state.ledger.refusals = refusals
                     defer { state.ledger.refusals.removeAll() }
                     return try mergePart(
                         of: slice, from: first, mayOmitTriggers: mayOmitTriggers && slice.isWorthNoTriggers(from: first),
                         isRelated: isRelated, db, state)
                 }
-                guard case .applied = outcome, end < slice.rows.count else { return outcome }
-                first = end
-            } catch is ForeignKeyInTheWay where obeysForeignKeys {
-                obeysForeignKeys = false
+                switch outcome {
+                case .merged(let summary, let end) where end == slice.rows.count: return .applied(summary)
+                case .merged(_, let end): first = end
+                case .refused(let summary): return .refused(summary)
+                case .needsWholeRows: return .incomplete(try summary())
+                case .foreignKeysInTheWay: obeysForeignKeys = false
+                }
             } catch let refused as TransactionRefused where refused.row.map({ refusals[$0] == nil }) ?? false {
                 if let row = refused.row { refusals[row] = refused.message }
             }
@@ -195,11 +190,27 @@ public final class KithStore: Sendable {
 
     private static let relatedRowsTried = 16
 
+    /// What became of a part of a slice.
+    private enum PartOutcome {
+        case merged(StoreSummary, end: Int)
+        case refused(StoreSummary)
+        case needsWholeRows
+        /// SQLite's own rule for foreign keys stands against the merge, which follows another one, or would act in it.
+        case foreignKeysInTheWay
+
+        /// Whether what was written is a whole.
+        var mayStay: Bool {
+            switch self {
+            case .merged, .refused: true
+            case .needsWholeRows, .foreignKeysInTheWay: false
+            }
+        }
+    }
+
     /// - Parameter isRelated: whether other rows may have to be shown or hidden for what the slice brings.
-    /// - Returns: the row at which the part ends.
     private func mergePart(
         of slice: Slice, from first: Int, mayOmitTriggers: Bool, isRelated: Bool, _ db: Database, _ state: WriterState
-    ) throws -> (outcome: ApplyOutcome, end: Int) {
+    ) throws -> PartOutcome {
         let records = VectorRecords(connection: state.ledger.connection)
         let before = try records.vector(state.ledger.catalog)
         signal.willMove(from: before)
@@ -208,21 +219,26 @@ public final class KithStore: Sendable {
             monotonicMilliseconds: options.monotonicMilliseconds)
         let omitsTriggers = try mayOmitTriggers && WatchedTables(state.ledger).areFree(slice)
         let connection = state.ledger.connection
-        let part: SliceApplier.Part?
+        let outcome: SliceApplier.Outcome
         do {
-            part =
+            outcome =
                 try omitsTriggers
                 ? connection.withoutTriggers { try applier.apply(slice, from: first) } : applier.apply(slice, from: first)
-            if isRelated, part != nil { try state.settleReferences(db) }
+            if isRelated, case .applied = outcome { try state.settleReferences(db) }
         } catch let error as SQLiteError where error.isForeignKey && connection.obeysForeignKeys {
-            throw ForeignKeyInTheWay()
+            return .foreignKeysInTheWay
         }
+        let part: SliceApplier.Part
+        switch outcome {
+        case .applied(let applied): part = applied
+        case .refused: return .refused(try records.summary(state.ledger.catalog))
+        case .needsWholeRows: return .needsWholeRows
+        }
+        if connection.obeysForeignKeys, connection.hasBrokenReferences { return .foreignKeysInTheWay }
         let summary = try records.summary(state.ledger.catalog)
-        guard let part else { return (.refused(summary), first) }
-        if connection.hasBrokenReferences { throw ForeignKeyInTheWay() }
         try state.notifyChanges(in: part.tables, db)
         if summary.vector != before { state.note(summary) }
-        return (.applied(summary), part.end)
+        return .merged(summary, end: part.end)
     }
 
     // MARK: Access
@@ -283,8 +299,9 @@ public final class KithStore: Sendable {
     ///
     /// - Parameter obeyingForeignKeys: whether SQLite's own actions on foreign keys take place. A merge does without them,
     ///   and settles references itself at the end.
+    /// - Parameter keeping: whether what `body` wrote stays, by what it returns.
     func write<Result>(
-        obeyingForeignKeys: Bool = true, _ body: (Database, WriterState) throws -> Result
+        obeyingForeignKeys: Bool = true, keeping: (Result) -> Bool = { _ in true }, _ body: (Database, WriterState) throws -> Result
     ) throws -> Result {
         try checkIsOpen()
         return try StoreError.mapping {
@@ -298,8 +315,9 @@ public final class KithStore: Sendable {
                             try writer.state.entry.enter()
                             let runs = ClockRuns(writer.state.ledger.connection)
                             if writer.state.entry.mayHaveRuns, try !runs.expand(rowsMax: expandedRowsMax) { return .commit }
-                            result = try body(db, writer.state)
-                            return .commit
+                            let outcome = try body(db, writer.state)
+                            result = outcome
+                            return keeping(outcome) ? .commit : .rollback
                         }
                     }
                     do {
@@ -331,9 +349,9 @@ public final class KithStore: Sendable {
     ///
     /// - Parameter obeyingForeignKeys: `true` only if SQLite's own actions are not in the way; without it, if tracked tables have none.
     func writeMerged<Result>(
-        obeyingForeignKeys: Bool? = nil, _ body: (Database, WriterState) throws -> Result
+        obeyingForeignKeys: Bool? = nil, keeping: (Result) -> Bool = { _ in true }, _ body: (Database, WriterState) throws -> Result
     ) throws -> Result {
-        try write(obeyingForeignKeys: obeyingForeignKeys ?? !writer.declarations.hasForeignKeys) { db, state in
+        try write(obeyingForeignKeys: obeyingForeignKeys ?? !writer.declarations.hasForeignKeys, keeping: keeping) { db, state in
             try state.ledger.connection.writing(as: .merge) { try body(db, state) }
         }
     }

@@ -56,14 +56,14 @@ package struct RowMerger {
     ///   - isCut: whether the sender has cells of the row that are not in the part.
     ///   - incomplete: columns whose cells the sender may lack although nobody has removed them.
     ///   - theirs: what the sender knew of the row.
-    /// - Throws: ``CollectedRowReturns`` if the row was collected here and now more than the part is needed.
-    package func merge(
+    /// - Returns: `false` if the row was collected here and now more than the part is needed. Then the transaction must not stay.
+    func merge(
         _ part: RowState, isCut: Bool, incomplete: [Int], into tableNumber: Int, id: RowID, theirs: VersionVector
-    ) throws {
-        guard let table = ledger.catalog[tableNumber] else { return }
+    ) throws -> Bool {
+        guard let table = ledger.catalog[tableNumber] else { return true }
         let held = try find(table, id)
         // A row that is shown although no commit of it is known: nobody else can tell that it was deleted.
-        if part.isEmpty, held.visible != nil, held.state.isEmpty { return }
+        if part.isEmpty, held.visible != nil, held.state.isEmpty { return true }
         var known = vector
         if let listed, SlicePosition(table: table.name, row: id) <= listed.position { known.join(listed.vector) }
         var state = held.state
@@ -84,7 +84,7 @@ package struct RowMerger {
         try carrying?.mark(marks, in: &state, table: tableNumber, id: id, TextCells(ledger))
         if held.isBare || part.isBare, state.isVisible(table.deletePolicy) {
             if isCut {
-                if held.isBare { throw CollectedRowReturns() }
+                if held.isBare { return false }
             } else {
                 try mend(&state, table, id, held, part, incomplete, mine: mine, theirs: theirs)
             }
@@ -98,6 +98,7 @@ package struct RowMerger {
         state.context.join(theirs)
         if vectorAfter.covers(state.context) { state.context = VersionVector() }
         try save(state, table, id, held)
+        return true
     }
 
     /// Shows a row that was kept until the schema knew it, or whatever the app's table now allows to be shown of it.
@@ -227,7 +228,7 @@ package struct RowMerger {
     ) throws {
         if table.tracked?.isRelated == true { try references.note(RowKey(table: table.number, id: id)) }
         if let visible = held.visible, let tracked = table.tracked {
-            if !tracked.referrers.isEmpty, ledger.connection.obeysForeignKeys { throw ForeignKeyInTheWay() }
+            if !tracked.referrers.isEmpty, ledger.connection.obeysForeignKeys { throw SQLiteError.foreignKey }
             let key = RowKey(table: table.number, id: id)
             let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
             if let refusal = try remove(visible.row, user, key, mayStay: mayStay && reason == .deleted) {
@@ -312,9 +313,6 @@ package struct RowMerger {
     }
 }
 
-/// A row that was deleted and collected here is changed by somebody who has it still: the part that was sent is too little.
-package struct CollectedRowReturns: Error {}
-
 extension CatalogTable {
     /// What becomes of an edit that did not know of a deletion; for a table of another schema, as long as nobody knows better, it counts.
     fileprivate var deletePolicy: DeletePolicy { tracked?.deletePolicy ?? .updateWins }
@@ -329,9 +327,4 @@ extension RowState {
     package var hasTexts: Bool {
         cells.contains { if case .text = $0.cell { true } else { false } }
     }
-}
-
-/// SQLite's own rule for foreign keys stands against a merge, which follows another one, or would act in it.
-package struct ForeignKeyInTheWay: Error {
-    package init() {}
 }

@@ -32,16 +32,25 @@ package struct SliceApplier {
         package var end: Int
     }
 
+    /// What became of a slice, or a part of it.
+    package enum Outcome {
+        case applied(Part)
+        /// The store's vector does not cover the slice's `since`. Nothing changed.
+        case refused
+        /// A row that was collected here comes back, and more than its part is needed. The transaction must not stay.
+        case needsWholeRows
+    }
+
     /// After so long, a slice that is not the last of its delta goes on in another transaction, so that others can write.
     static let partMilliseconds: Int64 = 8
     /// Rows after which the clock is read.
     private static let rowsBetweenReadings = 32
 
-    /// Applies the rows from `first` on; `nil` if the slice was refused, and nothing changed.
-    package func apply(_ slice: Slice, from first: Int = 0) throws -> Part? {
+    /// Applies the rows from `first` on.
+    package func apply(_ slice: Slice, from first: Int = 0) throws -> Outcome {
         try ledger.requireAllTables()
         let vector = try records.vector(ledger.catalog)
-        guard vector.covers(slice.since) else { return nil }
+        guard vector.covers(slice.since) else { return .refused }
         try records.observe(slice.clock)
         let target = slice.targetVector
         let merger = RowMerger(
@@ -49,9 +58,9 @@ package struct SliceApplier {
             vectorAfter: slice.isLast ? vector.joined(with: target) : vector,
             listed: try records.listed(ledger.catalog))
         let absent = try absentRows(slice)
-        let (end, changed) = try merge(slice, from: first, merger)
+        guard let (end, changed) = try merge(slice, from: first, merger) else { return .needsWholeRows }
         for row in absent {
-            try merger.merge(RowState(), isCut: false, incomplete: [], into: row.table, id: row.id, theirs: slice.vector)
+            _ = try merger.merge(RowState(), isCut: false, incomplete: [], into: row.table, id: row.id, theirs: slice.vector)
         }
         if slice.isLast {
             try records.advance(to: slice.target, ledger)
@@ -72,7 +81,7 @@ package struct SliceApplier {
             if vector.covers(target) { try forgetCoveredResumption() }
         }
         let tables = changed.union(absent.map(\.table))
-        return Part(tables: tables.compactMap { ledger.catalog[$0]?.tracked?.sqlName }.sorted(), end: end)
+        return .applied(Part(tables: tables.compactMap { ledger.catalog[$0]?.tracked?.sqlName }.sorted(), end: end))
     }
 
     private func forgetCoveredResumption() throws {
@@ -80,8 +89,8 @@ package struct SliceApplier {
         try EarlyChanges(connection: ledger.connection).dropCovered()
     }
 
-    /// - Returns: the row at which the time was up, and the tables that changed.
-    private func merge(_ slice: Slice, from first: Int, _ merger: RowMerger) throws -> (end: Int, tables: Set<Int>) {
+    /// - Returns: the row at which the time was up, and the tables that changed; `nil` if rows must be sent whole.
+    private func merge(_ slice: Slice, from first: Int, _ merger: RowMerger) throws -> (end: Int, tables: Set<Int>)? {
         let tables = try slice.tables.map(number)
         let plain = try PlainRows.ofTables(tables, merger, theirs: slice.vector)
         let mayPause = !slice.isLast && slice.listing == nil
@@ -106,7 +115,9 @@ package struct SliceApplier {
             var part = row.state
             part.context = VersionVector()
             let theirs = row.state.context.isEmpty ? slice.vector : slice.vector.joined(with: row.state.context)
-            try merger.merge(part, isCut: row.isCut, incomplete: incomplete, into: row.table, id: row.id, theirs: theirs)
+            guard try merger.merge(part, isCut: row.isCut, incomplete: incomplete, into: row.table, id: row.id, theirs: theirs) else {
+                return nil
+            }
         }
         return (slice.rows.count, changed)
     }
