@@ -9,13 +9,13 @@ import Foundation
 import GRDB
 import Kith
 
-func openStore() throws -> KithStore {
-    try KithStore(
+func openStore() throws -> SyncedDatabase {
+    try SyncedDatabase(
         DatabaseQueue(), tables: [TrackedTable("chore", sets: ["helpers"], counters: ["minutes"])], migrator: Chore.migrator)
 }
 
 /// Brings `store` what it lacks. Twice does no harm, and neither does any order.
-func bring(to store: KithStore, from other: KithStore) throws {
+func bring(to store: SyncedDatabase, from other: SyncedDatabase) throws {
     _ = try store.apply(other.delta(since: store.vector()))
 }
 

@@ -26,7 +26,7 @@ try database.write { db in
 }
 
 // The table takes part. From here on every INSERT, UPDATE and DELETE is noted, by whatever SQL.
-let store = try KithStore(database, tables: [TrackedTable("visit")])
+let store = try SyncedDatabase(database, tables: [TrackedTable("visit")])
 
 // Who this device is, and whom it trusts. Not in the database's folder: people copy that one.
 let keys = folder.appending(path: "keys")

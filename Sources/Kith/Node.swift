@@ -22,7 +22,7 @@ public final class Node: Sendable {
     /// when the node stops, which is a status, too, and runs again; it ends when the reader's task is cancelled, or with the node object.
     public var statuses: AsyncStream<NodeStatus> { board.statuses }
 
-    let store: KithStore
+    let store: SyncedDatabase
     /// Another one once it is renewed.
     var key: DeviceKey { identity.withLock { $0 } }
     let trust: TrustStore
@@ -59,7 +59,7 @@ public final class Node: Sendable {
     static let trustPollMilliseconds = 1_000
 
     public init(
-        store: KithStore, key: DeviceKey, trust: TrustStore, configuration: NodeConfiguration,
+        store: SyncedDatabase, key: DeviceKey, trust: TrustStore, configuration: NodeConfiguration,
         logger: Logger = Logger(label: "kith.node")
     ) {
         self.store = store

@@ -31,6 +31,7 @@ public struct NodeError: Error, Hashable, Sendable, CustomStringConvertible {
         case alreadyRunning
     }
 
+    /// Stable, for programs.
     public let code: Code
     /// What happened, what it means, and what to do.
     public let message: String

@@ -32,6 +32,7 @@ public struct NotesError: Error, Hashable, Sendable {
         case failed
     }
 
+    /// Stable, for programs.
     public let code: Code
     /// What happened, what it means, and what to do: a line or two.
     public let message: String

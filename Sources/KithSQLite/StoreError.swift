@@ -10,7 +10,7 @@ public struct StoreError: Error, Hashable, Sendable {
         case notFound
         /// A value does not fit its column.
         case valueRejected
-        /// The store that was in this file is gone: see ``KithStore/loss(at:)`` and ``KithStore/Options/refillsLostStore``.
+        /// The store that was in this file is gone: see ``SyncedDatabase/loss(at:)`` and ``SyncedDatabase/Options/refillsLostStore``.
         case lost
         /// The disk is full.
         case diskFull
@@ -26,6 +26,7 @@ public struct StoreError: Error, Hashable, Sendable {
         case failed
     }
 
+    /// Stable, for programs.
     public let code: Code
     /// What happened, what it means, and what to do: a line or two.
     public let message: String

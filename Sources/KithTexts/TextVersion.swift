@@ -67,8 +67,10 @@ public struct TextRevision: Hashable, Sendable {
 
 /// A change of a text that a peer sent and that cannot be applied.
 public struct RefusedTextChange: Hashable, Sendable {
+    /// The app's table.
     public let table: String
     public let id: RowID
+    /// The column of the table.
     public let column: String
     /// The commit, which names its author.
     public let dot: Dot

@@ -20,10 +20,10 @@ enum CrashAttacher {
         }
     }
 
-    private static func open(_ path: String) throws -> (DatabaseQueue, KithStore) {
+    private static func open(_ path: String) throws -> (DatabaseQueue, SyncedDatabase) {
         let database = try DatabaseQueue(path: path)
         try database.write { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS photo (id BLOB PRIMARY KEY NOT NULL, file TEXT)") }
-        return (database, try KithStore(database, tables: [TrackedTable("photo", attachments: ["file"])]))
+        return (database, try SyncedDatabase(database, tables: [TrackedTable("photo", attachments: ["file"])]))
     }
 
     private static func content() -> [UInt8] {
@@ -31,7 +31,7 @@ enum CrashAttacher {
         return [UInt8](repeating: UInt8.random(in: 0...255, using: &generator), count: Int.random(in: 0...700_000, using: &generator))
     }
 
-    private static func receive(_ id: AttachmentID, from sender: KithStore, in store: KithStore) throws {
+    private static func receive(_ id: AttachmentID, from sender: SyncedDatabase, in store: SyncedDatabase) throws {
         guard case .outline(_, let outline)? = try sender.piece(AttachmentPiece(id, chunk: nil)) else { return }
         var incoming = try store.keepOutline(outline, of: id)
         guard try store.beginFetching(incoming) else { return }

@@ -9,7 +9,7 @@ enum CrashWriter {
     static func run(path: String) throws {
         let database = try DatabasePool(path: path)
         try database.write { try $0.execute(sql: tableSQL) }
-        let store = try KithStore(database, tables: [table])
+        let store = try SyncedDatabase(database, tables: [table])
         let peer = try peer(knowing: store)
         say("open \(try store.summary().replica)")
         while true {
@@ -54,10 +54,10 @@ enum CrashWriter {
         """
     private static let table = TrackedTable("item", sets: ["tags"], counters: ["views"], texts: ["body"])
 
-    private static func peer(knowing store: KithStore) throws -> (database: DatabaseQueue, store: KithStore) {
+    private static func peer(knowing store: SyncedDatabase) throws -> (database: DatabaseQueue, store: SyncedDatabase) {
         let database = try DatabaseQueue()
         try database.write { try $0.execute(sql: tableSQL) }
-        let peer = try KithStore(database, tables: [table])
+        let peer = try SyncedDatabase(database, tables: [table])
         _ = try peer.apply(try store.delta(since: VersionVector()))
         return (database, peer)
     }

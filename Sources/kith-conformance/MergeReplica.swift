@@ -8,10 +8,10 @@ import Synchronization
 /// One replica of a scenario: a real store whose wall clock the scenario sets.
 final class MergeReplica {
     private let database: DatabaseQueue
-    private(set) var store: KithStore
+    private(set) var store: SyncedDatabase
     private var migrator = DatabaseMigrator()
     private let now: Now
-    private let options: KithStore.Options
+    private let options: SyncedDatabase.Options
     private let table: TrackedTable
     private let hasTexts: Bool
 
@@ -30,11 +30,11 @@ final class MergeReplica {
         self.hasTexts = hasTexts
         let id = Self.replicaID(name)
         // The scenarios' clock is a plain integer, so a reading is a raw timestamp.
-        options = KithStore.Options(clock: { HybridTimestamp(rawValue: now.value.withLock { $0 }) }, makeReplicaID: { id })
+        options = SyncedDatabase.Options(clock: { HybridTimestamp(rawValue: now.value.withLock { $0 }) }, makeReplicaID: { id })
         table = TrackedTable(
             "item", sets: ["tags"], counters: ["views"], texts: hasTexts ? ["note"] : [], deletePolicy: deletePolicy)
         if hasTable { try Self.makeTable(in: database, hasTexts) }
-        store = try KithStore(database, tables: hasTable ? [table] : [], options: options)
+        store = try SyncedDatabase(database, tables: hasTable ? [table] : [], options: options)
     }
 
     private static func makeTable(in database: DatabaseQueue, _ hasTexts: Bool) throws {
@@ -74,7 +74,7 @@ final class MergeReplica {
                 try Self.apply(MergeScenario.Operation(op: "insert", row: row, columns: columns), db, nil)
             }
         }
-        store = try KithStore(database, tables: [table], options: options)
+        store = try SyncedDatabase(database, tables: [table], options: options)
     }
 
     /// The app is updated, and its new version runs `operations` as a step of its migrator.
@@ -84,14 +84,14 @@ final class MergeReplica {
         migrator.registerMigration("step \(migrator.migrations.count)") { db in
             for operation in operations { try Self.apply(operation, db, nil) }
         }
-        store = try KithStore(database, tables: [table], migrator: migrator, options: options)
+        store = try SyncedDatabase(database, tables: [table], migrator: migrator, options: options)
     }
 
     func receive(from sender: MergeReplica) throws {
         _ = try store.apply(try sender.store.delta(since: try store.vector()))
     }
 
-    private static func apply(_ operation: MergeScenario.Operation, _ db: Database, _ store: KithStore?) throws {
+    private static func apply(_ operation: MergeScenario.Operation, _ db: Database, _ store: SyncedDatabase?) throws {
         guard let id = UUID(uuidString: operation.row) else { throw Failure("\(operation.row) is not a UUID") }
         let key = withUnsafeBytes(of: id.uuid) { Data($0) }
         let columns = (operation.columns ?? [:]).sorted { $0.key < $1.key }
@@ -110,7 +110,7 @@ final class MergeReplica {
     }
 
     private static func change(
-        _ operation: String, _ column: String, _ value: DatabaseValue, _ key: Data, _ db: Database, _ store: KithStore?
+        _ operation: String, _ column: String, _ value: DatabaseValue, _ key: Data, _ db: Database, _ store: SyncedDatabase?
     ) throws {
         switch operation {
         case "set":

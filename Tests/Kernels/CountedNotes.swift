@@ -6,7 +6,7 @@ import KithStore
 /// A tracked table in memory in which nothing is left to chance.
 final class CountedNotes {
     let database: DatabaseQueue
-    let store: KithStore
+    let store: SyncedDatabase
 
     init(_ replica: UInt64) throws {
         database = try DatabaseQueue()
@@ -17,9 +17,9 @@ final class CountedNotes {
                         color INTEGER NOT NULL DEFAULT 0, tags TEXT NOT NULL DEFAULT '[]')
                     """)
         }
-        let options = KithStore.Options(
+        let options = SyncedDatabase.Options(
             clock: { HybridTimestamp(milliseconds: 1_700_000_000_000) }, makeReplicaID: { ReplicaID(high: 1, low: replica) })
-        store = try KithStore(database, tables: [TrackedTable("note", sets: ["tags"])], options: options)
+        store = try SyncedDatabase(database, tables: [TrackedTable("note", sets: ["tags"])], options: options)
     }
 
     deinit {

@@ -133,7 +133,7 @@ struct LostEditTests {
         let file = folder.url("notes.sqlite")
         let database = try DatabaseQueue(path: file.path)
         try NotesSchema.migrator.migrate(database)
-        let old = try KithStore(database, tables: [TrackedTable("note", sets: ["tags"])])
+        let old = try SyncedDatabase(database, tables: [TrackedTable("note", sets: ["tags"])])
         let id = UUID()
         try database.write { db in
             try db.execute(

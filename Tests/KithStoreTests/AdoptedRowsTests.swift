@@ -169,9 +169,9 @@ struct AdoptedRowsTests {
             for number: UInt64 in 1...50 { try db.execute(sql: "INSERT INTO note (id, title) VALUES (?, 'a')", arguments: [key(number)]) }
         }
         // The second table is refused when the rows of the first one are adopted already.
-        #expect(throws: StoreError.self) { try KithStore(database, tables: [Self.notes, TrackedTable("wrong")]) }
+        #expect(throws: StoreError.self) { try SyncedDatabase(database, tables: [Self.notes, TrackedTable("wrong")]) }
         #expect(try database.read { try $0.tableExists("kith_dot") } == false)
-        let store = try KithStore(database, tables: [Self.notes])
+        let store = try SyncedDatabase(database, tables: [Self.notes])
         #expect(try store.verify().problems == [])
         #expect(try store.delta(since: VersionVector()).rows.count == 50)
         let summary = try store.summary()

@@ -31,7 +31,7 @@ struct AppSettingsTests {
     /// Everything that a store does to its connection: it is opened, written, merges, settles references, fails, and is closed.
     private static func use(_ database: any DatabaseWriter, _ peer: TestStore, _ check: (String) throws -> Void) throws {
         let tables = [TestStore.note, TrackedTable("comment")]
-        let store = try KithStore(database, tables: tables, options: TestStore.options())
+        let store = try SyncedDatabase(database, tables: tables, options: TestStore.options())
         try check("opened")
         try database.write { try $0.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [key(900)]) }
         try check("written")
@@ -88,7 +88,7 @@ struct AppSettingsTests {
             let database = try DatabasePool(path: folder.file("app.sqlite"))
             try database.write { try $0.execute(sql: TestStore.noteSQL) }
             try database.writeWithoutTransaction { try $0.execute(sql: pragma) }
-            let store = try KithStore(database, tables: [TestStore.note])
+            let store = try SyncedDatabase(database, tables: [TestStore.note])
             defer { store.close() }
             for number: UInt64 in 1...40 {
                 try database.write {

@@ -50,7 +50,7 @@ struct AttachmentDamageTests {
         let folder = try TemporaryFolder()
         let database = try DatabaseQueue(path: folder.file("spoilt.sqlite"))
         try database.write { try $0.execute(sql: AttachmentTests.sql) }
-        let store = try KithStore(database, tables: AttachmentTests.tables, options: options)
+        let store = try SyncedDatabase(database, tables: AttachmentTests.tables, options: options)
         let other = try AttachmentTests.store()
         let content = AttachmentTests.content(count)
         let id = try store.attach(content)

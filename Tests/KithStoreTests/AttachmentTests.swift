@@ -37,7 +37,7 @@ struct AttachmentTests {
 
     /// Moves pieces as two nodes would, from where `receiver` is; at most `chunks` chunks.
     @discardableResult
-    static func transfer(_ id: AttachmentID, from sender: KithStore, to receiver: KithStore, chunks: Int = .max) throws -> Int {
+    static func transfer(_ id: AttachmentID, from sender: SyncedDatabase, to receiver: SyncedDatabase, chunks: Int = .max) throws -> Int {
         var incoming = try receiver.incomingAttachment(id)
         if incoming == nil {
             guard case .outline(_, let outline)? = try sender.piece(AttachmentPiece(id, chunk: nil)) else { return 0 }
@@ -56,7 +56,7 @@ struct AttachmentTests {
         return count
     }
 
-    static func bytes(_ store: KithStore, _ id: AttachmentID) throws -> [UInt8]? {
+    static func bytes(_ store: SyncedDatabase, _ id: AttachmentID) throws -> [UInt8]? {
         guard case .present(let file) = store.attachmentState(id) else { return nil }
         #expect(file.sizeBytes == Int64(try Data(contentsOf: file.url).count))
         return [UInt8](try Data(contentsOf: file.url))
@@ -122,7 +122,7 @@ struct AttachmentTests {
         let folder = try TemporaryFolder()
         let database = try DatabaseQueue(path: folder.file("room.sqlite"))
         try database.write { try $0.execute(sql: Self.sql) }
-        let store = try KithStore(database, tables: Self.tables, options: options)
+        let store = try SyncedDatabase(database, tables: Self.tables, options: options)
         let file = URL(filePath: folder.file("film"))
         // A file with a hole takes no room itself.
         _ = FileManager.default.createFile(atPath: file.path, contents: nil)
@@ -155,7 +155,7 @@ struct AttachmentTests {
             #expect(receiver.store.attachmentState(id) == .onItsWay(receivedBytes: received, sizeBytes: Int64(content.count)))
         }
         receiver.store.close()
-        let again = try KithStore(try DatabaseQueue(path: receiver.path), tables: Self.tables)
+        let again = try SyncedDatabase(try DatabaseQueue(path: receiver.path), tables: Self.tables)
         if chunks < 5 { #expect(try Self.transfer(id, from: other.store, to: again) == 5 - chunks) }
         #expect(try Self.bytes(again, id) == content)
         again.close()
@@ -217,7 +217,7 @@ struct AttachmentTests {
         let folder = try TemporaryFolder()
         let database = try DatabaseQueue(path: folder.file("full.sqlite"))
         try database.write { try $0.execute(sql: Self.sql) }
-        let store = try KithStore(database, tables: Self.tables, options: options)
+        let store = try SyncedDatabase(database, tables: Self.tables, options: options)
         let sender = try Self.store()
         let content = Self.content(700_000)
         let id = try sender.store.attach(content)
@@ -251,7 +251,7 @@ struct AttachmentTests {
         try database.write { try $0.execute(sql: Self.sql) }
         var options = TestStore.options()
         options.attachmentBytesFetched = 300_000
-        let store = try KithStore(database, tables: Self.tables, options: options)
+        let store = try SyncedDatabase(database, tables: Self.tables, options: options)
         let sender = try Self.store()
         let (exact, past) = (try sender.store.attach(Self.content(300_000)), try sender.store.attach(Self.content(300_001)))
         try database.write { db in
@@ -295,7 +295,7 @@ struct AttachmentTests {
         let folder = try TemporaryFolder()
         let database = try DatabaseQueue(path: folder.file("g.sqlite"))
         try database.write { try $0.execute(sql: Self.sql) }
-        let store = try KithStore(database, tables: Self.tables, options: options)
+        let store = try SyncedDatabase(database, tables: Self.tables, options: options)
         func wait(_ milliseconds: Int64) { clock.withLock { $0 += milliseconds } }
         func isPresent(_ id: AttachmentID) -> Bool { if case .present = store.attachmentState(id) { true } else { false } }
         func execute(_ sql: String, _ arguments: StatementArguments) throws {
@@ -323,13 +323,13 @@ struct AttachmentTests {
         #expect(alternatives == [.text(lost.description)] || visible == lost.description)
 
         #expect(try store.collectAttachments() == 0)
-        wait(KithStore.attachmentGraceMilliseconds - 1)
+        wait(SyncedDatabase.attachmentGraceMilliseconds - 1)
         #expect(try store.collectAttachments() == 0 && isPresent(loose))
         wait(1)
         // Just then somebody attaches it again and has not written the row.
         #expect(try store.attach(Self.content(600_000, seed: 4)) == loose)
         #expect(try store.collectAttachments() == 0 && isPresent(loose))
-        wait(KithStore.attachmentGraceMilliseconds)
+        wait(SyncedDatabase.attachmentGraceMilliseconds)
         #expect(try store.collectAttachments() == 1)
         #expect(!isPresent(loose) && isPresent(shown) && isPresent(trashed) && isPresent(lost))
         // What came back from the trash is whole; what leaves it goes.
@@ -343,7 +343,7 @@ struct AttachmentTests {
         // A clock that was set back begins the time anew.
         wait(-100_000_000_000)
         #expect(try store.collectAttachments() == 0)
-        wait(KithStore.attachmentGraceMilliseconds)
+        wait(SyncedDatabase.attachmentGraceMilliseconds)
         #expect(try store.collectAttachments() == 2)
         #expect(!isPresent(shown) && !isPresent(trashed) && isPresent(lost))
         let remains = FileManager.default.enumerator(atPath: database.path + "-kith-files")?.allObjects.map { "\($0)" } ?? []
@@ -361,27 +361,27 @@ struct AttachmentTests {
         options.clock = { HybridTimestamp(milliseconds: clock.withLock { $0 }) }
         for tables in [[TrackedTable("photo")], []] {
             let database = try DatabaseQueue(path: notes.path)
-            let store = try KithStore(database, tables: tables, options: options)
+            let store = try SyncedDatabase(database, tables: tables, options: options)
             for _ in 0..<3 {
                 try store.collectAttachments()
-                clock.withLock { $0 += KithStore.attachmentGraceMilliseconds }
+                clock.withLock { $0 += SyncedDatabase.attachmentGraceMilliseconds }
             }
             #expect(try Self.bytes(store, a) == [1] && Self.bytes(store, b) == nil)
             store.close()
         }
         // A replica without the table keeps the row for others, and with it the bytes.
         let other = try TestStore(.queue)
-        let full = try KithStore(try DatabaseQueue(path: notes.path), tables: Self.tables)
+        let full = try SyncedDatabase(try DatabaseQueue(path: notes.path), tables: Self.tables)
         _ = try other.store.apply(try full.delta(since: VersionVector()))
         try Self.transfer(a, from: full, to: other.store)
         let late = Mutex<Int64>(1_800_000_000_000)
         var lateOptions = TestStore.options()
         lateOptions.clock = { HybridTimestamp(milliseconds: late.withLock { $0 }) }
         other.store.close()
-        let again = try KithStore(try DatabaseQueue(path: other.path), tables: [TestStore.note], options: lateOptions)
+        let again = try SyncedDatabase(try DatabaseQueue(path: other.path), tables: [TestStore.note], options: lateOptions)
         for _ in 0..<3 {
             try again.collectAttachments()
-            late.withLock { $0 += KithStore.attachmentGraceMilliseconds }
+            late.withLock { $0 += SyncedDatabase.attachmentGraceMilliseconds }
         }
         #expect(try Self.bytes(again, a) == [1])
         again.close()

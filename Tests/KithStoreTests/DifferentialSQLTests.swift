@@ -62,9 +62,9 @@ struct DifferentialSQLTests {
     func `rows, results, errors, counts and what triggers saw are the same; the store is sound, and a peer has the same`(seed: Int) throws {
         let isRecursive = seed.isMultiple(of: 3)
         let (plain, tracked) = (try Self.database(isRecursive), try Self.database(isRecursive))
-        let store = try KithStore(tracked, tables: RandomSQL.tracked, options: TestStore.options())
+        let store = try SyncedDatabase(tracked, tables: RandomSQL.tracked, options: TestStore.options())
         let peer = try Self.database(false, triggers: false)
-        let other = try KithStore(peer, tables: RandomSQL.tracked, options: TestStore.options())
+        let other = try SyncedDatabase(peer, tables: RandomSQL.tracked, options: TestStore.options())
         var statements = RandomSQL(random: SplitMix64(seed: UInt64(seed)))
         for part in 0..<4 {
             try plain.writeWithoutTransaction { plain in

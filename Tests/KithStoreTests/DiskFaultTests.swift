@@ -91,7 +91,7 @@ struct DiskFaultTests {
         var configuration = Configuration()
         configuration.readonly = true
         let database = try DatabaseQueue(path: notes.path, configuration: configuration)
-        let error = #expect(throws: StoreError.self) { try KithStore(database, tables: [TestStore.note]) }
+        let error = #expect(throws: StoreError.self) { try SyncedDatabase(database, tables: [TestStore.note]) }
         #expect(error?.code == .readOnly)
         #expect(error?.message.contains("cannot be written") == true)
     }
@@ -102,7 +102,7 @@ struct DiskFaultTests {
         try text.write(to: URL(fileURLWithPath: folder.file("x")))
         do {
             let database = try DatabaseQueue(path: folder.file("x"))
-            let store = try KithStore(database, tables: [])
+            let store = try SyncedDatabase(database, tables: [])
             store.close()
             Issue.record("a text file was opened as a store")
         } catch let error as StoreError {
@@ -142,7 +142,7 @@ struct DiskFaultTests {
             try damaged.write(to: URL(fileURLWithPath: path))
             do {
                 let database = try DatabaseQueue(path: path)
-                let store = try KithStore(database, tables: [TestStore.note], options: TestStore.options())
+                let store = try SyncedDatabase(database, tables: [TestStore.note], options: TestStore.options())
                 defer { store.close() }
                 if try !store.verify().isSound { errors += 1 }
                 _ = try store.delta(since: VersionVector())

@@ -34,7 +34,7 @@ struct DroppedColumnTests {
     private func letGo(_ app: App, _ way: Way = .dropped) throws {
         guard way == .dropped else { return try app.migrate("SELECT 1", Self.local) }
         app.store.close()
-        try app.database.write { try KithStore.removeTriggers(of: "note", in: $0) }
+        try app.database.write { try SyncedDatabase.removeTriggers(of: "note", in: $0) }
         let sql = Self.dropped.map { "ALTER TABLE note DROP COLUMN \($0)" }.joined(separator: ";")
         try app.migrate(sql, [TrackedTable("note", counters: ["views"])])
     }
@@ -120,7 +120,7 @@ struct DroppedColumnTests {
         try a.store.emptyTrash()
         #expect(try a.store.collectGarbage(acknowledged: []) == 1)
         a.store.close()
-        try a.database.write { try KithStore.removeTriggers(of: "note", in: $0) }
+        try a.database.write { try SyncedDatabase.removeTriggers(of: "note", in: $0) }
         switch way {
         case .dropped: try a.migrate("ALTER TABLE note DROP COLUMN color")
         case .madeLocal: try a.migrate("SELECT 1", [TrackedTable("note", localColumns: ["color"])])
@@ -195,7 +195,7 @@ struct DroppedColumnTests {
         try old.execute("UPDATE note SET o = 'x'")
         try newer.receive(from: old)
         old.store.close()
-        try old.database.write { try KithStore.removeTriggers(of: "note", in: $0) }
+        try old.database.write { try SyncedDatabase.removeTriggers(of: "note", in: $0) }
         try old.migrate(replacement.sql)
         #expect(try old.text("SELECT k || a FROM note ORDER BY k") == ["k7", "l8"])
         try old.expectSound()

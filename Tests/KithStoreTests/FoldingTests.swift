@@ -28,7 +28,7 @@ struct FoldingTests {
         for store in stores {
             #expect(try store.store.digest() == digest)
             let alternatives = try store.store.alternatives(table: "note", id: rowID(1))
-            #expect(Set(alternatives.map(\.value)).count <= KithStore.alternativesMax)
+            #expect(Set(alternatives.map(\.value)).count <= SyncedDatabase.alternativesMax)
             seen.formUnion(alternatives.map(\.value))
             seen.formUnion(try store.store.supersededValues(table: "note", id: rowID(1)).map(\.value))
             if let title: String = try store.row(rowID(1))?["title"] { seen.insert(.text(title)) }

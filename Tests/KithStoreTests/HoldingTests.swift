@@ -43,7 +43,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let queue = try DatabaseQueue(path: folder.appending(path: "test.sqlite").path)
         try queue.write { try $0.execute(sql: "CREATE TABLE photo (id BLOB PRIMARY KEY NOT NULL, file TEXT)") }
-        let store = try KithStore(queue, tables: [TrackedTable("photo", attachments: ["file"])])
+        let store = try SyncedDatabase(queue, tables: [TrackedTable("photo", attachments: ["file"])])
         let (shown, loose) = (try store.attach([1, 2, 3]), try store.attach([4]))
         let row = try #require(RowID(bytes: Array(repeating: 7, count: 16)))
         try queue.write { db in

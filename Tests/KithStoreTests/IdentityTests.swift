@@ -13,14 +13,14 @@ struct IdentityTests {
     /// A store that is opened and closed like that of an app.
     private struct Session {
         let database: DatabasePool
-        let store: KithStore
+        let store: SyncedDatabase
 
         init(_ path: String, host: HostIdentity = IdentityTests.here) throws {
             database = try DatabasePool(path: path)
             try database.write { try $0.execute(sql: TestStore.noteSQL) }
             var options = TestStore.options()
             options.host = host
-            store = try KithStore(database, tables: [TestStore.note], options: options)
+            store = try SyncedDatabase(database, tables: [TestStore.note], options: options)
         }
 
         func add(_ number: UInt64) throws {

@@ -24,7 +24,7 @@ struct KilledProcessTests {
                 "write-until-killed", folder.file("store"), afterMilliseconds: Int.random(in: 1...150, using: &random))
             let database = try DatabasePool(path: folder.file("store"))
             if try database.read({ try !$0.tableExists("item") }) { continue }
-            let store = try KithStore(database, tables: [TrackedTable("item", sets: ["tags"], counters: ["views"], texts: ["body"])])
+            let store = try SyncedDatabase(database, tables: [TrackedTable("item", sets: ["tags"], counters: ["views"], texts: ["body"])])
             #expect(store.identityDoubt == nil)
             let summary = try store.summary()
             if let replica { #expect(summary.replica.description == replica) }
@@ -53,7 +53,7 @@ struct KilledProcessTests {
                 "attach-until-killed", folder.file("store"), afterMilliseconds: Int.random(in: 1...150, using: &random))
             let database = try DatabaseQueue(path: folder.file("store"))
             if try database.read({ try !$0.tableExists("photo") }) { continue }
-            let store = try KithStore(database, tables: [TrackedTable("photo", attachments: ["file"])])
+            let store = try SyncedDatabase(database, tables: [TrackedTable("photo", attachments: ["file"])])
             let named = try database.read { try String.fetchAll($0, sql: "SELECT file FROM photo") }
             let said = output.filter { $0.hasPrefix("committed ") }.map { String($0.dropFirst(10)) }
             #expect(Set(said).subtracting(named).isEmpty, "what was said to be committed is there")

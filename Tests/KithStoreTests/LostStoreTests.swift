@@ -16,15 +16,15 @@ struct LostStoreTests {
         path = folder.file("a.sqlite")
     }
 
-    private func open(refilling: Bool = false) throws -> KithStore {
+    private func open(refilling: Bool = false) throws -> SyncedDatabase {
         let queue = try DatabaseQueue(path: path)
         try queue.write { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS note (id BLOB PRIMARY KEY NOT NULL, title TEXT)") }
         var options = TestStore.options()
         options.refillsLostStore = refilling
-        return try KithStore(queue, tables: [TrackedTable("note")], options: options)
+        return try SyncedDatabase(queue, tables: [TrackedTable("note")], options: options)
     }
 
-    private func write(_ store: KithStore) throws {
+    private func write(_ store: SyncedDatabase) throws {
         try store.database.write { try $0.execute(sql: "INSERT INTO note VALUES (randomblob(16), 'x')") }
     }
 
@@ -35,7 +35,7 @@ struct LostStoreTests {
         let before = try open()
         try write(before)
         let replica = try before.summary().replica
-        #expect(KithStore.loss(at: path) == nil)
+        #expect(SyncedDatabase.loss(at: path) == nil)
         before.close()
         try before.database.close()
         try remove()
@@ -43,7 +43,7 @@ struct LostStoreTests {
         for _ in 0..<2 {
             // What is made of it by a mere look does not calm anybody.
             let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-            if attributes?[.size] as? Int ?? 0 == 0 { #expect(KithStore.loss(at: path) == loss) }
+            if attributes?[.size] as? Int ?? 0 == 0 { #expect(SyncedDatabase.loss(at: path) == loss) }
             let error = #expect(throws: StoreError.self) { try open() }
             #expect(error?.code == .lost)
         }
@@ -52,7 +52,7 @@ struct LostStoreTests {
         try write(new)
         new.close()
         try new.database.close()
-        #expect(KithStore.loss(at: path) == nil)
+        #expect(SyncedDatabase.loss(at: path) == nil)
         let again = try open()
         #expect(try again.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") } == 1)
         again.close()
@@ -68,7 +68,7 @@ struct LostStoreTests {
             }
         }
         try before.database.close()
-        #expect(KithStore.loss(at: path) == nil)
+        #expect(SyncedDatabase.loss(at: path) == nil)
         #expect(#expect(throws: StoreError.self) { try open() }?.code == .lost)
     }
 
@@ -81,13 +81,13 @@ struct LostStoreTests {
         store.close()
         try store.database.close()
         try remove()
-        #expect(KithStore.loss(at: path) == .missing)
+        #expect(SyncedDatabase.loss(at: path) == .missing)
         // What is beside the database of a process that still runs is what a killed one leaves behind.
         let running = try open(refilling: true)
         try write(running)
         let copy = folder.file("b.sqlite")
         for suffix in ["-kith", "-kith-lock"] { try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix) }
-        #expect(KithStore.loss(at: copy) == .missing)
+        #expect(SyncedDatabase.loss(at: copy) == .missing)
         running.close()
     }
 
@@ -96,7 +96,7 @@ struct LostStoreTests {
         store.close()
         try store.database.close()
         try remove()
-        #expect(KithStore.loss(at: path) == nil)
+        #expect(SyncedDatabase.loss(at: path) == nil)
         let again = try open()
         #expect(again.identityDoubt == nil)
         again.close()
@@ -105,14 +105,14 @@ struct LostStoreTests {
     @Test func `what is left is put aside whole, and not while somebody works on it`() throws {
         let store = try open()
         try write(store)
-        #expect(#expect(throws: StoreError.self) { try KithStore.setAside(at: path, ending: ".lost") }?.code == .busy)
+        #expect(#expect(throws: StoreError.self) { try SyncedDatabase.setAside(at: path, ending: ".lost") }?.code == .busy)
         store.close()
         try store.database.close()
         let content = try Data(contentsOf: URL(filePath: path))
-        #expect(try KithStore.setAside(at: path, ending: ".lost") == [path + ".lost"])
+        #expect(try SyncedDatabase.setAside(at: path, ending: ".lost") == [path + ".lost"])
         #expect(try Data(contentsOf: URL(filePath: path + ".lost")) == content)
-        #expect(KithStore.loss(at: path) == .missing)
-        #expect(try KithStore.setAside(at: path, ending: ".again") == [])
+        #expect(SyncedDatabase.loss(at: path) == .missing)
+        #expect(try SyncedDatabase.setAside(at: path, ending: ".again") == [])
         // A backup that is put back is a store, under another id.
         try FileManager.default.moveItem(atPath: path + ".lost", toPath: path)
         let again = try open()

@@ -17,24 +17,24 @@ struct MigrationStepTests {
     /// An app on one device, with the steps that its version has.
     private final class Device {
         let database: any DatabaseWriter
-        private(set) var store: KithStore
+        private(set) var store: SyncedDatabase
         var migrator = DatabaseMigrator()
         var table: TrackedTable
-        private let options: KithStore.Options
+        private let options: SyncedDatabase.Options
 
         init(_ backend: Backend = .memory, replica: UInt64, folder: TemporaryFolder? = nil, sql: String = MigrationStepTests.sql) throws {
             database = try backend.open(folder?.file("\(replica)") ?? "")
             table = MigrationStepTests.table
             options = TestStore.options(ReplicaID(high: 1, low: replica))
             migrator.registerMigration("v1") { try $0.execute(sql: sql) }
-            store = try KithStore(database, tables: [table], migrator: migrator, options: options)
+            store = try SyncedDatabase(database, tables: [table], migrator: migrator, options: options)
         }
 
         func update(_ steps: String..., table: TrackedTable? = nil) throws {
             store.close()
             self.table = table ?? self.table
             for sql in steps { migrator.registerMigration("v\(migrator.migrations.count + 1)") { try $0.execute(sql: sql) } }
-            store = try KithStore(database, tables: [self.table], migrator: migrator, options: options)
+            store = try SyncedDatabase(database, tables: [self.table], migrator: migrator, options: options)
             try expectClean()
         }
 
@@ -161,7 +161,7 @@ struct MigrationStepTests {
         // The first step is done, the second is not.
         let after = try a.text("SELECT title || views || coalesce(body, '') FROM note ORDER BY id")
         #expect(after == before.map { $0.map { "done" + $0.dropFirst(3) } })
-        let again = try KithStore(a.database, tables: [Self.table], options: TestStore.options())
+        let again = try SyncedDatabase(a.database, tables: [Self.table], options: TestStore.options())
         defer { again.close() }
         #expect(try again.verify().problems == [])
         #expect(try again.vector().entries.map(\.sequence) == [2])
@@ -229,7 +229,7 @@ struct MigrationStepTests {
         }
         #expect(error?.message == "no such table: nowhere")
         // An older Kith, or an app without a migrator, opens it.
-        let again = try KithStore(a.database, tables: [Self.table], options: TestStore.options())
+        let again = try SyncedDatabase(a.database, tables: [Self.table], options: TestStore.options())
         #expect(try again.verify().problems == [])
         guard case .applied = try b.store.apply(try again.delta(since: try b.store.vector())) else { throw StoreError(.failed, "refused") }
         #expect(try b.text("SELECT title FROM note") == ["ONE"])
@@ -242,7 +242,7 @@ struct MigrationStepTests {
         try a.update()
         #expect(try a.store.vector() == vector)
         a.migrator.registerMigration("v2") { try $0.execute(sql: "UPDATE note SET title = 'x'") }
-        let error = #expect(throws: StoreError.self) { try KithStore(a.database, tables: [Self.table], migrator: a.migrator) }
+        let error = #expect(throws: StoreError.self) { try SyncedDatabase(a.database, tables: [Self.table], migrator: a.migrator) }
         #expect(error?.code == .busy)
         try a.execute("UPDATE note SET title = 'still open'")
         try a.expectClean()

@@ -256,13 +256,13 @@ struct NaturalKeyTests {
         let database = try DatabaseQueue()
         let id = fits ? try RowID(table: "t", key: .text("x")) : rowID(1)
         try database.write { try $0.execute(sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT)") }
-        let before = try KithStore(database, tables: [TrackedTable("t")])
+        let before = try SyncedDatabase(database, tables: [TrackedTable("t")])
         try database.write { try $0.execute(sql: "INSERT INTO t VALUES (?, 'x')", arguments: [Data(id.bytes)]) }
         before.close()
         if fits {
-            _ = try KithStore(database, tables: [TrackedTable("t", key: Key("a"))])
+            _ = try SyncedDatabase(database, tables: [TrackedTable("t", key: Key("a"))])
         } else {
-            #expect(throws: StoreError.self) { try KithStore(database, tables: [TrackedTable("t", key: Key("a"))]) }
+            #expect(throws: StoreError.self) { try SyncedDatabase(database, tables: [TrackedTable("t", key: Key("a"))]) }
         }
     }
 }

@@ -30,11 +30,12 @@ struct ProgressTests {
         #expect(!slice.isLast)
         let (wall, monotonic) = (Counter(), Counter())
         // A wall clock that is set by hours with every reading neither cuts a merge nor holds it up.
-        var options = KithStore.Options(clock: { HybridTimestamp(milliseconds: 1_700_000_000_000 + wall.next() * 3_600_000 % 7_000_000) })
+        var options = SyncedDatabase.Options(
+            clock: { HybridTimestamp(milliseconds: 1_700_000_000_000 + wall.next() * 3_600_000 % 7_000_000) })
         options.monotonicMilliseconds = { monotonic.next() * step }
         let database = try DatabaseQueue()
         try database.write { try $0.execute(sql: TestStore.noteSQL) }
-        let store = try KithStore(database, tables: [TestStore.note], options: options)
+        let store = try SyncedDatabase(database, tables: [TestStore.note], options: options)
         let counter = TransactionCounter()
         database.add(transactionObserver: counter, extent: .observerLifetime)
         _ = try store.apply(slice)

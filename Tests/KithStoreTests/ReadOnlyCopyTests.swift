@@ -45,7 +45,7 @@ struct ReadOnlyCopyTests {
         }
         let database = try Data(contentsOf: URL(filePath: path))
         let log = [UInt8](try Data(contentsOf: URL(filePath: path + "-wal")))
-        #expect(try content(KithStore.copyInMemory(ofDatabaseAt: path)) == content(queue))
+        #expect(try content(SyncedDatabase.copyInMemory(ofDatabaseAt: path)) == content(queue))
         for trial in 0..<Soak.count(18, soaking: 600) {
             var changed = log
             switch trial % 3 {
@@ -56,7 +56,7 @@ struct ReadOnlyCopyTests {
             let copy = folder.file("copy\(trial).sqlite")
             try database.write(to: URL(filePath: copy))
             try Data(changed).write(to: URL(filePath: copy + "-wal"))
-            let ours = try content(KithStore.copyInMemory(ofDatabaseAt: copy))
+            let ours = try content(SyncedDatabase.copyInMemory(ofDatabaseAt: copy))
             #expect([UInt8](try Data(contentsOf: URL(filePath: copy + "-wal"))) == changed, "nothing is written")
             let theirs = try content(DatabaseQueue(path: copy))
             #expect(ours == theirs, "trial \(trial)")
@@ -69,15 +69,15 @@ struct ReadOnlyCopyTests {
         let table = TrackedTable("note", attachments: ["title"])
         let queue = try DatabaseQueue(path: path)
         try queue.write { try $0.execute(sql: Self.sql) }
-        let store = try KithStore(queue, tables: [table])
+        let store = try SyncedDatabase(queue, tables: [table])
         let id = try store.attach([1, 2, 3])
         try queue.write { try $0.execute(sql: "INSERT INTO note VALUES (randomblob(16), ?)", arguments: [id.description]) }
         let vector = try store.vector()
         let before = try Data(contentsOf: URL(filePath: path))
-        let copy = try KithStore.copyInMemory(ofDatabaseAt: path)
+        let copy = try SyncedDatabase.copyInMemory(ofDatabaseAt: path)
         var options = TestStore.options()
-        options.copy = KithStore.Options.Copy(of: path, because: "The disk is full.")
-        let readOnly = try KithStore(copy, tables: [table], options: options)
+        options.copy = SyncedDatabase.Options.Copy(of: path, because: "The disk is full.")
+        let readOnly = try SyncedDatabase(copy, tables: [table], options: options)
         #expect(try readOnly.vector() == vector && readOnly.verify().isSound)
         #expect(try readOnly.trash().isEmpty && readOnly.heldAttachments().map(\.id) == [id])
         let count = try copy.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note WHERE kith_attachment_state(title) = 'present'") }
@@ -94,11 +94,12 @@ struct ReadOnlyCopyTests {
 
     @Test func `what is no database is refused`() throws {
         let path = folder.file("letter")
-        #expect(#expect(throws: StoreError.self) { try KithStore.copyInMemory(ofDatabaseAt: path) }?.code == .notFound)
+        #expect(#expect(throws: StoreError.self) { try SyncedDatabase.copyInMemory(ofDatabaseAt: path) }?.code == .notFound)
         try Data("Dear Ada, this is a letter".utf8).write(to: URL(filePath: path))
-        #expect(#expect(throws: StoreError.self) { try KithStore.copyInMemory(ofDatabaseAt: path) }?.code == .notAStore)
+        #expect(#expect(throws: StoreError.self) { try SyncedDatabase.copyInMemory(ofDatabaseAt: path) }?.code == .notAStore)
         try Data().write(to: URL(filePath: path))
         #expect(
-            try KithStore.copyInMemory(ofDatabaseAt: path).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") } == 0)
+            try SyncedDatabase.copyInMemory(ofDatabaseAt: path).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
+                == 0)
     }
 }

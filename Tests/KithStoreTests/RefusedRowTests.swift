@@ -140,11 +140,11 @@ struct RefusedRowTests {
             }
             #expect(try second.store.refusedRows().count == 1)
             second.store.close()
-            let same = try KithStore(second.database, tables: Self.declared, options: TestStore.options())
+            let same = try SyncedDatabase(second.database, tables: Self.declared, options: TestStore.options())
             #expect(try same.refusedRows().count == 1)
             same.close()
             try second.execute("DROP TRIGGER rule")
-            let again = try KithStore(second.database, tables: Self.declared, options: TestStore.options())
+            let again = try SyncedDatabase(second.database, tables: Self.declared, options: TestStore.options())
             #expect(try again.refusedRows() == [])
             #expect(try Self.titles(second) == Self.titles(first))
             #expect(try again.verify().problems == [])

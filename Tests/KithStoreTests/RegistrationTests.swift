@@ -10,7 +10,7 @@ struct RegistrationTests {
     private static func open(_ sql: String, _ table: TrackedTable) throws {
         let database = try DatabaseQueue()
         try database.write { try $0.execute(sql: sql) }
-        let store = try KithStore(database, tables: [table])
+        let store = try SyncedDatabase(database, tables: [table])
         store.close()
     }
 
@@ -141,7 +141,7 @@ struct RegistrationTests {
     @Test func `a refusal leaves the database as it was`() throws {
         let database = try DatabaseQueue()
         try database.write { try $0.execute(sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a); CREATE TABLE u (a UNIQUE)") }
-        #expect(throws: StoreError.self) { try KithStore(database, tables: [TrackedTable("t"), TrackedTable("u")]) }
+        #expect(throws: StoreError.self) { try SyncedDatabase(database, tables: [TrackedTable("t"), TrackedTable("u")]) }
         let names = try database.read { try String.fetchAll($0, sql: "SELECT name FROM sqlite_master WHERE name LIKE 'kith%'") }
         #expect(names == [])
         try database.write { try $0.execute(sql: "INSERT INTO t VALUES (zeroblob(16), 1)") }
@@ -150,7 +150,7 @@ struct RegistrationTests {
     @Test func `the same table declared twice is refused`() throws {
         let database = try DatabaseQueue()
         try database.write { try $0.execute(sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a)") }
-        let error = #expect(throws: StoreError.self) { try KithStore(database, tables: [TrackedTable("t"), TrackedTable("t")]) }
+        let error = #expect(throws: StoreError.self) { try SyncedDatabase(database, tables: [TrackedTable("t"), TrackedTable("t")]) }
         #expect(error?.code == .tableRejected)
     }
 
@@ -173,7 +173,7 @@ struct RegistrationTests {
                 sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT NOT NULL, b UNIQUE, p REFERENCES z (id)); CREATE TABLE u (a)")
         }
         let error = #expect(throws: StoreError.self) {
-            try KithStore(database, tables: [TrackedTable("t", sets: ["c"]), TrackedTable("u"), TrackedTable("v")])
+            try SyncedDatabase(database, tables: [TrackedTable("t", sets: ["c"]), TrackedTable("u"), TrackedTable("v")])
         }
         let message = try #require(error?.message)
         for reason in [
@@ -187,7 +187,7 @@ struct RegistrationTests {
         try database.writeWithoutTransaction {
             try $0.execute(sql: "PRAGMA encoding = '\(name)'; CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a)")
         }
-        let error = #expect(throws: StoreError.self) { try KithStore(database, tables: [TrackedTable("t")]) }
+        let error = #expect(throws: StoreError.self) { try SyncedDatabase(database, tables: [TrackedTable("t")]) }
         #expect(error?.code == .notAStore)
         #expect(error?.message.contains("keeps text as \(name)") == true)
     }
@@ -232,7 +232,7 @@ struct RegistrationTests {
         notes.store.close()
         try notes.execute("UPDATE kith_meta SET value = value + ? WHERE name = 'format'", [difference])
         let before = try notes.database.read { try Row.fetchAll($0, sql: "SELECT * FROM kith_meta") }
-        let error = #expect(throws: StoreError.self) { try KithStore(notes.database, tables: [TestStore.note]) }
+        let error = #expect(throws: StoreError.self) { try SyncedDatabase(notes.database, tables: [TestStore.note]) }
         #expect(error?.code == .notAStore)
         #expect(error?.message.contains(words) == true)
         #expect(try notes.database.read { try Row.fetchAll($0, sql: "SELECT * FROM kith_meta") } == before)

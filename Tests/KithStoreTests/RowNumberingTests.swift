@@ -25,7 +25,7 @@ struct RowNumberingTests {
         return notes
     }
 
-    private static func content(_ store: KithStore) throws -> Set<RowPart> {
+    private static func content(_ store: SyncedDatabase) throws -> Set<RowPart> {
         Set(try store.delta(since: VersionVector()).rows)
     }
 
@@ -110,7 +110,7 @@ struct RowNumberingTests {
         try twin.execute(sql)
         try notes.expectSound()
         try twin.expectSound()
-        func shape(_ store: KithStore) throws -> [[Dot]] {
+        func shape(_ store: SyncedDatabase) throws -> [[Dot]] {
             try store.delta(since: VersionVector()).rows.map { $0.state.liveDots }
         }
         #expect(try shape(notes.store) == shape(twin.store))

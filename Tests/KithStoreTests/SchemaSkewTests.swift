@@ -134,7 +134,7 @@ struct SchemaSkewTests {
         try b.receive(from: a)
         #expect(try a.store.digest() == b.store.digest())
         a.store.close()
-        try a.database.write { try KithStore.removeTriggers(of: "note", in: $0) }
+        try a.database.write { try SyncedDatabase.removeTriggers(of: "note", in: $0) }
         try a.migrate("ALTER TABLE note DROP COLUMN color", Self.newTables)
         try a.expectSound()
         #expect(try a.store.digest() == a.store.recomputedDigest())
@@ -157,7 +157,7 @@ struct SchemaSkewTests {
         try b.receive(from: a)
         try a.execute("DELETE FROM page WHERE title = 'deleted'")
         a.store.close()
-        try a.database.write { try KithStore.removeTriggers(of: "page", in: $0) }
+        try a.database.write { try SyncedDatabase.removeTriggers(of: "page", in: $0) }
         try a.migrate("ALTER TABLE page DROP COLUMN body", [TrackedTable("page")])
         try a.expectSound()
         try a.migrate("ALTER TABLE page ADD COLUMN body TEXT", Self.pages)

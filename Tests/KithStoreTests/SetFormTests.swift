@@ -156,10 +156,10 @@ struct SetFormTests {
         try store.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
         store.store.close()
         try store.database.write { db in
-            try KithStore.removeTriggers(of: "note", in: db)
+            try SyncedDatabase.removeTriggers(of: "note", in: db)
             try db.execute(sql: "ALTER TABLE note ADD COLUMN more TEXT")
         }
-        let again = try KithStore(
+        let again = try SyncedDatabase(
             store.database, tables: [TrackedTable("note", sets: ["tags", "colors", "more"])], options: TestStore.options())
         try store.execute("UPDATE note SET title = 'b'")
         #expect(try store.database.read { try Bool.fetchOne($0, sql: "SELECT more IS NULL FROM note") } == true)

@@ -15,16 +15,16 @@ struct TrashTests {
 
     private struct Bin {
         let database: DatabaseQueue
-        let store: KithStore
+        let store: SyncedDatabase
         let clock: Clock
 
         init(_ clock: Clock = Clock()) throws {
             self.clock = clock
             database = try DatabaseQueue()
             try database.write { try $0.execute(sql: TestStore.noteSQL) }
-            store = try KithStore(
+            store = try SyncedDatabase(
                 database, tables: [TestStore.note],
-                options: KithStore.Options(clock: { HybridTimestamp(milliseconds: clock.milliseconds.withLock { $0 }) }))
+                options: SyncedDatabase.Options(clock: { HybridTimestamp(milliseconds: clock.milliseconds.withLock { $0 }) }))
         }
 
         func execute(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {

@@ -40,7 +40,7 @@ struct UnpreparedConnectionTests {
     @Test func `a process that has not declared a tracked table cannot write it`() throws {
         let notes = try TestStore(.pool, sql: TestStore.noteSQL + "; CREATE TABLE IF NOT EXISTS page (id BLOB PRIMARY KEY NOT NULL, title)")
         notes.store.close()
-        let more = try KithStore(notes.database, tables: [TrackedTable("page")])
+        let more = try SyncedDatabase(notes.database, tables: [TrackedTable("page")])
         let error = #expect(throws: DatabaseError.self) { try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)]) }
         #expect(error?.message?.contains("not declared") == true)
         try notes.execute("INSERT INTO page (id) VALUES (?)", [key(1)])
@@ -59,7 +59,7 @@ struct UnpreparedConnectionTests {
         let delta = try other.store.delta(since: mine.store.vector())
         mine.store.close()
 
-        let older = try KithStore(mine.database, tables: [TestStore.note])
+        let older = try SyncedDatabase(mine.database, tables: [TestStore.note])
         #expect(throws: StoreError.self) { try older.delta(since: VersionVector()) }
         let error = #expect(throws: StoreError.self) { try older.apply(delta) }
         #expect(error?.code == .tableRejected)
@@ -67,7 +67,7 @@ struct UnpreparedConnectionTests {
         try mine.execute("INSERT INTO note (id) VALUES (?)", [key(2)])
         older.close()
 
-        let newer = try KithStore(mine.database, tables: declared)
+        let newer = try SyncedDatabase(mine.database, tables: declared)
         _ = try newer.apply(delta)
         #expect(try mine.database.read { try String.fetchOne($0, sql: "SELECT title FROM page") } == "theirs")
         _ = try other.store.apply(newer.delta(since: other.store.vector()))
@@ -75,7 +75,7 @@ struct UnpreparedConnectionTests {
 
         try mine.execute("CREATE TABLE leaf (id BLOB PRIMARY KEY NOT NULL, title)")
         #expect(throws: Never.self) { try newer.delta(since: VersionVector()) }
-        let newest = try KithStore(mine.database, tables: declared + [TrackedTable("leaf")])
+        let newest = try SyncedDatabase(mine.database, tables: declared + [TrackedTable("leaf")])
         #expect(throws: StoreError.self) { try newer.delta(since: VersionVector()) }
         #expect(throws: Never.self) { try newest.delta(since: VersionVector()) }
         newest.close()
@@ -94,14 +94,14 @@ struct UnpreparedConnectionTests {
             tables: [TrackedTable("t")])
         try notes.execute("INSERT INTO t VALUES (?, 1), (?, 1)", [key(1), key(2)])
         notes.store.close()
-        let undeclared = try KithStore(notes.database, tables: [TrackedTable("u")])
+        let undeclared = try SyncedDatabase(notes.database, tables: [TrackedTable("u")])
         try notes.database.write { db in
             #expect(throws: DatabaseError.self) { try db.execute(sql: sql) }
             let kept = try Int.fetchAll(db, sql: "SELECT a FROM t")
             #expect(kept == [1, 1])
         }
         undeclared.close()
-        let again = try KithStore(notes.database, tables: [TrackedTable("t"), TrackedTable("u")])
+        let again = try SyncedDatabase(notes.database, tables: [TrackedTable("t"), TrackedTable("u")])
         #expect(try again.verify().problems == [])
     }
 

@@ -133,7 +133,7 @@ import Testing
             try database.write { try $0.execute(sql: Self.note("title TEXT, rest TEXT")) }
         }
         let error = #expect(throws: SchemaError.self) { try KithSimulator(schema) }
-        #expect(error?.message.contains("KithStore.removeTriggers") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("SyncedDatabase.removeTriggers") == true, "\(error?.message ?? "")")
     }
 
     @Test(

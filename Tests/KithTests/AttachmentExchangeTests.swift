@@ -11,8 +11,8 @@ import Testing
 @Suite struct AttachmentExchangeTests {
     static let sql = "CREATE TABLE photo (id BLOB PRIMARY KEY NOT NULL, name TEXT NOT NULL DEFAULT '', file TEXT)"
 
-    private static func node(_ change: (inout KithStore.Options) -> Void = { _ in }) throws -> TestNode {
-        var options = KithStore.Options()
+    private static func node(_ change: (inout SyncedDatabase.Options) -> Void = { _ in }) throws -> TestNode {
+        var options = SyncedDatabase.Options()
         change(&options)
         return try TestNode(sql: sql, tables: [TrackedTable("photo", attachments: ["file"])], options: options)
     }

@@ -25,7 +25,7 @@ import Testing
 
     @Test func `the last commit becomes durable once the disk has room again`() async throws {
         let isFull = Mutex(true)
-        var options = KithStore.Options()
+        var options = SyncedDatabase.Options()
         options.synchronizeLog = { _ in
             if isFull.withLock({ $0 }) { throw StoreError(.diskFull, "The disk is full.") }
         }

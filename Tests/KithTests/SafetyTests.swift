@@ -63,7 +63,7 @@ import Testing
     @Test func `the bytes of attachments count and a device has them when it says so`() async throws {
         let sql = "CREATE TABLE photo (id BLOB PRIMARY KEY NOT NULL, file TEXT)"
         let tables = [TrackedTable("photo", attachments: ["file"])]
-        var options = KithStore.Options()
+        var options = SyncedDatabase.Options()
         options.attachmentBytesFetched = 100
         let (a, b) = (try TestNode(sql: sql, tables: tables), try TestNode(sql: sql, tables: tables, options: options))
         try a.trust.add(device(b, "attic"))

@@ -74,7 +74,7 @@ enum ApplyBenchmarks {
     }
 }
 
-extension KithStore {
+extension SyncedDatabase {
     /// Reads a delta slice by slice, as a session does.
     func forEachSlice(since: VersionVector, _ body: (Slice) throws -> Void) throws {
         var request = SliceRequest(since: since)

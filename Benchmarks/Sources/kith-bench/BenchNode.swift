@@ -5,7 +5,7 @@ import Kith
 /// A node over a notes database, on loopback.
 final class BenchNode {
     let notes: NotesDatabase
-    let store: KithStore
+    let store: SyncedDatabase
     let key: DeviceKey
     let trust: TrustStore
     let node: Node

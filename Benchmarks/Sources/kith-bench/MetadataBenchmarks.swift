@@ -33,9 +33,9 @@ enum MetadataBenchmarks {
         let before = try database.store?.size()
         database.store?.close()
         let statement = "ALTER TABLE note ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0"
-        var store: KithStore?
+        var store: SyncedDatabase?
         let altered = try seconds { try database.pool.write { try $0.execute(sql: statement) } }
-        let opened = try seconds { store = try KithStore(database.pool, tables: [TrackedTable("note", sets: ["tags"])]) }
+        let opened = try seconds { store = try SyncedDatabase(database.pool, tables: [TrackedTable("note", sets: ["tags"])]) }
         defer { store?.close() }
         let after = try store?.size()
         let grown = (after?.metadataBytes ?? 0) - (before?.metadataBytes ?? 0)

@@ -6,7 +6,7 @@ import Kith
 final class NotesDatabase {
     let folder: URL
     let pool: DatabasePool
-    let store: KithStore?
+    let store: SyncedDatabase?
     private let isTemporary: Bool
 
     static let insertSQL = "INSERT INTO note (id, title, body, color, tags, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -25,7 +25,7 @@ final class NotesDatabase {
                         updated INTEGER NOT NULL DEFAULT 0)
                     """)
         }
-        store = tracked ? try KithStore(pool, tables: [TrackedTable("note", sets: ["tags"])]) : nil
+        store = tracked ? try SyncedDatabase(pool, tables: [TrackedTable("note", sets: ["tags"])]) : nil
     }
 
     deinit {

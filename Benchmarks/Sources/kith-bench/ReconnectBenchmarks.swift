@@ -48,7 +48,7 @@ enum ReconnectBenchmarks {
 
 /// Two sessions, wired to each other.
 private final class Meeting {
-    private let stores: [KithStore]
+    private let stores: [SyncedDatabase]
     private var sessions: [PeerSession]
     private var outgoing = [FrameCompression(), FrameCompression()]
     private var incoming = [FrameCompression(), FrameCompression()]
@@ -58,7 +58,7 @@ private final class Meeting {
     /// Pairs of frames that one side cannot send before it has the other's.
     private(set) var roundTrips = 0
 
-    init(_ first: KithStore, _ second: KithStore) {
+    init(_ first: SyncedDatabase, _ second: SyncedDatabase) {
         stores = [first, second]
         var configuration = PeerSession.Configuration(app: "kith.bench", group: Array("home".utf8), software: "kith-bench")
         configuration.capabilities.insert(.compression)

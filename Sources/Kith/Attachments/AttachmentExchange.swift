@@ -26,7 +26,7 @@ final class AttachmentExchange: Sendable {
         var runners: [ReplicaID: SessionRunner] = [:]
     }
 
-    private let store: KithStore
+    private let store: SyncedDatabase
     private let logger: Logger
     private let holdings: HoldingBook
     private let queue = DispatchQueue(label: "kith.attachments", qos: .utility)
@@ -37,7 +37,7 @@ final class AttachmentExchange: Sendable {
     /// Rings when what is wanted may be something else.
     private let changed = Alarm()
 
-    init(_ store: KithStore, logger: Logger) {
+    init(_ store: SyncedDatabase, logger: Logger) {
         self.store = store
         self.logger = logger
         holdings = HoldingBook(store, logger: logger)

@@ -14,13 +14,13 @@ final class HoldingBook: Sendable {
         var newcomers: [SessionRunner] = []
     }
 
-    private let store: KithStore
+    private let store: SyncedDatabase
     private let logger: Logger
     private let told = Mutex(Told())
     /// By device id.
     private let heard = Mutex<[[UInt8]: HoldingNews]>([:])
 
-    init(_ store: KithStore, logger: Logger) {
+    init(_ store: SyncedDatabase, logger: Logger) {
         self.store = store
         self.logger = logger
     }

@@ -3,6 +3,7 @@ import KithTrust
 
 /// One thing that was looked at because two devices do not meet, and what came of it.
 public struct DiagnosisFinding: Codable, Hashable, Sendable {
+    /// How the finding is to be taken.
     public enum Verdict: String, Codable, Hashable, Sendable {
         case good
         /// It works, and could be better.
@@ -13,6 +14,7 @@ public struct DiagnosisFinding: Codable, Hashable, Sendable {
 
     /// What was looked at; stable, for programs.
     public var check: String
+    /// What came of it: a fault carries more weight than a doubt.
     public var verdict: Verdict
     /// What was seen, in plain words.
     public var sentence: String

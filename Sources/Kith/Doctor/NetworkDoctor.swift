@@ -13,6 +13,7 @@ public struct NetworkDoctor: Sendable {
     public var listeningMilliseconds = 3_000
     /// How long each address may take, in milliseconds.
     public var dialMilliseconds = 3_000
+    /// Whether the doctor also asks mDNS, and not only the addresses that it is given.
     public var usesDiscovery = true
 
     private let key: DeviceKey

@@ -20,6 +20,7 @@ public struct PairingConfiguration: Sendable {
     /// How long a token is good for, in milliseconds.
     public static let tokenMilliseconds: Int64 = 600_000
 
+    /// How it makes sure of the other device.
     public var method: Method
     /// The app that is paired: windows of another one are not seen, and its devices are refused.
     public var app: AppID

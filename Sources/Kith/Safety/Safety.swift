@@ -21,6 +21,7 @@ public struct Safety: Codable, Hashable, Sendable {
     public struct LooseAttachment: Codable, Hashable, Sendable {
         /// The content's name, as it stands in a column.
         public let id: String
+        /// The content's length.
         public let sizeBytes: Int64
     }
 
@@ -44,7 +45,7 @@ public struct Safety: Codable, Hashable, Sendable {
     public let isWrittenHere: Bool
 }
 
-extension KithStore {
+extension SyncedDatabase {
     /// Which of the trusted devices hold everything that this store holds.
     /// - Throws: ``StoreError``.
     public func safety(among devices: [TrustedDevice]) throws -> Safety {

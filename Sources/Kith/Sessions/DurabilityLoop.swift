@@ -9,7 +9,7 @@ import KithSync
 struct DurabilityLoop: Sendable {
     static let pauseMilliseconds = 500
 
-    let store: KithStore
+    let store: SyncedDatabase
     let hub: SessionHub
     let board: StatusBoard
     /// Yields whenever something was committed.

@@ -14,7 +14,7 @@ final class SessionHub: Sendable {
 
     static let untrusted = "the device is not trusted any more"
 
-    private let store: KithStore
+    private let store: SyncedDatabase
     private let queue = DispatchQueue(label: "kith.commits", qos: .userInitiated)
     private let state = Mutex(State())
     private let retryMilliseconds: Int
@@ -24,7 +24,7 @@ final class SessionHub: Sendable {
     private let onReading: @Sendable (_ obstacle: String?) -> Void
 
     init(
-        _ store: KithStore, retryMilliseconds: Int = StatusBoard.retryMilliseconds,
+        _ store: SyncedDatabase, retryMilliseconds: Int = StatusBoard.retryMilliseconds,
         onReading: @escaping @Sendable (_ obstacle: String?) -> Void
     ) {
         self.store = store

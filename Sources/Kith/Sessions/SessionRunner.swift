@@ -32,7 +32,7 @@ actor SessionRunner {
     private nonisolated let exchange: AttachmentExchange
     private nonisolated let pieces = PieceQueue()
     private nonisolated let met = Mutex<ReplicaID?>(nil)
-    private let store: KithStore
+    private let store: SyncedDatabase
     private let household: HouseholdExchange
     private let onStatus: @Sendable (PeerStatus) -> Void
 
@@ -49,7 +49,7 @@ actor SessionRunner {
     private var householdBytesLeft = HouseholdExchange.answerBytesMax
 
     init(
-        _ connection: Connection, _ configuration: PeerSession.Configuration, store: KithStore, hub: SessionHub,
+        _ connection: Connection, _ configuration: PeerSession.Configuration, store: SyncedDatabase, hub: SessionHub,
         exchange: AttachmentExchange, household: HouseholdExchange, onStatus: @escaping @Sendable (PeerStatus) -> Void
     ) {
         self.connection = connection

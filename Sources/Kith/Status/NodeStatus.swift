@@ -2,6 +2,7 @@ import KithSync
 
 /// What a node is doing and, when it is not synchronising, why. Part of the API: people and programs read it.
 public struct NodeStatus: Codable, Hashable, Sendable {
+    /// What the node is doing.
     public enum State: String, Codable, Hashable, CaseIterable, Sendable {
         /// No other device is trusted; the node neither listens nor announces itself.
         case localOnly
@@ -21,6 +22,7 @@ public struct NodeStatus: Codable, Hashable, Sendable {
 
     /// A trusted device.
     public struct Peer: Codable, Hashable, Sendable {
+        /// How the device stands to this one.
         public enum State: String, Codable, Hashable, Sendable {
             case notReachable
             case connected
@@ -30,6 +32,7 @@ public struct NodeStatus: Codable, Hashable, Sendable {
         public var deviceID: String
         /// What people call it; with the beginning of its id if several have this name, and empty without one.
         public var name: String
+        /// How it stands to this device.
         public var state: State
         /// Where it was reached last.
         public var address: String?
@@ -43,9 +46,11 @@ public struct NodeStatus: Codable, Hashable, Sendable {
         public var isRefused: Bool?
         /// Rows on their way.
         public var rowsToSend: Int
+        /// Rows that the peer has and this device lacks.
         public var rowsToReceive: Int
         /// How far large exchanges have come.
         public var sending: DeltaProgress?
+        /// How far what the peer sends has come; `nil` if nothing large is on its way.
         public var receiving: DeltaProgress?
         /// Whether both know the same.
         public var isInSync: Bool
@@ -54,6 +59,7 @@ public struct NodeStatus: Codable, Hashable, Sendable {
         /// Rows that differed although both knew the same, and were mended here since it was connected; and the last of
         /// them, as `table id`.
         public var rowsMended: UInt64?
+        /// The rows that were mended last, as `table id`; `nil` without any.
         public var mended: [String]?
         /// How far its wall clock is ahead of ours, if by more than two minutes either way.
         public var clockOffsetMilliseconds: Int64?
@@ -70,6 +76,7 @@ public struct NodeStatus: Codable, Hashable, Sendable {
         }
     }
 
+    /// What it is doing now.
     public var state: State
     /// The same in plain words.
     public var sentence: String

@@ -11,6 +11,7 @@ public struct StatusFile: Sendable {
     /// After how long without a word from it a node is said not to respond.
     public static let silenceMilliseconds: Int64 = 20_000
 
+    /// Where the file is.
     public let url: URL
     var retryMilliseconds = StatusBoard.retryMilliseconds
 

@@ -28,13 +28,13 @@ final class Upkeep: Sendable {
         var noted: [DeviceID: PeerStatus] = [:]
     }
 
-    private let store: KithStore
+    private let store: SyncedDatabase
     private let logger: Logger
     private let state = Mutex(State())
     /// Rings when something may be due.
     private let alarm = Alarm()
 
-    init(_ store: KithStore, logger: Logger) {
+    init(_ store: SyncedDatabase, logger: Logger) {
         self.store = store
         self.logger = logger
     }

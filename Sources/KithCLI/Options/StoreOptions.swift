@@ -53,7 +53,7 @@ struct StoreOptions: ParsableArguments {
     /// What the node that runs for these notes says of itself; `nil` if none runs. One that was killed could not remove its status.
     func runningNode() throws -> NodeStatus? {
         let file = try folders().notes
-        return KithStore.isSynchronized(at: file.path) ? StatusFile(forStore: file).read() : nil
+        return SyncedDatabase.isSynchronized(at: file.path) ? StatusFile(forStore: file).read() : nil
     }
 
     /// The trusted devices. Where there is no key yet, none is made for this.

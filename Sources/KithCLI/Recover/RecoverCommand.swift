@@ -64,7 +64,7 @@ struct RecoverCommand: ParsableCommand {
             format:
                 "\(year: .defaultDigits)\(month: .twoDigits)\(day: .twoDigits)-\(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased))\(minute: .twoDigits)\(second: .twoDigits)",
             timeZone: .gmt, calendar: Calendar(identifier: .gregorian))
-        return try KithStore.setAside(at: file.path, ending: ".lost-" + Date().formatted(format))
+        return try SyncedDatabase.setAside(at: file.path, ending: ".lost-" + Date().formatted(format))
     }
 
     private func report(_ report: Report, _ text: String) throws {

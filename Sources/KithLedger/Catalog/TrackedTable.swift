@@ -20,6 +20,7 @@ public struct TrackedTable: Hashable, Sendable {
     /// Bytes of one row, all its values together. SQLite answers a longer one with "string or blob too big".
     public static let rowBytesMax = WireLimits.valueBytesMax
 
+    /// Its name in the app's schema.
     public let name: String
     /// Columns that merge otherwise than as registers.
     public let kinds: [String: ColumnKind]
@@ -27,9 +28,10 @@ public struct TrackedTable: Hashable, Sendable {
     public let localColumns: Set<String>
     /// For each column that had another name once, the name it had first, by which all replicas know it.
     public let renamed: [String: String]
-    /// Columns that name attachments: see ``KithStore/attach(contentsOf:)``. They merge as registers, and other replicas need not
+    /// Columns that name attachments: see ``SyncedDatabase/attach(contentsOf:)``. They merge as registers, and other replicas need not
     /// declare them alike.
     public let attachments: [String]
+    /// What becomes of a row that is deleted on one device and edited on another at the same time.
     public let deletePolicy: DeletePolicy
     /// The columns that rows are named by; `nil` if ids are drawn.
     public let key: Key?

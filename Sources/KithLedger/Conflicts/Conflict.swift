@@ -9,10 +9,10 @@ public struct Conflict: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// A whole value of a column: of a register, or of a counter or text that several devices held otherwise when its table was first
         /// tracked. The first version is shown, the others are kept beside it;
-        /// ``KithStore/resolve(_:table:id:column:keeping:)`` chooses.
+        /// ``SyncedDatabase/resolve(_:table:id:column:keeping:)`` chooses.
         case value
         /// Lines of a text column that several changed at one place before they had seen each other. They show what the merge made of it.
-        /// Any edit of the lines ends it; ``KithStore/resolveTextConflict(_:_:keeping:)`` chooses.
+        /// Any edit of the lines ends it; ``SyncedDatabase/resolveTextConflict(_:_:keeping:)`` chooses.
         case text(Lines)
     }
 
@@ -42,6 +42,7 @@ public struct Conflict: Hashable, Sendable {
         /// By which commit and when it was written; if several wrote the same, the write that is shown before the others. Of lines that several
         /// commits have changed, the last one.
         public let stamp: Stamp
+        /// Who wrote it, as far as this store knows.
         public let author: Author
 
         package init(value: Value, stamp: Stamp, author: Author) {
@@ -51,9 +52,13 @@ public struct Conflict: Hashable, Sendable {
         }
     }
 
+    /// What kind of place it is.
     public let kind: Kind
+    /// The app's table.
     public let table: String
+    /// The row's id.
     public let row: RowID
+    /// The column of the table.
     public let column: String
     /// At least two. Of values that which is shown comes first, then the later ones; each occurs once. Of lines none is shown, and two may
     /// say the same.

@@ -4,7 +4,9 @@ import KithSync
 
 /// An alternative that somebody has resolved, or that made room for newer ones.
 public struct SupersededValue: Hashable, Sendable {
+    /// The app's column.
     public let column: String
+    /// What the column held.
     public let value: Value
     /// Who wrote it, and when.
     public let stamp: Stamp

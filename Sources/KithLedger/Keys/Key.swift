@@ -20,6 +20,7 @@ public struct Key: Hashable, Sendable {
     /// Columns of a key.
     public static let columnsMax = 8
 
+    /// The columns, in the order of the key.
     public let columns: [String]
 
     /// - Parameter columns: from one to ``columnsMax``, in the order in which they make up the key.

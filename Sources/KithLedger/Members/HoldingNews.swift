@@ -4,7 +4,9 @@ import KithSync
 public struct HoldingNews: Hashable, Sendable {
     /// Whether what was known before counts no more.
     public private(set) var replacesAll = false
+    /// What the member has besides.
     public private(set) var added: Set<AttachmentID> = []
+    /// What the member has no longer.
     public private(set) var removed: Set<AttachmentID> = []
 
     public init() {}

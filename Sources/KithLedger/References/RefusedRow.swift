@@ -4,6 +4,7 @@ import KithSync
 ///
 /// Its state is kept, sent on, and tried again when the row changes, or when the rules do and the store is opened.
 public struct RefusedRow: Hashable, Sendable {
+    /// The app's table.
     public let table: String
     public let id: RowID
     /// Whether the rule refuses a deletion, so that the row is still shown; else it is not shown.

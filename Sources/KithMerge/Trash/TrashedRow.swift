@@ -3,6 +3,7 @@ import KithSync
 
 /// A row that was deleted and can still be restored.
 public struct TrashedRow: Hashable, Sendable {
+    /// The app's table.
     public let table: String
     public let id: RowID
     /// When this store learned of the deletion, in milliseconds since 1970 by its own clock.

@@ -5,6 +5,7 @@ import Kith
 /// A file that belongs to a note, as a value.
 public struct NoteAttachment: Identifiable, Hashable, Sendable {
     public let id: UUID
+    /// The note that it belongs to.
     public let note: UUID
     /// What the file was called where it was attached. Another device may have written anything: see ``fileName``.
     public let name: String
@@ -39,7 +40,7 @@ extension NoteAttachment {
     static let columns = "id, note, name, size, file"
 
     /// Reads a row, whatever it holds: another device may have written any value into any column.
-    init?(row: Row, in store: KithStore) {
+    init?(row: Row, in store: SyncedDatabase) {
         guard let id = UUID.fromDatabaseValue(row["id"]), let note = UUID.fromDatabaseValue(row["note"]) else { return nil }
         self.id = id
         self.note = note

@@ -23,6 +23,7 @@ public struct NoteConflict: Hashable, Sendable {
         public let before: String
     }
 
+    /// The note's id.
     public let noteID: UUID
     /// The note's title, as it is shown.
     public let title: String

@@ -8,7 +8,9 @@ public struct Note: Identifiable, Hashable, Sendable {
     public var title: String
     /// Any text, usually Markdown.
     public var body: String
+    /// Its color, for people to tell notes apart.
     public var color: NoteColor
+    /// Its tags, each once.
     public var tags: NoteTags
     /// When it was added, in milliseconds since 1970, by the clock of the machine that added it.
     public let createdMilliseconds: Int64

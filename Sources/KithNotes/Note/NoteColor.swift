@@ -6,10 +6,15 @@ public struct NoteColor: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
+    /// No color.
     public static let none = NoteColor(rawValue: 0)
+    /// Yellow.
     public static let yellow = NoteColor(rawValue: 1)
+    /// Green.
     public static let green = NoteColor(rawValue: 2)
+    /// Blue.
     public static let blue = NoteColor(rawValue: 3)
+    /// Red.
     public static let red = NoteColor(rawValue: 4)
 
     /// The colors that have a name, with their names.

@@ -13,16 +13,19 @@ public struct NoteTags: Hashable, Sendable {
     /// How many there are.
     public var count: Int { tags.count }
 
+    /// Whether the tag is there, byte for byte.
     public func contains(_ tag: String) -> Bool {
         tags.contains { $0.utf8.elementsEqual(tag.utf8) }
     }
 
+    /// Adds a tag, if it is not there.
     public mutating func insert(_ tag: String) {
         guard !contains(tag) else { return }
         let index = tags.firstIndex { tag.utf8.lexicographicallyPrecedes($0.utf8) } ?? tags.endIndex
         tags.insert(tag, at: index)
     }
 
+    /// Removes a tag, if it is there.
     public mutating func remove(_ tag: String) {
         tags.removeAll { $0.utf8.elementsEqual(tag.utf8) }
     }

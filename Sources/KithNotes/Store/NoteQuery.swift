@@ -20,6 +20,7 @@ public struct NoteQuery: Hashable, Sendable {
     public var tag: String?
     /// Notes of this color.
     public var color: NoteColor?
+    /// In which order notes are listed.
     public var order = Order.updated
     /// How many at most, of the first in order; `nil` for all.
     public var limit: Int?

@@ -16,6 +16,7 @@ public struct NoteVersion: Hashable, Sendable {
     public let milliseconds: Int64
     /// Characters (Unicode scalars) that were inserted and deleted.
     public let inserted: Int
+    /// Characters (Unicode scalars) that were deleted.
     public let deleted: Int
 
     /// The beginning of the author's name and the number of the commit: enough for ``NotesStore/body(of:at:)``.

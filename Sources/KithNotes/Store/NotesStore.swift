@@ -14,7 +14,7 @@ public final class NotesStore: Sendable {
     public static let app: AppID = "kith.notes"
 
     /// What synchronises the notes.
-    public let store: KithStore
+    public let store: SyncedDatabase
     let database: any DatabaseWriter
     let options: Options
     /// Why nothing can be written, for people; `nil` if something can.
@@ -43,7 +43,7 @@ public final class NotesStore: Sendable {
         /// no file, and none can be made, that is a copy without notes. See ``NotesStore/readOnlyReason``.
         public var opensReadOnly = false
         /// What is handed on to the store. A test gives it a clock, and replicas that follow from a seed.
-        package var storeOptions = KithStore.Options()
+        package var storeOptions = SyncedDatabase.Options()
 
         public init() {}
     }
@@ -84,9 +84,9 @@ public final class NotesStore: Sendable {
             if !isThere, !isPlausible(file) { return nil }
             let database =
                 try isThere
-                ? KithStore.copyInMemory(ofDatabaseAt: file.path, configuration: configuration)
+                ? SyncedDatabase.copyInMemory(ofDatabaseAt: file.path, configuration: configuration)
                 : DatabaseQueue(configuration: configuration)
-            return try NotesStore(database, options: options, copy: KithStore.Options.Copy(of: file.path, because: error.message))
+            return try NotesStore(database, options: options, copy: SyncedDatabase.Options.Copy(of: file.path, because: error.message))
         } catch {
             return nil
         }
@@ -119,7 +119,7 @@ public final class NotesStore: Sendable {
         try self.init(database, options: options, copy: nil)
     }
 
-    private init(_ database: any DatabaseWriter, options: Options, copy: KithStore.Options.Copy?) throws(NotesError) {
+    private init(_ database: any DatabaseWriter, options: Options, copy: SyncedDatabase.Options.Copy?) throws(NotesError) {
         self.database = database
         self.options = options
         readOnlyReason = copy?.reason
@@ -129,13 +129,13 @@ public final class NotesStore: Sendable {
             var storeOptions = options.storeOptions
             storeOptions.refillsLostStore = options.refillsLostStore
             storeOptions.copy = copy
-            return try KithStore(database, tables: NotesSchema.tracked, options: storeOptions)
+            return try SyncedDatabase(database, tables: NotesSchema.tracked, options: storeOptions)
         }
     }
 
     /// Whether notes that were in `file` are gone: it is missing or empty, and the files beside it know that there were some.
     public static func loss(in file: URL) -> StoreLoss? {
-        KithStore.loss(at: file.path)
+        SyncedDatabase.loss(at: file.path)
     }
 
     /// Closes the file. The store cannot be used afterwards.

@@ -4,7 +4,7 @@ import Kith
 
 extension NotesStore {
     /// The notes that can be restored, most recently deleted first: those that were deleted in the last
-    /// ``KithStore/trashMilliseconds``.
+    /// ``SyncedDatabase/trashMilliseconds``.
     public func trash() throws(NotesError) -> [TrashedNote] {
         try NotesError.mapping {
             let replica = try store.summary().replica

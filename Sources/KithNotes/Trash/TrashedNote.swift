@@ -18,7 +18,7 @@ public struct TrashedNote: Identifiable, Hashable, Sendable {
 
     /// When it leaves the trash, likewise.
     public var endMilliseconds: Int64 {
-        let (end, overflow) = deletedMilliseconds.addingReportingOverflow(KithStore.trashMilliseconds)
+        let (end, overflow) = deletedMilliseconds.addingReportingOverflow(SyncedDatabase.trashMilliseconds)
         return overflow ? .max : end
     }
 }

@@ -5,7 +5,7 @@ import KithMerge
 import KithSQLite
 import KithSync
 
-extension KithStore {
+extension SyncedDatabase {
     /// Lets SQL on this connection ask for attachments:
     ///
     ///     SELECT name, kith_attachment_state(file), kith_attachment_received(file), kith_attachment_size(file) FROM attachment

@@ -60,7 +60,7 @@ struct AttachmentGarbage {
     }
 }
 
-extension KithStore {
+extension SyncedDatabase {
     /// How long an attachment stays after the last reference to it was noticed to be gone, in milliseconds. Also the time that an app
     /// has from ``attach(contentsOf:)`` to the row that refers to it.
     public static let attachmentGraceMilliseconds: Int64 = 24 * 60 * 60 * 1_000

@@ -2,11 +2,11 @@ import Foundation
 
 /// Whether the bytes of an attachment are here. A row may be, long before its bytes are.
 public enum AttachmentState: Hashable, Sendable {
-    /// All of it, proved when it came. That the disk has changed it since is found when it is read: see ``KithStore/provenAttachment(_:)``.
+    /// All of it, proved when it came. That the disk has changed it since is found when it is read: see ``SyncedDatabase/provenAttachment(_:)``.
     case present(AttachmentFile)
     /// It is being fetched, or will be as soon as a peer that has it is met; the size is known once one was.
     case onItsWay(receivedBytes: Int64, sizeBytes: Int64?)
-    /// It is larger than what is fetched unasked, and nobody has asked for it: see ``KithStore/fetchAttachment(_:)``.
+    /// It is larger than what is fetched unasked, and nobody has asked for it: see ``SyncedDatabase/fetchAttachment(_:)``.
     case notFetched(sizeBytes: Int64)
     /// It was here, and the disk has changed it. It is fetched again, whatever its size, from a peer that has it.
     case damaged(receivedBytes: Int64, sizeBytes: Int64?)
@@ -26,5 +26,6 @@ public enum AttachmentState: Hashable, Sendable {
 public struct AttachmentFile: Hashable, Sendable {
     /// To be read, never written.
     public let url: URL
+    /// The content's length.
     public let sizeBytes: Int64
 }

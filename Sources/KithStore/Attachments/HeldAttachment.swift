@@ -23,7 +23,7 @@ public struct HeldAttachment: Hashable, Sendable {
     }
 }
 
-extension KithStore {
+extension SyncedDatabase {
     /// The attachments that are here, whole and on the disk, whatever refers to them; sorted. Reads the names of files, not their content.
     public func attachmentsHere() -> [AttachmentID] {
         attachments?.held() ?? []

@@ -12,6 +12,7 @@ import KithTexts
 /// Every chunk is proved before it is written. What a killed process or a loss of power left behind is proved again.
 public struct IncomingAttachment: Sendable {
     public let id: AttachmentID
+    /// The hashes by which its bytes are proved.
     public let outline: AttachmentOutline
     /// Chunks that are here: the first so many.
     public private(set) var chunksHeld = 0
@@ -30,6 +31,7 @@ public struct IncomingAttachment: Sendable {
         }
     }
 
+    /// Whether all bytes are here.
     public var isComplete: Bool { chunksHeld == outline.chunkCount }
 
     /// Keeps the next chunk.
@@ -54,7 +56,7 @@ public struct IncomingAttachment: Sendable {
     }
 }
 
-extension KithStore {
+extension SyncedDatabase {
     /// What rows refer to and is not here, what was asked for first; at most `max`. What is larger than is fetched unasked is left out,
     /// as far as its size is known.
     public func wantedAttachments(max limit: Int = 100_000) throws -> [AttachmentID] {

@@ -8,16 +8,17 @@ import KithTexts
 
 /// Rows that differed from those of another machine although both knew the same, and were mended here: one of the two was damaged.
 public struct Mending: Hashable, Sendable {
-    /// How many were mended since ``KithStore/forgetMending()``.
+    /// How many were mended since ``SyncedDatabase/forgetMending()``.
     public let rowCount: UInt64
     /// The table and the id of the last one.
     public let table: String
+    /// The row's id.
     public let row: RowID
     /// When that was, in milliseconds since 1970.
     public let milliseconds: Int64
 }
 
-extension KithStore {
+extension SyncedDatabase {
     /// What was mended here, in this process or another, connected or not, until it is forgotten; `nil` if that is nothing.
     public func mending() throws -> Mending? {
         try read(rows: false) { ledger in try MendingRecord(ledger).load() }

@@ -37,7 +37,7 @@ public final class NodeLock: Sendable {
     }
 }
 
-extension KithStore {
+extension SyncedDatabase {
     /// Whether some process synchronises the store in this file now. Writes nothing, so that it can be asked where nothing can be written.
     public static func isSynchronized(at path: String) -> Bool {
         guard let lock = FileLock(reading: path + "-kith-node") else { return false }

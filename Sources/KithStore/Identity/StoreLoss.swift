@@ -24,7 +24,7 @@ public enum StoreLoss: String, Codable, Hashable, Sendable {
     case erased
 }
 
-extension KithStore {
+extension SyncedDatabase {
     /// Whether a store that held something is gone: its file is missing or empty, and the files beside it know of it.
     ///
     /// Ask before the database is opened, for SQLite makes a new file where there is none, and discards the write-ahead log of an empty

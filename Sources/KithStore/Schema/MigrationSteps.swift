@@ -79,7 +79,7 @@ struct MigrationSteps {
                 try table.copy(db)
             }
             guard let key = try table.key(db) else { continue }
-            try KithStore.removeTriggers(of: table.name, in: db)
+            try SyncedDatabase.removeTriggers(of: table.name, in: db)
             let trigger = Self.goneTrigger(table.number)
             try db.execute(
                 sql: """

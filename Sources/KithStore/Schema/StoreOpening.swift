@@ -12,12 +12,12 @@ import KithTexts
 struct StoreOpening {
     private let db: Database
     private let connection: DatabaseConnection
-    private let options: KithStore.Options
+    private let options: SyncedDatabase.Options
     private let signal: CommitSignal
     private let presence: StorePresence?
 
     /// On the connection that writes; `db` is held for the time of the call.
-    init(_ db: Database, _ options: KithStore.Options, _ signal: CommitSignal, _ presence: StorePresence?) throws {
+    init(_ db: Database, _ options: SyncedDatabase.Options, _ signal: CommitSignal, _ presence: StorePresence?) throws {
         guard let handle = db.sqliteConnection else {
             throw StoreError(.notAStore, "The database is closed.")
         }

@@ -12,9 +12,9 @@ final class TransactionWatch: TransactionObserver, Sendable {
     private let signal: CommitSignal
     private let presence: StorePresence?
     /// Why nothing may be written; `nil` if something may.
-    private let copy: KithStore.Options.Copy?
+    private let copy: SyncedDatabase.Options.Copy?
 
-    init(_ writer: WriterBox, _ signal: CommitSignal, _ presence: StorePresence?, copy: KithStore.Options.Copy?) {
+    init(_ writer: WriterBox, _ signal: CommitSignal, _ presence: StorePresence?, copy: SyncedDatabase.Options.Copy?) {
         self.copy = copy
         self.writer = writer
         self.signal = signal

@@ -24,8 +24,11 @@ public struct StoreSize: Hashable, Sendable {
 
     /// One of the app's tables, its indexes included.
     public struct Table: Hashable, Sendable {
+        /// The table's name.
         public let name: String
+        /// Bytes in the file.
         public let bytes: Int
+        /// Whether the table synchronises.
         public let isTracked: Bool
     }
 
@@ -39,6 +42,7 @@ public struct StoreSize: Hashable, Sendable {
     public var metadata: [Metadata: Int] = [:]
     /// Rows in the trash, and the bytes of their contents, which are a part of ``Metadata/hidden``.
     public var trashRows = 0
+    /// Bytes of the contents of rows in the trash.
     public var trashBytes = 0
     /// Whether this SQLite can tell which pages belong to which table (its `dbstat` table).
     public var isDetailed = false
@@ -49,7 +53,7 @@ public struct StoreSize: Hashable, Sendable {
     public var metadataBytes: Int { metadata.values.reduce(0, +) }
 }
 
-extension KithStore {
+extension SyncedDatabase {
     /// Measures the file in whole pages, in time proportional to it.
     public func size() throws -> StoreSize {
         try read { ledger in try StoreMeasure(ledger: ledger).run() }

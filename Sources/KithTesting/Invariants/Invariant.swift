@@ -21,6 +21,7 @@ public enum Invariant: Hashable, Sendable {
 
 /// A statement that changes several rows and keeps an ``Invariant``.
 public struct RowPair: Hashable, Sendable {
+    /// What the statement does with its rows.
     public enum Verb: String, Hashable, Sendable, CaseIterable {
         /// Moves `amount` from the first row's counter to the second one's.
         case move
@@ -28,13 +29,17 @@ public struct RowPair: Hashable, Sendable {
         case relink
     }
 
+    /// What it does.
     public var verb: Verb
+    /// The table's name.
     public var table: String
+    /// The column that the invariant is about.
     public var column: String
     /// What is moved; 0 if the ring is relinked.
     public var amount = 0
     /// A row's number, or an item's place in its ring, from 1.
     public var first: Int
+    /// The other row, or place in the ring.
     public var second: Int
 }
 

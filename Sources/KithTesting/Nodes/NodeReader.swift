@@ -4,7 +4,7 @@ import KithSync
 
 /// Reads from a node what its user would see.
 struct NodeReader {
-    let store: KithStore
+    let store: SyncedDatabase
     let database: any DatabaseWriter
     let tables: [WorkloadTable]
 

@@ -19,7 +19,7 @@ final class SimulatedNode {
     private(set) var foundRows: FoundRows
     private let disk: NodeDisk
     /// `nil` while the process does not run.
-    private(set) var store: KithStore?
+    private(set) var store: SyncedDatabase?
     /// An observer of each tracked table, in order.
     let probes: [ObservationProbe]
     /// An observer of each table that triggers of the app fill.
@@ -133,7 +133,7 @@ final class SimulatedNode {
     func start() throws {
         guard store == nil else { return }
         generation += 1
-        var options = KithStore.Options(
+        var options = SyncedDatabase.Options(
             clock: { [clock] in HybridTimestamp(milliseconds: clock.milliseconds) },
             makeReplicaID: { [identities] in identities.next() }, host: HostIdentity(machine: name, boot: String(boots)))
         options.synchronizeLog = FaultyDisk.synchronize(path:)
@@ -142,7 +142,7 @@ final class SimulatedNode {
         options.monotonicMilliseconds = { 0 }
         // Its user lets the others refill what a loss of power has taken.
         options.refillsLostStore = true
-        let store = try KithStore(database, tables: version.tables, options: options)
+        let store = try SyncedDatabase(database, tables: version.tables, options: options)
         summary = try store.renewIdentity(from: StoreTemplate.replica)
         self.store = store
         observation = store.observeCommitNews { [news] in news.add($0) }

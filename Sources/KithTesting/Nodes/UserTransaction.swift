@@ -5,7 +5,7 @@ import KithSync
 
 /// Runs the statements of a script's transaction against a user's own tables, with plain SQL.
 struct UserTransaction {
-    let store: KithStore
+    let store: SyncedDatabase
     let database: any DatabaseWriter
     let tables: [WorkloadTable]
     let editor: TextEditor

@@ -1,7 +1,7 @@
 import KithStore
 import KithSync
 
-/// What a store does by itself with cells in which more values stand side by side than ``KithStore/alternativesMax``.
+/// What a store does by itself with cells in which more values stand side by side than ``SyncedDatabase/alternativesMax``.
 extension RowView {
     /// What the commit `event` of a store does to the row when that has taken in a part of it; `nil` if there is nothing to do.
     ///
@@ -17,10 +17,10 @@ extension RowView {
     private static func folding(_ column: Column, by replica: Int) -> RowEffect.Change? {
         guard case .register(let writes) = column, let winner = winner(writes) else { return nil }
         var alternatives = alternatives(writes)
-        let countMax = winner.event.replica == replica ? KithStore.alternativesMax : 2 * KithStore.alternativesMax
+        let countMax = winner.event.replica == replica ? SyncedDatabase.alternativesMax : 2 * SyncedDatabase.alternativesMax
         guard alternatives.count > countMax else { return nil }
         var replaced = writes.filter { $0.value == winner.value }.map(\.event)
-        while alternatives.count > KithStore.alternativesMax, let oldest = oldest(alternatives) {
+        while alternatives.count > SyncedDatabase.alternativesMax, let oldest = oldest(alternatives) {
             replaced += writes.filter { $0.value == oldest.value }.map(\.event)
             alternatives.removeAll { $0.value == oldest.value }
         }

@@ -46,6 +46,7 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case wrongScript
     }
 
+    /// The promise that was broken.
     public let rule: Rule
     /// What was seen and what should have been.
     public let message: String

@@ -1,5 +1,6 @@
 /// A table that triggers of the app fill when users, or merges, write the tables that synchronise: a search index, counts.
 public struct FilledTable: Hashable, Sendable {
+    /// The table's name.
     public let name: String
     /// A query whose rows are those of the table: what its triggers would have written for what is shown.
     public let rule: String

@@ -1,5 +1,6 @@
 /// Why a schema cannot be simulated: what it has, what that means, and what to do.
 public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// For people: what is wrong, and what to do.
     public let message: String
 
     init(_ message: String) {

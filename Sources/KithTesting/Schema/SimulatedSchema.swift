@@ -28,7 +28,9 @@ public struct SimulatedSchema: Sendable {
 
     /// A version of the app.
     public struct Version: Sendable {
+        /// The tables that synchronise.
         public let tables: [TrackedTable]
+        /// Makes the tables, or brings those of the older version up to date.
         public let migrate: @Sendable (any DatabaseWriter) throws -> Void
 
         public init(tables: [TrackedTable], migrate: @escaping @Sendable (any DatabaseWriter) throws -> Void) {
@@ -55,7 +57,7 @@ public struct SimulatedSchema: Sendable {
         self.init(tables: tables) { database in
             let isEmpty = try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") == 0 }
             if isEmpty { try Self.execute(sql, in: database) }
-            try database.write { db in for table in olderTables { try KithStore.removeTriggers(of: table.name, in: db) } }
+            try database.write { db in for table in olderTables { try SyncedDatabase.removeTriggers(of: table.name, in: db) } }
             try Self.execute(update, in: database)
         }
         older = Version(tables: olderTables) { database in try Self.execute(sql, in: database) }

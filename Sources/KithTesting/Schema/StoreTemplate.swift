@@ -31,7 +31,7 @@ struct StoreTemplate: Sendable {
         if !allowsTriggers { try refuseTriggers() }
         try leaveRowsOut()
         try database.backup(to: untracked)
-        let store = try KithStore(database, tables: version.tables, options: KithStore.Options(makeReplicaID: { Self.replica }))
+        let store = try SyncedDatabase(database, tables: version.tables, options: SyncedDatabase.Options(makeReplicaID: { Self.replica }))
         store.close()
     }
 
@@ -180,7 +180,7 @@ struct StoreTemplate: Sendable {
             if message.contains("no such function: kith_") { throw SchemaError.migrationWritesRows }
             let advice =
                 message.contains("trigger kith_")
-                ? ". SQLite drops no column that a trigger names: call KithStore.removeTriggers(of:in:) first." : ""
+                ? ". SQLite drops no column that a trigger names: call SyncedDatabase.removeTriggers(of:in:) first." : ""
             throw SchemaError("The newer version of the app cannot take over what the older one made: \(message)\(advice)")
         }
         if isChanged { throw SchemaError.migrationWritesRows }

@@ -2,6 +2,7 @@ import KithSync
 
 /// A value as a script writes it: SQL's literals, and `inf` and `-inf`.
 public struct Literal: Hashable, Sendable {
+    /// The value that it stands for.
     public let value: Value
 
     public init(_ value: Value) {

@@ -11,10 +11,13 @@
 public struct Script: Hashable, Sendable {
     /// What decides everything that the script leaves open: latencies, replica ids, which of the frames under way are lost with a connection.
     public var seed: UInt64
+    /// How many machines there are.
     public var nodeCount: Int
     /// The nodes that have the older version of the app and keep it, unless a step updates them.
     public var oldNodes: Set<Int> = []
+    /// What the network is like.
     public var conditions: NetworkConditions
+    /// What happens, in order.
     public var steps: [Step]
 
     public init(seed: UInt64, nodeCount: Int, conditions: NetworkConditions = NetworkConditions(), steps: [Step]) {
@@ -91,9 +94,11 @@ public struct NetworkConditions: Hashable, Sendable {
     public var latencyMilliseconds: ClosedRange<Int64> = 1...20
     /// How long a store takes to answer.
     public var storeMilliseconds: ClosedRange<Int64> = 0...3
+    /// Bytes that a link carries in a second.
     public var bytesPerSecond = 10_000_000
     /// Rows of one slice: a small number cuts catch-ups into many.
     public var sliceRowsMax = 2_000
+    /// Which machines are linked.
     public var topology = Topology.mesh
 
     public init() {}

@@ -82,6 +82,7 @@ public enum Operation: Hashable, Sendable {
 
 /// A statement that concerns one row.
 public struct RowWrite: Hashable, Sendable {
+    /// What the statement does with its row.
     public enum Verb: String, Hashable, Sendable, CaseIterable {
         /// `INSERT`; fails if the row is there.
         case insert
@@ -120,10 +121,13 @@ public struct RowWrite: Hashable, Sendable {
         }
     }
 
+    /// What it does.
     public var verb: Verb
+    /// The table's name.
     public var table: String
     /// The row's number, from which its id follows.
     public var row: Int
+    /// What it writes, in order.
     public var assignments: [Assignment]
 
     public init(_ verb: Verb, _ table: String, _ row: Int, _ assignments: [Assignment] = []) {
@@ -136,7 +140,9 @@ public struct RowWrite: Hashable, Sendable {
 
 /// A column and the value that a statement gives it.
 public struct Assignment: Hashable, Sendable {
+    /// The column's name.
     public var column: String
+    /// What it gets.
     public var value: Literal
 
     public init(_ column: String, _ value: Literal) {

@@ -62,7 +62,7 @@ extension Simulation {
         if node.isWithoutPower { try losePower(node) }
     }
 
-    private func apply(_ slice: Slice, _ store: KithStore, _ end: EndID) throws {
+    private func apply(_ slice: Slice, _ store: SyncedDatabase, _ end: EndID) throws {
         let node = node(of: end)
         try checkMeeting(end)
         for probe in node.probes { probe.reset() }
@@ -84,7 +84,7 @@ extension Simulation {
     }
 
     /// Two nodes that know the same hold the same, so that there is never anything to divide or to mend.
-    private func compare(_ task: DigestTask, _ store: KithStore, _ end: EndID) throws {
+    private func compare(_ task: DigestTask, _ store: SyncedDatabase, _ end: EndID) throws {
         let node = node(of: end)
         let result = try store.perform(task)
         if case .read = task { return try handle(.digest(result), end) }

@@ -174,11 +174,17 @@ enum SimulationEvent {
 
 /// What a run consisted of.
 public struct RunStatistics: Hashable, Sendable {
+    /// Inputs of the event queue that were handled.
     public var events = 0
+    /// Transactions of users that were committed.
     public var commits = 0
+    /// Slices that stores have applied.
     public var applies = 0
+    /// Frames that arrived.
     public var frames = 0
+    /// Bytes of these frames.
     public var bytes = 0
+    /// Connections that were made.
     public var connections = 0
     /// Rows whose contents were compared with what they should be.
     public var rowsChecked = 0
@@ -205,6 +211,7 @@ public struct RunStatistics: Hashable, Sendable {
     public var rowsInDoubt = 0
     /// Commits that were acknowledged to a user, and then lost with the only disk that had them.
     public var commitsLost = 0
+    /// How long the run lasted in virtual time.
     public var virtualMilliseconds: Int64 = 0
 
     public init() {}

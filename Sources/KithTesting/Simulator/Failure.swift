@@ -1,6 +1,8 @@
 /// A seed that failed, cut down to what it takes.
 public struct Failure: Sendable, CustomStringConvertible {
+    /// The seed of the run.
     public let seed: UInt64
+    /// The promise that was broken, and how.
     public let violation: Violation
     /// The shortest script found that breaks the same promise.
     public let script: Script

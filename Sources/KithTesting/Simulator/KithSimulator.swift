@@ -14,6 +14,7 @@ import KithStore
 /// In a debug build a seed takes about fifteen seconds. Run the many, 300 or 1,000 of them, in release: with `kith lab sim --schema app.sql`, or
 /// `swift test -c release`.
 public struct KithSimulator: Sendable {
+    /// The app's tables, in all of its versions.
     public let schema: SimulatedSchema
     /// Machines of one run.
     public var nodeCount = 5
@@ -103,6 +104,7 @@ public struct RunReport: Sendable {
     public let traceHash: UInt64
     /// What happened, if it was asked for.
     public let trace: [String]
+    /// How much happened.
     public let statistics: RunStatistics
 }
 

@@ -67,14 +67,14 @@ final class TextEditor {
     }
 
     /// Loads a text, if its row is there.
-    func open(_ text: Text, _ store: KithStore, _ database: any DatabaseWriter) throws {
+    func open(_ text: Text, _ store: SyncedDatabase, _ database: any DatabaseWriter) throws {
         guard let current = try database.writeWithoutTransaction({ try read(text, $0) }) else { return }
         let version = try store.textVersion(table: text.table, id: text.id, column: text.column)
         bases[text] = Base(text: current ?? "", version: version)
     }
 
     /// Edits a text with plain SQL, or saves what was edited since it was opened.
-    func perform(_ verb: RowWrite.Verb, _ text: Text, _ place: TextPlace, _ store: KithStore, _ db: Database) throws -> WriteOutcome {
+    func perform(_ verb: RowWrite.Verb, _ text: Text, _ place: TextPlace, _ store: SyncedDatabase, _ db: Database) throws -> WriteOutcome {
         guard let current = try read(text, db) else { return WriteOutcome(tookEffect: false) }
         if verb == .open { return WriteOutcome(tookEffect: true) }
         let base = verb == .save ? bases.removeValue(forKey: text) : nil
@@ -92,7 +92,7 @@ final class TextEditor {
     }
 
     /// Saves against the version that was loaded; `false` if the row shows another text since: its id was used again.
-    private func save(_ text: Text, _ new: String, _ base: Base, _ store: KithStore, _ db: Database) throws -> Bool {
+    private func save(_ text: Text, _ new: String, _ base: Base, _ store: SyncedDatabase, _ db: Database) throws -> Bool {
         do {
             try store.saveText(db, table: text.table, id: text.id, column: text.column, new, base: base.version)
             return true

@@ -28,6 +28,7 @@ public struct TextBuffer: Sendable {
         ContiguousArray(scalars).withUnsafeBufferPointer { append($0) }
     }
 
+    /// Whether it has no scalar.
     public var isEmpty: Bool { count == 0 }
 
     /// All scalars, in one array.

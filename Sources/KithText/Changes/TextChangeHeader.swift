@@ -9,6 +9,7 @@ public struct TextChangeHeader: Hashable, Sendable {
     public let firstEvent: Int
     /// How many events it has: scalars inserted and deleted.
     public let length: Int
+    /// The commit that made it.
     public let dot: Dot
     /// The last event of each parent, ascending.
     public var parents: [Int] { Array(parentEvents) }

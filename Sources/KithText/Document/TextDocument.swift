@@ -115,6 +115,8 @@ public struct TextDocument: Sendable {
 
 /// A change together with the numbers this device gave it: one row to be stored.
 public struct AppendedTextChange: Hashable, Sendable {
+    /// The change's place in the graph, as this device numbers it.
     public let header: TextChangeHeader
+    /// What the change does.
     public let change: TextChange
 }

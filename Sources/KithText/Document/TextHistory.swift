@@ -21,7 +21,10 @@ public protocol TextHistory {
 public struct NoOlderHistory: TextHistory, Sendable {
     public init() {}
 
+    /// None.
     public func headers(endingAt end: Int) throws -> [TextChangeHeader] { [] }
+    /// None.
     public func operations(in events: Range<Int>) throws -> [TextOperations] { [] }
+    /// None.
     public func lastEvent(of dot: Dot, before end: Int) throws -> Int? { nil }
 }

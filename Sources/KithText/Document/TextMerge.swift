@@ -17,7 +17,10 @@ public struct TextMerge: Sendable {
     public internal(set) var peakRuns = 0
 }
 
+/// A change that was refused, with the reason; others of the same portion are applied all the same.
 public struct RejectedTextChange: Error, Hashable, Sendable {
+    /// The change.
     public let change: TextChange
+    /// Why it was refused.
     public let reason: TextError
 }

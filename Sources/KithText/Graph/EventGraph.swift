@@ -187,6 +187,7 @@ struct EventGraph: Sendable {
 
 /// A change that has no child: a part of the current version.
 public struct TextHead: Hashable, Sendable {
+    /// The commit that made it.
     public let dot: Dot
     /// The number of its last event on this device.
     public let lastEvent: Int

@@ -25,7 +25,7 @@ final class FolderMachine {
         settings.readsWhileWriting = false
         settings.nowMilliseconds = { clock.milliseconds }
         settings.makeID = { ids.make($0) }
-        settings.storeOptions = KithStore.Options(
+        settings.storeOptions = SyncedDatabase.Options(
             clock: { HybridTimestamp(milliseconds: clock.milliseconds) }, makeReplicaID: { ids.makeReplica() })
         settings.storeOptions.watchesFile = false
         notes = try NotesStore.open(place.url.appending(path: "\(name)-store/notes.sqlite"), options: settings)

@@ -38,7 +38,7 @@ final class GarbageHistory {
     private final class Node {
         let name: String
         let database: DatabaseQueue
-        let store: KithStore
+        let store: SyncedDatabase
         var awayUntil: Int64 = 0
 
         init(_ name: String, _ time: Time, hasCounter: Bool) throws {
@@ -51,9 +51,9 @@ final class GarbageHistory {
                             tags TEXT NOT NULL DEFAULT '[]'\(hasCounter ? ", views INTEGER NOT NULL DEFAULT 0" : ""))
                         """)
             }
-            store = try KithStore(
+            store = try SyncedDatabase(
                 database, tables: [TrackedTable("item", sets: ["tags"], counters: hasCounter ? ["views"] : [])],
-                options: KithStore.Options(
+                options: SyncedDatabase.Options(
                     clock: { HybridTimestamp(milliseconds: time.now) },
                     makeReplicaID: { ReplicaID(high: 7, low: UInt64(name.utf8.first ?? 0)) }))
         }

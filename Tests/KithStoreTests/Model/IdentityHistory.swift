@@ -31,7 +31,7 @@ final class IdentityHistory {
     private final class Machine {
         let name: String
         var boot = 1
-        var session: (database: DatabasePool, store: KithStore)?
+        var session: (database: DatabasePool, store: SyncedDatabase)?
         var notes: Set<UInt64> = []
         /// What a stop of the machine cannot take away.
         var durable: Snapshot?
@@ -116,13 +116,13 @@ final class IdentityHistory {
         try makeDurable(right)
     }
 
-    private func greet(_ store: KithStore, _ peer: KithStore) throws {
+    private func greet(_ store: SyncedDatabase, _ peer: SyncedDatabase) throws {
         let summary = try store.summary()
         guard let head = try peer.summary().head(of: summary.replica) else { return }
         if try store.verifyIdentity(head).replica != summary.replica { newReplicaCount += 1 }
     }
 
-    private func deliver(from sender: KithStore, to receiver: KithStore) throws {
+    private func deliver(from sender: SyncedDatabase, to receiver: SyncedDatabase) throws {
         guard case .applied = try receiver.apply(try sender.delta(since: try receiver.vector())) else {
             throw Failure(description: "seed \(seed): refused")
         }
@@ -202,13 +202,13 @@ final class IdentityHistory {
 
     private func path(_ machine: Machine) -> String { folder.file(machine.name) }
 
-    private func open(_ machine: Machine) throws -> (database: DatabasePool, store: KithStore) {
+    private func open(_ machine: Machine) throws -> (database: DatabasePool, store: SyncedDatabase) {
         if let session = machine.session { return session }
         let database = try DatabasePool(path: path(machine))
         try database.write { try $0.execute(sql: TestStore.noteSQL) }
         var options = TestStore.options()
         options.host = HostIdentity(machine: machine.name, boot: "\(machine.boot)")
-        let store = try KithStore(database, tables: [TestStore.note], options: options)
+        let store = try SyncedDatabase(database, tables: [TestStore.note], options: options)
         if store.identityDoubt != nil { newReplicaCount += 1 }
         machine.session = (database, store)
         return (database, store)

@@ -101,16 +101,16 @@ struct SchemaVersions {
 /// One device of a history, with some version of the app.
 final class VersionedNode {
     let database: DatabaseQueue
-    private(set) var store: KithStore
+    private(set) var store: SyncedDatabase
     private(set) var version = 0
     private let versions: [SchemaVersions.Version]
-    private let options: KithStore.Options
+    private let options: SyncedDatabase.Options
 
     init(_ versions: [SchemaVersions.Version], replica: UInt64) throws {
         self.versions = versions
         database = try DatabaseQueue()
         options = TestStore.options(ReplicaID(high: 1, low: replica))
-        store = try KithStore(database, tables: [versions[0].table], migrator: Self.migrator(versions[...0]), options: options)
+        store = try SyncedDatabase(database, tables: [versions[0].table], migrator: Self.migrator(versions[...0]), options: options)
     }
 
     private static func migrator(_ versions: ArraySlice<SchemaVersions.Version>) -> DatabaseMigrator {
@@ -127,7 +127,7 @@ final class VersionedNode {
     func update(to version: Int) throws {
         store.close()
         self.version = version
-        store = try KithStore(
+        store = try SyncedDatabase(
             database, tables: [versions[version].table], migrator: Self.migrator(versions[...version]), options: options)
     }
 

@@ -7,20 +7,20 @@ import Testing
 /// A store whose app can be updated: the database stays, and is opened again.
 final class App {
     let database: DatabaseQueue
-    private(set) var store: KithStore
-    private let options: KithStore.Options
+    private(set) var store: SyncedDatabase
+    private let options: SyncedDatabase.Options
 
     init(_ sql: String, _ tables: [TrackedTable] = [TrackedTable("note")], replica: UInt64) throws {
         database = try DatabaseQueue()
         options = TestStore.options(ReplicaID(high: 1, low: replica))
         try database.write { try $0.execute(sql: sql) }
-        store = try KithStore(database, tables: tables, options: options)
+        store = try SyncedDatabase(database, tables: tables, options: options)
     }
 
     func migrate(_ sql: String, _ tables: [TrackedTable] = [TrackedTable("note")]) throws {
         store.close()
         try execute(sql)
-        store = try KithStore(database, tables: tables, options: options)
+        store = try SyncedDatabase(database, tables: tables, options: options)
     }
 
     func execute(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {

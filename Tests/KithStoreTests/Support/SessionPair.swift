@@ -3,7 +3,7 @@ import KithSync
 
 /// Two stores in one process whose sessions talk to each other without a network, in virtual time.
 final class SessionPair {
-    private let stores: [KithStore]
+    private let stores: [SyncedDatabase]
     private let limits: SliceLimits
     private var sessions: [PeerSession]
     private(set) var statuses: [PeerStatus?] = [nil, nil]
@@ -16,7 +16,7 @@ final class SessionPair {
     private var now = Instant(milliseconds: 0)
     private var inputs: [(side: Int, input: PeerSession.Input)] = []
 
-    init(_ first: KithStore, _ second: KithStore, limits: SliceLimits = SliceLimits()) throws {
+    init(_ first: SyncedDatabase, _ second: SyncedDatabase, limits: SliceLimits = SliceLimits()) throws {
         stores = [first, second]
         self.limits = limits
         sessions = stores.map { _ in PeerSession(PeerSession.Configuration(app: "test", group: [], software: "test")) }

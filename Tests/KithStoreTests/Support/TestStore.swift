@@ -36,7 +36,7 @@ final class TestStore {
     let folder: TemporaryFolder
     let path: String
     let database: any DatabaseWriter
-    let store: KithStore
+    let store: SyncedDatabase
 
     init(
         _ backend: Backend = .memory, replica: ReplicaID? = nil, sql: String = TestStore.noteSQL,
@@ -46,12 +46,12 @@ final class TestStore {
         path = self.folder.file(name)
         database = try backend.open(path)
         try database.write { try $0.execute(sql: sql) }
-        store = try KithStore(database, tables: tables, options: Self.options(replica))
+        store = try SyncedDatabase(database, tables: tables, options: Self.options(replica))
     }
 
-    static func options(_ replica: ReplicaID? = nil) -> KithStore.Options {
+    static func options(_ replica: ReplicaID? = nil) -> SyncedDatabase.Options {
         let now = Counter()
-        var options = KithStore.Options(clock: { HybridTimestamp(milliseconds: 1_700_000_000_000 + now.next()) })
+        var options = SyncedDatabase.Options(clock: { HybridTimestamp(milliseconds: 1_700_000_000_000 + now.next()) })
         let elapsed = Counter()
         options.monotonicMilliseconds = { elapsed.next() }
         if let replica { options.makeReplicaID = { replica } }

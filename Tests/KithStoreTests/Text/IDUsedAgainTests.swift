@@ -16,15 +16,15 @@ struct IDUsedAgainTests {
     private struct Machine {
         let number: UInt8
         let database: DatabaseQueue
-        let store: KithStore
+        let store: SyncedDatabase
 
         init(_ number: UInt8, _ clock: Clock) throws {
             self.number = number
             database = try DatabaseQueue()
             try database.write { try $0.execute(sql: TextStore.sql) }
-            store = try KithStore(
+            store = try SyncedDatabase(
                 database, tables: [TextStore.page],
-                options: KithStore.Options(
+                options: SyncedDatabase.Options(
                     clock: { HybridTimestamp(milliseconds: clock.milliseconds.withLock { $0 }) },
                     makeReplicaID: { ReplicaID(high: 0, low: UInt64(number)) }))
         }

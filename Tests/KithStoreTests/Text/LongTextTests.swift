@@ -181,12 +181,12 @@ struct LongTextTests {
 
     @Test func `of a text is kept what the limits allow, and a slice beyond is refused`() throws {
         let slices = try Self.slices(of: Self.author(), for: TextStore(2), SliceLimits(textChangesMax: 5))
-        func kept(_ change: (inout KithStore.Options) -> Void) throws -> (changes: Int, bytes: Int, isRefused: Bool) {
+        func kept(_ change: (inout SyncedDatabase.Options) -> Void) throws -> (changes: Int, bytes: Int, isRefused: Bool) {
             let database = try DatabaseQueue()
             try database.write { try $0.execute(sql: TextStore.sql) }
             var options = TestStore.options()
             change(&options)
-            let store = try KithStore(database, tables: [TextStore.page], options: options)
+            let store = try SyncedDatabase(database, tables: [TextStore.page], options: options)
             var isRefused = false
             do {
                 for slice in slices.dropLast() { _ = try store.apply(slice) }

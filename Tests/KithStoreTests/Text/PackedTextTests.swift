@@ -3,11 +3,11 @@ import GRDB
 import KithCausality
 import KithSync
 import KithText
+import KithTexts
 import TestSupport
 import Testing
 
 @testable import KithStore
-import KithTexts
 
 @Suite("A packed history takes more than it should, or cannot be read again")
 struct PackedTextTests {

@@ -12,19 +12,19 @@ struct RegisterMadeTextTests {
     private struct Machine {
         let database: DatabaseQueue
         let number: UInt64
-        var store: KithStore
+        var store: SyncedDatabase
 
         init(_ number: UInt64, _ table: TrackedTable) throws {
             database = try DatabaseQueue()
             try database.write { try $0.execute(sql: TextStore.sql) }
             self.number = number
-            store = try KithStore(database, tables: [table], options: TestStore.options(ReplicaID(high: 0, low: number)))
+            store = try SyncedDatabase(database, tables: [table], options: TestStore.options(ReplicaID(high: 0, low: number)))
         }
 
         /// Opens the store with the body as a text.
         mutating func upgrade() throws {
             store.close()
-            store = try KithStore(
+            store = try SyncedDatabase(
                 database, tables: [TextStore.page], options: TestStore.options(ReplicaID(high: 0, low: number)))
         }
 

@@ -13,7 +13,7 @@ struct TextStore {
     static let page = TrackedTable("page", texts: ["body"])
 
     let inner: TestStore
-    var store: KithStore { inner.store }
+    var store: SyncedDatabase { inner.store }
 
     init(_ number: UInt64, _ backend: Backend = .memory, folder: TemporaryFolder? = nil) throws {
         inner = try TestStore(

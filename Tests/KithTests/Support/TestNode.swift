@@ -9,7 +9,7 @@ final class TestNode {
     let folder: URL
     private let app: AppID
     let database: DatabasePool
-    let store: KithStore
+    let store: SyncedDatabase
     let key: DeviceKey
     let trust: TrustStore
     private(set) var node: Node
@@ -18,7 +18,7 @@ final class TestNode {
     static let noteSQL = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '')"
 
     init(
-        sql: String = noteSQL, tables: [TrackedTable] = [TrackedTable("note")], options: KithStore.Options = KithStore.Options(),
+        sql: String = noteSQL, tables: [TrackedTable] = [TrackedTable("note")], options: SyncedDatabase.Options = SyncedDatabase.Options(),
         app: AppID = "test", withKeyOf other: TestNode? = nil
     ) throws {
         self.app = app
@@ -26,7 +26,7 @@ final class TestNode {
         try FileManager.default.createDirectory(at: folder.appending(path: "store"), withIntermediateDirectories: true)
         database = try DatabasePool(path: folder.appending(path: "store/test.sqlite").path)
         try database.write { try $0.execute(sql: sql) }
-        store = try KithStore(database, tables: tables, options: options)
+        store = try SyncedDatabase(database, tables: tables, options: options)
         if let other {
             try FileManager.default.copyItem(at: other.folder.appending(path: "keys"), to: folder.appending(path: "keys"))
         }
@@ -42,7 +42,7 @@ final class TestNode {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    private static func makeNode(_ store: KithStore, _ key: DeviceKey, _ trust: TrustStore, _ app: AppID, port: Int = 0) -> Node {
+    private static func makeNode(_ store: SyncedDatabase, _ key: DeviceKey, _ trust: TrustStore, _ app: AppID, port: Int = 0) -> Node {
         var configuration = NodeConfiguration(app: app)
         configuration.port = port
         configuration.usesDiscovery = false

@@ -95,15 +95,15 @@ private final class PagesDatabase {
 
     private let folder: URL
     private let pool: DatabasePool
-    let store: KithStore?
+    let store: SyncedDatabase?
 
-    init(_ kind: Kind, clock: @escaping @Sendable () -> HybridTimestamp = KithStore.Options.systemClock) throws {
+    init(_ kind: Kind, clock: @escaping @Sendable () -> HybridTimestamp = SyncedDatabase.Options.systemClock) throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "kith-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         pool = try DatabasePool(path: folder.appending(path: "pages.sqlite").path)
         try pool.write { try $0.execute(sql: "CREATE TABLE page (id BLOB PRIMARY KEY NOT NULL, body TEXT)") }
         let table = TrackedTable("page", texts: kind == .text ? ["body"] : [])
-        store = kind == .plain ? nil : try KithStore(pool, tables: [table], options: KithStore.Options(clock: clock))
+        store = kind == .plain ? nil : try SyncedDatabase(pool, tables: [table], options: SyncedDatabase.Options(clock: clock))
     }
 
     deinit {

@@ -7,7 +7,7 @@ import KithSQLite
 import KithSync
 import KithTexts
 
-extension KithStore {
+extension SyncedDatabase {
     /// The other devices of the group, by device id.
     public func members() throws -> [Member] {
         try read(rows: false) { ledger in try MemberRecords(ledger: ledger).all() }

@@ -23,7 +23,7 @@ public final class CommitObservation: Sendable {
     }
 }
 
-extension KithStore {
+extension SyncedDatabase {
     /// Calls `body` after every commit that moved the version vector: local or applied, by this process at once, by
     /// another one within about 30 milliseconds.
     ///

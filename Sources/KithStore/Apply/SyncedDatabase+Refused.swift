@@ -7,7 +7,7 @@ import KithSQLite
 import KithSync
 import KithTexts
 
-extension KithStore {
+extension SyncedDatabase {
     /// Tries refused rows again if a trigger or table of the app is not what it was when that was done last.
     func retryRefusedRows() throws {
         guard let rules = writer.schema?.rulesHash else { return }

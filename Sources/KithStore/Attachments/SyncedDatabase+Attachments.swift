@@ -15,7 +15,7 @@ import Musl
 import Darwin
 #endif
 
-extension KithStore {
+extension SyncedDatabase {
     /// Copies a file's content into the store and returns its id, for a column of a row that the app then writes.
     ///
     ///     let id = try store.attach(contentsOf: photo)
@@ -109,7 +109,7 @@ extension KithStore {
     /// Lets observations of the tables that may show attachments look again.
     func tellAttachmentObservations() {
         let tables = writer.declarations.tables.filter { !$0.attachments.isEmpty }.map(\.name)
-        KithStore.tellObservations(of: tables, database)
+        SyncedDatabase.tellObservations(of: tables, database)
     }
 
     private static let attachmentPollMilliseconds = 100

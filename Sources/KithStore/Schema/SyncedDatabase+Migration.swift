@@ -3,7 +3,7 @@ import KithLedger
 import KithSQLite
 import KithTexts
 
-extension KithStore {
+extension SyncedDatabase {
     /// Takes Kith's triggers off a table, for a migration that drops one of its columns: SQLite drops no column that a trigger names.
     ///
     /// A migrator that is given to ``init(_:tables:migrator:options:)`` needs no such call. To be called within the migration, while no

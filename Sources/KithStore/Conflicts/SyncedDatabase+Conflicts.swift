@@ -5,7 +5,7 @@ import KithMerge
 import KithSync
 import KithTexts
 
-extension KithStore {
+extension SyncedDatabase {
     /// Everything of which several versions are kept, in all tracked tables, the latest write first.
     ///
     /// Takes time in proportion to the conflicts and to the histories of texts that were changed on two machines at once and not searched

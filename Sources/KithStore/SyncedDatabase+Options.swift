@@ -6,7 +6,7 @@ import KithMerge
 import KithSQLite
 import KithTexts
 
-extension KithStore {
+extension SyncedDatabase {
     /// How a store reads the world.
     public struct Options: Sendable {
         /// Reads the wall clock.
@@ -15,12 +15,12 @@ extension KithStore {
         public var makeReplicaID: @Sendable () -> ReplicaID
         /// The machine, by which a store that was moved is told.
         public var host: HostIdentity
-        /// Bytes up to which an attachment is fetched unasked; 0 for none. Larger ones come when ``KithStore/fetchAttachment(_:)`` asks.
+        /// Bytes up to which an attachment is fetched unasked; 0 for none. Larger ones come when ``SyncedDatabase/fetchAttachment(_:)`` asks.
         public var attachmentBytesFetched: Int64 = 256 << 20
         /// Whether a new and empty store may take the place of one that was there and is gone, to be refilled by the other devices.
         /// Without it opening fails with code `lost`, so that a person can look for a backup first.
         public var refillsLostStore = false
-        /// Of which file the database is a copy in memory, made with ``KithStore/copyInMemory(ofDatabaseAt:configuration:)``: attachments
+        /// Of which file the database is a copy in memory, made with ``SyncedDatabase/copyInMemory(ofDatabaseAt:configuration:)``: attachments
         /// are read beside that file, and every write is refused with code `readOnly`.
         public var copy: Copy?
         /// What of a text is kept ahead of its row. A test makes it little.
@@ -38,6 +38,7 @@ extension KithStore {
 
         /// A file of which a copy in memory is opened.
         public struct Copy: Hashable, Sendable {
+            /// The path of the file that was copied.
             public var path: String
             /// Why it is a copy, for people: part of the message with which writes are refused.
             public var reason: String
@@ -57,6 +58,7 @@ extension KithStore {
             self.host = host
         }
 
+        /// The system's wall clock.
         public static let systemClock: @Sendable () -> HybridTimestamp = {
             HybridTimestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
         }
@@ -68,6 +70,7 @@ extension KithStore {
 
         private static let clockStart = ContinuousClock.now
 
+        /// Draws the id of a new replica from the system's random numbers.
         public static let randomReplicaID: @Sendable () -> ReplicaID = {
             var generator = SystemRandomNumberGenerator()
             return ReplicaID.random(using: &generator)

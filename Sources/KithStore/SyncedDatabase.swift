@@ -15,12 +15,12 @@ import Synchronization
 /// whatever SQL, is noted in the same transaction; reads cost nothing extra.
 ///
 ///     let pool = try DatabasePool(path: "notes.sqlite")
-///     let store = try KithStore(pool, tables: [TrackedTable("note", sets: ["tags"])], migrator: migrator)
+///     let store = try SyncedDatabase(pool, tables: [TrackedTable("note", sets: ["tags"])], migrator: migrator)
 ///     try pool.write { db in try db.execute(sql: "INSERT INTO note …") }
 ///
 /// A connection that Kith did not prepare cannot write a tracked table: the triggers fail loudly. In-memory databases
 /// work the same way. Close the store before the database.
-public final class KithStore: Sendable {
+public final class SyncedDatabase: Sendable {
     /// The app's database.
     public let database: any DatabaseWriter
     let writer: WriterBox
@@ -77,7 +77,7 @@ public final class KithStore: Sendable {
             StoreWatch(file) { [weak database] in
                 // A database that is busy is read again at the next occasion.
                 guard let database, let vector = try? database.read(VectorRecords.vector), signal.didRead(vector) else { return }
-                KithStore.tellObservations(of: schema?.reached(from: names) ?? names, database)
+                SyncedDatabase.tellObservations(of: schema?.reached(from: names) ?? names, database)
                 signal.fireForeign()
             }
         }

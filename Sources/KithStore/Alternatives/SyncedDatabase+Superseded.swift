@@ -6,7 +6,7 @@ import KithMerge
 import KithSync
 import KithTexts
 
-extension KithStore {
+extension SyncedDatabase {
     /// More alternatives than this, equal ones counted once, make a cell's oldest move to the history.
     public static let alternativesMax = SupersededValues.alternativesMax
 

@@ -7,7 +7,7 @@ import KithSQLite
 import KithSync
 import KithTexts
 
-extension KithStore {
+extension SyncedDatabase {
     /// How long a deleted row stays in the trash.
     public static let trashMilliseconds: Int64 = Trash.milliseconds
 

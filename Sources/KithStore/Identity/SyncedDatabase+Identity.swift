@@ -8,7 +8,7 @@ import KithSync
 import KithTexts
 import Synchronization
 
-extension KithStore {
+extension SyncedDatabase {
     /// Why this store took a new replica id when it was opened; `nil` if it is the replica it was, or new.
     ///
     /// What the old id wrote is still there, and what it wrote and lost comes back from peers.

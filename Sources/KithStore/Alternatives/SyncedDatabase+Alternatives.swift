@@ -9,13 +9,15 @@ import KithTexts
 
 /// A value of a cell that lost to a concurrent one and is kept.
 public struct Alternative: Hashable, Sendable {
+    /// The app's column.
     public let column: String
+    /// What the column would hold.
     public let value: Value
     /// Who wrote it, and when.
     public let stamp: Stamp
 }
 
-extension KithStore {
+extension SyncedDatabase {
     /// The alternatives of a visible row, by column and then by commit; none if the row is not there.
     ///
     /// They are the same on every replica with the same vector. Columns of a ``Key`` have none: all who wrote one wrote the same. A

@@ -1,7 +1,7 @@
 import GRDB
 import KithSQLite
 
-extension KithStore {
+extension SyncedDatabase {
     /// A copy in memory of a database file that cannot be opened because nothing can be written beside it: on a full disk, or one that is
     /// read-only. The last commit in the write-ahead log is in it.
     ///

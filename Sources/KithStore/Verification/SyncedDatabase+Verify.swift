@@ -17,10 +17,11 @@ public struct Verification: Hashable, Sendable {
     /// More problems than this are not listed.
     public static let problemsMax = 100
 
+    /// Whether nothing was found.
     public var isSound: Bool { problems.isEmpty }
 }
 
-extension KithStore {
+extension SyncedDatabase {
     /// Reads the whole store and checks that rows, clocks and index agree with each other.
     ///
     /// Takes time in proportion to the store. Nothing is changed.

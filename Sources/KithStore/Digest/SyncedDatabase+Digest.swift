@@ -5,7 +5,7 @@ import KithSQLite
 import KithSync
 import KithTexts
 
-extension KithStore {
+extension SyncedDatabase {
     /// Rows that one call of ``advanceDigest()`` looks at, and rows of the patrol beside them: little enough that a local
     /// save does not notice.
     static let digestRowsMax = 2_000

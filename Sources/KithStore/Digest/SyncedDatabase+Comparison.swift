@@ -7,7 +7,7 @@ import KithSQLite
 import KithSync
 import KithTexts
 
-extension KithStore {
+extension SyncedDatabase {
     /// Does what a session asks while it compares digests with its peer.
     ///
     /// - Throws: ``StoreError`` with code `sliceRejected` for rows that do not hold together. What the store cannot do now,

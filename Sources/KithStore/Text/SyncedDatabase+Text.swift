@@ -20,7 +20,7 @@ import KithTexts
 ///     }
 ///
 /// In SQL: `UPDATE note SET body = kith_text(:new, :base, body) WHERE id = :id`, with the text that was loaded as the base.
-extension KithStore {
+extension SyncedDatabase {
     // MARK: Saving
 
     /// Saves `text`, which was made from the version `base`: what was changed since stays.
@@ -302,7 +302,7 @@ extension Capture {
     }
 }
 
-extension KithStore {
+extension SyncedDatabase {
     /// Packs the history of all texts as far as possible. Done by itself, text by text, when there is much to pack.
     public func packTexts() throws {
         try write { _, state in

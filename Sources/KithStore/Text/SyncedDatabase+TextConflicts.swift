@@ -7,7 +7,7 @@ import KithSync
 import KithText
 import KithTexts
 
-extension KithStore {
+extension SyncedDatabase {
     /// The places of one text that were changed at the same time, and that nobody has touched since, in the order of the text; as a part of
     /// the access `db`. Those of all texts are among ``conflicts(_:)``.
     ///
