@@ -110,7 +110,7 @@ let package = Package(
                 "KithCausality", "KithText", "KithSync", "KithStore", "KithTrust", "KithTransport", "KithDiscovery", grdb,
                 logging,
             ]),
-        module("KithNotes", ["Kith", grdb]),
+        module("KithNotes", ["Kith", "KithSync", grdb]),
         .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .target(
             name: "CFileFormats", dependencies: ["CXML2"],

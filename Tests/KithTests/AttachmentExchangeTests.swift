@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import KithSQLite
+import KithSync
 import Logging
 import Synchronization
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import Kith
+import KithTrust
 import Logging
 import Synchronization
 import Testing

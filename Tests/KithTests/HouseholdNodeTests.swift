@@ -1,6 +1,7 @@
 import Foundation
 import Kith
 import KithTransport
+import KithTrust
 import Testing
 
 /// Real stores, TCP and TLS over loopback: who belongs to the household decides who gets anything.

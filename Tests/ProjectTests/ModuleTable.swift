@@ -33,7 +33,7 @@ enum ModuleTable {
         ]),
         "CFaultVFS": [],
         "KithTesting": system.union(core).union(grdb).union(["KithStore", "CFaultVFS"]),
-        "KithNotes": system.union(grdb).union(["Kith"]),
+        "KithNotes": system.union(grdb).union(["Kith", "KithSync"]),
         "CXML2": [],
         "CFileFormats": ["CXML2"],
         "KithFiles": system.union(grdb).union(["Kith", "KithNotes", "CFileFormats", "Crypto", "CryptoExtras", "Yams"]),

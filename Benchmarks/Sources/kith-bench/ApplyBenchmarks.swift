@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Kith
+import KithSync
 import Synchronization
 
 /// What merging costs the store that merges.

@@ -1,5 +1,6 @@
 import Foundation
 import Kith
+import KithSync
 
 /// Two nodes that know nearly the same and meet again.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import Kith
+import KithSync
 
 /// What became of notes between two moments.
 public struct NoteChanges: Sendable {
