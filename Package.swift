@@ -157,7 +157,9 @@ let package = Package(
 
         // What the tests of several modules share.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: computing),
-        tests("ProjectTests"),
+        // The code of the README and of docs/.
+        .target(name: "DocumentedCode", dependencies: ["Kith", "KithText", grdb], path: "Tests/DocumentedCode", swiftSettings: settings),
+        tests("ProjectTests", ["DocumentedCode"]),
         tests("KithCausalityTests", ["KithCausality"]),
         tests("KithSyncTests", ["KithCausality", "KithSync"], fixtures: true),
         tests(

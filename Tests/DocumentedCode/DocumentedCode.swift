@@ -1,0 +1,58 @@
+import Foundation
+import GRDB
+import Kith
+import KithText
+
+// The code of the README and of docs/, compiled: `DocumentedCodeTests` finds each block of them here, line by line. Never run.
+
+func smallestApp(_ database: DatabasePool, key: DeviceKey, trust: TrustStore) async throws {
+    let store = try SyncedDatabase(database, tables: [TrackedTable("note", sets: ["tags"], texts: ["body"])])
+    let node = Node(store: store, key: key, trust: trust, configuration: NodeConfiguration(app: "org.example.notebook"))
+    try await node.run()
+}
+
+func migrations() throws -> SyncedDatabase {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("v1") { db in
+        try db.execute(sql: "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, color TEXT, body TEXT)")
+    }
+    migrator.registerMigration("v2") { db in
+        try db.execute(sql: "UPDATE note SET title = trim(title)")
+        try db.execute(sql: "ALTER TABLE note ADD COLUMN summary TEXT")
+        try db.execute(sql: "UPDATE note SET summary = substr(body, 1, 80)")
+        try db.execute(sql: "ALTER TABLE note DROP COLUMN color")
+    }
+    let pool = try DatabasePool(path: "notes.sqlite")
+    let store = try SyncedDatabase(pool, tables: [TrackedTable("note", texts: ["body", "summary"])], migrator: migrator)
+    return store
+}
+
+func attachments(
+    _ database: DatabasePool, photo: Data, url: URL, show: (URL) -> Void, showProgress: (_ received: Int64, _ of: Int64?) -> Void,
+    offer: (Int64?) -> Void, showThatItIsFetchedAgain: () -> Void
+) throws {
+    let store = try SyncedDatabase(database, tables: [TrackedTable("photo", attachments: ["file"])])
+    let id = try store.attach(contentsOf: url)
+    try database.write { try $0.execute(sql: "UPDATE photo SET file = ? WHERE id = ?", arguments: [id.description, photo]) }
+
+    switch store.attachmentState(id) {
+    case .present(let file): show(file.url)
+    case .onItsWay(let received, let size): showProgress(received, size)
+    case .notFetched(let size): offer(size)  // store.fetchAttachment(id), or: try await store.attachment(id)
+    case .damaged: showThatItIsFetchedAgain()
+    }
+}
+
+func texts(
+    _ me: ReplicaID, changesFromAPeer: [TextChange], loaded: TextBuffer, saved: TextBuffer, next: Dot
+) throws -> (TextMerge, TextDocument) {
+    var mine = TextDocument()
+    try mine.edit([.insert("Milk", at: 0)], as: Dot(replica: me, sequence: 1))
+
+    let outcome = try mine.merge(changesFromAPeer)  // appended, patch, rejected, pending, known
+
+    let base = mine.version  // an editor opens the text …
+    let operations = TextOperations(from: loaded, to: saved)
+    try mine.edit(operations, at: base, as: next)  // … and saves an hour later
+    return (outcome, mine)
+}
