@@ -28,14 +28,15 @@ extension StoreError {
             return try body()
         } catch let error as SQLiteError where error.isConstraint {
             throw StoreError(
-                .valueRejected, "A rule of the table does not allow this; nothing was changed. (\(error.brief))", details: error.description
-            )
+                .valueRejected, "A rule of the table does not allow this; nothing was changed. (\(error.brief))",
+                details: error.description,
+                sqliteCode: error.code)
         }
     }
 
     private init(sqlite code: Int32, _ detail: String, details: String) {
         let (kind, message) = Self.words(code, detail)
-        self.init(kind, message, details: details)
+        self.init(kind, message, details: details, sqliteCode: code)
     }
 
     private static func words(_ code: Int32, _ detail: String) -> (Code, String) {

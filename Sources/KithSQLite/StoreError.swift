@@ -32,11 +32,14 @@ public struct StoreError: Error, Hashable, Sendable {
     public let message: String
     /// What only who looks for the cause wants to know, such as the statement that SQLite was asked; of any length.
     public let details: String?
+    /// SQLite's extended result code, if SQLite refused something (sqlite.org/rescode.html).
+    public let sqliteCode: Int32?
 
-    public init(_ code: Code, _ message: String, details: String? = nil) {
+    public init(_ code: Code, _ message: String, details: String? = nil, sqliteCode: Int32? = nil) {
         self.code = code
         self.message = message
         self.details = details
+        self.sqliteCode = sqliteCode
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import KithCausality
 import KithStore
 import KithSync
@@ -26,6 +27,7 @@ struct DiskFaultTests {
                 return extraPages
             } catch let error as StoreError {
                 #expect(error.code == .diskFull)
+                #expect(error.sqliteCode == SQLITE_FULL)
             } catch let error as DatabaseError {
                 #expect(error.resultCode == .SQLITE_FULL)
             }
