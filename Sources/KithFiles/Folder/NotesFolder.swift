@@ -42,6 +42,8 @@ public struct NotesFolder: Hashable, Sendable {
         var openMilliseconds: Int64 = 5_000
         /// Two writes of a file within this time may have the same time: the coarsest clock of a file system.
         var tickMilliseconds: Int64 = 2_000
+        /// Folders that the system is asked to watch; where there are more, all are looked at now and then.
+        var watchedMax = Int.max
         /// Whether files are brought to the disk before they take their place.
         var synchronizes = true
         /// Reads the wall clock, in milliseconds since 1970.
