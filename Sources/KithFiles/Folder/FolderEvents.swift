@@ -82,7 +82,7 @@ final class InotifyEvents: FolderEvents {
         let path = folder.isEmpty ? root : "\(root)/\(folder)"
         if folders.count >= foldersMax { return false }
         let watch = inotify_add_watch(inotify, path, Self.mask)
-        // One that vanished meanwhile has told so, but for the root.
+        // A folder that vanished since it was listed has told so; the root has not.
         if watch < 0 { return !folder.isEmpty && (errno == ENOENT || errno == ENOTDIR) }
         folders[watch] = folder
         guard depth < FolderWalk.depthMax, let stream = opendir(path) else { return true }

@@ -39,7 +39,7 @@ public final class FolderKeeper: Sendable {
         let commits = notes.store.observeCommits { [wake] in wake.ring() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // Files are read and written on a thread of its own: nobody else waits for a disk.
+                // Files are read and written on a thread of its own, so that no other task waits for a disk.
                 Thread.detachNewThread { [self] in
                     loop()
                     continuation.resume()

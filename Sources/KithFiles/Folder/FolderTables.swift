@@ -81,8 +81,8 @@ struct FolderTables {
     }
 
     func record(of note: UUID, _ db: Database) throws -> FolderRecord? {
-        let sql = "SELECT \(Self.columns) FROM local_folder_file WHERE folder = ? AND note = ?"
-        return try Row.fetchOne(db, sql: sql, arguments: [folder, note.data]).flatMap(record)
+        let select = try db.cachedStatement(sql: "SELECT \(Self.columns) FROM local_folder_file WHERE folder = ? AND note = ?")
+        return try Row.fetchOne(select, arguments: [folder, note.data]).flatMap(record)
     }
 
     /// Those with which something was begun and not completed.

@@ -36,7 +36,7 @@ public struct NotesFolder: Hashable, Sendable {
         public var readsAll = false
         /// Files that may be gone at once without asking.
         public var deletedMax = 50
-        /// How long nobody has written a file that is read.
+        /// How long no program has written a file that is read.
         public var quietMilliseconds: Int64 = 200
         /// A program that has a file open to write into it, and has not written for so long, is not waited for.
         var openMilliseconds: Int64 = 5_000
@@ -173,7 +173,7 @@ public struct NotesFolder: Hashable, Sendable {
 
     // MARK: Keeping in step
 
-    /// Brings changes of files into the notes, and those of notes into the files. Waits for files that somebody is writing.
+    /// Brings changes of files into the notes, and those of notes into the files. Waits for files that a program is writing.
     ///
     /// - Throws: ``FilesError`` with code `notFound` if the folder is not there, so that nothing is deleted; `needsConsent` if another process does it.
     public func sync(_ notes: NotesStore, options: Options = Options()) throws -> FolderReport {
@@ -189,7 +189,7 @@ public struct NotesFolder: Hashable, Sendable {
     /// How often files are waited for that are written again and again.
     private static let passesMax = 50
 
-    /// Brings in step what nobody is writing at the moment.
+    /// Brings in step what no program is writing at the moment.
     func pass(_ notes: NotesStore, _ options: Options, _ scope: FolderScope = .everything) throws -> FolderReport {
         try requireHere()
         return try FilesError.mapping {

@@ -97,7 +97,8 @@ final class FolderHistory {
         let text = written()
         var name = random.pick(["Note", "note", "Plan \(text)"])
         let files = try machine.files().map { $0.lowercased() } + deleted
-        while files.contains("\(name).md".lowercased()) { name = "x" + name }
+        // Names that differ little, until there are many.
+        while files.contains("\(name).md".lowercased()) { name = name.utf8.count < 40 ? "x" + name : "Plan \(text)" }
         try machine.save(text + "\n", as: "\(name).md", with: .rename)
     }
 
