@@ -198,7 +198,7 @@ extension FolderPass {
             // The next write within the same tick of the file system's clock would have the same stamp.
             let stamp = isPast(file.stamp.modifiedMilliseconds, by: options.tickMilliseconds) ? file.stamp : nil
             if let known, known.hash == hash { return same(known, stamp) }
-            let content = try FolderContent(bytes, path: file.path)
+            let content = try content(bytes, at: file.path)
             keptBytes += bytes.count
             changes.append(
                 ChangedFile(

@@ -40,7 +40,7 @@ extension FolderPass {
             wait(for: file.path, file.note ?? file.known?.note)
             return nil
         }
-        return try FolderContent(bytes, path: file.path)
+        return try self.content(bytes, at: file.path)
     }
 
     // MARK: Known notes

@@ -108,8 +108,13 @@ extension FolderPass {
     private mutating func desired(_ whole: WholeNote, at path: String) throws -> (note: MarkdownNote, content: FolderContent) {
         let up = RelativePath.outward(from: path)
         let files = try placeAttachments(of: whole).map { MarkdownNote.Attachment(path: up + $0.path, name: $0.name) }
-        let note = MarkdownNote(whole, stem: FileName.parts(RelativePath.name(of: path)).stem, attachments: files)
-        return (note, FolderContent(note, title: whole.note.title))
+        var note = MarkdownNote(whole, stem: FileName.parts(RelativePath.name(of: path)).stem, attachments: files)
+        var content = FolderContent(note, title: whole.note.title)
+        if folder.tagsFolders, let tag = FolderTag.tag(at: path) {
+            note.tags.removeAll { $0.utf8.elementsEqual(tag.utf8) }
+            content.tags = Array(whole.note.tags)
+        }
+        return (note, content)
     }
 
     /// A path for a new file of this title, which nothing has, on no system.
@@ -129,6 +134,21 @@ extension FolderPass {
                 return path
             }
         }
+    }
+
+    /// Where a file of this note is put, which is made if it is not there.
+    private func firstFolder(for whole: WholeNote) throws -> Substring {
+        guard folder.tagsFolders else { return "" }
+        let path = FolderTag.folder(for: whole.note.tags.filter { $0 != tag })
+        var made = ""
+        for name in RelativePath.names(of: path) {
+            made += made.isEmpty ? name : "/\(name)"
+            try NewFile.makeFolder(place(made))
+            guard ForeignFile.kind(place(made)) == .folder else {
+                throw FilesError(.cannotCreate, "Its folder \(made) cannot be made: something else has this name.")
+            }
+        }
+        return path[...]
     }
 
     /// Makes a whole file under its temporary name.
@@ -153,13 +173,14 @@ extension FolderPass {
 
     private mutating func prepareChange(_ whole: WholeNote, _ old: FolderRecord) throws -> Prepared? {
         var record = old
-        // A new title is a new name.
+        // A new title is a new name; a tag that is gone is another folder.
+        let lacksFolder = folder.tagsFolders && FolderTag.tag(at: record.path).map { !whole.note.tags.contains($0) } ?? false
         let isOtherName = !whole.note.title.utf8.elementsEqual(record.title.utf8) && !FolderNote.isName(record.path, of: whole.note.title)
-        if isOtherName, !record.hasID {
+        if isOtherName || lacksFolder, !record.hasID {
             // It gets its id first: after a kill, a file without one is not known by its new name.
             report.notesAgain.insert(whole.id)
-        } else if isOtherName {
-            let path = try freePath(for: whole.note.title, in: RelativePath.folder(of: record.path))
+        } else if isOtherName || lacksFolder {
+            let path = try freePath(for: whole.note.title, in: lacksFolder ? firstFolder(for: whole) : RelativePath.folder(of: record.path))
             try options.step("rename")
             guard kith_rename_new(place(record.path), place(path)) == 0 else {
                 // Moved or taken in this moment; the next pass sees it.
@@ -258,7 +279,7 @@ extension FolderPass {
             record.take(content, hash: hash, stamp: stamp)
             return record
         }
-        guard let saved = try? FolderContent(swapped, path: record.path) else {
+        guard let saved = try? self.content(swapped, at: record.path) else {
             try putBack(record)
             return nil
         }
@@ -289,7 +310,7 @@ extension FolderPass {
     // MARK: Files that are new
 
     private mutating func prepareNew(_ whole: WholeNote) throws -> Prepared {
-        let path = try freePath(for: whole.note.title, in: "")
+        let path = try freePath(for: whole.note.title, in: firstFolder(for: whole))
         let (note, content) = try desired(whole, at: path)
         let bytes = note.bytes()
         var record = FolderRecord(path: path, note: whole.id)

@@ -120,6 +120,15 @@ struct FolderPass {
         if let note { left.insert(note) } else { isUnknownWritten = true }
     }
 
+    /// What a file says, and its place.
+    func content(_ bytes: [UInt8], at path: String) throws(FilesError) -> FolderContent {
+        var content = try FolderContent(bytes, path: path)
+        if folder.tagsFolders, let tag = FolderTag.tag(at: path), content.tags.count < NoteLimits.tagsMax {
+            content.tags = Array(NoteTags(content.tags + [tag]))
+        }
+        return content
+    }
+
     // MARK: Time
 
     /// Whether so long has passed; a time in the future says nothing.

@@ -58,6 +58,10 @@ struct FolderTables {
                     PRIMARY KEY (folder, path)
                 );
                 """)
+        // Version 0.1.0 had no such column.
+        if try !db.columns(in: "local_folder").contains(where: { $0.name == "tagsFolders" }) {
+            try db.execute(sql: "ALTER TABLE local_folder ADD COLUMN tagsFolders INTEGER NOT NULL DEFAULT 0")
+        }
     }
 
     /// Forgets all files, so that they are looked at as if they were new.

@@ -21,6 +21,8 @@ public struct NotesFolder: Hashable, Sendable {
     public let path: String
     /// Only notes with this tag are in it; `nil` for all.
     public let tag: String?
+    /// Whether the folders that a file is in are a tag: `work/plans`.
+    public let tagsFolders: Bool
     /// Its number in the store.
     let number: Int64
     /// What the file ``markName`` in it says, so that an empty place where it should be mounted is not taken for it.
@@ -73,8 +75,10 @@ public struct NotesFolder: Hashable, Sendable {
         try FilesError.mapping {
             try notes.store.database.read { db in
                 guard try db.tableExists("local_folder") else { return [] }
-                return try Row.fetchAll(db, sql: "SELECT path, tag, number, mark FROM local_folder ORDER BY path").map { row in
-                    NotesFolder(path: row[0], tag: row[1], number: row[2], mark: row[3])
+                return try Row.fetchAll(db, sql: "SELECT * FROM local_folder ORDER BY path").map { row in
+                    NotesFolder(
+                        path: row["path"], tag: row["tag"], tagsFolders: row["tagsFolders"] ?? false, number: row["number"],
+                        mark: row["mark"])
                 }
             }
         }
@@ -83,7 +87,7 @@ public struct NotesFolder: Hashable, Sendable {
     /// Begins to keep a folder in step, which is made if it is not there. Files that it holds become notes with the first ``sync(_:options:)``.
     ///
     /// - Throws: ``FilesError`` with code `cannotCreate` if it cannot be made or written, or another such folder holds it, or lies in it.
-    public static func add(_ path: String, tag: String? = nil, to notes: NotesStore) throws -> NotesFolder {
+    public static func add(_ path: String, tag: String? = nil, tagsFolders: Bool = false, to notes: NotesStore) throws -> NotesFolder {
         let path = URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
         for other in try all(of: notes) where (path + "/").hasPrefix(other.path + "/") || (other.path + "/").hasPrefix(path + "/") {
             throw FilesError(.cannotCreate, "\(other.path) is kept in step already, and one may not lie in the other.")
@@ -109,8 +113,9 @@ public struct NotesFolder: Hashable, Sendable {
             return try notes.store.database.write { db in
                 try FolderTables.prepare(db)
                 try db.execute(
-                    sql: "INSERT INTO local_folder (path, mark, tag, replica) VALUES (?, ?, ?, ?)", arguments: [path, mark, tag, replica])
-                return NotesFolder(path: path, tag: tag, number: db.lastInsertedRowID, mark: mark)
+                    sql: "INSERT INTO local_folder (path, mark, tag, tagsFolders, replica) VALUES (?, ?, ?, ?, ?)",
+                    arguments: [path, mark, tag, tagsFolders, replica])
+                return NotesFolder(path: path, tag: tag, tagsFolders: tagsFolders, number: db.lastInsertedRowID, mark: mark)
             }
         }
     }

@@ -31,7 +31,8 @@ final class FolderHistory {
         deletes = seed % 2 == 0
         let clock = clock
         machines = try ["a", "b"].enumerated().map { index, name in
-            try FolderMachine(place, name, clock: clock, seed: seed &* 2 &+ UInt64(index))
+            try FolderMachine(
+                place, name, clock: clock, seed: seed &* 2 &+ UInt64(index), tagsFolders: index == 0 && seed % 3 == 0)
         }
     }
 
@@ -160,6 +161,7 @@ final class FolderHistory {
         switch random.below(10) {
         case 0: try machine.notes.edit(note.id) { $0.title = random.pick(["Note", "a/b", "Title \(random.below(9))"]) }
         case 1: try machine.notes.edit(note.id) { $0.tags.insert("t\(random.below(5))") }
+        case 2 where note.tags.contains("sub"): try machine.notes.edit(note.id) { $0.tags.remove("sub") }
         case 2 where deletes && notes.count > 3: try machine.notes.delete([note.id])
         default:
             let word = written()
