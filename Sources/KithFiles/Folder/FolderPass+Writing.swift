@@ -25,6 +25,8 @@ extension FolderPass {
     /// Files that are written together, and their bytes.
     private static let batchMax = 200
     private static let batchBytesMax = 16 << 20
+    /// Bytes of replaced files that are still there.
+    private static let replacedBytesMax = 64 << 20
 
     mutating func writeFiles() throws {
         var ids = try candidates().filter { !left.contains($0) }[...]
@@ -40,7 +42,15 @@ extension FolderPass {
                 if record == nil { new.append(prepared) } else { changed.append(prepared) }
             }
             try finish(new, changed)
+            if replacedBytes > Self.replacedBytesMax { removeReplaced() }
         }
+        removeReplaced()
+    }
+
+    /// Removes what stood in files that were exchanged. All at once: ext4 makes a new file slowly for seconds after many were removed.
+    private mutating func removeReplaced() {
+        for note in replaced { unlink(place(temporary(note))) }
+        (replaced, replacedBytes) = ([], 0)
     }
 
     /// The next notes with what is known of their files, in one read: as many as are written together.
@@ -164,7 +174,7 @@ extension FolderPass {
 
     /// Brings to the disk where files are, before something is noted that depends on it: the store's notes may be there sooner. A file
     /// system that cannot do so does it in its own time.
-    private func synchronizeFolders(of paths: [String]) {
+    func synchronizeFolders(of paths: [String]) {
         if !options.synchronizes { return }
         for folder in Set(paths.map(RelativePath.folder)) { try? NewFile.synchronize(place(String(folder))) }
     }
@@ -217,7 +227,8 @@ extension FolderPass {
         let tables = tables
         try database.write { [settled] db in for record in settled { try tables.save(record, db) } }
         try options.step("settled")
-        for record in settled { unlink(place(temporary(record.note))) }
+        replaced += settled.map(\.note)
+        replacedBytes += settled.reduce(0) { $0 + $1.body.utf8.count }
         report.written += settled.count
     }
 
@@ -245,7 +256,7 @@ extension FolderPass {
     }
 
     /// What the last call of the system says of a file that is left as it is.
-    private func cannotBeWritten() -> FilesError {
+    func cannotBeWritten() -> FilesError {
         FilesError(.cannotCreate, "It cannot be written (\(ForeignFile.systemMessage())).")
     }
 
@@ -302,7 +313,7 @@ extension FolderPass {
     }
 
     /// Looks at a file and its note once more, with the next pass.
-    private mutating func again(_ record: FolderRecord) {
+    mutating func again(_ record: FolderRecord) {
         report.pathsAgain.insert(FolderPath(record.path))
         report.notesAgain.insert(record.note)
     }
@@ -347,45 +358,5 @@ extension FolderPass {
         }
         for note in given { unlink(place(temporary(note))) }
         report.written += named.count
-    }
-
-    // MARK: Files of notes that are gone
-
-    private mutating func remove(_ gone: FolderRecord) throws {
-        var record = gone
-        record.intent = .remove
-        try save(record)
-        try options.step("remove")
-        guard kith_rename_new(place(record.path), place(temporary(record.note))) == 0 else {
-            let words = cannotBeWritten().message
-            record.intent = nil
-            try save(record)
-            if ForeignFile.kind(place(record.path)) == .missing { try forget(record.note) } else { leave(record.path, words, record.note) }
-            return
-        }
-        try options.step("aside")
-        synchronizeFolders(of: [record.path])
-        try finishRemoval(record)
-    }
-
-    /// The file was taken aside.
-    mutating func finishRemoval(_ gone: FolderRecord) throws {
-        var record = gone
-        let aside = place(temporary(record.note))
-        let bytes = try? ForeignFile.read(aside, bytesMax: MarkdownNote.bytesMax)
-        if let bytes, Self.hash(bytes) == record.hash, !ForeignFile.isBeingWritten(aside) {
-            try forget(record.note)
-            report.removed += 1
-            try options.step("removed")
-            unlink(aside)
-        } else {
-            // An editor has saved: it goes back, and the note comes back with the next pass.
-            if kith_rename_new(aside, place(record.path)) != 0 {
-                _ = kith_rename_new(aside, place(try freePath(for: "\(record.title) (saved)", in: "")))
-            }
-            record.intent = nil
-            again(record)
-            try save(record)
-        }
     }
 }

@@ -43,6 +43,9 @@ struct FolderPass {
     var stamps: [(note: UUID, stamp: FileStamp?)] = []
     /// The notes that were in the trash when files began to be read; `nil` before.
     var trashed: Set<UUID>?
+    /// Notes of which the file was exchanged, and the old one is still there under its temporary name; and the bytes of these.
+    var replaced: [UUID] = []
+    var replacedBytes = 0
     /// Names that are given in this pass.
     var promised: Set<String> = []
     /// Numbers of names that were tried.
