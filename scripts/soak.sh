@@ -19,7 +19,7 @@ filter_of() {
         sql) filter='DifferentialSQLTests' ;;
         histories) filter='IdentityHistoryTests|GarbageHistoryTests|KilledProcessTests|DiskFaultTests|ReadOnlyCopyTests' ;;
         # Files and notes on two machines, written by everybody.
-        folders) filter='FolderHistoryTests' ;;
+        folders) filter='FolderHistoryTests|KilledFolderTests' ;;
         schemas) filter='SchemaHistoryTests|SchemaSkewTests' ;;
         references) filter='ReferenceHistoryTests|ReferenceArrivalTests' ;;
         texts) filter='^KithTextTests\.|TextDeliveryTests' ;;

@@ -15,6 +15,14 @@ int kith_sync_file_system(int descriptor) {
 #endif
 }
 
+void kith_start_sync(int descriptor) {
+#ifdef __linux__
+    sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)descriptor;
+#endif
+}
+
 int kith_exchange(const char *first, const char *second) {
 #ifdef __linux__
     return renameat2(AT_FDCWD, first, AT_FDCWD, second, RENAME_EXCHANGE);
@@ -25,8 +33,8 @@ int kith_exchange(const char *first, const char *second) {
 
 int kith_is_being_written(int descriptor) {
 #ifdef __linux__
-    // Nobody is given a lease to read what somebody else has open to write; see fcntl(2). It is given back at once. Whoever opens the file in
-    // between waits that long, and this process gets a signal, which is to be one that does nothing.
+    // The system gives no lease to read what a program has open to write; see fcntl(2). It is given back at once. A program that opens
+    // the file in between waits that long, and this process gets a signal, which is to be one that does nothing.
     if (fcntl(descriptor, F_SETSIG, SIGURG) != 0) return 0;
     if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN;
     fcntl(descriptor, F_SETLEASE, F_UNLCK);

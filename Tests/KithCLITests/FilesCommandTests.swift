@@ -72,4 +72,34 @@ struct FilesCommandTests {
         #expect(try home.kith("folder", "remove", folder).status == 0)
         expectFailure(try home.kith("folder", "sync"), 66, "kith folder add")
     }
+
+    @Test(
+        "a save into a folder on one machine is in the file on the other one while both run, and the other way round",
+        .timeLimit(.minutes(5)))
+    func twoFolders() async throws {
+        let other = try KithHome()
+        try home.kith("device", "add", other.kith("device", "id").lastLine)
+        try other.kith("folder", "add", other.path("Notes"))
+        #expect(try home.kith("folder", "add", home.path("Vault"), "--folders-as-tags").status == 0)
+        let first = try RunningNode(home, "--no-discovery", "--port", "0", "--json")
+        var port: Substring?
+        try await first.wait { output in
+            port = output.firstMatch(of: /"port" ?: ?([1-9]\d*)/)?.1
+            return port != nil
+        }
+        try other.kith("device", "add", home.kith("device", "id").lastLine, "--address", "127.0.0.1:\(try #require(port))")
+        let second = try RunningNode(other, "--no-discovery", "--port", "0")
+        try home.shell("mkdir Vault/work && echo one >Vault/work/Note.md")
+        func waitForFile(_ path: String, _ words: String) async throws {
+            while (try? String(contentsOf: URL(filePath: path), encoding: .utf8))?.contains(words) != true {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+        try await waitForFile(other.path("Notes/Note.md"), "tags: [work]")
+        try other.shell("echo two >>Notes/Note.md")
+        try await waitForFile(home.path("Vault/work/Note.md"), "one\ntwo\n")
+        #expect(try home.kith("folder", "list").output.contains("/Vault  folders as tags  1 file\n"))
+        #expect(try await first.stop(SIGTERM) == 0)
+        #expect(try await second.stop(SIGTERM) == 0)
+    }
 }

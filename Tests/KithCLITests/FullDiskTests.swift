@@ -97,4 +97,46 @@ struct FullDiskTests {
         #expect(output.contains("doctor --no-discovery = 69"), "\(output)")
         #expect(!output.contains("note add = 0"), "\(output)")
     }
+
+    @Test(.enabled(if: canMount))
+    func `an import, an export, a backup and a folder on a full disk say so, leave nothing half done, and go on when there is room`() throws
+    {
+        let output = try disk(
+            """
+            mkdir vault disk/Notes && echo imported >vault/Imported.md
+            "$KITH" folder add disk/Notes >/dev/null
+            dd if=/dev/zero of=disk/fill bs=1k 2>/dev/null
+            """,
+            """
+            tell import vault
+            tell export disk/out
+            tell export disk/out.jsonl
+            tell backup disk/out.kithbackup
+            ls -A disk | sed 's/^/left: /'
+            export KITH_HOME=$PWD/elsewhere
+            "$KITH" folder remove disk/Notes 2>/dev/null
+            rm disk/Notes/.kith-folder && "$KITH" note add Third --body text >/dev/null
+            rm disk/fill && "$KITH" folder add disk/Notes >/dev/null && "$KITH" note add Fourth --body "$(head -c 20000 /dev/zero | tr '\\0' x)" >/dev/null
+            dd if=/dev/zero of=disk/fill bs=1k 2>/dev/null
+            tell folder sync
+            ls -A disk/Notes | sed 's/^/file: /'
+            rm disk/fill
+            tell folder list
+            "$KITH" folder sync >/dev/null && wc -c <disk/Notes/Fourth.md
+            export KITH_HOME=$PWD/disk/home
+            tell note list
+            tell import vault
+            """)
+        #expect(output.contains("import vault = 74") || output.contains("import vault = 73"), "\(output)")
+        for command in ["export disk/out", "export disk/out.jsonl", "backup disk/out.kithbackup"] {
+            #expect(output.contains("\(command) = 7"), "\(output)")
+        }
+        #expect(
+            output.split(separator: "\n").filter { $0.hasPrefix("left: ") } == ["left: Notes", "left: fill", "left: home"], "\(output)")
+        #expect(output.contains("folder sync = 74") && output.contains("The disk is full."), "\(output)")
+        #expect(!output.contains("file: Fourth.md") && output.contains("file: Third.md"), "\(output)")
+        #expect(output.contains("import vault = 0"), "\(output)")
+        let size = output.split(separator: "\n").compactMap { Int($0) }.first ?? 0
+        #expect(size > 20_000, "\(output)")
+    }
 }

@@ -4,7 +4,8 @@ import Testing
 /// `KITH_SEED=7` begins with that seed, `KITH_SOAK=1000` judges so many.
 @Suite("Folders on two machines, written by everybody and killed at any point, lose something or stay apart")
 struct FolderHistoryTests {
-    private static let seeds = (0..<UInt64(min(3_000, Soak.count(12)))).map { Soak.firstSeed &+ $0 }
+    /// In 1625 a pass is killed after it has renamed a file that had no id yet.
+    private static let seeds = [1625] + (0..<UInt64(min(3_000, Soak.count(12)))).map { Soak.firstSeed &+ $0 }
 
     private func run(seed: UInt64, operations: Int) throws {
         let history = try FolderHistory(seed: seed)

@@ -1,5 +1,6 @@
 import Foundation
 import KithNotes
+import Synchronization
 import Testing
 
 @testable import KithFiles
@@ -66,4 +67,25 @@ struct FolderKeeperTests {
         running.cancel()
         await running.value
     }
+
+    #if os(Linux)
+    @Test("where the system watches no more folders, what is saved arrives later, and the person is told")
+    func unwatched() async throws {
+        let told = Mutex<[String]>([])
+        var options = NotesFolder.Options()
+        options.watchedMax = 2
+        try place.write("Notes/sub/Old.md", "old")
+        let keeper = FolderKeeper(notes, options) { words in told.withLock { $0.append(words) } }
+        let running = Task { await keeper.run() }
+        try await wait { read("sub/Old.md")?.hasPrefix("---") == true }
+        #expect(told.withLock { $0 } == [])
+        for name in ["a", "b", "c"] { try place.write("Notes/\(name)/First.md", "first") }
+        try await wait { try notes.list().count == 4 }
+        #expect(told.withLock { $0.count { $0.contains("does not watch") } } == 1)
+        for name in ["a", "b", "c"] { try place.write("Notes/\(name)/Second.md", "second") }
+        try await wait { try notes.list().count == 7 }
+        running.cancel()
+        await running.value
+    }
+    #endif
 }

@@ -81,6 +81,65 @@ struct FolderOddityTests {
         #expect(try machine.sync().left.isEmpty && notes.list().count == 1)
     }
 
+    @Test("a name that is not UTF-8 is named, and hurts nothing beside it")
+    func oddName() throws {
+        try notes.add(title: "Note")
+        try machine.sync()
+        var name = Array(machine.path("caf").utf8CString.dropLast())
+        name += [CChar(bitPattern: 0xE9), CChar(bitPattern: 0x2E), 0x6D, 0x64, 0]
+        let made = name.withUnsafeBufferPointer { name in name.baseAddress.map { open($0, O_CREAT | O_WRONLY, 0o600) } ?? -1 }
+        try #require(made >= 0)
+        close(made)
+        try machine.save("text", as: "New.md")
+        machine.clock.advance(1_000)
+        let report = try machine.sync()
+        #expect(report.left.map(\.words) == ["Its name is not UTF-8."] && report.added == 1, "\(report)")
+        #expect(try notes.list().count == 2 && machine.sync().isQuiet)
+    }
+
+    @Test(
+        "a file that the system does not let go is named, and not tried again without a pause",
+        .enabled(if: canProtect, "chattr does not work here"))
+    func protected() throws {
+        let note = try notes.add(title: "Note", body: "text")
+        try machine.sync()
+        let file = machine.path("Note.md")
+        try #require(try Self.protect(file, true))
+        defer { _ = try? Self.protect(file, false) }
+        let changes: [() throws -> Void] = [
+            { try notes.edit(note.id) { $0.body = "newer" } }, { try notes.edit(note.id) { $0.title = "Other" } },
+            { try notes.delete([note.id]) },
+        ]
+        for change in changes {
+            try change()
+            machine.clock.advance(1_000)
+            let report = try #require(try machine.pass(ofEverything: true))
+            #expect(report.left.map(\.path) == ["Note.md"] && report.busy == 0, "\(report)")
+            #expect(report.left.first?.words.contains("cannot be written") == true)
+        }
+        #expect(try Self.protect(file, false) && machine.read("Note.md").hasSuffix("text"))
+        machine.clock.advance(1_000)
+        #expect(try machine.sync().left.isEmpty && machine.files().isEmpty)
+    }
+
+    private static let canProtect: Bool = {
+        guard let place = try? TemporaryFolder(), let file = try? place.write("file", "text"), (try? protect(file, true)) == true else {
+            return false
+        }
+        return (try? protect(file, false)) == true
+    }()
+
+    /// Forbids everybody, root too, to write or rename a file.
+    private static func protect(_ file: String, _ isProtected: Bool) throws -> Bool {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/chattr")
+        process.arguments = [isProtected ? "+i" : "-i", file]
+        (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+
     @Test("folders that are moved, and files that are moved before they have an id, keep their notes")
     func moving() throws {
         for number in 0..<6 { try machine.save("text \(number)", as: "work/old/Note \(number).md") }

@@ -173,6 +173,7 @@ struct ForeignFormatTests {
                         if kind == tarfile.SYMTYPE: i.linkname = "/etc"
                         t.addfile(i, io.BytesIO(data))
             tar("up.tar", [("../escaped.md", tarfile.REGTYPE, b"x")])
+            tar("mark.tar", [("../\\u0301escaped.md", tarfile.REGTYPE, b"x")])
             tar("root.tar", [("/tmp/kith-escaped.md", tarfile.REGTYPE, b"x")])
             tar("link.tar", [("d", tarfile.SYMTYPE, b""), ("d/kith-escaped.md", tarfile.REGTYPE, b"x"), ("ok.md", tarfile.REGTYPE, b"fine")])
             tar("twice.tar", [("a.md", tarfile.REGTYPE, b"x"), ("a.md", tarfile.REGTYPE, b"y")])
@@ -187,7 +188,7 @@ struct ForeignFormatTests {
             """
         try folder.write("make.py", script)
         try shell("python3 make.py")
-        for (name, words) in [("up.tar", "elsewhere"), ("root.tar", "elsewhere"), ("twice.tar", "twice")] {
+        for (name, words) in [("up.tar", "elsewhere"), ("mark.tar", "elsewhere"), ("root.tar", "elsewhere"), ("twice.tar", "twice")] {
             #expect(throws: FilesError.self, "\(name)") {
                 do {
                     _ = try NoteImport.run(folder.path(name), into: notes)

@@ -65,9 +65,11 @@ void kith_markdown_free(char *html);
 
 /// Brings all of the file system that a descriptor is on to the disk.
 int kith_sync_file_system(int descriptor);
+/// Begins to bring what was written into a file to the disk, and does not wait for it.
+void kith_start_sync(int descriptor);
 /// Lets two files change places at once; 0 if they did. Not every file system can.
 int kith_exchange(const char *first, const char *second);
-/// Whether somebody has a file open to write into it; 0 where that is not known. The descriptor is open to read it.
+/// Whether a program has a file open to write into it; 0 where that is not known. The descriptor is open to read it.
 int kith_is_being_written(int descriptor);
 /// Renames a file if nothing is in the new place; 0 if it was done.
 int kith_rename_new(const char *from, const char *to);

@@ -8,7 +8,7 @@ struct FolderCommand: ParsableCommand {
         commandName: "folder",
         abstract: "Keep a folder of Markdown files in step with the notes, both ways.",
         discussion: """
-            Write in any editor: while `kith up` runs, what you save is merged with what other machines wrote meanwhile, and what \
+            Write in any editor: while `kith up` runs, what you save is merged with what other machines have written, and what \
             is new is written into the files. Without it, `kith folder sync` does so once. See docs/files.md.
 
             EXAMPLES
@@ -28,6 +28,7 @@ struct FolderAdd: ParsableCommand {
             EXAMPLES
               kith folder add ~/Notes
               kith folder add ~/Work --tag work
+              kith folder add ~/Vault --folders-as-tags
             """)
 
     @Argument(help: "The folder.", completion: .directory)
@@ -36,12 +37,15 @@ struct FolderAdd: ParsableCommand {
     @Option(help: "Only notes with this tag; new files get it.")
     var tag: String?
 
+    @Flag(help: "The folders that a file is in are a tag of its note (work/plans), and the other way round.")
+    var foldersAsTags = false
+
     @OptionGroup var options: StoreOptions
 
     func run() throws {
         let tag = tag.map { $0.hasPrefix("#") ? String($0.dropFirst()) : $0 }
         try options.withNotes { notes in
-            let folder = try NotesFolder.add(path, tag: tag, to: notes)
+            let folder = try NotesFolder.add(path, tag: tag, tagsFolders: foldersAsTags, to: notes)
             try FolderLines.show([(folder, try folder.sync(notes))], options)
         }
     }
@@ -63,7 +67,7 @@ struct FolderList: ParsableCommand {
         }
         if options.json { return try Console.output.write(json: folders) }
         for folder in folders {
-            let tag = folder.tag.map { "  #\($0)" } ?? ""
+            let tag = (folder.tag.map { "  #\($0)" } ?? "") + (folder.foldersAsTags ? "  folders as tags" : "")
             let files = folder.isHere ? Count.text(folder.files, "file") : "not there, or not mounted"
             try Console.output.writeLine(PlainText.line("\(folder.path)\(tag)  \(files)"))
             for left in folder.left { try Console.output.writeLine(PlainText.line("  \(left.path): \(left.words)")) }
@@ -185,13 +189,14 @@ enum FolderLines {
 private struct FolderRecordLine: Encodable {
     let path: String
     let tag: String?
+    let foldersAsTags: Bool
     let isHere: Bool
     let files: Int
     let held: Int
     let left: [LeftLine]
 
     init(_ folder: NotesFolder, _ state: NotesFolder.State) {
-        (path, tag, isHere) = (folder.path, folder.tag, folder.isHere)
+        (path, tag, foldersAsTags, isHere) = (folder.path, folder.tag, folder.tagsFolders, folder.isHere)
         (files, held, left) = (state.files, state.held, state.left.map(LeftLine.init))
     }
 }

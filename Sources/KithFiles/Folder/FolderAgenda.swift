@@ -7,8 +7,10 @@ enum FolderChange: Hashable, Sendable {
     case nothing
     /// These files were written, made, renamed or removed.
     case some(Set<FolderPath>)
-    /// Nobody knows.
+    /// Whatever there is may have changed.
     case everything
+    /// The same, and what happens from now on is not told.
+    case unknown
 }
 
 /// What is left to be brought in step: everything at first, and after something failed; else what changed.
@@ -23,7 +25,7 @@ struct FolderAgenda {
         switch change {
         case .nothing: return
         case .some(let paths): self.paths.formUnion(paths)
-        case .everything: isEverything = true
+        case .everything, .unknown: isEverything = true
         }
     }
 

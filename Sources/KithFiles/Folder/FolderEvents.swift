@@ -13,7 +13,7 @@ import Glibc
 protocol FolderEvents: AnyObject {
     /// Can be read when something has happened; `nil` if one has to ask.
     var descriptor: Int32? { get }
-    /// What has happened since it was asked last.
+    /// What has happened since it was asked last; `unknown` means that it has ended, and no more is told.
     func take() -> FolderChange
 }
 
@@ -57,9 +57,13 @@ final class InotifyEvents: FolderEvents {
 
     var descriptor: Int32? { inotify }
 
+    private let foldersMax: Int
+
     /// `nil` if the system does not watch the folder: it may be too many.
-    init?(_ root: String) {
-        self.root = root
+    ///
+    /// - Parameter foldersMax: folders that are watched; the system has a limit of its own.
+    init?(_ root: String, foldersMax: Int) {
+        (self.root, self.foldersMax) = (root, foldersMax)
         if !begin() { return nil }
     }
 
@@ -76,9 +80,10 @@ final class InotifyEvents: FolderEvents {
 
     private func watch(_ folder: String, _ depth: Int) -> Bool {
         let path = folder.isEmpty ? root : "\(root)/\(folder)"
+        if folders.count >= foldersMax { return false }
         let watch = inotify_add_watch(inotify, path, Self.mask)
-        // One that vanished meanwhile has told so.
-        if watch < 0 { return errno == ENOENT || errno == ENOTDIR }
+        // A folder that vanished since it was listed has told so; the root has not.
+        if watch < 0 { return !folder.isEmpty && (errno == ENOENT || errno == ENOTDIR) }
         folders[watch] = folder
         guard depth < FolderWalk.depthMax, let stream = opendir(path) else { return true }
         defer { closedir(stream) }
@@ -115,10 +120,7 @@ final class InotifyEvents: FolderEvents {
                 paths.insert(FolderPath(folder.isEmpty ? text : "\(folder)/\(text)"))
             }
         }
-        if isEverything {
-            _ = begin()
-            return .everything
-        }
+        if isEverything { return begin() ? .everything : .unknown }
         return paths.isEmpty ? .nothing : .some(paths)
     }
 }

@@ -39,7 +39,7 @@ public final class FolderKeeper: Sendable {
         let commits = notes.store.observeCommits { [wake] in wake.ring() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // Files are read and written on a thread of its own: nobody else waits for a disk.
+                // Files are read and written on a thread of its own, so that no other task waits for a disk.
                 Thread.detachNewThread { [self] in
                     loop()
                     continuation.resume()
@@ -55,7 +55,7 @@ public final class FolderKeeper: Sendable {
     /// A folder that is kept in step.
     private struct Kept {
         let folder: NotesFolder
-        let events: any FolderEvents
+        var events: any FolderEvents
         var agenda = FolderAgenda()
         /// Nothing is done before.
         var due: Int64 = 0
@@ -93,14 +93,22 @@ public final class FolderKeeper: Sendable {
 
     private func events(of folder: NotesFolder) -> any FolderEvents {
         #if os(Linux)
-        if let events = InotifyEvents(folder.path) { return events }
+        if let events = InotifyEvents(folder.path, foldersMax: options.watchedMax) { return events }
+        #endif
+        return polledEvents(of: folder)
+    }
+
+    private func polledEvents(of folder: NotesFolder) -> any FolderEvents {
+        #if os(Linux)
         say("The system does not watch \(folder.path); it is looked at every \(PolledEvents.pauseMilliseconds / 1_000) seconds instead.")
         #endif
         return PolledEvents(now: options.nowMilliseconds)
     }
 
     private func step(_ kept: inout Kept, _ now: Int64) {
-        kept.agenda.add(kept.events.take())
+        let change = kept.events.take()
+        kept.agenda.add(change)
+        if case .unknown = change { kept.events = polledEvents(of: kept.folder) }
         if kept.isGone || kept.due > now, kept.due - now <= Self.retryMilliseconds { return }
         kept.due = 0
         do {

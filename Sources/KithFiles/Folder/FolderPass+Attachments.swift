@@ -57,7 +57,7 @@ extension FolderPass {
 extension FolderPass {
     /// Attaches the files that a note's text links to, or its front matter names, and are not attached yet.
     mutating func attachFiles(_ content: FolderContent, at path: String, to note: UUID) throws {
-        let outward = String(repeating: "../", count: path.utf8.count { $0 == UInt8(ascii: "/") })
+        let outward = RelativePath.outward(from: path)
         let linked = MarkdownLinks.links(in: content.body).map { link in
             link.isWiki && !link.path.contains("/") ? "\(outward)\(MarkdownExport.attachmentFolder)/\(link.path)" : link.path
         }
@@ -69,7 +69,7 @@ extension FolderPass {
     /// The file among the attachments that a link in the file at `path` leads to.
     private static func attachment(_ link: String, in path: String) -> FolderPath? {
         guard let target = RelativePath.resolved(link, in: RelativePath.folder(of: path)) else { return nil }
-        return target.hasPrefix(MarkdownExport.attachmentFolder + "/") ? FolderPath(target) : nil
+        return isAttachment(target) ? FolderPath(target) : nil
     }
 
     private mutating func attach(_ target: String, to note: UUID) throws {

@@ -38,11 +38,11 @@ extension FolderPass {
 
     /// Whether a file of this path is one of a note.
     static func isNote(_ path: String) -> Bool {
-        FileName.parts(RelativePath.name(of: path)).ending?.lowercased() == "md" && !path.hasPrefix(MarkdownExport.attachmentFolder + "/")
-            && !path.hasPrefix(".") && !path.contains("/.")
+        FileName.parts(RelativePath.name(of: path)).ending?.lowercased() == "md" && !isAttachment(path)
+            && !RelativePath.names(of: path).contains { $0.hasPrefix(".") }
     }
 
-    private static func isAttachment(_ path: String) -> Bool { path.hasPrefix(MarkdownExport.attachmentFolder + "/") }
+    static func isAttachment(_ path: String) -> Bool { RelativePath.isIn(MarkdownExport.attachmentFolder, path) }
 
     private mutating func lookAtEverything() throws -> FolderLook {
         let walk = try FolderWalk(root) { $0.hasPrefix(".") }
@@ -175,7 +175,7 @@ extension FolderPass {
     }
 
     /// Whether it cannot be said yet whose file it is: one with which something was begun may have been moved to it, or it is at the place of
-    /// another, and that may be the file that somebody is writing elsewhere.
+    /// another, and that may be the file that a program is writing elsewhere.
     private mutating func isToWait(_ file: ChangedFile, _ begun: Set<UUID>) -> Bool {
         if let id = file.id, begun.contains(id), file.note != id {
             report.pathsAgain.insert(FolderPath(file.path))
@@ -198,7 +198,7 @@ extension FolderPass {
             // The next write within the same tick of the file system's clock would have the same stamp.
             let stamp = isPast(file.stamp.modifiedMilliseconds, by: options.tickMilliseconds) ? file.stamp : nil
             if let known, known.hash == hash { return same(known, stamp) }
-            let content = try FolderContent(bytes, path: file.path)
+            let content = try content(bytes, at: file.path)
             keptBytes += bytes.count
             changes.append(
                 ChangedFile(

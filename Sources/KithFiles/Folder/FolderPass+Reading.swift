@@ -17,7 +17,7 @@ extension FolderPass {
             if let note = file.note, let record = try record(of: note) {
                 try absorb(content, file.hash, file.stamp, at: file.path, into: record)
                 report.read += 1
-            } else if let id = content.id, try isInTrash(id) {
+            } else if let id = content.id, try wasInTrash(id) {
                 try bringBack(content, file)
             } else {
                 new.append((file, content))
@@ -40,7 +40,7 @@ extension FolderPass {
             wait(for: file.path, file.note ?? file.known?.note)
             return nil
         }
-        return try FolderContent(bytes, path: file.path)
+        return try self.content(bytes, at: file.path)
     }
 
     // MARK: Known notes
@@ -92,7 +92,15 @@ extension FolderPass {
         return try notes.trash().contains { $0.id == id }
     }
 
-    /// Somebody took the file of a deleted note back.
+    /// The same for many files: the trash is read once.
+    private mutating func wasInTrash(_ id: UUID) throws -> Bool {
+        if try notes.note(id) != nil { return false }
+        let all = try trashed ?? Set(notes.trash().map(\.id))
+        trashed = all
+        return all.contains(id)
+    }
+
+    /// The file of a deleted note is there again, so the note comes back.
     private mutating func bringBack(_ content: FolderContent, _ file: ChangedFile) throws {
         guard let id = content.id else { return }
         try options.step("restore")

@@ -4,29 +4,102 @@ import GRDB
 import Kith
 import KithNotes
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 // MARK: From notes to files
 
+/// What a file is to say, under its temporary name.
+private struct Prepared {
+    var record: FolderRecord
+    let content: FolderContent
+    let stamp: FileStamp?
+}
+
 extension FolderPass {
-    /// New files that are made together.
+    /// Files that are written together, and their bytes.
     private static let batchMax = 200
+    private static let batchBytesMax = 16 << 20
+    /// Bytes of replaced files that are still there.
+    private static let replacedBytesMax = 64 << 20
 
     mutating func writeFiles() throws {
-        var new: [WholeNote] = []
-        for id in try candidates() where !left.contains(id) {
-            let record = try record(of: id)
-            if record?.intent != nil { continue }
-            guard let whole = try whole(id), tag.map(whole.note.tags.contains) ?? true else {
-                if let record { try remove(record) }
-                continue
+        var ids = try candidates().filter { !left.contains($0) }[...]
+        while !ids.isEmpty {
+            let batch = try takeBatch(of: &ids)
+            var (new, changed) = ([Prepared](), [Prepared]())
+            for (record, whole) in batch where record?.intent == nil {
+                guard let whole, tag.map(whole.note.tags.contains) ?? true else {
+                    if let record { try remove(record) }
+                    continue
+                }
+                guard let prepared = try prepare(whole, record) else { continue }
+                if record == nil { new.append(prepared) } else { changed.append(prepared) }
             }
-            do {
-                if let record { try write(whole, over: record) } else { new.append(whole) }
-            } catch let error as FilesError where error.code != .inputOutput {
-                leave(record?.path ?? whole.note.title, error.message, id)
-            }
-            if new.count >= Self.batchMax { try create(&new) }
+            try finish(new, changed)
+            if replacedBytes > Self.replacedBytesMax { removeReplaced() }
         }
-        try create(&new)
+        removeReplaced()
+    }
+
+    /// Removes what stood in files that were exchanged. All at once: ext4 makes a new file slowly for seconds after many were removed.
+    private mutating func removeReplaced() {
+        for note in replaced { unlink(place(temporary(note))) }
+        (replaced, replacedBytes) = ([], 0)
+    }
+
+    /// The next notes with what is known of their files, in one read: as many as are written together.
+    private func takeBatch(of ids: inout ArraySlice<UUID>) throws -> [(record: FolderRecord?, whole: WholeNote?)] {
+        let (tables, all) = (tables, ids)
+        var batch: [(record: FolderRecord?, note: Note?, hasAttachments: Bool)] = []
+        try database.read { db in
+            let attached = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM attachment WHERE note = ?)")
+            var bytes = 0
+            for id in all.prefix(Self.batchMax) where bytes < Self.batchBytesMax {
+                let (record, note) = (try tables.record(of: id, db), try NotesStore.fetch(id, db))
+                bytes += (record?.body.utf8.count ?? 0) + (note?.body.utf8.count ?? 0)
+                batch.append((record, note, try Bool.fetchOne(attached, arguments: [id.data]) ?? false))
+            }
+        }
+        ids = ids.dropFirst(batch.count)
+        return try batch.map { record, note, hasAttachments in
+            (record, try note.map { WholeNote($0, attachments: hasAttachments ? try attachments(of: $0.id) : []) })
+        }
+    }
+
+    private func attachments(of note: UUID) throws -> [WholeNote.Attachment] {
+        try notes.attachments(of: note).compactMap { file in
+            file.content.map { WholeNote.Attachment(id: file.id, name: file.name, sizeBytes: file.sizeBytes, content: $0) }
+        }
+    }
+
+    /// Writes what the note says into a temporary file; `nil` if its file says so already.
+    private mutating func prepare(_ whole: WholeNote, _ record: FolderRecord?) throws -> Prepared? {
+        do {
+            guard let record else { return try prepareNew(whole) }
+            return try prepareChange(whole, record)
+        } catch let error as FilesError where error.code != .inputOutput {
+            leave(record?.path ?? whole.note.title, error.message, whole.id)
+            return nil
+        }
+    }
+
+    /// Puts prepared files in their places. First they are on the disk, then it is noted what is to be done.
+    private mutating func finish(_ new: [Prepared], _ changed: [Prepared]) throws {
+        if new.isEmpty && changed.isEmpty { return }
+        if options.synchronizes {
+            for prepared in new + changed { try NewFile.synchronize(place(temporary(prepared.record.note))) }
+        }
+        try options.step("noted")
+        let tables = tables
+        try database.write { db in for prepared in new + changed { try tables.save(prepared.record, db) } }
+        try name(new.map(\.record))
+        try exchange(changed)
     }
 
     /// The notes that may say something else than their files, in the order of their ids.
@@ -41,20 +114,17 @@ extension FolderPass {
         return ids.sorted { $0.data.lexicographicallyPrecedes($1.data) }
     }
 
-    private func whole(_ id: UUID) throws -> WholeNote? {
-        guard let note = try notes.note(id) else { return nil }
-        let attachments = try notes.attachments(of: id).compactMap { file in
-            file.content.map { WholeNote.Attachment(id: file.id, name: file.name, sizeBytes: file.sizeBytes, content: $0) }
-        }
-        return WholeNote(note, attachments: attachments)
-    }
-
     /// What a file at `path` is to say.
     private mutating func desired(_ whole: WholeNote, at path: String) throws -> (note: MarkdownNote, content: FolderContent) {
-        let up = String(repeating: "../", count: path.utf8.count { $0 == UInt8(ascii: "/") })
+        let up = RelativePath.outward(from: path)
         let files = try placeAttachments(of: whole).map { MarkdownNote.Attachment(path: up + $0.path, name: $0.name) }
-        let note = MarkdownNote(whole, stem: FileName.parts(RelativePath.name(of: path)).stem, attachments: files)
-        return (note, FolderContent(note, title: whole.note.title))
+        var note = MarkdownNote(whole, stem: FileName.parts(RelativePath.name(of: path)).stem, attachments: files)
+        var content = FolderContent(note, title: whole.note.title)
+        if folder.tagsFolders, let tag = FolderTag.tag(at: path) {
+            note.tags.removeAll { $0.utf8.elementsEqual(tag.utf8) }
+            content.tags = Array(whole.note.tags)
+        }
+        return (note, content)
     }
 
     /// A path for a new file of this title, which nothing has, on no system.
@@ -76,64 +146,118 @@ extension FolderPass {
         }
     }
 
+    /// Where a file of this note is put, which is made if it is not there.
+    private func firstFolder(for whole: WholeNote) throws -> Substring {
+        guard folder.tagsFolders else { return "" }
+        let path = FolderTag.folder(for: whole.note.tags.filter { $0 != tag })
+        var made = ""
+        for name in RelativePath.names(of: path) {
+            made += made.isEmpty ? name : "/\(name)"
+            try NewFile.makeFolder(place(made))
+            guard ForeignFile.kind(place(made)) == .folder else {
+                throw FilesError(.cannotCreate, "Its folder \(made) cannot be made: something else has this name.")
+            }
+        }
+        return path[...]
+    }
+
     /// Makes a whole file under its temporary name.
-    private func writeTemporary(_ bytes: [UInt8], _ name: String, synchronizes: Bool) throws -> FileStamp? {
+    private func writeTemporary(_ bytes: [UInt8], _ name: String) throws -> FileStamp? {
         try options.step("temporary")
         let unfinished = place(name) + "~"
         unlink(unfinished)
-        let stamp = try NewFile.writeStamped(
-            bytes, to: unfinished, options.nowMilliseconds(), synchronizes: synchronizes && options.synchronizes)
+        let stamp = try NewFile.writeStamped(bytes, to: unfinished, options.nowMilliseconds(), startsSync: options.synchronizes)
         try options.step("whole")
         guard rename(unfinished, place(name)) == 0 else { throw NewFile.failure(place(name)) }
         return stamp
     }
 
+    /// Brings to the disk where files are, before something is noted that depends on it: the store's notes may be there sooner. A file
+    /// system that cannot do so does it in its own time.
+    func synchronizeFolders(of paths: [String]) {
+        if !options.synchronizes { return }
+        for folder in Set(paths.map(RelativePath.folder)) { try? NewFile.synchronize(place(String(folder))) }
+    }
+
     // MARK: Files that are there
 
-    private mutating func write(_ whole: WholeNote, over old: FolderRecord) throws {
+    private mutating func prepareChange(_ whole: WholeNote, _ old: FolderRecord) throws -> Prepared? {
         var record = old
-        // A new title is a new name.
-        if !whole.note.title.utf8.elementsEqual(record.title.utf8), !FolderNote.isName(record.path, of: whole.note.title) {
-            let path = try freePath(for: whole.note.title, in: RelativePath.folder(of: record.path))
+        // A new title is a new name; a tag that is gone is another folder.
+        let lacksFolder = folder.tagsFolders && FolderTag.tag(at: record.path).map { !whole.note.tags.contains($0) } ?? false
+        let isOtherName = !whole.note.title.utf8.elementsEqual(record.title.utf8) && !FolderNote.isName(record.path, of: whole.note.title)
+        if isOtherName || lacksFolder, !record.hasID {
+            // It gets its id first: after a kill, a file without one is not known by its new name.
+            report.notesAgain.insert(whole.id)
+        } else if isOtherName || lacksFolder {
+            let path = try freePath(for: whole.note.title, in: lacksFolder ? firstFolder(for: whole) : RelativePath.folder(of: record.path))
             try options.step("rename")
             guard kith_rename_new(place(record.path), place(path)) == 0 else {
+                // Moved or taken in this moment; the next pass sees it.
+                guard [ENOENT, EEXIST].contains(errno) else { throw cannotBeWritten() }
                 report.notesAgain.insert(whole.id)
-                return
+                return nil
             }
             try options.step("renamed")
+            synchronizeFolders(of: [record.path, path])
             record.path = path
             try save(record)
             report.written += 1
         }
         let (note, content) = try desired(whole, at: record.path)
-        if record.says(content) { return }
+        if record.says(content) { return nil }
         record.pending = note.bytes()
-        let stamp = try writeTemporary(record.pending, temporary(record.note), synchronizes: true)
         record.intent = .exchange
-        try options.step("noted")
-        try save(record)
-        try exchange(record, content, stamp)
+        return Prepared(record: record, content: content, stamp: try writeTemporary(record.pending, temporary(record.note)))
     }
 
-    /// Puts what was prepared in the place of the file, unless somebody has saved since it was read.
-    private mutating func exchange(_ record: FolderRecord, _ content: FolderContent, _ stamp: FileStamp?) throws {
+    private mutating func exchange(_ changed: [Prepared]) throws {
+        var settled: [FolderRecord] = []
+        for prepared in changed {
+            do {
+                guard try exchange(prepared.record), let record = try settle(prepared.record, prepared.content, prepared.stamp) else {
+                    continue
+                }
+                settled.append(record)
+            } catch let error as FilesError where error.code != .inputOutput {
+                leave(prepared.record.path, error.message, prepared.record.note)
+            }
+        }
+        synchronizeFolders(of: settled.map(\.path))
+        let tables = tables
+        try database.write { [settled] db in for record in settled { try tables.save(record, db) } }
+        try options.step("settled")
+        replaced += settled.map(\.note)
+        replacedBytes += settled.reduce(0) { $0 + $1.body.utf8.count }
+        report.written += settled.count
+    }
+
+    /// Puts what was prepared in the place of the file, unless an editor has saved since it was read.
+    /// - Returns: whether it was done.
+    private mutating func exchange(_ record: FolderRecord) throws -> Bool {
         let (path, aside) = (place(record.path), place(temporary(record.note)))
         guard case .file(let current) = ForeignFile.kind(path), isQuiet(path, current),
             let bytes = try? ForeignFile.read(path, bytesMax: MarkdownNote.bytesMax), Self.hash(bytes) == record.hash
         else {
             // The next pass reads it.
             again(record)
-            return try giveUp(record)
+            try giveUp(record)
+            return false
         }
         try options.step("exchange")
         options.beforeExchange(path)
         guard kith_exchange(aside, path) == 0 else {
-            let words = "It cannot be written (\(ForeignFile.systemMessage()))."
+            let error = cannotBeWritten()
             try giveUp(record)
-            throw FilesError(.cannotCreate, words)
+            throw error
         }
         try options.step("exchanged")
-        try settle(record, content, stamp)
+        return true
+    }
+
+    /// What the last call of the system says of a file that is left as it is.
+    func cannotBeWritten() -> FilesError {
+        FilesError(.cannotCreate, "It cannot be written (\(ForeignFile.systemMessage())).")
     }
 
     /// What was prepared is not needed.
@@ -144,32 +268,37 @@ extension FolderPass {
         unlink(place(temporary(record.note)))
     }
 
-    /// Looks at what stood in the file before it was exchanged: what somebody has saved in the last moment is merged.
-    mutating func settle(_ prepared: FolderRecord, _ content: FolderContent, _ stamp: FileStamp?) throws {
+    /// Looks at what stood in the file before it was exchanged: what an editor has saved in the last moment is merged.
+    /// - Returns: the record to be saved before the old file is removed; `nil` if that was done, or is to be done later.
+    mutating func settle(_ prepared: FolderRecord, _ content: FolderContent, _ stamp: FileStamp?) throws -> FolderRecord? {
         var record = prepared
         let aside = place(temporary(record.note))
         guard case .file(let now) = ForeignFile.kind(aside),
             let swapped = try? ForeignFile.read(aside, bytesMax: MarkdownNote.bytesMax)
-        else { return try putBack(record) }
+        else {
+            try putBack(record)
+            return nil
+        }
         let isSame = Self.hash(swapped) == record.hash
-        // Somebody writes into the old file still: the next pass sees what becomes of it.
-        let isDone = isSame ? !ForeignFile.isBeingWritten(aside) || isQuiet(aside, now) : isQuiet(aside, now)
-        guard isDone else { return wait(for: record.path, record.note) }
+        // A program still writes into the old file: the next pass sees what becomes of it.
+        guard isSame && !ForeignFile.isBeingWritten(aside) || isQuiet(aside, now) else {
+            wait(for: record.path, record.note)
+            return nil
+        }
         let hash = Self.hash(record.pending)
         if isSame {
             record.take(content, hash: hash, stamp: stamp)
-            try save(record)
-            report.written += 1
-        } else if let saved = try? FolderContent(swapped, path: record.path) {
-            try absorb(
-                saved, Self.hash(swapped), nil, at: record.path, into: record, then: Replacement(content: content, hash: hash))
-            report.read += 1
-            again(record)
-        } else {
-            return try putBack(record)
+            return record
         }
-        try options.step("settled")
+        guard let saved = try? self.content(swapped, at: record.path) else {
+            try putBack(record)
+            return nil
+        }
+        try absorb(saved, Self.hash(swapped), nil, at: record.path, into: record, then: Replacement(content: content, hash: hash))
+        report.read += 1
+        again(record)
         unlink(aside)
+        return nil
     }
 
     /// What stood in the file cannot be understood: it stays as it is, and is named.
@@ -184,37 +313,26 @@ extension FolderPass {
     }
 
     /// Looks at a file and its note once more, with the next pass.
-    private mutating func again(_ record: FolderRecord) {
+    mutating func again(_ record: FolderRecord) {
         report.pathsAgain.insert(FolderPath(record.path))
         report.notesAgain.insert(record.note)
     }
 
     // MARK: Files that are new
 
-    private mutating func create(_ new: inout [WholeNote]) throws {
-        let batch = new
-        new = []
-        var made: [FolderRecord] = []
-        for whole in batch {
-            let path = try freePath(for: whole.note.title, in: "")
-            let (note, content) = try desired(whole, at: path)
-            let bytes = note.bytes()
-            var record = FolderRecord(path: path, note: whole.id)
-            let stamp = try writeTemporary(bytes, temporary(whole.id), synchronizes: batch.count == 1)
-            record.take(content, hash: Self.hash(bytes), stamp: stamp)
-            record.intent = .create
-            made.append(record)
-        }
-        if made.isEmpty { return }
-        if made.count > 1, options.synchronizes { NewFolder.synchronize(root) }
-        try options.step("noted")
-        let tables = tables
-        try database.write { [made] db in for record in made { try tables.save(record, db) } }
-        try name(made)
+    private mutating func prepareNew(_ whole: WholeNote) throws -> Prepared {
+        let path = try freePath(for: whole.note.title, in: firstFolder(for: whole))
+        let (note, content) = try desired(whole, at: path)
+        let bytes = note.bytes()
+        var record = FolderRecord(path: path, note: whole.id)
+        record.take(content, hash: Self.hash(bytes), stamp: try writeTemporary(bytes, temporary(whole.id)))
+        record.intent = .create
+        return Prepared(record: record, content: content, stamp: nil)
     }
 
     /// Gives new files their names.
     private mutating func name(_ records: [FolderRecord]) throws {
+        if records.isEmpty { return }
         var (named, given) = ([FolderRecord](), [UUID]())
         for var record in records {
             try options.step("create")
@@ -222,11 +340,17 @@ extension FolderPass {
                 record.intent = nil
                 named.append(record)
             } else {
-                // Somebody was faster; the next pass finds another name.
+                // A program has made a file of this name since; the next pass finds another one.
+                if errno == EEXIST {
+                    report.notesAgain.insert(record.note)
+                } else {
+                    leave(record.path, cannotBeWritten().message, record.note)
+                }
                 given.append(record.note)
             }
         }
         try options.step("created")
+        synchronizeFolders(of: named.map(\.path))
         let tables = tables
         try database.write { [named, given] db in
             for record in named { try tables.save(record, db) }
@@ -234,90 +358,5 @@ extension FolderPass {
         }
         for note in given { unlink(place(temporary(note))) }
         report.written += named.count
-        report.notesAgain.formUnion(given)
-    }
-
-    // MARK: Files of notes that are gone
-
-    private mutating func remove(_ gone: FolderRecord) throws {
-        var record = gone
-        record.intent = .remove
-        try save(record)
-        try options.step("remove")
-        guard kith_rename_new(place(record.path), place(temporary(record.note))) == 0 else {
-            record.intent = nil
-            try save(record)
-            // A file that is gone with its note is nobody's.
-            if ForeignFile.kind(place(record.path)) == .missing { try forget(record.note) }
-            return
-        }
-        try options.step("aside")
-        try finishRemoval(record)
-    }
-
-    /// The file was taken aside.
-    mutating func finishRemoval(_ gone: FolderRecord) throws {
-        var record = gone
-        let aside = place(temporary(record.note))
-        let bytes = try? ForeignFile.read(aside, bytesMax: MarkdownNote.bytesMax)
-        if let bytes, Self.hash(bytes) == record.hash, !ForeignFile.isBeingWritten(aside) {
-            try forget(record.note)
-            report.removed += 1
-            try options.step("removed")
-            unlink(aside)
-        } else {
-            // Somebody has saved: it goes back, and the note comes back with the next pass.
-            if kith_rename_new(aside, place(record.path)) != 0 {
-                _ = kith_rename_new(aside, place(try freePath(for: "\(record.title) (saved)", in: "")))
-            }
-            record.intent = nil
-            again(record)
-            try save(record)
-        }
-    }
-}
-
-// MARK: What a pass that was killed has left
-
-extension FolderPass {
-    mutating func recover() throws {
-        let tables = tables
-        let begun = try database.read { db in try tables.begun(db) }
-        for record in begun { try recover(record) }
-        guard case .everything = scope else { return }
-        let kept = Set(try database.read { db in try tables.begun(db) }.map { temporary($0.note) })
-        // Nobody refers to these any more, and no person's bytes are in them.
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
-        for name in names where name.hasPrefix(NotesFolder.temporaryPrefix) && !kept.contains(name) { unlink(place(name)) }
-    }
-
-    private mutating func recover(_ record: FolderRecord) throws {
-        let aside = place(temporary(record.note))
-        let isThere = ForeignFile.kind(aside) != .missing
-        touched.insert(record.note)
-        switch record.intent {
-        case .create where isThere:
-            try forget(record.note)
-            unlink(aside)
-        case .remove where isThere: try finishRemoval(record)
-        case .exchange: try recoverExchange(record, isThere)
-        default: try giveUp(record)
-        }
-    }
-
-    private mutating func recoverExchange(_ record: FolderRecord, _ isThere: Bool) throws {
-        let content = try FolderContent(record.pending, path: record.path)
-        let hash = Self.hash(record.pending)
-        guard isThere else {
-            let current = try? ForeignFile.read(place(record.path), bytesMax: MarkdownNote.bytesMax)
-            guard let current, Self.hash(current) == hash else { return try giveUp(record) }
-            var record = record
-            record.take(content, hash: hash, stamp: nil)
-            return try save(record)
-        }
-        let swapped = try? ForeignFile.read(place(temporary(record.note)), bytesMax: MarkdownNote.bytesMax)
-        // As it was made: the places were not changed.
-        if let swapped, Self.hash(swapped) == hash { return try giveUp(record) }
-        try settle(record, content, nil)
     }
 }

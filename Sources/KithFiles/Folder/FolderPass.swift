@@ -13,13 +13,13 @@ enum FolderScope: Sendable {
 
 /// One synchronisation of a folder with the notes: files are read, then notes are written into files.
 ///
-/// Whatever happens meanwhile, to the machine or to a file, nothing that anybody wrote is lost:
+/// Whatever happens to the machine or to a file during a pass, nothing that a person or another machine wrote is lost:
 ///
 /// * What a file says is compared with what it said when it was last read or written, and the difference merged into the note. The note's
 ///   change and the new record of the file are one transaction.
-/// * A file that somebody is writing is left alone, and its note with it; so is the place of one that is missing since a moment ago.
-/// * A file is written by changing places with a temporary one, at once; what stood there is looked at afterwards, and if somebody has
-///   saved in the meantime, or still is, that is merged, too. What is being written is noted before, so that a pass that was killed is
+/// * A file that a program is writing is left alone, and its note with it; so is the place of one that is missing since a moment ago.
+/// * A file is written by changing places with a temporary one, at once; what stood there is looked at afterwards, and if an editor has
+///   saved since, or still does, that is merged, too. What is being written is noted before, so that a pass that was killed is
 ///   understood.
 /// * A file is removed only after it was taken aside and found to be what it was.
 struct FolderPass {
@@ -33,7 +33,7 @@ struct FolderPass {
     var left: Set<UUID> = []
     /// Notes that may say something else than their files now.
     var touched: Set<UUID> = []
-    /// Whether somebody is writing a file of which it is not known whose it is: one that was moved, perhaps.
+    /// Whether a program is writing a file of which it is not known whose it is: one that was moved, perhaps.
     var isUnknownWritten = false
     /// Files that were looked at.
     var looked: Set<FolderPath> = []
@@ -41,6 +41,11 @@ struct FolderPass {
     var unreadable: [FolderWalk.File] = []
     /// New stamps of files that say what they said.
     var stamps: [(note: UUID, stamp: FileStamp?)] = []
+    /// The notes that were in the trash when files began to be read; `nil` before.
+    var trashed: Set<UUID>?
+    /// Notes of which the file was exchanged, and the old one is still there under its temporary name; and the bytes of these.
+    var replaced: [UUID] = []
+    var replacedBytes = 0
     /// Names that are given in this pass.
     var promised: Set<String> = []
     /// Numbers of names that were tried.
@@ -106,13 +111,25 @@ struct FolderPass {
 
     mutating func leave(_ path: String, _ words: String, _ note: UUID?) {
         report.left.append(FolderReport.LeftFile(path: path, words: words))
-        if let note { left.insert(note) }
+        guard let note else { return }
+        left.insert(note)
+        // Else it would be tried again and again, without a pause.
+        report.notesAgain.remove(note)
     }
 
-    /// Leaves a file alone that somebody is writing.
+    /// Leaves a file alone that a program is writing.
     mutating func wait(for path: String, _ note: UUID?) {
         report.pathsAgain.insert(FolderPath(path))
         if let note { left.insert(note) } else { isUnknownWritten = true }
+    }
+
+    /// What a file says, and its place.
+    func content(_ bytes: [UInt8], at path: String) throws(FilesError) -> FolderContent {
+        var content = try FolderContent(bytes, path: path)
+        if folder.tagsFolders, let tag = FolderTag.tag(at: path), content.tags.count < NoteLimits.tagsMax {
+            content.tags = Array(NoteTags(content.tags + [tag]))
+        }
+        return content
     }
 
     // MARK: Time
@@ -123,7 +140,7 @@ struct FolderPass {
         return age < 0 || age >= span
     }
 
-    /// Whether nobody has written a file for a moment, and nobody is about to.
+    /// Whether no program has written a file for a moment, or has it open to write.
     func isQuiet(_ path: String, _ stamp: FileStamp) -> Bool {
         guard isPast(stamp.modifiedMilliseconds, by: options.quietMilliseconds) else { return false }
         // Some programs have a file open for hours.

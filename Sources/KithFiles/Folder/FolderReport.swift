@@ -23,7 +23,7 @@ public struct FolderReport: Hashable, Sendable {
     /// Files that are gone, of which the notes were kept: more than are deleted without asking.
     public internal(set) var held = 0
 
-    /// Files that somebody is writing right now, or that are missing since a moment ago, and notes that wait for them: the next pass is to
+    /// Files that a program is writing right now, or that are missing since a moment ago, and notes that wait for them: the next pass is to
     /// look at them again.
     var pathsAgain: Set<FolderPath> = []
     var notesAgain: Set<UUID> = []

@@ -58,6 +58,10 @@ struct FolderTables {
                     PRIMARY KEY (folder, path)
                 );
                 """)
+        // Version 0.1.0 had no such column.
+        if try !db.columns(in: "local_folder").contains(where: { $0.name == "tagsFolders" }) {
+            try db.execute(sql: "ALTER TABLE local_folder ADD COLUMN tagsFolders INTEGER NOT NULL DEFAULT 0")
+        }
     }
 
     /// Forgets all files, so that they are looked at as if they were new.
@@ -81,8 +85,8 @@ struct FolderTables {
     }
 
     func record(of note: UUID, _ db: Database) throws -> FolderRecord? {
-        let sql = "SELECT \(Self.columns) FROM local_folder_file WHERE folder = ? AND note = ?"
-        return try Row.fetchOne(db, sql: sql, arguments: [folder, note.data]).flatMap(record)
+        let select = try db.cachedStatement(sql: "SELECT \(Self.columns) FROM local_folder_file WHERE folder = ? AND note = ?")
+        return try Row.fetchOne(select, arguments: [folder, note.data]).flatMap(record)
     }
 
     /// Those with which something was begun and not completed.

@@ -21,6 +21,8 @@ public struct NotesFolder: Hashable, Sendable {
     public let path: String
     /// Only notes with this tag are in it; `nil` for all.
     public let tag: String?
+    /// Whether the folders that a file is in are a tag: `work/plans`.
+    public let tagsFolders: Bool
     /// Its number in the store.
     let number: Int64
     /// What the file ``markName`` in it says, so that an empty place where it should be mounted is not taken for it.
@@ -36,12 +38,14 @@ public struct NotesFolder: Hashable, Sendable {
         public var readsAll = false
         /// Files that may be gone at once without asking.
         public var deletedMax = 50
-        /// How long nobody has written a file that is read.
+        /// How long no program has written a file that is read.
         public var quietMilliseconds: Int64 = 200
         /// A program that has a file open to write into it, and has not written for so long, is not waited for.
         var openMilliseconds: Int64 = 5_000
         /// Two writes of a file within this time may have the same time: the coarsest clock of a file system.
         var tickMilliseconds: Int64 = 2_000
+        /// Folders that the system is asked to watch; where there are more, all are looked at now and then.
+        var watchedMax = Int.max
         /// Whether files are brought to the disk before they take their place.
         var synchronizes = true
         /// Reads the wall clock, in milliseconds since 1970.
@@ -71,8 +75,10 @@ public struct NotesFolder: Hashable, Sendable {
         try FilesError.mapping {
             try notes.store.database.read { db in
                 guard try db.tableExists("local_folder") else { return [] }
-                return try Row.fetchAll(db, sql: "SELECT path, tag, number, mark FROM local_folder ORDER BY path").map { row in
-                    NotesFolder(path: row[0], tag: row[1], number: row[2], mark: row[3])
+                return try Row.fetchAll(db, sql: "SELECT * FROM local_folder ORDER BY path").map { row in
+                    NotesFolder(
+                        path: row["path"], tag: row["tag"], tagsFolders: row["tagsFolders"] ?? false, number: row["number"],
+                        mark: row["mark"])
                 }
             }
         }
@@ -81,7 +87,7 @@ public struct NotesFolder: Hashable, Sendable {
     /// Begins to keep a folder in step, which is made if it is not there. Files that it holds become notes with the first ``sync(_:options:)``.
     ///
     /// - Throws: ``FilesError`` with code `cannotCreate` if it cannot be made or written, or another such folder holds it, or lies in it.
-    public static func add(_ path: String, tag: String? = nil, to notes: NotesStore) throws -> NotesFolder {
+    public static func add(_ path: String, tag: String? = nil, tagsFolders: Bool = false, to notes: NotesStore) throws -> NotesFolder {
         let path = URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
         for other in try all(of: notes) where (path + "/").hasPrefix(other.path + "/") || (other.path + "/").hasPrefix(path + "/") {
             throw FilesError(.cannotCreate, "\(other.path) is kept in step already, and one may not lie in the other.")
@@ -107,8 +113,9 @@ public struct NotesFolder: Hashable, Sendable {
             return try notes.store.database.write { db in
                 try FolderTables.prepare(db)
                 try db.execute(
-                    sql: "INSERT INTO local_folder (path, mark, tag, replica) VALUES (?, ?, ?, ?)", arguments: [path, mark, tag, replica])
-                return NotesFolder(path: path, tag: tag, number: db.lastInsertedRowID, mark: mark)
+                    sql: "INSERT INTO local_folder (path, mark, tag, tagsFolders, replica) VALUES (?, ?, ?, ?, ?)",
+                    arguments: [path, mark, tag, tagsFolders, replica])
+                return NotesFolder(path: path, tag: tag, tagsFolders: tagsFolders, number: db.lastInsertedRowID, mark: mark)
             }
         }
     }
@@ -171,7 +178,7 @@ public struct NotesFolder: Hashable, Sendable {
 
     // MARK: Keeping in step
 
-    /// Brings changes of files into the notes, and those of notes into the files. Waits for files that somebody is writing.
+    /// Brings changes of files into the notes, and those of notes into the files. Waits for files that a program is writing.
     ///
     /// - Throws: ``FilesError`` with code `notFound` if the folder is not there, so that nothing is deleted; `needsConsent` if another process does it.
     public func sync(_ notes: NotesStore, options: Options = Options()) throws -> FolderReport {
@@ -187,7 +194,7 @@ public struct NotesFolder: Hashable, Sendable {
     /// How often files are waited for that are written again and again.
     private static let passesMax = 50
 
-    /// Brings in step what nobody is writing at the moment.
+    /// Brings in step what no program is writing at the moment.
     func pass(_ notes: NotesStore, _ options: Options, _ scope: FolderScope = .everything) throws -> FolderReport {
         try requireHere()
         return try FilesError.mapping {

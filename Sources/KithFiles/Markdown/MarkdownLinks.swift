@@ -96,29 +96,3 @@ enum MarkdownLinks {
         return set
     }()
 }
-
-/// Paths within a folder, as text.
-enum RelativePath {
-    /// The path that `path` means in a file of `folder`; `nil` if it leaves the outermost folder, or is no relative path.
-    static func resolved(_ path: String, in folder: Substring) -> String? {
-        if path.isEmpty || path.hasPrefix("/") || path.contains("\0") { return nil }
-        var parts = folder.split(separator: "/").map(String.init)
-        for part in path.split(separator: "/") where part != "." {
-            if part == ".." {
-                if parts.popLast() == nil { return nil }
-            } else {
-                parts.append(String(part))
-            }
-        }
-        return parts.isEmpty ? nil : parts.joined(separator: "/")
-    }
-
-    /// The folder of a file, without the last slash; empty for the outermost.
-    static func folder(of path: String) -> Substring {
-        path.lastIndex(of: "/").map { path[..<$0] } ?? ""
-    }
-
-    static func name(of path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
-    }
-}

@@ -1,19 +1,27 @@
 import Foundation
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// Times as files write them (ISO 8601), in milliseconds since 1970.
 enum TimeText {
     /// `2026-11-23T14:18:20.123Z`; `nil` for a time that has no such form, before the year 0 or after 9999.
     static func text(_ milliseconds: Int64) -> String? {
-        let (days, rest) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
-        let day = rest < 0 ? days - 1 : days
-        let time = Int(rest < 0 ? rest + 86_400_000 : rest)
-        guard let date = civil(fromDays: day), (0...9_999).contains(date.year) else { return nil }
-        func digits(_ number: Int, _ count: Int) -> String {
+        let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
+        var (time, parts) = (time_t(rest < 0 ? seconds - 1 : seconds), tm())
+        guard gmtime_r(&time, &parts) != nil, (0...9_999).contains(Int(parts.tm_year) + 1_900) else { return nil }
+        func digits(_ number: some BinaryInteger, _ count: Int) -> String {
             let text = String(number)
             return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
         }
-        return digits(date.year, 4) + "-" + digits(date.month, 2) + "-" + digits(date.day, 2) + "T" + digits(time / 3_600_000, 2) + ":"
-            + digits(time / 60_000 % 60, 2) + ":" + digits(time / 1_000 % 60, 2) + "." + digits(time % 1_000, 3) + "Z"
+        return digits(parts.tm_year + 1_900, 4) + "-" + digits(parts.tm_mon + 1, 2) + "-" + digits(parts.tm_mday, 2) + "T"
+            + digits(parts.tm_hour, 2) + ":" + digits(parts.tm_min, 2) + ":" + digits(parts.tm_sec, 2) + "."
+            + digits(rest < 0 ? rest + 1_000 : rest, 3) + "Z"
     }
 
     /// Reads a day, alone or with a time, seconds, a fraction and a zone, in the extended or the basic form (`20261123T141820Z`).
@@ -31,7 +39,7 @@ enum TimeText {
             guard let found = clock(&bytes) else { return nil }
             time = found
         }
-        let utc = days(year, month, day) * 86_400_000 + time
+        let utc = seconds(year, month, day) * 1_000 + time
         if bytes.first == UInt8(ascii: " ") { bytes = bytes.dropFirst() }
         guard let first = bytes.popFirst() else {
             let seconds = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(utc) / 1_000))
@@ -77,25 +85,10 @@ enum TimeText {
         return head.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": the proleptic Gregorian calendar, in days since 1970.
-
-    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int64 {
-        let year = month <= 2 ? year - 1 : year
-        let era = (year >= 0 ? year : year - 399) / 400
-        let yearOfEra = year - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return Int64(era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468)
-    }
-
-    private static func civil(fromDays days: Int64) -> (year: Int, month: Int, day: Int)? {
-        guard abs(days) < 100_000_000 else { return nil }
-        let shifted = Int(days) + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    /// The beginning of a day, in seconds since 1970.
+    private static func seconds(_ year: Int, _ month: Int, _ day: Int) -> Int64 {
+        var parts = tm()
+        (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(year - 1_900), Int32(month - 1), Int32(day))
+        return Int64(timegm(&parts))
     }
 }

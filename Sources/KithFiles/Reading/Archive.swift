@@ -53,14 +53,14 @@ enum Archive {
     }
 
     private static func isSafe(_ name: String) -> Bool {
-        !name.hasPrefix("/") && !name.contains("\\") && !name.split(separator: "/").contains("..")
+        !RelativePath.isAbsolute(name) && !name.utf8.contains(UInt8(ascii: "\\")) && !RelativePath.names(of: name).contains("..")
     }
 
     private static func write(
         _ reader: Reader, to name: String, in folder: String, of archive: String, _ left: inout Int64
     ) throws(FilesError) {
         var place = folder
-        let parts = name.split(separator: "/").filter { $0 != "." }
+        let parts = RelativePath.names(of: name).filter { $0 != "." }
         guard let last = parts.last else { return }
         for part in parts.dropLast() {
             place += "/" + part

@@ -1,3 +1,4 @@
+import CFileFormats
 import Foundation
 
 #if canImport(Darwin)
@@ -36,21 +37,27 @@ enum NewFile {
 
     /// Makes a file that was written at a time which no clock of the system gives it, so that its stamp tells it from any later one.
     ///
-    /// - Parameter synchronizes: brings it to the disk.
+    /// - Parameter startsSync: begins to bring it to the disk; ``synchronize(_:)`` ends it.
     /// - Returns: the stamp; `nil` if the file system cannot hold such a time.
-    static func writeStamped(
-        _ bytes: [UInt8], to path: String, _ milliseconds: Int64, synchronizes: Bool
-    ) throws(FilesError) -> FileStamp? {
+    static func writeStamped(_ bytes: [UInt8], to path: String, _ milliseconds: Int64, startsSync: Bool) throws(FilesError) -> FileStamp? {
         try write(bytes, to: path)
         let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
         setTime(milliseconds, 1, descriptor)
-        if synchronizes, fsync(descriptor) != 0 { throw failure(path) }
+        if startsSync { kith_start_sync(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure(path) }
         let stamp = FileStamp(status)
         return stamp.modifiedNanoseconds == milliseconds * 1_000_000 + 1 ? stamp : nil
+    }
+
+    /// Brings a file to the disk.
+    static func synchronize(_ path: String) throws(FilesError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw failure(path) }
+        defer { close(descriptor) }
+        if fsync(descriptor) != 0 { throw failure(path) }
     }
 
     static func write(_ bytes: [UInt8], _ descriptor: Int32, _ path: String) throws(FilesError) {

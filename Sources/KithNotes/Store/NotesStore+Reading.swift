@@ -94,7 +94,8 @@ extension NotesStore {
 
     /// The same within a transaction.
     package static func fetch(_ id: UUID, _ db: Database) throws -> Note? {
-        try Row.fetchOne(db, sql: "SELECT \(Note.columns) FROM note WHERE id = ?", arguments: [Data(id.bytes)]).flatMap(Note.init(row:))
+        let select = try db.cachedStatement(sql: "SELECT \(Note.columns) FROM note WHERE id = ?")
+        return try Row.fetchOne(select, arguments: [Data(id.bytes)]).flatMap(Note.init(row:))
     }
 
     /// A few notes that `reference` could mean; one, if it is a whole id.

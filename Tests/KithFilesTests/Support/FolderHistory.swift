@@ -31,7 +31,8 @@ final class FolderHistory {
         deletes = seed % 2 == 0
         let clock = clock
         machines = try ["a", "b"].enumerated().map { index, name in
-            try FolderMachine(place, name, clock: clock, seed: seed &* 2 &+ UInt64(index))
+            try FolderMachine(
+                place, name, clock: clock, seed: seed &* 2 &+ UInt64(index), tagsFolders: index == 0 && seed % 3 == 0)
         }
     }
 
@@ -97,7 +98,8 @@ final class FolderHistory {
         let text = written()
         var name = random.pick(["Note", "note", "Plan \(text)"])
         let files = try machine.files().map { $0.lowercased() } + deleted
-        while files.contains("\(name).md".lowercased()) { name = "x" + name }
+        // Names that differ little, until there are many.
+        while files.contains("\(name).md".lowercased()) { name = name.utf8.count < 40 ? "x" + name : "Plan \(text)" }
         try machine.save(text + "\n", as: "\(name).md", with: .rename)
     }
 
@@ -159,6 +161,7 @@ final class FolderHistory {
         switch random.below(10) {
         case 0: try machine.notes.edit(note.id) { $0.title = random.pick(["Note", "a/b", "Title \(random.below(9))"]) }
         case 1: try machine.notes.edit(note.id) { $0.tags.insert("t\(random.below(5))") }
+        case 2 where note.tags.contains("sub"): try machine.notes.edit(note.id) { $0.tags.remove("sub") }
         case 2 where deletes && notes.count > 3: try machine.notes.delete([note.id])
         default:
             let word = written()

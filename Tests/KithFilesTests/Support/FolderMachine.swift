@@ -18,7 +18,9 @@ final class FolderMachine {
     private var agenda = FolderAgenda()
     let writers = SlowWriters()
 
-    init(_ place: TemporaryFolder, _ name: String, clock: HandClock = HandClock(), seed: UInt64 = 1) throws {
+    init(
+        _ place: TemporaryFolder, _ name: String, clock: HandClock = HandClock(), seed: UInt64 = 1, tagsFolders: Bool = false
+    ) throws {
         self.clock = clock
         let ids = SeededIDs(seed: seed)
         var settings = NotesStore.Options()
@@ -29,7 +31,7 @@ final class FolderMachine {
             clock: { HybridTimestamp(milliseconds: clock.milliseconds) }, makeReplicaID: { ids.makeReplica() })
         settings.storeOptions.watchesFile = false
         notes = try NotesStore.open(place.url.appending(path: "\(name)-store/notes.sqlite"), options: settings)
-        folder = try NotesFolder.add(place.path("\(name)-folder"), to: notes)
+        folder = try NotesFolder.add(place.path("\(name)-folder"), tagsFolders: tagsFolders, to: notes)
         options.nowMilliseconds = { clock.milliseconds }
         options.wait = { clock.advance($0) }
         options.makeID = { ids.make($0) }
@@ -130,7 +132,9 @@ final class FolderMachine {
             let content = try FolderContent([UInt8](Data(contentsOf: URL(filePath: path(name)))), path: name)
             let id = try #require(content.id, "\(name)")
             #expect(contents[id] == nil, "\(name) is a second file of its note")
-            contents[id] = [content.title, content.body, content.tags.joined(separator: " "), content.color.name]
+            let place = folder.tagsFolders ? FolderTag.tag(at: name).map { [$0] } ?? [] : []
+            let tags = Array(NoteTags(content.tags + place))
+            contents[id] = [content.title, content.body, tags.joined(separator: " "), content.color.name]
         }
         return contents
     }
