@@ -82,10 +82,10 @@ else
 fi
 
 step "What the manual names is there, and the desktop's files are what desktops expect"
-for page in $(dpkg-deb --fsys-tarfile "$package" | tar -xO --wildcards './usr/share/man/*.gz' | zcat | grep -Eo '[a-z]+\.md' | sort -u); do
-    dpkg-deb --contents "$package" | grep -q "/usr/share/doc/kith/$page$" || fail "the manual names $page, which is not there"
-done
 dpkg-deb --extract "$package" "$folder/files"
+for page in $(zcat "$folder"/files/usr/share/man/man1/*.gz | grep -Eo '[a-z]+\.md of the documentation' | sort -u | sed 's/ .*//'); do
+    test -s "$folder/files/usr/share/doc/kith/$page" || fail "the manual names $page, which is not there"
+done
 ! command -v desktop-file-validate >/dev/null || desktop-file-validate "$folder"/files/usr/share/applications/*.desktop
 # Its id would be the name of a domain, which Kith does not have.
 ! command -v appstreamcli >/dev/null ||
