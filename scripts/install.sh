@@ -33,7 +33,8 @@ manual() {
 
 for program in kith "$@"; do
     put "$built/$program" "$folder$prefix/bin/$program" 755
-    strip --strip-all --remove-section=.comment --remove-section=.note "$folder$prefix/bin/$program"
+    # The hashes of Swift's modules are for linkers, and made of the paths of files.
+    strip --strip-all --remove-section=.comment --remove-section=.note --remove-section=.swift_modhash "$folder$prefix/bin/$program"
     manual "$program"
 done
 (cd "$scripts/../docs" && find . -name '*.md') | while read -r page; do put "$scripts/../docs/$page" "$share/doc/kith/$page"; done

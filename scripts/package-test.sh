@@ -102,6 +102,9 @@ for i in 1 2; do
     done
 done
 step "Installed: $(as_ann 1 kith --version), $(stat -c %s "$package") bytes as a package, $(stat -c %s "$folder/1/usr/bin/kith") as a program"
+# shellcheck disable=SC2016
+microseconds=$(as_ann 1 bash -c 'for _ in {1..21}; do from=${EPOCHREALTIME/./}; kith --version >/dev/null; echo "$((${EPOCHREALTIME/./} - from))"; done' | sort -n)
+step "kith --version takes $(sed -n 11p <<<"$microseconds") µs, and at most $(tail -n 1 <<<"$microseconds") (median and slowest of 21)"
 test -s "$folder/1/usr/share/man/man1/kith.1.gz" || test -e "$folder/1/etc/dpkg/dpkg.cfg.d/docker" || fail "there is no manual page"
 test -L "$folder/1/etc/systemd/user/default.target.wants/kith.service" || in_system 1 test ! -x /usr/bin/deb-systemd-helper ||
     fail "the service is not enabled"
