@@ -14,7 +14,7 @@ trap 'exit 143' TERM
 package() {
     git clone --quiet . "$1"
     "$1/scripts/release.sh" --product kith >"$folder/log" 2>&1 || { tail -n 20 "$folder/log" >&2; exit 1; }
-    "$1/scripts/deb.sh" "$("$1/scripts/release.sh" --show-bin-path)" "$2"
+    "$1/scripts/deb.sh" "$("$1/scripts/release.sh" --show-bin-path)" "$2" >/dev/null
 }
 
 LC_ALL=C TZ=UTC package "$folder/first" "$folder/packages/1"
