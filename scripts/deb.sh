@@ -38,7 +38,7 @@ install -d "$documents" "$root/DEBIAN" "$work/debian"
     printf ' -- %s  %s\n' "$maintainer" "$(date --utc --date "@$SOURCE_DATE_EPOCH" '+%a, %d %b %Y %H:%M:%S +0000')"
 } | gzip --best --no-name >"$documents/changelog.gz"
 gzip --best --no-name <"$scripts/../CHANGELOG.md" >"$documents/NEWS.md.gz"
-chmod 644 "$documents"/*
+chmod 644 "$documents"/copyright "$documents"/*.gz
 install -D -m 644 "$packaging/lintian-overrides" "$root/usr/share/lintian/overrides/kith"
 
 # What the programs load, by the packages that have it.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what was built: programs, manual pages, completions, service, desktop entry, icon.
+# Installs what was built: programs, manual pages, documentation, completions, service, desktop entry, icon.
 #   usage: scripts/install.sh BUILT FOLDER PREFIX [kith-lab]
 #     BUILT    the folder with the programs that were built
 #     FOLDER   where to put it all, "" for this machine
@@ -23,9 +23,8 @@ put_text() { install -d "$(dirname "$1")" && cat >"$1" && chmod 644 "$1"; }
 manual() {
     local pages
     pages=$(mktemp -d)
-    "$built/$1" --experimental-dump-help | "$scripts/manual.py" "$pages" --date "$date" --version "kith $version"
     # The page about `kith lab` comes with the lab.
-    [ "$1" != kith ] || rm -f "$pages/kith-lab.1"
+    "$built/$1" --experimental-dump-help | "$scripts/manual.py" "$pages" --date "$date" --version "kith $version" --without lab
     install -d "$share/man/man1"
     for page in "$pages"/*.1; do gzip --best --no-name <"$page" >"$share/man/man1/$(basename "$page").gz"; done
     chmod 644 "$share"/man/man1/kith*
@@ -34,9 +33,11 @@ manual() {
 
 for program in kith "$@"; do
     put "$built/$program" "$folder$prefix/bin/$program" 755
-    strip --strip-all --remove-section=.comment --remove-section=.note "$folder$prefix/bin/$program"
+    # The hashes of Swift's modules are for linkers, and made of the paths of files.
+    strip --strip-all --remove-section=.comment --remove-section=.note --remove-section=.swift_modhash "$folder$prefix/bin/$program"
     manual "$program"
 done
+(cd "$scripts/../docs" && find . -name '*.md') | while read -r page; do put "$scripts/../docs/$page" "$share/doc/kith/$page"; done
 "$built/kith" --generate-completion-script bash | sed "1{/^#!/d}" | put_text "$share/bash-completion/completions/kith"
 "$built/kith" --generate-completion-script zsh | put_text "$share/zsh/${ZSH_FOLDER:-site-functions}/_kith"
 "$built/kith" --generate-completion-script fish | put_text "$share/fish/vendor_completions.d/kith.fish"

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Makes manual pages of a program's commands.
 
-  usage: PROGRAM --experimental-dump-help | scripts/manual.py FOLDER [--date YYYY-MM-DD] [--version VERSION]
+  usage: PROGRAM --experimental-dump-help | scripts/manual.py FOLDER [--date YYYY-MM-DD] [--version VERSION] [--without COMMAND]
 
 Reads the description that swift-argument-parser writes (its version 0) and writes a page in man(7) for the program and one for each
-of its commands, in which the commands below it are sections: kith.1, kith-note.1, ...
+of its commands, in which the commands below it are sections: kith.1, kith-note.1, ... A command of which the page comes from elsewhere
+has none, and the others do not refer to it.
 """
 import argparse
 import json
@@ -170,6 +171,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--date", default="")
     parser.add_argument("--version", default="")
+    parser.add_argument("--without", metavar="COMMAND")
     arguments = parser.parse_args()
     description = json.load(sys.stdin)
     if description["serializationVersion"] != 0:
@@ -181,7 +183,7 @@ def main():
     root["subcommands"] = children
     pages = {"-".join(words): (words, root)}
     if len(words) == 1:
-        for child in children:
+        for child in (child for child in children if child["commandName"] != arguments.without):
             pages["-".join(words + [child["commandName"]])] = (words + [child["commandName"]], child)
     os.makedirs(arguments.folder, exist_ok=True)
     for name, (page_words, command) in pages.items():

@@ -6,13 +6,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-fail() { printf 'package-test: %s\n' "$*" >&2; exit 1; }
-step() { printf '%s\n' "$*"; }
+source scripts/debian-roots.sh
 
 [ "$#" -eq 1 ] || { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2; exit 64; }
 package=$(realpath "$1")
 command -v debootstrap >/dev/null || fail "debootstrap is not installed; as root: apt-get install debootstrap"
-readonly release=bookworm mirror=${MIRROR:-http://deb.debian.org/debian} wait_seconds_max=60
+readonly release=bookworm mirror=${MIRROR:-http://deb.debian.org/debian}
 folder=$(mktemp -d "${TMPDIR:-/tmp}/kith-package.XXXXXX")
 export LAN=$folder/lan
 succeeded=no
@@ -32,7 +31,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 # Runs a command in system I as root, on the network of this machine.
-in_system() { local i=$1; shift; chroot "$folder/$i" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"; }
+in_system() { in_root "$folder/$1" "${@:2}"; }
 # Runs a command in system I on host I, as the person who lives there.
 as_ann() {
     local i=$1
@@ -46,21 +45,10 @@ make_systems() {
     [ -n "${SYSTEM:-}" ] || debootstrap --variant=minbase "$release" "$system" "$mirror" >"$folder/log" 2>&1 ||
         { tail -n 5 "$folder/log" >&2; fail "debootstrap failed with the mirror $mirror"; }
     for i in 1 2; do
-        cp --archive --one-file-system "$system" "$folder/$i"
-        # Nothing is started in a system that does not run.
-        printf '#!/bin/sh\nexit 101\n' >"$folder/$i/usr/sbin/policy-rc.d"
-        chmod 755 "$folder/$i/usr/sbin/policy-rc.d"
-        cp /etc/resolv.conf "$folder/$i/etc/resolv.conf"
+        copy_system "$system" "$folder/$i"
         in_system "$i" useradd --create-home --shell /bin/bash ann
         ! in_system "$i" sh -c 'command -v swift || find / -xdev -name "libswift*" | grep .' || fail "there is Swift in the system"
     done
-}
-
-# The same program as a version before this one: there is none that was released.
-make_older() {
-    dpkg-deb --raw-extract "$package" "$folder/older"
-    sed -i 's/^Version: .*/Version: 0.0.9/' "$folder/older/DEBIAN/control"
-    dpkg-deb --root-owner-group -Znone --build "$folder/older" "$folder/older.deb" >/dev/null
 }
 
 install_in() {
@@ -84,14 +72,6 @@ node_runs() { as_ann "$1" kith status --json | grep -q '"isRunning" : true'; }
 node_pid() { pgrep --full --exact '/usr/bin/kith up' --nslist net --ns "$(cat "$LAN/host$1.pid")"; }
 stop_node() { kill "$(node_pid "$1")" && wait_for "node $1 to stop" eval "! node_pid $1 >/dev/null"; }
 
-wait_for() {
-    local what=$1 end=$((SECONDS + wait_seconds_max))
-    shift
-    until "$@"; do
-        [ "$SECONDS" -lt "$end" ] || fail "waited $wait_seconds_max seconds for $what"
-        sleep 0.1
-    done
-}
 has() { as_ann "$1" kith note show "$2" 2>/dev/null | grep -q "$3"; }
 
 if command -v lintian >/dev/null; then
@@ -101,9 +81,19 @@ else
     step "There is no lintian here: the package's rules are not tried."
 fi
 
+step "What the manual names is there, and the desktop's files are what desktops expect"
+dpkg-deb --extract "$package" "$folder/files"
+for page in $(zcat "$folder"/files/usr/share/man/man1/*.gz | grep -Eo '[a-z]+\.md of the documentation' | sort -u | sed 's/ .*//'); do
+    test -s "$folder/files/usr/share/doc/kith/$page" || fail "the manual names $page, which is not there"
+done
+! command -v desktop-file-validate >/dev/null || desktop-file-validate "$folder"/files/usr/share/applications/*.desktop
+# Its id would be the name of a domain, which Kith does not have.
+! command -v appstreamcli >/dev/null ||
+    appstreamcli validate --no-net --override=cid-desktopapp-is-not-rdns=info "$folder"/files/usr/share/metainfo/*.xml || fail "the AppStream data"
+
 step "Two systems of Debian $release without Swift"
 make_systems
-make_older
+make_older "$package" "$folder/older.deb"
 scripts/lan.sh up 2
 for i in 1 2; do
     install_in "$i" "$folder/older.deb"
@@ -112,6 +102,9 @@ for i in 1 2; do
     done
 done
 step "Installed: $(as_ann 1 kith --version), $(stat -c %s "$package") bytes as a package, $(stat -c %s "$folder/1/usr/bin/kith") as a program"
+# shellcheck disable=SC2016
+microseconds=$(as_ann 1 bash -c 'for _ in {1..21}; do from=${EPOCHREALTIME/./}; kith --version >/dev/null; echo "$((${EPOCHREALTIME/./} - from))"; done' | sort -n)
+step "kith --version takes $(sed -n 11p <<<"$microseconds") µs, and at most $(tail -n 1 <<<"$microseconds") (median and slowest of 21)"
 test -s "$folder/1/usr/share/man/man1/kith.1.gz" || test -e "$folder/1/etc/dpkg/dpkg.cfg.d/docker" || fail "there is no manual page"
 test -L "$folder/1/etc/systemd/user/default.target.wants/kith.service" || in_system 1 test ! -x /usr/bin/deb-systemd-helper ||
     fail "the service is not enabled"
@@ -124,9 +117,7 @@ wait_for "a token" grep -q '"token"' "$folder/token"
 as_ann 2 kith pair "$(sed -n 's/.*"token":"\([^"]*\)".*/\1/p' "$folder/token")" >"$folder/log" || { cat "$folder/log" >&2; fail "not paired"; }
 wait_for "the note to cross" has 2 "$note" "coffee for two"
 sleep 5
-for i in 1 2; do
-    awk -v i="$i" '/^(Rss|Pss|Pss_Anon):/ { text = text " " $1 " " $2 " kB" } END { print "Memory of idle node " i ":" text }' "/proc/$(node_pid "$i")/smaps_rollup"
-done
+for i in 1 2; do check_memory "$(node_pid "$i")" "an idle node that is paired"; done
 
 step "Upgraded while the node runs: it goes on, and so does the new one after it"
 install_in 1 "$package"

@@ -8,13 +8,16 @@ swift=${SWIFT:-swift}
 KITH_DESCRIBED=$(scripts/version.sh --described)
 export KITH_DESCRIBED
 options=(--configuration release)
+# C names its files in what it compiles: by the folder that they are in here, programs would be other bytes in each folder.
+for compiler in -Xcc -Xcxx; do options+=("$compiler" "-ffile-prefix-map=$(pwd -P)/="); done
 
 if [ "$(uname -s)" = Linux ]; then
     resources=$("$swift" -print-target-info | sed -nE 's/^ *"runtimeResourcePath": "(.*)".*/\1/p')
     mkdir -p .build
     export KITH_RELEASE=1
     # Nobody looks for a symbol in a program, and short relocations (glibc 2.36 on) are read sooner.
-    linker=(--no-export-dynamic -z pack-relative-relocs)
+    # An id of the build would be another in each folder.
+    linker=(--no-export-dynamic -z pack-relative-relocs --build-id=none)
     cut=$(scripts/unicode.py "${resources}_static/linux/lib_FoundationICU.a" .build/unicode.o)
     mapfile -t -O "${#linker[@]}" linker <<<"$cut"
     options+=(--static-swift-stdlib --disable-local-rpath -debug-info-format none -Xswiftc -use-ld=lld)

@@ -7,12 +7,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-fail() { printf 'service-test: %s\n' "$*" >&2; exit 1; }
-step() { printf '%s\n' "$*"; }
+source scripts/debian-roots.sh
 
 [ "$#" -eq 2 ] || { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2; exit 64; }
 package=$(realpath "$1")
-readonly wait_seconds_max=60 memory_kibibytes_max=$((45 * 1024)) user_packages="systemd-sysv dbus dbus-user-session libpam-systemd"
+readonly user_packages="systemd-sysv dbus dbus-user-session libpam-systemd"
 cgroups=$(findmnt --types cgroup2 --noheadings --output TARGET | head -n 1)
 [ -n "$cgroups" ] || { step "There are no cgroups in version 2 here: the service is not tried."; exit 0; }
 folder=$(mktemp -d "${TMPDIR:-/tmp}/kith-service.XXXXXX")
@@ -39,7 +38,7 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-before_boot() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"; }
+before_boot() { in_root "$root" "$@"; }
 in_system() { nsenter --target "$init" --all --root --wd=/ env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"; }
 as_ann() { in_system runuser --user ann -- env HOME=/home/ann XDG_RUNTIME_DIR=/run/user/1000 LC_ALL=de_DE.UTF-8 PATH="/home/ann/.local/bin:/usr/bin:/bin" "$@"; }
 service() { as_ann systemctl --user "$@"; }
@@ -47,14 +46,6 @@ told() { service show --property "$1" --value kith.service; }
 # The id that this machine, outside of the system, gives the node.
 node_pid() { awk -v inner="$(told MainPID)" '/^NSpid:/ && NF == 3 && $3 == inner { split(FILENAME, part, "/"); print part[3] }' $(sed 's|.*|/proc/&/status|' "$cgroup"/user.slice/user-1000.slice/user@1000.service/app.slice/kith.service/cgroup.procs); }
 
-wait_for() {
-    local what=$1 end=$((SECONDS + wait_seconds_max))
-    shift
-    until "$@"; do
-        [ "$SECONDS" -lt "$end" ] || fail "waited $wait_seconds_max seconds for $what"
-        sleep 0.2
-    done
-}
 is() { [ "$(told "$1")" = "$2" ]; }
 runs_as_another() { is SubState running && ! is MainPID "$1"; }
 boots() { in_system systemctl is-system-running --quiet 2>/dev/null; }
@@ -63,10 +54,7 @@ has_manager() { service is-active --quiet default.target 2>/dev/null; }
 log_in_again() { in_system systemctl restart user@1000.service && wait_for "the person's systemd" has_manager; }
 
 make_system() {
-    cp --archive --one-file-system "$1" "$root"
-    printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
-    chmod 755 "$root/usr/sbin/policy-rc.d"
-    cp /etc/resolv.conf "$root/etc/resolv.conf"
+    copy_system "$1" "$root"
     # What the package needs comes before the boot, after which there is no network.
     # shellcheck disable=SC2086
     { before_boot apt-get update && before_boot apt-get install --yes --no-install-recommends $user_packages &&
@@ -75,9 +63,7 @@ make_system() {
     rm "$root/usr/sbin/policy-rc.d"
     before_boot useradd --create-home --uid 1000 --shell /bin/bash ann
     cp "$package" "$root/kith.deb"
-    dpkg-deb --raw-extract "$package" "$folder/older"
-    sed -i 's/^Version: .*/Version: 0.0.9/' "$folder/older/DEBIAN/control"
-    dpkg-deb --root-owner-group -Znone --build "$folder/older" "$root/older.deb" >/dev/null
+    make_older "$package" "$root/older.deb"
 }
 
 # Runs in the new namespaces: what a container is given before its first process.
@@ -133,9 +119,7 @@ told StatusText | grep -q 'Local only' || fail "systemd was not told what the no
 as_ann kith status --json | grep -q '"isRunning" : true' || fail "kith status knows nothing of the node"
 grep -qx "NoNewPrivs:	1" "/proc/$(node_pid)/status" && grep -qx "Seccomp:	2" "/proc/$(node_pid)/status" || fail "the node is not in a sandbox"
 sleep 5
-memory=$(awk '/^Rss:/ { print $2 }' "/proc/$(node_pid)/smaps_rollup")
-step "Memory of the idle node: $memory KiB"
-[ "$memory" -le "$memory_kibibytes_max" ] || fail "that is more than $memory_kibibytes_max"
+check_memory "$(node_pid)" "an idle node"
 
 step "Killed: it is started again"
 pid=$(told MainPID)

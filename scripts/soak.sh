@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly simulator='simulator-1 simulator-2 simulator-3 simulator-4 simulator-5 simulator-6 simulator-7 simulator-8'
-readonly portions="$simulator lies merge sql histories folders schemas references texts frames machines package"
+readonly portions="$simulator lies merge sql histories folders schemas references texts frames machines package reproducible"
 program=$(scripts/build.sh --show-bin-path)/kithPackageTests.xctest
 export KITH_SOAK=${KITH_SOAK:-20000}
 
@@ -28,6 +28,8 @@ filter_of() {
         machines) filter='SoakScenariosTests' ;;
         # The Debian package in two clean systems, as root.
         package) filter= ;;
+        # Two compiles from nothing make the same package.
+        reproducible) filter= ;;
         *) printf 'soak: there is no portion %s; the portions are: %s\n' "$1" "$portions" >&2; exit 64 ;;
     esac
 }
@@ -42,6 +44,9 @@ for portion; do
     if [ "$portion" = package ]; then
         command -v debootstrap >/dev/null || { printf 'soak: there is no debootstrap: the package is not tried\n'; continue; }
         make package
+    elif [ "$portion" = reproducible ]; then
+        command -v dpkg-deb >/dev/null || { printf 'soak: there is no dpkg-deb: packages are not compared\n'; continue; }
+        scripts/reproducible.sh
     else
         KITH_PORTION=$part "$program" --testing-library swift-testing --filter "$filter"
     fi

@@ -19,7 +19,7 @@ struct KithCommand: ParsableCommand {
               $XDG_DATA_HOME/kith/notes.sqlite    the notes
               $XDG_CONFIG_HOME/kith               the device key, the trusted devices
             With KITH_HOME set, all of it is in that folder. --store PATH names another file \
-            for the notes. Exit statuses are listed in docs/cli.md.
+            for the notes. Exit statuses are listed in cli.md of the documentation.
             """,
         version: Version.described,
         groupedSubcommands: [

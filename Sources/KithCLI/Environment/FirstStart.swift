@@ -4,9 +4,9 @@ import Synchronization
 
 /// What a person is told who starts kith for the first time.
 enum FirstStart {
-    /// What to do next.
+    /// What to do next, in two lines on any terminal.
     static let sentences = """
-        Welcome. Write a note: kith note add "Shopping" --body "Bread, coffee"   (kith alone shows all of them)
+        Welcome. Write a note: kith note add "Shopping" --body "Bread"; kith shows all.
         To have them on another machine, too: kith pair on both, then kith up on both.
         """
 

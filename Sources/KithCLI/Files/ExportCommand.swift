@@ -10,7 +10,7 @@ struct ExportCommand: ParsableCommand {
         discussion: """
             As a folder of Markdown files, with front matter that Obsidian and Joplin understand, as a file of JSON lines if its \
             name ends in .jsonl, or as a site of HTML pages. The folder must be new or empty, the file new. `kith import` takes \
-            Markdown and JSON lines back, with ids, times, tags, colors, attachments and the trash. See docs/files.md.
+            Markdown and JSON lines back, with ids, times, tags, colors, attachments and the trash. files.md of the documentation says more.
 
             EXAMPLES
               kith export ~/notes-folder

@@ -9,7 +9,7 @@ struct FolderCommand: ParsableCommand {
         abstract: "Keep a folder of Markdown files in step with the notes, both ways.",
         discussion: """
             Write in any editor: while `kith up` runs, what you save is merged with what other machines have written, and what \
-            is new is written into the files. Without it, `kith folder sync` does so once. See docs/files.md.
+            is new is written into the files. Without it, `kith folder sync` does so once. files.md of the documentation says more.
 
             EXAMPLES
               kith folder add ~/Notes

@@ -10,7 +10,7 @@ struct ImportCommand: ParsableCommand {
         discussion: """
             Knows folders of Markdown, text and HTML (a vault of Obsidian, Joplin's Markdown, exports of Apple's Notes), Joplin's JEX, \
             Google Keep (Takeout, packed or not), Evernote's ENEX, and what `kith export` wrote. Files that notes link to are \
-            attached. Done again, it imports nothing twice, and it never changes a note that is here. See docs/files.md.
+            attached. Done again, it imports nothing twice, and it never changes a note that is here. files.md of the documentation says more.
 
             EXAMPLES
               kith import ~/Vault --dry-run

@@ -23,10 +23,18 @@ extension ViewState {
 
     // MARK: The list
 
+    private static let firstWords = """
+        No notes yet.
+        n writes one.
+
+        To have them on another machine, too: kith pair on both, then kith up on both.
+        """
+
     private func listLines(_ layout: ViewLayout) -> [ScreenLine] {
         if notes.isEmpty {
-            let words = search.isEmpty ? ["No notes yet.", "n writes one."] : ["No note has this in it.", "Esc shows all again."]
-            return Self.page(["", ""] + words.map { "  " + $0 }, layout.bodyRows).map { ScreenLine($0, .dim, width: layout.listWidth) }
+            let words = search.isEmpty ? Self.firstWords : "No note has this in it.\nEsc shows all again."
+            let lines = TextWrapping.lines(of: words, width: layout.listWidth - 4).map { "  " + $0 }
+            return Self.page(["", ""] + lines, layout.bodyRows).map { ScreenLine($0, .dim, width: layout.listWidth) }
         }
         // The chosen one in the middle, as long as there is something on both sides.
         let top = max(0, min(selectedIndex - layout.bodyRows / 2, notes.count - layout.bodyRows))
@@ -115,16 +123,19 @@ extension ViewState {
 
     private func foot(_ layout: ViewLayout) -> ScreenLine {
         if let message { return ScreenLine(PlainText.line(message), .yellow, width: layout.columns) }
-        let keys: [String]
+        var keys: [String]
         switch mode {
         case .list:
             let open = conflicts.isEmpty ? "c conflicts" : "c conflicts (\(conflicts.count))"
             keys = ["/ search", "e edit", "n new", "d trash", open, "Enter read", "q quit"]
-        case .search: keys = ["Enter keep", "Esc show all", "Up Down choose"]
+        case .search: keys = ["Enter keep", "Up Down choose", "Esc show all"]
         case .reading: keys = ["Up Down scroll", "e edit", "Esc back"]
         case .conflicts: keys = ["Up Down choose", "1 2 keep this version", "0 keep it as it stands", "Esc back"]
         }
-        return ScreenLine(keys.joined(separator: "   "), .dim, width: layout.columns)
+        // The last one, which leads out, is always shown.
+        func text() -> String { keys.joined(separator: "   ") }
+        while keys.count > 1, text().displayWidth > layout.columns { keys.remove(at: keys.count - 2) }
+        return ScreenLine(text(), .dim, width: layout.columns)
     }
 
     private static func page<Line>(_ lines: [Line], _ rows: Int, filler: Line) -> [Line] {

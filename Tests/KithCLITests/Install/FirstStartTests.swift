@@ -20,6 +20,7 @@ struct FirstStartTests {
     func firstStart(command: String) throws {
         let first = try onTerminal(command)
         #expect(first.first?.contains("kith note add") == true && first.dropFirst().first?.contains("kith pair") == true, "\(first)")
+        #expect(first.prefix(2).allSatisfy { $0.count <= 80 }, "\(first)")
         try home.kith("device", "id")
         #expect(try !onTerminal(command).contains { $0.contains("Welcome") })
     }

@@ -48,6 +48,17 @@ struct ViewLinesTests {
         }
     }
 
+    @Test("in a window of any width, the last line says how to leave", arguments: [24, 40, 60, 80])
+    func wayOut(columns: Int) {
+        for (mode, words) in [(ViewState.Mode.list, "q quit"), (.search, "Esc show all"), (.reading, "Esc back"), (.conflicts, "Esc back")]
+        {
+            var state = Self.state()
+            state.mode = mode
+            let last = state.lines(on: ViewLayout(columns: columns, rows: 24)).last?.plain ?? ""
+            #expect(last.contains(words) && !last.contains("\u{2026}"), "\(last)")
+        }
+    }
+
     @Test(
         "a text takes the columns that terminals give it",
         arguments: [
@@ -85,7 +96,10 @@ struct ViewLinesTests {
     func empty() {
         var state = ViewState()
         let layout = ViewLayout(columns: 80, rows: 24)
-        #expect(state.lines(on: layout).contains { $0.plain.contains("n writes one") })
+        for columns in [24, 80, 200] {
+            let shown = state.lines(on: ViewLayout(columns: columns, rows: 24)).map(\.plain)
+            #expect(shown.contains { $0.contains("n writes one") } && shown.contains { $0.contains("kith up") }, "\(shown)")
+        }
         state.search = "x"
         #expect(state.lines(on: layout).contains { $0.plain.contains("Esc shows all") })
     }
