@@ -5,7 +5,6 @@ import Synchronization
 
 /// Makes writes through `kith` on one machine, one after the other, and notes what became of them.
 final class Writer: Sendable {
-    private static let notThere: Int32 = 66
     private static let killed: Int32 = 128
     private static let colors = ["none", "yellow", "green", "blue", "red"]
 

@@ -19,7 +19,4 @@ public struct ReplicaTable: Hashable, Sendable {
         ids.append(id)
         return ids.count - 1
     }
-
-    /// The number of `id` if it was met before.
-    public func existingNumber(of id: ReplicaID) -> Int? { numbers[id] }
 }
