@@ -110,7 +110,7 @@ actor SessionRunner {
         return end("The connection was lost.")
     }
 
-    /// - Parameter loss: what to say if nobody has said why.
+    /// - Parameter loss: why the connection ended, if neither side has said it.
     private func end(_ loss: String) -> End {
         End(
             reason: reason ?? CloseReason(.timeout, loss), peer: peer, isRefusedByPeer: isRefusedByPeer, refusedGroup: session.refusedGroup)
@@ -128,7 +128,7 @@ actor SessionRunner {
         } catch {
             handle(.storeFailed(String(describing: error)))
         }
-        // What came before there was somebody to be woken.
+        // Bytes may have arrived before the inbox had its reader.
         emptyInbox()
     }
 
