@@ -1,0 +1,135 @@
+import GRDB
+import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
+import KithSync
+
+/// What a store knows, and what it gives to peers and takes from them.
+extension SyncedDatabase {
+    // MARK: Knowledge
+
+    /// Who this store is and what it knows, read in one transaction.
+    public func summary() throws -> StoreSummary {
+        try read(rows: false) { ledger in try VectorRecords(connection: ledger.connection).summary(ledger.catalog) }
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func summary(_ db: Database) throws -> StoreSummary {
+        try read(in: db, rows: false) { ledger in try VectorRecords(connection: ledger.connection).summary(ledger.catalog) }
+    }
+
+    /// The version vector.
+    public func vector() throws -> VersionVector {
+        try summary().vector
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func vector(_ db: Database) throws -> VersionVector {
+        try summary(db).vector
+    }
+
+    /// What rows of broken-off catch-ups know beyond the vector: whoever is to bring the rest may never come back, so a session offers
+    /// these rows to its peer once. Takes time in proportion to the number of such catch-ups.
+    public func ahead() throws -> VersionVector {
+        try read(rows: false) { ledger in try VectorRecords(connection: ledger.connection).ahead(ledger.catalog) }
+    }
+
+    // MARK: Slices
+
+    /// Reads what a replica lacks, up to one slice.
+    public func slice(_ request: SliceRequest, limits: SliceLimits = SliceLimits()) throws -> Slice {
+        try read { ledger in try SliceReader(ledger: ledger, limits: limits).read(request) }
+    }
+
+    /// Reads all that a replica with the vector `since` lacks, whatever its size.
+    public func delta(since: VersionVector) throws -> Slice {
+        try slice(SliceRequest(since: since), limits: SliceLimits(rowsMax: .max, bytesMax: .max, textBytesMax: .max, textChangesMax: .max))
+    }
+
+    /// Merges a slice: a whole delta, or the last slice of one, in one transaction; a slice of a longer delta in several, so that
+    /// nobody waits long. Observations of the app's tables fire as for any other commit.
+    public func apply(_ slice: Slice) throws -> ApplyOutcome {
+        // A listing also deletes rows of tables that it does not name.
+        let isRelated = slice.listing == nil ? writer.declarations.areRelated(slice.tables) : writer.declarations.hasForeignKeys
+        // To stop SQLite's own actions costs every prepared statement. A few rows are tried with them; most have no need of it.
+        var obeysForeignKeys = !isRelated || slice.listing == nil && slice.rows.count <= Self.relatedRowsTried
+        let mayOmitTriggers = slice.canDoWithoutTriggers && !isRelated
+        var first = 0
+        var refusals: [RowKey: String] = [:]
+        while true {
+            // The app writes in between, on the same connection and with triggers, so that each part switches them.
+            do {
+                let outcome = try writeMerged(obeyingForeignKeys: obeysForeignKeys, keeping: \.mayStay) { [refusals] db, state in
+                    state.ledger.refusals = refusals
+                    defer { state.ledger.refusals.removeAll() }
+                    return try mergePart(
+                        of: slice, from: first, mayOmitTriggers: mayOmitTriggers && slice.isWorthNoTriggers(from: first),
+                        isRelated: isRelated, db, state)
+                }
+                switch outcome {
+                case .merged(let summary, let end) where end == slice.rows.count: return .applied(summary)
+                case .merged(_, let end): first = end
+                case .refused(let summary): return .refused(summary)
+                case .needsWholeRows: return .incomplete(try summary())
+                case .foreignKeysInTheWay: obeysForeignKeys = false
+                }
+            } catch let refused as TransactionRefused where refused.row.map({ refusals[$0] == nil }) ?? false {
+                if let row = refused.row { refusals[row] = refused.message }
+            }
+        }
+    }
+
+    private static let relatedRowsTried = 16
+
+    /// What became of a part of a slice.
+    private enum PartOutcome {
+        case merged(StoreSummary, end: Int)
+        case refused(StoreSummary)
+        case needsWholeRows
+        /// SQLite's own rule for foreign keys stands against the merge, which follows another one, or would act in it.
+        case foreignKeysInTheWay
+
+        /// Whether what was written is a whole.
+        var mayStay: Bool {
+            switch self {
+            case .merged, .refused: true
+            case .needsWholeRows, .foreignKeysInTheWay: false
+            }
+        }
+    }
+
+    /// - Parameter isRelated: whether other rows may have to be shown or hidden for what the slice brings.
+    private func mergePart(
+        of slice: Slice, from first: Int, mayOmitTriggers: Bool, isRelated: Bool, _ db: Database, _ state: WriterState
+    ) throws -> PartOutcome {
+        let records = VectorRecords(connection: state.ledger.connection)
+        let before = try records.vector(state.ledger.catalog)
+        signal.willMove(from: before)
+        let applier = SliceApplier(
+            ledger: state.ledger, records: records, clock: state.clock, earlyLimits: options.earlyChanges,
+            monotonicMilliseconds: options.monotonicMilliseconds)
+        let omitsTriggers = try mayOmitTriggers && WatchedTables(state.ledger).areFree(slice)
+        let connection = state.ledger.connection
+        let outcome: SliceApplier.Outcome
+        do {
+            outcome =
+                try omitsTriggers
+                ? connection.withoutTriggers { try applier.apply(slice, from: first) } : applier.apply(slice, from: first)
+            if isRelated, case .applied = outcome { try state.settleReferences(db) }
+        } catch let error as SQLiteError where error.isForeignKey && connection.obeysForeignKeys {
+            return .foreignKeysInTheWay
+        }
+        let part: SliceApplier.Part
+        switch outcome {
+        case .applied(let applied): part = applied
+        case .refused: return .refused(try records.summary(state.ledger.catalog))
+        case .needsWholeRows: return .needsWholeRows
+        }
+        if connection.obeysForeignKeys, connection.hasBrokenReferences { return .foreignKeysInTheWay }
+        let summary = try records.summary(state.ledger.catalog)
+        try state.notifyChanges(in: part.tables, db)
+        if summary.vector != before { state.note(summary) }
+        return .merged(summary, end: part.end)
+    }
+}
