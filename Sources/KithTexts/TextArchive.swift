@@ -117,7 +117,7 @@ package struct TextArchive {
 
     /// Removes the histories of a column of all rows but hidden ones, with what was put aside.
     package func forgetShown(_ column: Int, of table: Int) throws {
-        try forget("tbl = \(table) AND col = \(column) AND id NOT IN (SELECT id FROM kith_hidden WHERE tbl = \(table))")
+        try forget("tbl = \(table) AND col = \(column) AND id NOT IN (\(HiddenRows.idsSQL(of: table)))")
     }
 
     /// The same of rows that are not there any more.

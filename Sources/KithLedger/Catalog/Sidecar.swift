@@ -17,10 +17,7 @@ package enum Sidecar {
         CREATE TABLE IF NOT EXISTS kith_dot (
             replica INTEGER NOT NULL, sequence INTEGER NOT NULL, tbl INTEGER NOT NULL, row INTEGER NOT NULL,
             PRIMARY KEY (replica, sequence, tbl, row)) WITHOUT ROWID;
-        -- Rows that the app's tables do not show: deleted, of unknown tables, refused by a constraint.
-        CREATE TABLE IF NOT EXISTS kith_hidden (
-            number INTEGER PRIMARY KEY AUTOINCREMENT, tbl INTEGER NOT NULL, id BLOB NOT NULL, state BLOB NOT NULL,
-            context INTEGER, reason INTEGER NOT NULL, since INTEGER NOT NULL, UNIQUE (tbl, id));
+        \(HiddenRows.sql)
         -- What each row adds to the digest, as far as it has been brought up to date.
         CREATE TABLE IF NOT EXISTS kith_digest (
             tbl INTEGER NOT NULL, id BLOB NOT NULL, hash INTEGER NOT NULL, PRIMARY KEY (tbl, id)) WITHOUT ROWID;
@@ -65,6 +62,6 @@ package enum Sidecar {
 
     /// Selects the ids of all rows of a table, shown or not.
     package static func rowsSQL(_ table: Int) -> String {
-        "SELECT id FROM kith_hidden WHERE tbl = \(table) UNION ALL SELECT id FROM \(clockTable(table))"
+        "\(HiddenRows.idsSQL(of: table)) UNION ALL SELECT id FROM \(clockTable(table))"
     }
 }

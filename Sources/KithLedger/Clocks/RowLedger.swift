@@ -172,20 +172,14 @@ package final class RowLedger {
     /// Whether a row of the table may be hidden. Spares a table without deletions a search for every insertion.
     private func mayHideRows(_ table: Int) throws -> Bool {
         if let known = hidesRows[table] { return known }
-        let select = try connection.statement("SELECT 1 FROM kith_hidden WHERE tbl = ? LIMIT 1")
-        select.bind(1, table)
-        let found = try select.step()
-        select.reset()
+        let found = try HiddenRows(connection).hasAny(of: table)
         hidesRows[table] = found
         return found
     }
 
     package func hiddenRow(_ table: Int, _ id: RowID) throws -> HiddenRow? {
         guard try mayHideRows(table) else { return nil }
-        let select = try connection.statement(
-            "SELECT number, state, context, reason FROM kith_hidden WHERE tbl = ? AND id = ?")
-        select.bind(1, table)
-        select.bind(2, id)
+        let select = try HiddenRows(connection).selecting(table, id)
         guard try select.step() else { return nil }
         defer { select.reset() }
         return try hiddenRow(select, at: 0, table: table)
@@ -204,28 +198,15 @@ package final class RowLedger {
         hidesRows[table] = true
         if table < plainColumns.count { plainColumns[table] = nil }
         let state = try encode(row.state, shown: .inRecord, table: table)
-        let insert = try connection.statement(
-            """
-            INSERT INTO kith_hidden (tbl, id, state, context, reason, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-            ON CONFLICT (tbl, id) DO UPDATE SET state = ?3, context = ?4, reason = ?5,
-                since = CASE reason WHEN ?5 THEN since ELSE ?6 END RETURNING number
-            """)
-        insert.bind(1, table)
-        insert.bind(2, id)
-        insert.bind(3, blob: state)
-        if let context = row.context { insert.bind(4, context) } else { insert.bindNull(4) }
-        insert.bind(5, row.reason.rawValue)
-        insert.bind(6, sinceMilliseconds)
-        guard try insert.step() else { throw Self.corruptRecord }
-        let number = insert.integer(0)
-        try insert.run()
+        guard
+            let number = try HiddenRows(connection).save(
+                table, id, state: state, context: row.context, row.reason, since: sinceMilliseconds)
+        else { throw Self.corruptRecord }
         return number
     }
 
     package func removeHidden(_ number: Int64) throws {
-        let delete = try connection.statement("DELETE FROM kith_hidden WHERE number = ?")
-        delete.bind(1, number)
-        try delete.run()
+        try HiddenRows(connection).remove(number)
     }
 
     // MARK: The index of commits

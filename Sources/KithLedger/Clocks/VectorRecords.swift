@@ -185,9 +185,7 @@ package struct VectorRecords {
             delete.bind(1, number)
             try delete.run()
         }
-        try connection.statement(
-            "DELETE FROM kith_hidden WHERE reason = \(HiddenReason.contextOnly.rawValue) AND context NOT IN (SELECT number FROM kith_context)"
-        ).run()
+        try HiddenRows(connection).removeWithoutContext()
     }
 
     /// The vectors that rows of broken-off catch-ups refer to.

@@ -57,7 +57,7 @@ package struct ReferenceRecords {
         let insert = try connection.statement(
             """
             INSERT INTO kith_unsettled (tbl, id)
-            SELECT tbl, id FROM kith_hidden WHERE tbl = ? AND reason = \(HiddenReason.reference.rawValue) UNION ALL SELECT tbl, id FROM kith_held
+            \(HiddenRows.referringSQL) UNION ALL SELECT tbl, id FROM kith_held
             """)
         insert.bind(1, table)
         try insert.run()
@@ -127,8 +127,7 @@ package struct ReferenceRecords {
         var stack = try rows(
             try connection.statement(
                 """
-                SELECT DISTINCT parent_tbl, parent FROM kith_waiting WHERE NOT EXISTS (
-                    SELECT 1 FROM kith_hidden WHERE tbl = child_tbl AND id = child AND reason = \(HiddenReason.deleted.rawValue))
+                SELECT DISTINCT parent_tbl, parent FROM kith_waiting WHERE NOT \(HiddenRows.isDeletedSQL(table: "child_tbl", id: "child"))
                 """))
         var needed: Set<RowKey> = []
         while let row = stack.popLast() {

@@ -61,8 +61,7 @@ package struct RefusedRows {
     package func rows(_ catalog: Catalog, max limit: Int) throws -> [RefusedRow] {
         let select = try connection.statement(
             """
-            SELECT tbl, id, message, since, NOT EXISTS (SELECT 1 FROM kith_hidden h WHERE h.tbl = r.tbl AND h.id = r.id) FROM kith_refused r
-            ORDER BY 1, 2 LIMIT ?
+            SELECT tbl, id, message, since, NOT \(HiddenRows.isHiddenSQL(as: "r")) FROM kith_refused r ORDER BY 1, 2 LIMIT ?
             """)
         select.bind(1, limit)
         var rows: [RefusedRow] = []

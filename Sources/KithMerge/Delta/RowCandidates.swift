@@ -87,8 +87,8 @@ package struct RowCandidates {
     /// The row that an entry of the index names.
     package func candidate(table number: Int, row: RowReference) throws -> Candidate? {
         guard let table = ledger.catalog[number] else { return nil }
-        let source = row < 0 ? "kith_hidden WHERE number" : "\(Sidecar.clockTable(number)) WHERE row"
-        let select = try ledger.connection.statement("SELECT id FROM \(source) = ?")
+        let select = try ledger.connection.statement(
+            row < 0 ? HiddenRows.idSQL : "SELECT id FROM \(Sidecar.clockTable(number)) WHERE row = ?")
         select.bind(1, Int64(bitPattern: UInt64(row.magnitude)))
         guard try select.step() else { return nil }
         defer { select.reset() }

@@ -46,7 +46,7 @@ struct AttachmentReferences {
             let clocks = Sidecar.clockTable(table.number)
             if try !columns(of: clocks).isEmpty { try scan("SELECT exceptions FROM \(clocks) WHERE exceptions IS NOT NULL", into: &found) }
         }
-        try scan("SELECT state FROM kith_hidden", into: &found)
+        try scan(HiddenRows.statesSQL, into: &found)
         found.formUnion(try shown(table: "kith_superseded", columns: ["value"]))
         return found
     }

@@ -43,7 +43,7 @@ struct Adoption {
         let stamp = commit.adopted
         // Columns that only peers know have nothing that could be found, so their rows differ from what one stamp says.
         let isUniform = table.columns.count == tracked.columns.count
-        for (row, id) in try rows(isUniform ? "AND n.\(key) IN (SELECT id FROM kith_hidden WHERE tbl = \(table.number))" : "") {
+        for (row, id) in try rows(isUniform ? "AND n.\(key) IN (\(HiddenRows.idsSQL(of: table.number)))" : "") {
             try adopt(row, id, stamp)
         }
         if isUniform { try adoptAll(stamp, replica: replica) }

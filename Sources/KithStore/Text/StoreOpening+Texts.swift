@@ -61,9 +61,7 @@ extension StoreOpening {
 
     /// - Returns: whether a row is another one now.
     private func carryOverHidden(_ table: CatalogTable, _ ledger: RowLedger, _ carrying: RegistersMadeTexts) throws -> Bool {
-        let select = try ledger.connection.statement(
-            "SELECT id, number, state, context, reason, since FROM kith_hidden WHERE tbl = ?")
-        select.bind(1, table.number)
+        let select = try HiddenRows(ledger.connection).selectingWithTimes(of: table.number)
         var rows: [(id: RowID, row: HiddenRow, since: Int64)] = []
         while try select.step() {
             rows.append((try select.rowID(0), try ledger.hiddenRow(select, at: 1, table: table.number), select.integer(5)))

@@ -90,7 +90,7 @@ struct StoreVerifier {
                 "rows have another row's clocks"
             ),
             (
-                "SELECT count(*) FROM \(name) n JOIN kith_hidden h ON h.tbl = \(table.number) AND h.id = n.\(key)",
+                "SELECT count(*) FROM \(name) n JOIN \(HiddenRows.table) h ON h.tbl = \(table.number) AND h.id = n.\(key)",
                 "rows are there and deleted at once"
             ),
         ]
