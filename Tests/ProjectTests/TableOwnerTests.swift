@@ -12,27 +12,9 @@ import Testing
     private static let exceptions: [String: Set<String>] = [
         "kith_canary": ["KithLedger/Catalog/EntryCheck.swift", "KithLedger/Catalog/RowNumbering.swift"],
         "kith_column": ["KithLedger/Catalog/CatalogStore.swift", "KithStore/Schema/StepCheck.swift"],
-        "kith_context": [
-            "KithLedger/Clocks/HiddenRows.swift",
-            "KithLedger/Clocks/RowLedger.swift",
-            "KithLedger/Clocks/VectorRecords.swift",
-            "KithMerge/Digest/DigestLedger.swift",
-        ],
         "kith_digest": [
             "KithMerge/Digest/DigestLedger.swift",
             "KithMerge/Digest/DigestRange+Reading.swift",
-            "KithStore/Verification/StoreSize.swift",
-            "KithStore/Verification/StoreVerifier.swift",
-        ],
-        "kith_dot": [
-            "KithLedger/Catalog/RowNumbering.swift",
-            "KithLedger/Clocks/ClockRuns.swift",
-            "KithLedger/Clocks/LedgerStatements.swift",
-            "KithMerge/Delta/RowCandidates.swift",
-            "KithMerge/Digest/DigestLedger.swift",
-            "KithMerge/Digest/RowMender.swift",
-            "KithStore/Schema/Adoption.swift",
-            "KithStore/Schema/LostRows.swift",
             "KithStore/Verification/StoreSize.swift",
             "KithStore/Verification/StoreVerifier.swift",
         ],
@@ -55,7 +37,6 @@ import Testing
         ],
         "kith_moved": ["KithLedger/Catalog/RowNumbering.swift"],
         "kith_orphan": ["KithStore/Attachments/AttachmentGarbage.swift"],
-        "kith_refused": ["KithLedger/Clocks/HiddenRows.swift"],
         "kith_replica": [
             "KithLedger/Catalog/CatalogStore.swift",
             "KithLedger/Clocks/ClockRuns.swift",

@@ -36,7 +36,7 @@ package struct RowNumbering {
         for table in catalog.tables {
             guard let tracked = table.tracked else { continue }
             try findRows(table, tracked, deleted?.table == table.number ? deleted : nil)
-            try moveIndex(table.number)
+            try DotIndex(connection).move(of: table.number, by: "kith_moved")
             try moveClocks(table.number)
             try connection.statement("DELETE FROM kith_moved").run()
         }
@@ -57,19 +57,6 @@ package struct RowNumbering {
         insert.bind(1, deleted.row)
         insert.bind(2, blob: deleted.id.bytes)
         try insert.run()
-    }
-
-    /// Entries of the index of commits, by way of the numbers of a table that does not exist.
-    private func moveIndex(_ table: Int) throws {
-        let aside = -1 - table
-        for sql in [
-            """
-            INSERT INTO kith_dot (replica, sequence, tbl, row)
-                SELECT d.replica, d.sequence, \(aside), m.now FROM kith_dot d JOIN kith_moved m ON m.row = d.row WHERE d.tbl = \(table)
-            """,
-            "DELETE FROM kith_dot WHERE tbl = \(table) AND row > 0",
-            "UPDATE kith_dot SET tbl = \(table) WHERE tbl = \(aside)",
-        ] { try connection.statement(sql).run() }
     }
 
     /// Rows of the clock table, by way of negative numbers, which no clock has.

@@ -13,16 +13,12 @@ package enum Sidecar {
             tbl INTEGER NOT NULL, number INTEGER NOT NULL, name BLOB NOT NULL, kind INTEGER NOT NULL,
             PRIMARY KEY (tbl, number)) WITHOUT ROWID;
         \(IncompleteColumns.sql)
-        -- Which rows each commit lives in; `row` is a row of kith_clock_N, or minus a row of kith_hidden.
-        CREATE TABLE IF NOT EXISTS kith_dot (
-            replica INTEGER NOT NULL, sequence INTEGER NOT NULL, tbl INTEGER NOT NULL, row INTEGER NOT NULL,
-            PRIMARY KEY (replica, sequence, tbl, row)) WITHOUT ROWID;
+        \(DotIndex.sql)
         \(HiddenRows.sql)
         -- What each row adds to the digest, as far as it has been brought up to date.
         CREATE TABLE IF NOT EXISTS kith_digest (
             tbl INTEGER NOT NULL, id BLOB NOT NULL, hash INTEGER NOT NULL, PRIMARY KEY (tbl, id)) WITHOUT ROWID;
-        -- Vectors that rows of unfinished catch-ups refer to.
-        CREATE TABLE IF NOT EXISTS kith_context (number INTEGER PRIMARY KEY AUTOINCREMENT, vector BLOB NOT NULL UNIQUE);
+        \(ContextRecords.sql)
         -- The other devices of the group: what each said last that it cannot lose, and when.
         CREATE TABLE IF NOT EXISTS kith_member (
             device BLOB PRIMARY KEY NOT NULL, replica BLOB, durable BLOB, added INTEGER NOT NULL, seen INTEGER NOT NULL)

@@ -101,7 +101,7 @@ package struct ClockRuns {
                 dot = nil
                 return
             }
-            let dot = try connection.statement("INSERT OR IGNORE INTO kith_dot (replica, sequence, tbl, row) VALUES (?, ?, ?, ?)")
+            let dot = try DotIndex(connection).inserting()
             dot.bind(1, replica)
             dot.bind(2, sequence)
             dot.bind(3, table)

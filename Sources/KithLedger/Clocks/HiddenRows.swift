@@ -135,7 +135,7 @@ package struct HiddenRows {
 
     private static let triedAgainSQL = """
         SELECT id FROM kith_hidden h WHERE tbl = ? AND reason IN (\(HiddenReason.unknownTable.rawValue), \(HiddenReason.refused.rawValue))
-            AND NOT EXISTS (SELECT 1 FROM kith_refused r WHERE r.tbl = h.tbl AND r.id = h.id AND ends)
+            AND NOT EXISTS (SELECT 1 FROM \(RefusedRows.table) r WHERE r.tbl = h.tbl AND r.id = h.id AND ends)
         """
 
     /// Removes rows of which nothing is left but what a vector says that is not kept any more.
@@ -144,7 +144,7 @@ package struct HiddenRows {
     }
 
     private static let removeWithoutContextSQL = """
-        DELETE FROM kith_hidden WHERE reason = \(HiddenReason.contextOnly.rawValue) AND context NOT IN (SELECT number FROM kith_context)
+        DELETE FROM kith_hidden WHERE reason = \(HiddenReason.contextOnly.rawValue) AND context NOT IN (\(ContextRecords.numbersSQL))
         """
 
     // MARK: The trash: `since` is when a row was deleted, 0 once the trash was emptied
@@ -203,7 +203,7 @@ package struct HiddenRows {
 
     /// Whether a hidden row is old enough to be removed: how old is the second parameter.
     private static let isDue = """
-        reason = \(HiddenReason.deleted.rawValue) AND since <= ?2 AND (context IS NULL OR context NOT IN (SELECT number FROM kith_context))
+        reason = \(HiddenReason.deleted.rawValue) AND since <= ?2 AND (context IS NULL OR context NOT IN (\(ContextRecords.numbersSQL)))
         """
 
     /// How many rows are in the trash, and the bytes of their contents.

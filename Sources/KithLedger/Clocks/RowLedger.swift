@@ -45,7 +45,7 @@ package final class RowLedger {
     @exclusivity(unchecked) package var catalog: Catalog
     /// By number of the table.
     private var clockStatements: [ClockStatements?] = []
-    private var knownDotStatements: DotStatements?
+    private var knownDotStatements: DotIndex.Statements?
     /// Tables of which rows may be hidden, as far as asked in this transaction.
     private var hidesRows: [Int: Bool] = [:]
     /// Tables with columns that the app, here or elsewhere, has let go of, as far as asked in this transaction.
@@ -245,9 +245,9 @@ package final class RowLedger {
         return new
     }
 
-    private func dotStatements() throws -> DotStatements {
+    private func dotStatements() throws -> DotIndex.Statements {
         if let known = knownDotStatements { return known }
-        let new = try DotStatements(connection)
+        let new = try DotIndex.Statements(connection)
         knownDotStatements = new
         return new
     }
@@ -257,11 +257,8 @@ package final class RowLedger {
     /// The vector that `context` refers to; nothing once it was dropped.
     package func contextVector(_ context: Int64?) throws -> VersionVector {
         guard let context else { return VersionVector() }
-        let select = try connection.statement("SELECT vector FROM kith_context WHERE number = ?")
-        select.bind(1, context)
-        guard try select.step() else { return VersionVector() }
-        defer { select.reset() }
-        var reader = ByteReader(select.blob(0))
+        guard let bytes = try ContextRecords(connection).vector(context) else { return VersionVector() }
+        var reader = ByteReader(bytes)
         return try reader.vector(catalog.replicas)
     }
 
@@ -272,12 +269,7 @@ package final class RowLedger {
         var writer = ByteWriter()
         writer.vector(vector, &catalog.replicas)
         try storeNewReplicas(from: known)
-        let insert = try connection.statement(
-            "INSERT INTO kith_context (vector) VALUES (?1) ON CONFLICT (vector) DO UPDATE SET vector = vector RETURNING number")
-        insert.bind(1, blob: writer.bytes)
-        guard try insert.step() else { throw Self.corruptRecord }
-        let number = insert.integer(0)
-        try insert.run()
+        guard let number = try ContextRecords(connection).number(of: writer.bytes) else { throw Self.corruptRecord }
         return number
     }
 

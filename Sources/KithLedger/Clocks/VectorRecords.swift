@@ -180,23 +180,16 @@ package struct VectorRecords {
         let vector = try vector(ledger.catalog)
         let covered = try contexts(ledger.catalog).filter { vector.covers($0.vector) }.map(\.number)
         if covered.isEmpty { return }
-        let delete = try connection.statement("DELETE FROM kith_context WHERE number = ?")
-        for number in covered {
-            delete.bind(1, number)
-            try delete.run()
-        }
+        try ContextRecords(connection).remove(covered)
         try HiddenRows(connection).removeWithoutContext()
     }
 
     /// The vectors that rows of broken-off catch-ups refer to.
     private func contexts(_ catalog: Catalog) throws -> [(number: Int64, vector: VersionVector)] {
-        let select = try connection.statement("SELECT number, vector FROM kith_context")
-        var contexts: [(number: Int64, vector: VersionVector)] = []
-        while try select.step() {
-            var reader = ByteReader(select.blob(1))
-            if let vector = try? reader.vector(catalog.replicas) { contexts.append((select.integer(0), vector)) }
+        try ContextRecords(connection).all().compactMap { number, bytes in
+            var reader = ByteReader(bytes)
+            return (try? reader.vector(catalog.replicas)).map { (number, $0) }
         }
-        return contexts
     }
 
     // MARK: Named values

@@ -11,6 +11,8 @@ package struct RefusedRows {
         self.connection = connection
     }
 
+    package static let table = "kith_refused"
+
     package static let sql = """
         -- Rows of which a rule of the app does not let the table show the merged state, and what it said. A row that is not in
         -- kith_hidden is one that may not be deleted. `ends`: the rule ends the whole transaction (ROLLBACK), so it is not asked again

@@ -58,23 +58,15 @@ struct Adoption {
 
     /// Adopts rows of which nothing was known.
     private func adoptAll(_ stamp: Stamp, replica: Int) throws {
-        let sequence = Int64(bitPattern: stamp.dot.sequence)
         // A commit lives in cells.
-        if !table.columns.isEmpty {
-            let index = try connection.statement(
-                "INSERT OR IGNORE INTO kith_dot (replica, sequence, tbl, row) SELECT ?, ?, ?, n.rowid FROM \(found)")
-            index.bind(1, replica)
-            index.bind(2, sequence)
-            index.bind(3, table.number)
-            try index.run()
-        }
+        if !table.columns.isEmpty { try DotIndex(connection).add(stamp.dot, replica: replica, rowsOf: table.number, from: found) }
         let insert = try connection.statement(
             """
             INSERT INTO \(clocks) (row, id, replica, sequence, timestamp, columns)
             SELECT n.rowid, n.\(key), ?, ?, ?, ? FROM \(found)
             """)
         insert.bind(1, replica)
-        insert.bind(2, sequence)
+        insert.bind(2, Int64(bitPattern: stamp.dot.sequence))
         insert.bind(3, Int64(bitPattern: stamp.markedTimestamp))
         insert.bind(4, table.columns.count)
         let note = try connection.statement(

@@ -21,7 +21,8 @@ struct LostRows {
         let hasLost = try select.step()
         select.reset()
         if !hasLost { return }
-        try ledger.connection.execute("DELETE FROM kith_dot WHERE tbl = \(table.number) AND row > 0; DELETE FROM \(clocks)")
+        try DotIndex(ledger.connection).removeVisible(of: table.number)
+        try ledger.connection.execute("DELETE FROM \(clocks)")
         try forgetRemains(of: table.number)
     }
 

@@ -99,7 +99,7 @@ private struct StoreMeasure {
 extension StoreSize.Metadata {
     fileprivate init(table: String) {
         switch table {
-        case "kith_dot": self = .commits
+        case DotIndex.table: self = .commits
         case HiddenRows.table: self = .hidden
         case "kith_run": self = .clocks
         case "kith_digest": self = .digest

@@ -111,16 +111,8 @@ struct StoreVerifier {
     }
 
     private func isIndexed(_ dot: Dot, _ row: ReadRow) throws -> Bool {
-        let select = try ledger.connection.statement(
-            """
-            SELECT 1 FROM kith_dot WHERE replica = ?1 AND sequence = ?2 AND tbl = ?3 AND row = ?4
-            """)
-        select.bind(1, ledger.catalog.replicas.ids.firstIndex(of: dot.replica) ?? -1)
-        select.bind(2, Int64(bitPattern: dot.sequence))
-        select.bind(3, row.table)
-        select.bind(4, row.reference)
-        defer { select.reset() }
-        return try select.step()
+        let replica = ledger.catalog.replicas.ids.firstIndex(of: dot.replica) ?? -1
+        return try DotIndex(ledger.connection).contains(dot, replica: replica, row.table, row.reference)
     }
 
     /// What the table shows is what the merged state says.
@@ -179,7 +171,7 @@ struct StoreVerifier {
     }
 
     private func checkIndex(_ entries: Int, _ report: (String) -> Void) throws {
-        let indexed = try number("SELECT count(*) FROM kith_dot")
+        let indexed = try DotIndex(ledger.connection).count()
         if indexed != entries { report("The index of commits lists \(indexed) entries where rows have \(entries).") }
     }
 
