@@ -39,13 +39,12 @@ package struct EarlyChanges {
 
     /// Drops those of commits that the vector covers: their rows have come, from somebody else.
     package func dropCovered() throws {
-        try connection.statement(
-            """
-            DELETE FROM kith_text_aside
-            WHERE reason = '' AND sequence <= (SELECT sequence FROM kith_replica r WHERE r.number = kith_text_aside.replica)
-            """
-        ).run()
+        try connection.statement(Self.dropCoveredSQL).run()
     }
+
+    private static let dropCoveredSQL = """
+        DELETE FROM kith_text_aside WHERE reason = '' AND sequence <= \(VectorRecords.sequenceSQL(of: "kith_text_aside.replica"))
+        """
 
     /// Drops those that their rows know by now: these came in a delta of somebody else, while the one that brought the changes was given up.
     /// Changes of rows that are not here may be on their way to one that was collected, whatever the vector covers.

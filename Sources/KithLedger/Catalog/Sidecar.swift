@@ -3,15 +3,9 @@ import KithSync
 /// The tables that Kith keeps beside the app's own. See docs/store.md.
 package enum Sidecar {
     package static let sql = """
-        CREATE TABLE IF NOT EXISTS kith_meta (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;
-        -- Every replica met, with its newest known commit: together the version vector.
-        CREATE TABLE IF NOT EXISTS kith_replica (
-            number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, sequence INTEGER NOT NULL DEFAULT 0,
-            timestamp INTEGER NOT NULL DEFAULT 0);
-        CREATE TABLE IF NOT EXISTS kith_table (number INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE);
-        CREATE TABLE IF NOT EXISTS kith_column (
-            tbl INTEGER NOT NULL, number INTEGER NOT NULL, name BLOB NOT NULL, kind INTEGER NOT NULL,
-            PRIMARY KEY (tbl, number)) WITHOUT ROWID;
+        \(MetaRecords.sql)
+        \(VectorRecords.sql)
+        \(CatalogStore.sql)
         \(IncompleteColumns.sql)
         \(DotIndex.sql)
         \(HiddenRows.sql)

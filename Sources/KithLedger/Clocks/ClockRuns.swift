@@ -188,15 +188,12 @@ package struct ClockRuns {
 
     /// The table is in doubt, too.
     private func noteLostRows() throws {
-        try connection.statement("INSERT OR REPLACE INTO kith_meta (name, value) SELECT 'lost:' || number, 1 FROM kith_table").run()
+        try MetaRecords(connection).noteLostRows()
     }
 
     /// Whether rows of the table may have no clocks; says so once.
     package func takeLostRows(of table: Int) throws -> Bool {
-        let delete = try connection.statement("DELETE FROM kith_meta WHERE name = ?")
-        delete.bind(1, .text("lost:\(table)"))
-        try delete.run()
-        return connection.changedRowCount > 0
+        try MetaRecords(connection).takeLostRows(of: table)
     }
 }
 

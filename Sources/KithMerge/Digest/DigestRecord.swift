@@ -4,7 +4,7 @@ import KithSQLite
 import KithSync
 import KithTexts
 
-/// How far the digest has come, as `kith_meta` keeps it.
+/// How far the digest has come, as ``MetaRecords`` keeps it.
 package struct DigestRecord: Hashable {
     /// The sum of `kith_digest`.
     package var rows = DigestSum()

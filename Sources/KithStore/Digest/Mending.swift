@@ -30,7 +30,7 @@ extension KithStore {
     }
 }
 
-/// The mending that `kith_meta` keeps.
+/// The mending that ``MetaRecords`` keeps.
 struct MendingRecord {
     private let records: VectorRecords
     private static let name = "mended"

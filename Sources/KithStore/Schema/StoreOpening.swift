@@ -144,7 +144,7 @@ struct StoreOpening {
 
     /// Refuses files of another format before anything is touched.
     private func checkFormat() throws {
-        if try hasTable("kith_meta") { try StoreFormat.check(connection) }
+        if try hasTable(MetaRecords.table) { try StoreFormat.check(connection) }
     }
 
     private func hasTable(_ name: String) throws -> Bool {
