@@ -122,7 +122,7 @@ package struct TextArchive {
 
     /// The same of rows that are not there any more.
     package func forgetLost(of table: Int) throws {
-        try forget("tbl = \(table) AND id NOT IN (\(Sidecar.rowsSQL(table)))")
+        try forget("tbl = \(table) AND id NOT IN (\(ClockTable.rowsSQL(table)))")
     }
 
     private func forget(_ condition: String) throws {

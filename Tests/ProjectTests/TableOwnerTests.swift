@@ -10,7 +10,6 @@ import Testing
 
     /// Files that still name a table of which another one is the owner. To be made shorter, never longer.
     private static let exceptions: [String: Set<String>] = [
-        "kith_canary": ["KithLedger/Catalog/EntryCheck.swift", "KithLedger/Catalog/RowNumbering.swift"],
         "kith_digest": [
             "KithMerge/Digest/DigestLedger.swift",
             "KithMerge/Digest/DigestRange+Reading.swift",
@@ -24,16 +23,7 @@ import Testing
             "KithLedger/Members/HoldingRecords.swift",
             "KithLedger/Members/MemberRecords.swift",
         ],
-        "kith_meta": ["KithLedger/Catalog/EntryCheck.swift"],
-        "kith_moved": ["KithLedger/Catalog/RowNumbering.swift"],
         "kith_orphan": ["KithStore/Attachments/AttachmentGarbage.swift"],
-        "kith_replica": ["KithLedger/Clocks/ClockRuns.swift"],
-        "kith_run": [
-            "KithLedger/Catalog/EntryCheck.swift",
-            "KithLedger/Clocks/RowLedger.swift",
-            "KithStore/Schema/StoreOpening.swift",
-            "KithStore/Verification/StoreSize.swift",
-        ],
         "kith_superseded": ["KithLedger/Conflicts/Superseded.swift", "KithStore/Attachments/AttachmentReferences.swift"],
         "kith_text": [
             "KithCapture/Functions.swift",

@@ -27,31 +27,11 @@ package enum Sidecar {
         CREATE INDEX IF NOT EXISTS kith_superseded_row ON kith_superseded (tbl, id);
         -- Attachments that nothing refers to, and when that was first noticed, in milliseconds since 1970.
         CREATE TABLE IF NOT EXISTS kith_orphan (id BLOB PRIMARY KEY NOT NULL, since INTEGER NOT NULL) WITHOUT ROWID;
-        -- VACUUM may renumber the rows of tables without an INTEGER PRIMARY KEY; this one tells that it did.
-        CREATE TABLE IF NOT EXISTS kith_canary (mark BLOB PRIMARY KEY NOT NULL);
-        INSERT INTO kith_canary (rowid, mark) SELECT 2, x'00' WHERE NOT EXISTS (SELECT 1 FROM kith_canary);
-        -- Where rows were and are, while clocks follow them; empty otherwise.
-        CREATE TABLE IF NOT EXISTS kith_moved (row INTEGER PRIMARY KEY, now INTEGER NOT NULL);
+        \(RowNumbering.sql)
         \(RefusedRows.sql)
         \(ReferenceRecords.sql)
         \(ClockRuns.sql)
         \(ConflictRecords.sql)
         \(Authors.sql)
         """ + "\n"
-
-    /// The clocks of one tracked table's visible rows, by the rowid of the app's row.
-    package static func clockTable(_ table: Int) -> String { "kith_clock_\(table)" }
-
-    package static func clockTableSQL(_ table: Int) -> String {
-        """
-        CREATE TABLE IF NOT EXISTS \(clockTable(table)) (
-            row INTEGER PRIMARY KEY, id BLOB NOT NULL, replica INTEGER NOT NULL, sequence INTEGER NOT NULL,
-            timestamp INTEGER NOT NULL, columns INTEGER NOT NULL, exceptions BLOB, context INTEGER)
-        """
-    }
-
-    /// Selects the ids of all rows of a table, shown or not.
-    package static func rowsSQL(_ table: Int) -> String {
-        "\(HiddenRows.idsSQL(of: table)) UNION ALL SELECT id FROM \(clockTable(table))"
-    }
 }

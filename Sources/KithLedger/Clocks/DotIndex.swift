@@ -72,7 +72,7 @@ package struct DotIndex {
     /// Removes the entries of a table's visible rows that have no clocks.
     package func removeWithoutClocks(of table: Int) throws {
         try connection.statement(
-            "DELETE FROM kith_dot WHERE tbl = \(table) AND row > 0 AND row NOT IN (SELECT row FROM \(Sidecar.clockTable(table)))"
+            "DELETE FROM kith_dot WHERE tbl = \(table) AND row > 0 AND row NOT IN (SELECT row FROM \(ClockTable.name(table)))"
         ).run()
     }
 

@@ -78,14 +78,8 @@ package final class RowLedger {
 
     /// The clocks of a row that is in a run, for an access that cannot expand it.
     private func rowInRun(_ table: Int, row: Int64) throws -> StoredRow? {
-        let select = try connection.statement(
-            """
-            SELECT replica, sequence, timestamp, columns, NULL, NULL, first + count FROM kith_run
-            WHERE tbl = ? AND first <= ? ORDER BY first DESC LIMIT 1
-            """)
+        let select = try ClockRuns(connection).selecting(around: row, of: table)
         defer { select.reset() }
-        select.bind(1, table)
-        select.bind(2, row)
         guard try select.step(), row < select.integer(6) else { return nil }
         return try storedRow(select, at: 0, table: table)
     }
@@ -239,7 +233,7 @@ package final class RowLedger {
 
     private func statements(_ table: Int) throws -> ClockStatements {
         if table < clockStatements.count, let known = clockStatements[table] { return known }
-        let new = try ClockStatements(connection, Sidecar.clockTable(table))
+        let new = try ClockStatements(connection, ClockTable.name(table))
         while clockStatements.count <= table { clockStatements.append(nil) }
         clockStatements[table] = new
         return new

@@ -63,7 +63,7 @@ package struct TableScan {
         let statement = try ledger.connection.statement(
             """
             SELECT \(([key] + clocks + names).joined(separator: ", ")) FROM \(quoted(tracked.sqlName)) n
-            CROSS JOIN \(Sidecar.clockTable(table.number)) c ON c.row = n.rowid
+            CROSS JOIN \(ClockTable.name(table.number)) c ON c.row = n.rowid
             \(after == nil ? "" : "WHERE \(key) > ?") ORDER BY \(key)
             """)
         if let after { statement.bind(1, blob: after.bytes) }

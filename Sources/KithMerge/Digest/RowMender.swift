@@ -69,7 +69,7 @@ package struct RowMender {
     private func sweep(_ tables: [Int]) throws {
         for number in tables {
             guard let tracked = ledger.catalog[number]?.tracked else { continue }
-            let clocks = Sidecar.clockTable(number)
+            let clocks = ClockTable.name(number)
             try ledger.connection.statement("DELETE FROM \(clocks) WHERE row NOT IN (SELECT rowid FROM \(quoted(tracked.sqlName)))").run()
             try DotIndex(ledger.connection).removeWithoutClocks(of: number)
         }

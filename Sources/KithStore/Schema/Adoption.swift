@@ -15,7 +15,7 @@ struct Adoption {
     let clock: CommitClock
 
     private var connection: DatabaseConnection { ledger.connection }
-    private var clocks: String { Sidecar.clockTable(table.number) }
+    private var clocks: String { ClockTable.name(table.number) }
     private var name: String { quoted(tracked.sqlName) }
     private var key: String { quoted(tracked.key) }
     /// Rows without clocks, as `n`.

@@ -12,7 +12,7 @@ struct LostRows {
 
     /// Forgets the rows of a table that is not in the file any more.
     func forgetTable(_ table: CatalogTable) throws {
-        let clocks = Sidecar.clockTable(table.number)
+        let clocks = ClockTable.name(table.number)
         let select = try ledger.connection.statement(
             """
             SELECT 1 FROM \(clocks) WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE) LIMIT 1
@@ -30,7 +30,7 @@ struct LostRows {
     func forgetRemains(of table: Int) throws {
         try TextArchive(ledger: ledger).forgetLost(of: table)
         try ledger.connection.execute(
-            "DELETE FROM kith_waiting WHERE child_tbl = \(table) AND child NOT IN (\(Sidecar.rowsSQL(table)))")
+            "DELETE FROM kith_waiting WHERE child_tbl = \(table) AND child NOT IN (\(ClockTable.rowsSQL(table)))")
         try DigestLedger(ledger: ledger).distrust()
     }
 }

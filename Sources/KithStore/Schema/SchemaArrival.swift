@@ -146,7 +146,7 @@ struct SchemaArrival {
     }
 
     private func rows(of table: CatalogTable, _ condition: String = "") throws -> [(row: Int64, id: RowID)] {
-        let select = try ledger.connection.statement("SELECT row, id FROM \(Sidecar.clockTable(table.number)) \(condition)")
+        let select = try ledger.connection.statement("SELECT row, id FROM \(ClockTable.name(table.number)) \(condition)")
         var rows: [(row: Int64, id: RowID)] = []
         while try select.step() { rows.append((select.integer(0), try select.rowID(1))) }
         return rows

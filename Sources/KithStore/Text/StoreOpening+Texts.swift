@@ -15,7 +15,7 @@ extension StoreOpening {
     ) throws -> Set<Int64> {
         guard tracked.kinds.contains(.text) else { return [] }
         let carrying = RegistersMadeTexts(table)
-        let select = try ledger.connection.statement("SELECT row, id FROM \(Sidecar.clockTable(table.number))")
+        let select = try ledger.connection.statement("SELECT row, id FROM \(ClockTable.name(table.number))")
         var rows: [(row: Int64, id: RowID)] = []
         while try select.step() { rows.append((select.integer(0), try select.rowID(1))) }
         var changed: Set<Int64> = []

@@ -101,10 +101,10 @@ extension StoreSize.Metadata {
         switch table {
         case DotIndex.table: self = .commits
         case HiddenRows.table: self = .hidden
-        case "kith_run": self = .clocks
+        case ClockRuns.table: self = .clocks
         case "kith_digest": self = .digest
         case let name where name.hasPrefix("kith_text"): self = .texts
-        case let name where name.hasPrefix("kith_clock_"): self = .clocks
+        case let name where name.hasPrefix(ClockTable.prefix): self = .clocks
         default: self = .other
         }
     }

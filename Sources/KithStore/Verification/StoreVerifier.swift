@@ -79,7 +79,7 @@ struct StoreVerifier {
 
     /// Every row has its clocks, and every clock its row.
     private func checkPairs(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ report: (String) -> Void) throws {
-        let clocks = Sidecar.clockTable(table.number)
+        let clocks = ClockTable.name(table.number)
         let name = quoted(tracked.sqlName)
         let key = quoted(tracked.key)
         var questions = [
