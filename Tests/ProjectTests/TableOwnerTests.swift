@@ -10,21 +10,7 @@ import Testing
 
     /// Files that still name a table of which another one is the owner. To be made shorter, never longer.
     private static let exceptions: [String: Set<String>] = [
-        "kith_digest": [
-            "KithMerge/Digest/DigestLedger.swift",
-            "KithMerge/Digest/DigestRange+Reading.swift",
-            "KithStore/Verification/StoreSize.swift",
-            "KithStore/Verification/StoreVerifier.swift",
-        ],
         "kith_held": ["KithCapture/ReferenceTriggers.swift"],
-        "kith_holding": ["KithLedger/Members/HoldingRecords.swift"],
-        "kith_member": [
-            "KithLedger/Conflicts/Authors.swift",
-            "KithLedger/Members/HoldingRecords.swift",
-            "KithLedger/Members/MemberRecords.swift",
-        ],
-        "kith_orphan": ["KithStore/Attachments/AttachmentGarbage.swift"],
-        "kith_superseded": ["KithLedger/Conflicts/Superseded.swift", "KithStore/Attachments/AttachmentReferences.swift"],
         "kith_text": [
             "KithCapture/Functions.swift",
             "KithCapture/TextValue.swift",

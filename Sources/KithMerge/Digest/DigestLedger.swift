@@ -7,7 +7,7 @@ import KithTexts
 /// Keeps the digest of the store in step with its rows, in proportion to what has changed.
 ///
 /// Capture and merge leave it alone. Whatever changes a row leaves a commit in it that was not there before, so the index of
-/// commits tells which rows to look at; `kith_digest` remembers what each row added to the sum, so that it can be taken away.
+/// commits tells which rows to look at; ``DigestRows`` remembers what each row added to the sum, so that it can be taken away.
 /// Rows that garbage collection removes have been deleted before, and no longer counted.
 package struct DigestLedger {
     package let ledger: RowLedger
@@ -169,11 +169,7 @@ package struct DigestLedger {
 
     /// What is noted of a row; `nil` if it did not count.
     package func noted(_ table: Int, _ id: RowID) throws -> UInt64? {
-        let select = try connection.statement("SELECT hash FROM kith_digest WHERE tbl = ? AND id = ?")
-        select.bind(1, table)
-        select.bind(2, id)
-        defer { select.reset() }
-        return try select.step() ? UInt64(bitPattern: select.integer(0)) : nil
+        try DigestRows(connection).of(table, id)
     }
 
     // MARK: Rows
@@ -194,14 +190,7 @@ package struct DigestLedger {
         if digest == before { return }
         sum.subtract(before)
         sum.add(digest)
-        let change = try connection.statement(
-            digest == nil
-                ? "DELETE FROM kith_digest WHERE tbl = ?1 AND id = ?2"
-                : "INSERT OR REPLACE INTO kith_digest (tbl, id, hash) VALUES (?1, ?2, ?3)")
-        change.bind(1, table)
-        change.bind(2, id)
-        if let digest { change.bind(3, Int64(bitPattern: digest)) }
-        try change.run()
+        try DigestRows(connection).set(table, id, digest)
     }
 }
 

@@ -47,7 +47,7 @@ struct AttachmentReferences {
             if try !columns(of: clocks).isEmpty { try scan("SELECT exceptions FROM \(clocks) WHERE exceptions IS NOT NULL", into: &found) }
         }
         try scan(HiddenRows.statesSQL, into: &found)
-        found.formUnion(try shown(table: "kith_superseded", columns: ["value"]))
+        found.formUnion(try shown(table: SupersededValues.table, columns: ["value"]))
         return found
     }
 

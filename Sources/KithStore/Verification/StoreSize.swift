@@ -102,7 +102,7 @@ extension StoreSize.Metadata {
         case DotIndex.table: self = .commits
         case HiddenRows.table: self = .hidden
         case ClockRuns.table: self = .clocks
-        case "kith_digest": self = .digest
+        case DigestRows.table: self = .digest
         case let name where name.hasPrefix("kith_text"): self = .texts
         case let name where name.hasPrefix(ClockTable.prefix): self = .clocks
         default: self = .other

@@ -63,7 +63,7 @@ struct StoreVerifier {
         try checkIndex(entries, report)
         let kept = try number("SELECT count(*) FROM kith_text")
         if kept != histories { report("The histories of \(kept) texts are kept where rows have \(histories).") }
-        let gone = try number("SELECT count(*) FROM kith_digest") - noted
+        let gone = try DigestRows(ledger.connection).count() - noted
         if gone > 0, record.isComplete {
             report("\(gone) rows vanished behind Kith's back since they were last looked at.")
         }
