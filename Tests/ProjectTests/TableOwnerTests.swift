@@ -10,7 +10,6 @@ import Testing
 
     /// Files that still name a table of which another one is the owner. To be made shorter, never longer.
     private static let exceptions: [String: Set<String>] = [
-        "kith_held": ["KithCapture/ReferenceTriggers.swift"],
         "kith_text": [
             "KithCapture/Functions.swift",
             "KithCapture/TextValue.swift",
@@ -29,12 +28,6 @@ import Testing
         "kith_text_change": ["KithTexts/TextArchive+Packing.swift", "KithTexts/TextArchive.swift"],
         "kith_text_chunk": ["KithTexts/TextArchive+Packing.swift", "KithTexts/TextArchive.swift"],
         "kith_text_merged": ["KithTexts/TextArchive.swift"],
-        "kith_unsettled": ["KithCapture/ReferenceTriggers.swift", "KithStore/Schema/Adoption.swift"],
-        "kith_waiting": [
-            "KithCapture/ReferenceTriggers.swift",
-            "KithStore/Schema/Adoption.swift",
-            "KithStore/Schema/LostRows.swift",
-        ],
     ]
 
     /// The lines of each file that may name tables, without comments of Swift or SQL.

@@ -69,12 +69,7 @@ struct Adoption {
         insert.bind(2, Int64(bitPattern: stamp.dot.sequence))
         insert.bind(3, Int64(bitPattern: stamp.markedTimestamp))
         insert.bind(4, table.columns.count)
-        let note = try connection.statement(
-            """
-            INSERT INTO kith_unsettled (tbl, id) SELECT \(table.number), n.\(key) FROM \(found)
-                AND EXISTS (SELECT 1 FROM kith_waiting WHERE parent_tbl = \(table.number) AND parent = n.\(key))
-            """)
-        if tracked.isRelated { try note.run() }
+        if tracked.isRelated { try ReferenceRecords(connection: connection).noteAwaited(in: table.number, key: key, from: found) }
         try insert.run()
     }
 

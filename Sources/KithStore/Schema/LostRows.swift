@@ -29,8 +29,7 @@ struct LostRows {
     /// Forgets what else is kept of rows whose clocks are gone.
     func forgetRemains(of table: Int) throws {
         try TextArchive(ledger: ledger).forgetLost(of: table)
-        try ledger.connection.execute(
-            "DELETE FROM kith_waiting WHERE child_tbl = \(table) AND child NOT IN (\(ClockTable.rowsSQL(table)))")
+        try ReferenceRecords(connection: ledger.connection).stopWaitingForLost(in: table)
         try DigestLedger(ledger: ledger).distrust()
     }
 }
