@@ -103,7 +103,7 @@ extension StoreSize.Metadata {
         case HiddenRows.table: self = .hidden
         case ClockRuns.table: self = .clocks
         case DigestRows.table: self = .digest
-        case let name where name.hasPrefix("kith_text"): self = .texts
+        case let name where name.hasPrefix(TextArchive.table): self = .texts
         case let name where name.hasPrefix(ClockTable.prefix): self = .clocks
         default: self = .other
         }

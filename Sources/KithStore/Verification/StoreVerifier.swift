@@ -61,7 +61,7 @@ struct StoreVerifier {
         }
         result.refusedRows = try RefusedRows(connection: ledger.connection).rows(ledger.catalog, max: Verification.problemsMax)
         try checkIndex(entries, report)
-        let kept = try number("SELECT count(*) FROM kith_text")
+        let kept = try TextArchive(ledger: ledger).count()
         if kept != histories { report("The histories of \(kept) texts are kept where rows have \(histories).") }
         let gone = try DigestRows(ledger.connection).count() - noted
         if gone > 0, record.isComplete {
