@@ -11,7 +11,7 @@ struct ReferenceTriggers {
 
     var insert: String {
         guard tracked.isRelated else { return "" }
-        let waits = ["EXISTS (SELECT 1 FROM kith_waiting WHERE parent_tbl = \(table) AND parent = new.\(key))"]
+        let waits = [ReferenceRecords.isAwaitedSQL(table: table, id: "new.\(key)")]
         return note("\(table), new.\(key)", (["kith_is_applying()"] + waits + standsIn).joined(separator: " OR "))
     }
 
@@ -19,8 +19,7 @@ struct ReferenceTriggers {
     private var standsIn: [String] {
         tracked.referrers.compactMap { reference in
             guard let id = reference.substitute else { return nil }
-            return
-                "new.\(key) = x'\(id)' AND EXISTS (SELECT 1 FROM kith_waiting WHERE child_tbl = \(reference.child) AND col = \(reference.column))"
+            return "new.\(key) = x'\(id)' AND \(ReferenceRecords.hasWaitingSQL(reference))"
         }
     }
 
@@ -39,10 +38,10 @@ struct ReferenceTriggers {
     }
 
     private func isHeld(_ reference: Reference) -> String {
-        "EXISTS (SELECT 1 FROM kith_held WHERE tbl = \(reference.parent) AND id = old.\(reference.name))"
+        ReferenceRecords.isHeldSQL(table: reference.parent, id: "old.\(reference.name)")
     }
 
     private func note(_ row: String, _ condition: String) -> String {
-        "  INSERT INTO kith_unsettled (tbl, id) SELECT \(row) WHERE \(condition);\n"
+        "  \(ReferenceRecords.noteSQL(row, if: condition));\n"
     }
 }

@@ -34,7 +34,7 @@ struct SetTidier {
             let select = try connection.statement(
                 """
                 SELECT n.rowid, n.\(tracked.names[place]), c.columns > ? FROM \(quoted(tracked.sqlName)) n
-                    LEFT JOIN \(Sidecar.clockTable(table.number)) c ON c.row = n.rowid
+                    LEFT JOIN \(ClockTable.name(table.number)) c ON c.row = n.rowid
                 """)
             select.bind(1, tracked.columns[place])
             var rows: [LooseSets.Row] = []

@@ -3,7 +3,7 @@ import KithLedger
 import KithSQLite
 import KithSync
 
-/// Changes of texts that came ahead of their row, and wait for it in `kith_text_aside`: the preludes of docs/protocol.md.
+/// Changes of texts that came ahead of their row, and wait for it among ``AsideRows``: the preludes of docs/protocol.md.
 package struct EarlyChanges {
     package let connection: DatabaseConnection
 
@@ -21,16 +21,8 @@ package struct EarlyChanges {
 
     /// - Throws: ``StoreError`` with code `sliceRejected` if the cell has more of them than `limits` allow.
     package func check(_ key: TextKey, _ limits: Limits) throws {
-        let select = try connection.statement(
-            """
-            SELECT count(*), coalesce(sum(length(change)), 0) FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND reason = ''
-            """)
-        select.bind(1, key.table)
-        select.bind(2, key.id)
-        select.bind(3, key.column)
-        select.bind(4, key.document)
-        defer { select.reset() }
-        guard try select.step(), select.int(0) <= limits.changesMax, select.int(1) <= limits.bytesMax else {
+        let size = try AsideRows(connection).earlySize(at: key)
+        guard size.count <= limits.changesMax, size.bytes <= limits.bytesMax else {
             throw StoreError(
                 .sliceRejected,
                 "A text has more than \(limits.changesMax) changes, or \(limits.bytesMax) bytes of them, that came ahead of their row.")
@@ -39,12 +31,7 @@ package struct EarlyChanges {
 
     /// Drops those of commits that the vector covers: their rows have come, from somebody else.
     package func dropCovered() throws {
-        try connection.statement(
-            """
-            DELETE FROM kith_text_aside
-            WHERE reason = '' AND sequence <= (SELECT sequence FROM kith_replica r WHERE r.number = kith_text_aside.replica)
-            """
-        ).run()
+        try AsideRows(connection).removeEarlyCovered()
     }
 
     /// Drops those that their rows know by now: these came in a delta of somebody else, while the one that brought the changes was given up.
@@ -52,7 +39,7 @@ package struct EarlyChanges {
     ///
     /// - Parameter find: what is known of a row.
     package func dropKnown(_ ledger: RowLedger, find: (_ table: Int, _ id: RowID) throws -> RowState?) throws {
-        let select = try connection.statement("SELECT tbl, id, col, replica, sequence, doc FROM kith_text_aside WHERE reason = ''")
+        let select = try AsideRows(connection).selectingEarly()
         let replicas = ledger.catalog.replicas.ids
         var waiting: [TextKey: [Dot]] = [:]
         while try select.step() {
@@ -70,6 +57,6 @@ package struct EarlyChanges {
 
     /// Drops all, when nobody can be bringing the rows: whoever goes on with a catch-up sends such a row from its beginning again.
     package func dropAll() throws {
-        try connection.statement("DELETE FROM kith_text_aside WHERE reason = ''").run()
+        try AsideRows(connection).removeEarly()
     }
 }

@@ -4,7 +4,8 @@ import KithSQLite
 import KithSync
 import KithText
 
-/// Texts that were changed on several machines at once: what `kith_text_merged` lists, so that a search for conflicts looks at nothing else.
+/// Texts that were changed on several machines at once: what `kith_text_merged` lists, whose only owner this is, so that
+/// a search for conflicts looks at nothing else.
 ///
 /// A text is noted when concurrent changes come together here, and let go of when a search finds that no conflict is open: edits made one after the
 /// other bring none. That an entry is there says nothing more. The list can be made again from the histories: all texts are in it then.
@@ -13,6 +14,9 @@ package struct MergedTexts {
         -- Texts with concurrent changes, unless a search has found since that no conflict is open.
         CREATE TABLE IF NOT EXISTS kith_text_merged (text INTEGER PRIMARY KEY);
         """
+
+    /// Lets go of texts, whose numbers `texts` selects.
+    static func removeSQL(of texts: String) -> String { "DELETE FROM kith_text_merged WHERE text IN (\(texts))" }
 
     package let ledger: RowLedger
 
@@ -29,14 +33,16 @@ package struct MergedTexts {
     }
 
     package func contains(_ key: TextKey) throws -> Bool {
-        let select = try connection.statement(
-            """
-            SELECT 1 FROM kith_text_merged m JOIN kith_text t ON t.number = m.text WHERE t.tbl = ? AND t.id = ? AND t.col = ? AND t.doc = ?
-            """)
-        TextArchive(ledger: ledger).bind(key, to: select)
+        let select = try connection.statement(Self.containsSQL)
+        key.bind(to: select)
         defer { select.reset() }
         return try select.step()
     }
+
+    private static let containsSQL = """
+        SELECT 1 FROM kith_text_merged m JOIN \(TextArchive.table) t ON t.number = m.text
+        WHERE t.tbl = ? AND t.id = ? AND t.col = ? AND t.doc = ?
+        """
 
     /// A text in which a search found no conflict, and how many events it had then.
     package struct Settled {
@@ -47,7 +53,7 @@ package struct MergedTexts {
     /// Lets go of texts that are as they were searched.
     package func forget(_ settled: [Settled]) throws {
         let delete = try connection.statement(
-            "DELETE FROM kith_text_merged WHERE text = ?1 AND (SELECT next FROM kith_text WHERE number = ?1) IS ?2")
+            "DELETE FROM kith_text_merged WHERE text = ?1 AND \(TextArchive.nextEventSQL(of: "?1")) IS ?2")
         for entry in settled {
             delete.bind(1, entry.text)
             delete.bind(2, entry.nextEvent)
@@ -67,7 +73,7 @@ package struct MergedTexts {
     package func search(table: Int? = nil, id: RowID? = nil, column: Int? = nil, _ authors: Authors) throws -> Found {
         let select = try connection.statement(
             """
-            SELECT t.tbl, t.id, t.col, t.doc FROM kith_text_merged m JOIN kith_text t ON t.number = m.text
+            SELECT t.tbl, t.id, t.col, t.doc FROM kith_text_merged m JOIN \(TextArchive.table) t ON t.number = m.text
             WHERE (?1 IS NULL OR t.tbl = ?1) AND (?2 IS NULL OR t.id = ?2) AND (?3 IS NULL OR t.col = ?3)
             """)
         if let table { select.bind(1, table) } else { select.bindNull(1) }

@@ -4,7 +4,7 @@ import KithSQLite
 import KithSync
 import KithText
 
-/// Changes in a row as a row of `kith_text_chunk` keeps them: when they were made, their graph, their contents.
+/// Changes in a row as ``ChunkRows`` keeps them: when they were made, their graph, their contents.
 ///
 /// The first byte of the graph says how: ``plain``, the three as they are, by the first version of Kith; ``compressed``, which
 /// is all that is written now. So a search for what is concurrent reads no contents.

@@ -19,10 +19,7 @@ extension TextArchive {
     /// Chunks grow by being joined with the one before while that is not much larger, so that each change is packed anew as often
     /// as the logarithm of their number, and few chunks are small.
     func packIfLarge(_ text: ArchivedText) throws {
-        let count = try connection.statement("SELECT count(*) FROM kith_text_change WHERE text = ? AND replaced IS NULL")
-        count.bind(1, text.number)
-        let rows = try count.step() ? count.int(0) : 0
-        count.reset()
+        let rows = try ChangeRows(connection).packableCount(of: text.number)
         if rows > Self.unpackedChangesMax { try pack(text.number, leaving: Self.unpackedChangesMin, joining: .similarOnly) }
     }
 
@@ -31,35 +28,19 @@ extension TextArchive {
 
     /// Packs all but the newest changes. A change that replaced everything, which may have no history before it, stays a row.
     func pack(_ text: Int64, leaving kept: Int, joining: Joining) throws {
-        let select = try connection.statement(
-            "SELECT first FROM kith_text_change WHERE text = ? ORDER BY first DESC LIMIT 1 OFFSET ?")
-        select.bind(1, text)
-        select.bind(2, max(1, kept))
-        guard try select.step() else { return }
-        let newest = select.int(0)
-        select.reset()
+        guard let newest = try ChangeRows(connection).first(of: text, leaving: max(1, kept)) else { return }
         for run in try runs(text, upTo: newest) {
             let changes = try unpacked(text, endingAt: run.range.upperBound, max: run.count, operations: true)
             guard changes.count == run.count else { throw Self.corrupt }
             guard try save(changes.reversed(), of: text) else { continue }
-            let delete = try connection.statement("DELETE FROM kith_text_change WHERE text = ? AND first >= ? AND first < ?")
-            delete.bind(1, text)
-            delete.bind(2, run.range.lowerBound)
-            delete.bind(3, run.range.upperBound)
-            try delete.run()
+            try ChangeRows(connection).remove(text, run.range)
             try joinChunks(of: text, endingAt: run.range.upperBound, joining)
         }
     }
 
     /// Rows without a gap that can be packed together.
     private func runs(_ text: Int64, upTo newest: Int) throws -> [(range: Range<Int>, count: Int)] {
-        let old = try connection.statement(
-            """
-            SELECT first, length, replaced IS NULL, length(steps) + length(inserted) FROM kith_text_change
-            WHERE text = ? AND first <= ? ORDER BY first
-            """)
-        old.bind(1, text)
-        old.bind(2, newest)
+        let old = try ChangeRows(connection).selectingSizes(of: text, upTo: newest)
         var runs: [(range: Range<Int>, count: Int)] = []
         var isOpen = false
         var bytes = 0
@@ -92,10 +73,7 @@ extension TextArchive {
             let changes = try self.changes(text, before: start) + self.changes(text, before: end)
             guard changes.contentBytes <= Self.chunkBytesMax else { return }
             for header in [older.headers.first, newer.headers.first].compactMap(\.self) {
-                let delete = try connection.statement("DELETE FROM kith_text_chunk WHERE text = ? AND first = ?")
-                delete.bind(1, text)
-                delete.bind(2, header.firstEvent)
-                try delete.run()
+                try ChunkRows(connection).remove(text, first: header.firstEvent)
             }
             guard try save(changes, of: text) else { throw Self.corrupt }
         }
@@ -106,25 +84,13 @@ extension TextArchive {
         guard let first = changes.first?.header.firstEvent, let end = changes.last?.header.end,
             changes.contentBytes < TextLimits.encodedBytesMax - 16
         else { return false }
-        let packed = try PackedChanges(changes)
-        let insert = try connection.statement(
-            "INSERT INTO kith_text_chunk (text, first, end, times, graph, body) VALUES (?, ?, ?, ?, ?, ?)")
-        insert.bind(1, text)
-        insert.bind(2, first)
-        insert.bind(3, end)
-        insert.bind(4, blob: packed.times)
-        insert.bind(5, blob: packed.graph)
-        insert.bind(6, blob: packed.body)
-        try insert.run()
+        try ChunkRows(connection).add(try PackedChanges(changes), of: text, first..<end)
         return true
     }
 
     /// Packs the history of all texts as far as possible.
     package func packAll() throws {
-        let select = try connection.statement("SELECT number FROM kith_text")
-        var numbers: [Int64] = []
-        while try select.step() { numbers.append(select.integer(0)) }
-        for number in numbers { try pack(number, leaving: 1, joining: .all) }
+        for number in try numbers() { try pack(number, leaving: 1, joining: .all) }
     }
 
     // MARK: Reading
@@ -137,13 +103,7 @@ extension TextArchive {
 
     /// The packed chunk with the event before `end`.
     package func chunk(_ text: Int64, before end: Int, body: Bool = false) throws -> Chunk? {
-        let select = try connection.statement(
-            """
-            SELECT first, end, times, graph\(body ? ", body" : "") FROM kith_text_chunk
-            WHERE text = ? AND first < ? ORDER BY first DESC LIMIT 1
-            """)
-        select.bind(1, text)
-        select.bind(2, end)
+        let select = try ChunkRows(connection).selecting(text, before: end, body: body)
         guard try select.step() else { return nil }
         defer { select.reset() }
         guard select.int(1) >= end else { return nil }

@@ -22,8 +22,19 @@ package struct ArchivedChange {
     package let operations: TextOperations
 }
 
-/// Reads and writes the history of text cells.
+/// Reads and writes the history of text cells. The only owner of `kith_text`; ``ChangeRows`` and ``ChunkRows`` keep the changes.
 package struct TextArchive {
+    /// The names of the other tables of texts begin like it.
+    package static let table = "kith_text"
+
+    static let sql = """
+        -- Text cells that more than one change has made: the current version, and how many events there are. `doc` is 0, or the
+        -- number of a text that was found.
+        CREATE TABLE IF NOT EXISTS kith_text (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, tbl INTEGER NOT NULL, id BLOB NOT NULL, col INTEGER NOT NULL,
+            doc INTEGER NOT NULL, heads BLOB NOT NULL, next INTEGER NOT NULL, UNIQUE (tbl, id, col, doc));
+        """
+
     package let ledger: RowLedger
 
     package init(ledger: RowLedger) {
@@ -36,7 +47,7 @@ package struct TextArchive {
 
     package func find(_ key: TextKey) throws -> ArchivedText? {
         let select = try connection.statement("SELECT number, heads, next FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?")
-        bind(key, to: select)
+        key.bind(to: select)
         guard try select.step() else { return nil }
         defer { select.reset() }
         let next = select.int(2)
@@ -49,7 +60,7 @@ package struct TextArchive {
         try forget(key)
         let insert = try connection.statement(
             "INSERT INTO kith_text (tbl, id, col, doc, heads, next) VALUES (?, ?, ?, ?, x'00', 0) RETURNING number")
-        bind(key, to: insert)
+        key.bind(to: insert)
         guard try insert.step() else { throw Self.corrupt }
         let number = insert.integer(0)
         try insert.run()
@@ -74,32 +85,35 @@ package struct TextArchive {
 
     /// Removes all that is kept of a row's texts.
     package func forget(table: Int, id: RowID) throws {
-        for sql in [
-            "DELETE FROM kith_text_change WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ?)",
-            "DELETE FROM kith_text_chunk WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ?)",
-            "DELETE FROM kith_text_merged WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ?)",
-            "DELETE FROM kith_text WHERE tbl = ? AND id = ?",
-            "DELETE FROM kith_text_aside WHERE tbl = ? AND id = ?",
-        ] {
+        for sql in Self.forgetRowSQL {
             let delete = try connection.statement(sql)
             delete.bind(1, table)
             delete.bind(2, id)
             try delete.run()
         }
+        try AsideRows(connection).remove(table, id)
     }
+
+    private static let forgetRowSQL = forgetSQL("tbl = ? AND id = ?")
 
     /// Removes the history of one text, but not what was put aside: that may be of the one that takes its place.
     package func forget(_ key: TextKey) throws {
-        for sql in [
-            "DELETE FROM kith_text_change WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?)",
-            "DELETE FROM kith_text_chunk WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?)",
-            "DELETE FROM kith_text_merged WHERE text IN (SELECT number FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?)",
-            "DELETE FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?",
-        ] {
+        for sql in Self.forgetTextSQL {
             let delete = try connection.statement(sql)
-            bind(key, to: delete)
+            key.bind(to: delete)
             try delete.run()
         }
+    }
+
+    private static let forgetTextSQL = forgetSQL("tbl = ? AND id = ? AND col = ? AND doc = ?")
+
+    /// Statements that remove texts with all their changes.
+    private static func forgetSQL(_ condition: String) -> [String] {
+        let texts = "SELECT number FROM kith_text WHERE \(condition)"
+        return [
+            ChangeRows.removeSQL(of: texts), ChunkRows.removeSQL(of: texts), MergedTexts.removeSQL(of: texts),
+            "DELETE FROM kith_text WHERE \(condition)",
+        ]
     }
 
     /// The same of all documents of a cell.
@@ -117,25 +131,36 @@ package struct TextArchive {
 
     /// Removes the histories of a column of all rows but hidden ones, with what was put aside.
     package func forgetShown(_ column: Int, of table: Int) throws {
-        try forget("tbl = \(table) AND col = \(column) AND id NOT IN (SELECT id FROM kith_hidden WHERE tbl = \(table))")
+        try forget("tbl = \(table) AND col = \(column) AND id NOT IN (\(HiddenRows.idsSQL(of: table)))")
     }
 
     /// The same of rows that are not there any more.
     package func forgetLost(of table: Int) throws {
-        try forget("tbl = \(table) AND id NOT IN (\(Sidecar.rowsSQL(table)))")
+        try forget("tbl = \(table) AND id NOT IN (\(ClockTable.rowsSQL(table)))")
     }
 
     private func forget(_ condition: String) throws {
+        try connection.execute(Self.forgetSQL(condition).joined(separator: ";\n"))
         // Early changes may be of rows that are on their way.
-        try connection.execute(
-            """
-            DELETE FROM kith_text_change WHERE text IN (SELECT number FROM kith_text WHERE \(condition));
-            DELETE FROM kith_text_chunk WHERE text IN (SELECT number FROM kith_text WHERE \(condition));
-            DELETE FROM kith_text_merged WHERE text IN (SELECT number FROM kith_text WHERE \(condition));
-            DELETE FROM kith_text WHERE \(condition);
-            DELETE FROM kith_text_aside WHERE \(condition) AND reason IS NOT '';
-            """)
+        try AsideRows(connection).removeNotEarly(where: condition)
     }
+
+    /// The numbers of all texts.
+    func numbers() throws -> [Int64] {
+        let select = try connection.statement("SELECT number FROM kith_text")
+        var numbers: [Int64] = []
+        while try select.step() { numbers.append(select.integer(0)) }
+        return numbers
+    }
+
+    package func count() throws -> Int {
+        let select = try connection.statement("SELECT count(*) FROM kith_text")
+        defer { select.reset() }
+        return try select.step() ? select.int(0) : 0
+    }
+
+    /// Selects how many events a text has.
+    static func nextEventSQL(of number: String) -> String { "(SELECT next FROM kith_text WHERE number = \(number))" }
 
     private func heads(_ bytes: [UInt8]) throws -> [TextHead] {
         var reader = ByteReader(bytes)
@@ -155,12 +180,7 @@ package struct TextArchive {
 
     package func append(_ change: ArchivedChange, to text: ArchivedText) throws {
         let replica = try ledger.number(of: change.header.dot.replica)
-        let insert = try connection.statement(
-            """
-            INSERT OR REPLACE INTO kith_text_change
-            (text, first, length, replica, sequence, timestamp, parents, replaced, outside, steps, inserted)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """)
+        let insert = try ChangeRows(connection).inserting()
         let header = change.header
         insert.bind(1, text.number)
         insert.bind(2, header.firstEvent)
@@ -178,15 +198,7 @@ package struct TextArchive {
 
     /// The newest changes that are not packed and end where `end` is or before, newest first, as long as they are in a row.
     package func unpacked(_ text: Int64, endingAt end: Int, max limit: Int, operations: Bool = false) throws -> [ArchivedChange] {
-        let select = try connection.statement(
-            """
-            SELECT first, length, replica, sequence, timestamp, parents, replaced, outside
-            \(operations ? ", steps, inserted" : "")
-            FROM kith_text_change WHERE text = ? AND first < ? ORDER BY first DESC LIMIT ?
-            """)
-        select.bind(1, text)
-        select.bind(2, end)
-        select.bind(3, limit)
+        let select = try ChangeRows(connection).selecting(text, before: end, max: limit, operations: operations)
         defer { select.reset() }
         var changes: [ArchivedChange] = []
         var next = end
@@ -259,13 +271,6 @@ package struct TextArchive {
         } catch {
             throw Self.corrupt
         }
-    }
-
-    package func bind(_ key: TextKey, to statement: PreparedStatement) {
-        statement.bind(1, key.table)
-        statement.bind(2, key.id)
-        statement.bind(3, key.column)
-        statement.bind(4, key.document)
     }
 
     package static let corrupt = StoreError(

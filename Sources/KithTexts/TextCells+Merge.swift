@@ -42,11 +42,7 @@ extension TextCells {
     }
 
     private func hasAside(at key: TextKey) throws -> Bool {
-        let select = try archive.connection.statement(
-            "SELECT 1 FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? LIMIT 1")
-        archive.bind(key, to: select)
-        defer { select.reset() }
-        return try select.step()
+        try AsideRows(archive.connection).has(key)
     }
 
     /// Applies `state.changes`, and those that waited for one of them, each to its document. What cannot be applied is put aside; it
@@ -131,33 +127,13 @@ extension TextCells {
         let replica = try archive.ledger.number(of: change.stamp.dot.replica)
         var record: [UInt8] = []
         try archive.ledger.numberingReplicas { record = change.record(&$0) }
-        // What is known of a change is more than that it came early, and others are to hear of it.
-        let insert = try archive.connection.statement(
-            """
-            INSERT OR \(standing == .early ? "IGNORE" : "REPLACE") INTO kith_text_aside (tbl, id, col, doc, replica, sequence, reason, change)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """)
-        archive.bind(key, to: insert)
-        insert.bind(5, replica)
-        insert.bind(6, Int64(bitPattern: change.stamp.dot.sequence))
-        switch standing {
-        case .pending: insert.bindNull(7)
-        case .early: insert.bind(7, .text([]))
-        case .refused(let reason): insert.bind(7, .text(Array(reason.utf8)))
-        }
-        insert.bind(8, blob: record)
-        try insert.run()
+        try AsideRows(archive.connection).put(record, replica: replica, sequence: change.stamp.dot.sequence, standing, at: key)
     }
 
     /// What may be applied now: early changes of commits that the row now says it knows, and if others have come, those that waited for
     /// one of them.
     private func waiting(at key: TextKey, of state: TextState, isChanged: Bool) throws -> [TextState.Change] {
-        let select = try archive.connection.statement(
-            """
-            SELECT change, replica, sequence, reason IS NULL FROM kith_text_aside
-            WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND (reason IS NULL OR reason = '')
-            """)
-        archive.bind(key, to: select)
+        let select = try AsideRows(archive.connection).selectingWaiting(at: key)
         let replicas = archive.ledger.catalog.replicas
         var found: [TextState.Change] = []
         while try select.step() {
@@ -173,22 +149,13 @@ extension TextCells {
 
     /// Whether a change of any text of the table was put aside.
     package func hasAside(table: Int) throws -> Bool {
-        let select = try archive.connection.statement("SELECT 1 FROM kith_text_aside WHERE tbl = ? LIMIT 1")
-        select.bind(1, table)
-        defer { select.reset() }
-        return try select.step()
+        try AsideRows(archive.connection).has(table: table)
     }
 
     package func takeBack(_ dots: [Dot], at key: TextKey) throws {
         if dots.isEmpty { return }
-        let delete = try archive.connection.statement(
-            "DELETE FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND replica = ? AND sequence = ?")
-        for dot in dots {
-            archive.bind(key, to: delete)
-            delete.bind(5, try archive.ledger.number(of: dot.replica))
-            delete.bind(6, Int64(bitPattern: dot.sequence))
-            try delete.run()
-        }
+        let commits = try dots.map { (replica: try archive.ledger.number(of: $0.replica), sequence: $0.sequence) }
+        try AsideRows(archive.connection).remove(commits, at: key)
     }
 
     /// Why a change is not applied.
@@ -202,9 +169,7 @@ extension TextCells {
 
     /// The changes of a cell that cannot be applied, by commit; early ones, of which nobody hears, aside.
     package func aside(at key: TextKey) throws -> [TextState.Change] {
-        let select = try archive.connection.statement(
-            "SELECT change FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND reason IS NOT ''")
-        archive.bind(key, to: select)
+        let select = try AsideRows(archive.connection).selectingNotEarly(at: key)
         var found: [TextState.Change] = []
         while try select.step() { found.append(try TextState.Change(record: select.blob(0), archive.ledger.catalog.replicas)) }
         return found

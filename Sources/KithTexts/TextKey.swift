@@ -1,4 +1,5 @@
 import KithLedger
+import KithSQLite
 import KithSync
 
 /// Which cell a text is, and which document of it.
@@ -14,6 +15,14 @@ package struct TextKey: Hashable {
         self.id = id
         self.column = column
         self.document = document
+    }
+
+    /// Binds table, id, column and document, from 1 on.
+    package func bind(to statement: PreparedStatement) {
+        statement.bind(1, table)
+        statement.bind(2, id)
+        statement.bind(3, column)
+        statement.bind(4, document)
     }
 
     /// The same cell's document that `state` speaks of.

@@ -3,8 +3,17 @@ import KithCausality
 import KithSQLite
 import KithSync
 
-/// Reads the catalog from the sidecar, and adds to it.
+/// Reads the catalog from the sidecar, and adds to it. The only owner of `kith_table` and `kith_column`, which are one list.
 package struct CatalogStore {
+    package static let tablesTable = "kith_table"
+
+    package static let sql = """
+        CREATE TABLE IF NOT EXISTS kith_table (number INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE);
+        CREATE TABLE IF NOT EXISTS kith_column (
+            tbl INTEGER NOT NULL, number INTEGER NOT NULL, name BLOB NOT NULL, kind INTEGER NOT NULL,
+            PRIMARY KEY (tbl, number)) WITHOUT ROWID;
+        """
+
     package let connection: DatabaseConnection
 
     package init(connection: DatabaseConnection) {
@@ -17,13 +26,8 @@ package struct CatalogStore {
     package func load() throws -> Catalog {
         try StoreFormat.check(connection)
         var catalog = Catalog()
-        var ids: [ReplicaID] = []
-        let replicas = try connection.statement("SELECT number, id FROM kith_replica ORDER BY number")
-        while try replicas.step() {
-            guard replicas.int(0) == ids.count, let id = ReplicaID(bytes: replicas.blob(1)) else { throw corrupt("kith_replica") }
-            ids.append(id)
-        }
-        catalog.replicas = ReplicaTable(ids)
+        guard let replicas = try VectorRecords(connection: connection).replicas() else { throw corrupt(VectorRecords.table) }
+        catalog.replicas = ReplicaTable(replicas)
         let tables = try connection.statement("SELECT number, name FROM kith_table ORDER BY number")
         while try tables.step() {
             guard tables.int(0) == catalog.tables.count else { throw corrupt("kith_table") }
@@ -75,22 +79,25 @@ package struct CatalogStore {
         return number
     }
 
+    /// The name of a column, and its kind, as far as this version knows it.
+    package func column(_ number: Int, of table: Int) throws -> (name: [UInt8], kind: ColumnKind?)? {
+        let select = try connection.statement("SELECT name, kind FROM kith_column WHERE tbl = ? AND number = ?")
+        select.bind(1, table)
+        select.bind(2, number)
+        guard try select.step() else { return nil }
+        defer { select.reset() }
+        return (select.blob(0), UInt8(exactly: select.integer(1)).flatMap(ColumnKind.init))
+    }
+
     /// Stores the replicas that `catalog` has numbered from `first` on.
     func addReplicas(from first: Int, of catalog: Catalog) throws {
-        let insert = try connection.statement("INSERT INTO kith_replica (number, id) VALUES (?, ?)")
-        for number in first..<catalog.replicas.ids.count {
-            insert.bind(1, number)
-            insert.bind(2, blob: catalog.replicas.ids[number].bytes)
-            try insert.run()
-        }
+        try VectorRecords(connection: connection).add(catalog.replicas.ids, from: first)
         try noteChange()
     }
 
     /// Lets everybody load the catalog anew.
     package func noteChange() throws {
-        try connection.statement(
-            "INSERT INTO kith_meta (name, value) VALUES ('catalog', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1"
-        ).run()
+        try MetaRecords(connection).noteCatalogChange()
     }
 
     private func corrupt(_ table: String) -> StoreError {

@@ -9,11 +9,10 @@ package struct EntryCheck {
     /// Whether no clocks of rows are in runs.
     package let areRunsExpanded: Bool
 
+    private static let sql = "SELECT \(MetaRecords.catalogVersionSQL), \(RowNumbering.canarySQL), \(ClockRuns.existsSQL)"
+
     package init(_ connection: DatabaseConnection) throws {
-        let select = try connection.statement(
-            """
-            SELECT (SELECT value FROM kith_meta WHERE name = 'catalog'), (SELECT rowid FROM kith_canary), EXISTS (SELECT 1 FROM kith_run)
-            """)
+        let select = try connection.statement(Self.sql)
         guard try select.step() else { throw StoreError(.corrupt, "The store cannot be read.") }
         defer { select.reset() }
         catalogVersion = select.int(0)

@@ -20,7 +20,20 @@ package struct DeletedRow {
 /// Clocks are kept by rowid, which is what makes capture cheap. SQLite promises stable rowids only to tables with an
 /// INTEGER PRIMARY KEY, so a row of a table built like the app's stands at rowid 2, with nothing at 1: when it has moved,
 /// every clock finds its row again by the row's id.
+///
+/// The only owner of `kith_canary`, which is that table, and of `kith_moved`, which is empty unless clocks are being moved.
 package struct RowNumbering {
+    package static let sql = """
+        -- VACUUM may renumber the rows of tables without an INTEGER PRIMARY KEY; this one tells that it did.
+        CREATE TABLE IF NOT EXISTS kith_canary (mark BLOB PRIMARY KEY NOT NULL);
+        INSERT INTO kith_canary (rowid, mark) SELECT \(canaryRow), x'00' WHERE NOT EXISTS (SELECT 1 FROM kith_canary);
+        -- Where rows were and are, while clocks follow them; empty otherwise.
+        CREATE TABLE IF NOT EXISTS kith_moved (row INTEGER PRIMARY KEY, now INTEGER NOT NULL);
+        """
+
+    /// Selects where the row stands that tells.
+    static let canarySQL = "(SELECT rowid FROM kith_canary)"
+
     /// Where the row stands that tells.
     static let canaryRow = 2
 
@@ -36,7 +49,7 @@ package struct RowNumbering {
         for table in catalog.tables {
             guard let tracked = table.tracked else { continue }
             try findRows(table, tracked, deleted?.table == table.number ? deleted : nil)
-            try moveIndex(table.number)
+            try DotIndex(connection).move(of: table.number, by: "kith_moved")
             try moveClocks(table.number)
             try connection.statement("DELETE FROM kith_moved").run()
         }
@@ -45,7 +58,7 @@ package struct RowNumbering {
 
     /// Notes where each clock's row was and is.
     private func findRows(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ deleted: DeletedRow?) throws {
-        let clocks = Sidecar.clockTable(table.number)
+        let clocks = ClockTable.name(table.number)
         try connection.statement(
             """
             INSERT INTO kith_moved (row, now)
@@ -59,22 +72,9 @@ package struct RowNumbering {
         try insert.run()
     }
 
-    /// Entries of the index of commits, by way of the numbers of a table that does not exist.
-    private func moveIndex(_ table: Int) throws {
-        let aside = -1 - table
-        for sql in [
-            """
-            INSERT INTO kith_dot (replica, sequence, tbl, row)
-                SELECT d.replica, d.sequence, \(aside), m.now FROM kith_dot d JOIN kith_moved m ON m.row = d.row WHERE d.tbl = \(table)
-            """,
-            "DELETE FROM kith_dot WHERE tbl = \(table) AND row > 0",
-            "UPDATE kith_dot SET tbl = \(table) WHERE tbl = \(aside)",
-        ] { try connection.statement(sql).run() }
-    }
-
     /// Rows of the clock table, by way of negative numbers, which no clock has.
     private func moveClocks(_ table: Int) throws {
-        let clocks = Sidecar.clockTable(table)
+        let clocks = ClockTable.name(table)
         for sql in [
             "DELETE FROM \(clocks) WHERE row NOT IN (SELECT row FROM kith_moved)",
             "UPDATE \(clocks) SET row = -1 - (SELECT now FROM kith_moved m WHERE m.row = \(clocks).row)",

@@ -10,6 +10,8 @@ import KithSync
 ///
 /// A damaged run costs its rows their clocks and nothing else: they are what ``takeLostRows(of:)`` tells, and become a commit of
 /// their own when the store is opened next.
+///
+/// The only owner of `kith_run`.
 package struct ClockRuns {
     /// Rows of one run: as many ids as fit on a page of the database.
     package static let rowsMax = 240
@@ -17,6 +19,8 @@ package struct ClockRuns {
     package static let rowsMin = 16
     /// Rows that are expanded in one transaction of their own, little enough that a local save does not notice.
     package static let expandedRowsMax = 2_000
+
+    package static let table = "kith_run"
 
     package static let sql = """
         -- Clocks of rows that one commit has inserted under successive rowids, until somebody asks for them.
@@ -37,6 +41,22 @@ package struct ClockRuns {
         let select = try connection.statement("SELECT 1 FROM kith_run LIMIT 1")
         defer { select.reset() }
         return try !select.step()
+    }
+
+    /// Whether there are runs.
+    static let existsSQL = "EXISTS (SELECT 1 FROM kith_run)"
+
+    /// Selects the clocks of the rows of the last run that begins at a row or before it, as ``RowLedger`` reads those of one row, and
+    /// where that run ends.
+    func selecting(around row: Int64, of table: Int) throws -> PreparedStatement {
+        let select = try connection.statement(
+            """
+            SELECT replica, sequence, timestamp, columns, NULL, NULL, first + count FROM kith_run
+            WHERE tbl = ? AND first <= ? ORDER BY first DESC LIMIT 1
+            """)
+        select.bind(1, table)
+        select.bind(2, row)
+        return select
     }
 
     // MARK: Storing
@@ -91,7 +111,7 @@ package struct ClockRuns {
         ) throws {
             clocks = try connection.statement(
                 """
-                INSERT INTO \(Sidecar.clockTable(table)) (row, id, replica, sequence, timestamp, columns) VALUES (?, ?, ?, ?, ?, ?) \(conflict)
+                INSERT INTO \(ClockTable.name(table)) (row, id, replica, sequence, timestamp, columns) VALUES (?, ?, ?, ?, ?, ?) \(conflict)
                 """)
             clocks.bind(3, replica)
             clocks.bind(4, sequence)
@@ -101,7 +121,7 @@ package struct ClockRuns {
                 dot = nil
                 return
             }
-            let dot = try connection.statement("INSERT OR IGNORE INTO kith_dot (replica, sequence, tbl, row) VALUES (?, ?, ?, ?)")
+            let dot = try DotIndex(connection).inserting()
             dot.bind(1, replica)
             dot.bind(2, sequence)
             dot.bind(3, table)
@@ -149,13 +169,7 @@ package struct ClockRuns {
     }
 
     private func expand(_ number: Int64) throws {
-        let select = try connection.statement(
-            """
-            SELECT tbl, first, count, replica, sequence, timestamp, columns, ids,
-                EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'kith_clock_' || tbl)
-                AND EXISTS (SELECT 1 FROM kith_replica p WHERE p.number = r.replica AND p.sequence >= r.sequence)
-            FROM kith_run r WHERE number = ?
-            """)
+        let select = try connection.statement(Self.runSQL)
         select.bind(1, number)
         defer { select.reset() }
         guard try select.step() else { return }
@@ -164,6 +178,13 @@ package struct ClockRuns {
         delete.bind(1, number)
         try delete.run()
     }
+
+    private static let runSQL = """
+        SELECT tbl, first, count, replica, sequence, timestamp, columns, ids,
+            EXISTS (SELECT 1 FROM sqlite_master WHERE name = '\(ClockTable.prefix)' || tbl)
+            AND \(VectorRecords.coversSQL(replica: "r.replica", sequence: "r.sequence"))
+        FROM kith_run r WHERE number = ?
+        """
 
     private func expand(_ run: PreparedStatement) throws {
         let (table, first, count, columns) = (run.int(0), run.integer(1), run.int(2), run.integer(6))
@@ -188,15 +209,12 @@ package struct ClockRuns {
 
     /// The table is in doubt, too.
     private func noteLostRows() throws {
-        try connection.statement("INSERT OR REPLACE INTO kith_meta (name, value) SELECT 'lost:' || number, 1 FROM kith_table").run()
+        try MetaRecords(connection).noteLostRows()
     }
 
     /// Whether rows of the table may have no clocks; says so once.
     package func takeLostRows(of table: Int) throws -> Bool {
-        let delete = try connection.statement("DELETE FROM kith_meta WHERE name = ?")
-        delete.bind(1, .text("lost:\(table)"))
-        try delete.run()
-        return connection.changedRowCount > 0
+        try MetaRecords(connection).takeLostRows(of: table)
     }
 }
 

@@ -17,14 +17,3 @@ struct ClockStatements {
         remove = try connection.statement("DELETE FROM \(clocks) WHERE row = ?")
     }
 }
-
-/// What keeps the index of commits.
-struct DotStatements {
-    let insert: PreparedStatement
-    let remove: PreparedStatement
-
-    init(_ connection: DatabaseConnection) throws {
-        insert = try connection.statement("INSERT OR IGNORE INTO kith_dot (replica, sequence, tbl, row) VALUES (?, ?, ?, ?)")
-        remove = try connection.statement("DELETE FROM kith_dot WHERE replica = ? AND sequence = ? AND tbl = ? AND row = ?")
-    }
-}

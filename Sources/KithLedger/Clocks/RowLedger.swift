@@ -45,7 +45,7 @@ package final class RowLedger {
     @exclusivity(unchecked) package var catalog: Catalog
     /// By number of the table.
     private var clockStatements: [ClockStatements?] = []
-    private var knownDotStatements: DotStatements?
+    private var knownDotStatements: DotIndex.Statements?
     /// Tables of which rows may be hidden, as far as asked in this transaction.
     private var hidesRows: [Int: Bool] = [:]
     /// Tables with columns that the app, here or elsewhere, has let go of, as far as asked in this transaction.
@@ -78,14 +78,8 @@ package final class RowLedger {
 
     /// The clocks of a row that is in a run, for an access that cannot expand it.
     private func rowInRun(_ table: Int, row: Int64) throws -> StoredRow? {
-        let select = try connection.statement(
-            """
-            SELECT replica, sequence, timestamp, columns, NULL, NULL, first + count FROM kith_run
-            WHERE tbl = ? AND first <= ? ORDER BY first DESC LIMIT 1
-            """)
+        let select = try ClockRuns(connection).selecting(around: row, of: table)
         defer { select.reset() }
-        select.bind(1, table)
-        select.bind(2, row)
         guard try select.step(), row < select.integer(6) else { return nil }
         return try storedRow(select, at: 0, table: table)
     }
@@ -172,20 +166,14 @@ package final class RowLedger {
     /// Whether a row of the table may be hidden. Spares a table without deletions a search for every insertion.
     private func mayHideRows(_ table: Int) throws -> Bool {
         if let known = hidesRows[table] { return known }
-        let select = try connection.statement("SELECT 1 FROM kith_hidden WHERE tbl = ? LIMIT 1")
-        select.bind(1, table)
-        let found = try select.step()
-        select.reset()
+        let found = try HiddenRows(connection).hasAny(of: table)
         hidesRows[table] = found
         return found
     }
 
     package func hiddenRow(_ table: Int, _ id: RowID) throws -> HiddenRow? {
         guard try mayHideRows(table) else { return nil }
-        let select = try connection.statement(
-            "SELECT number, state, context, reason FROM kith_hidden WHERE tbl = ? AND id = ?")
-        select.bind(1, table)
-        select.bind(2, id)
+        let select = try HiddenRows(connection).selecting(table, id)
         guard try select.step() else { return nil }
         defer { select.reset() }
         return try hiddenRow(select, at: 0, table: table)
@@ -204,28 +192,15 @@ package final class RowLedger {
         hidesRows[table] = true
         if table < plainColumns.count { plainColumns[table] = nil }
         let state = try encode(row.state, shown: .inRecord, table: table)
-        let insert = try connection.statement(
-            """
-            INSERT INTO kith_hidden (tbl, id, state, context, reason, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-            ON CONFLICT (tbl, id) DO UPDATE SET state = ?3, context = ?4, reason = ?5,
-                since = CASE reason WHEN ?5 THEN since ELSE ?6 END RETURNING number
-            """)
-        insert.bind(1, table)
-        insert.bind(2, id)
-        insert.bind(3, blob: state)
-        if let context = row.context { insert.bind(4, context) } else { insert.bindNull(4) }
-        insert.bind(5, row.reason.rawValue)
-        insert.bind(6, sinceMilliseconds)
-        guard try insert.step() else { throw Self.corruptRecord }
-        let number = insert.integer(0)
-        try insert.run()
+        guard
+            let number = try HiddenRows(connection).save(
+                table, id, state: state, context: row.context, row.reason, since: sinceMilliseconds)
+        else { throw Self.corruptRecord }
         return number
     }
 
     package func removeHidden(_ number: Int64) throws {
-        let delete = try connection.statement("DELETE FROM kith_hidden WHERE number = ?")
-        delete.bind(1, number)
-        try delete.run()
+        try HiddenRows(connection).remove(number)
     }
 
     // MARK: The index of commits
@@ -258,15 +233,15 @@ package final class RowLedger {
 
     private func statements(_ table: Int) throws -> ClockStatements {
         if table < clockStatements.count, let known = clockStatements[table] { return known }
-        let new = try ClockStatements(connection, Sidecar.clockTable(table))
+        let new = try ClockStatements(connection, ClockTable.name(table))
         while clockStatements.count <= table { clockStatements.append(nil) }
         clockStatements[table] = new
         return new
     }
 
-    private func dotStatements() throws -> DotStatements {
+    private func dotStatements() throws -> DotIndex.Statements {
         if let known = knownDotStatements { return known }
-        let new = try DotStatements(connection)
+        let new = try DotIndex.Statements(connection)
         knownDotStatements = new
         return new
     }
@@ -276,11 +251,8 @@ package final class RowLedger {
     /// The vector that `context` refers to; nothing once it was dropped.
     package func contextVector(_ context: Int64?) throws -> VersionVector {
         guard let context else { return VersionVector() }
-        let select = try connection.statement("SELECT vector FROM kith_context WHERE number = ?")
-        select.bind(1, context)
-        guard try select.step() else { return VersionVector() }
-        defer { select.reset() }
-        var reader = ByteReader(select.blob(0))
+        guard let bytes = try ContextRecords(connection).vector(context) else { return VersionVector() }
+        var reader = ByteReader(bytes)
         return try reader.vector(catalog.replicas)
     }
 
@@ -291,12 +263,7 @@ package final class RowLedger {
         var writer = ByteWriter()
         writer.vector(vector, &catalog.replicas)
         try storeNewReplicas(from: known)
-        let insert = try connection.statement(
-            "INSERT INTO kith_context (vector) VALUES (?1) ON CONFLICT (vector) DO UPDATE SET vector = vector RETURNING number")
-        insert.bind(1, blob: writer.bytes)
-        guard try insert.step() else { throw Self.corruptRecord }
-        let number = insert.integer(0)
-        try insert.run()
+        guard let number = try ContextRecords(connection).number(of: writer.bytes) else { throw Self.corruptRecord }
         return number
     }
 

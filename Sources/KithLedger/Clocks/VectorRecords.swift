@@ -3,8 +3,18 @@ import KithCausality
 import KithSQLite
 import KithSync
 
-/// What the store as a whole knows: its version vector, its clock, the catch-up that was broken off.
+/// What the store as a whole knows: its version vector, its clock, the catch-up that was broken off. The only owner of
+/// `kith_replica`.
 package struct VectorRecords {
+    package static let table = "kith_replica"
+
+    package static let sql = """
+        -- Every replica met, with its newest known commit: together the version vector.
+        CREATE TABLE IF NOT EXISTS kith_replica (
+            number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, sequence INTEGER NOT NULL DEFAULT 0,
+            timestamp INTEGER NOT NULL DEFAULT 0);
+        """
+
     package let connection: DatabaseConnection
 
     package init(connection: DatabaseConnection) {
@@ -50,15 +60,17 @@ package struct VectorRecords {
     }
 
     /// The highest timestamp given out or seen, in SQL.
-    static let clockSQL =
-        "max(coalesce((SELECT value FROM kith_meta WHERE name = 'clock'), 0), coalesce((SELECT max(timestamp) FROM kith_replica), 0))"
+    private static let clockSQL =
+        "max(coalesce(\(MetaRecords.valueSQL("clock")), 0), coalesce((SELECT max(timestamp) FROM kith_replica), 0))"
 
     /// The highest timestamp given out or seen.
     package func clock() throws -> HybridTimestamp {
-        let select = try connection.statement("SELECT \(Self.clockSQL)")
+        let select = try connection.statement(Self.selectClockSQL)
         defer { select.reset() }
         return HybridTimestamp(rawValue: try select.step() ? UInt64(bitPattern: select.integer(0)) : 0)
     }
+
+    private static let selectClockSQL = "SELECT \(clockSQL)"
 
     package func summary(_ catalog: Catalog) throws -> StoreSummary {
         StoreSummary(
@@ -75,12 +87,69 @@ package struct VectorRecords {
         try setMeta("self", .integer(Int64(try ledger.number(of: id))))
     }
 
+    // MARK: Replicas by number
+
+    /// The replicas that were met, by number; `nil` if the numbers do not hold together.
+    func replicas() throws -> [ReplicaID]? {
+        let select = try connection.statement("SELECT number, id FROM kith_replica ORDER BY number")
+        defer { select.reset() }
+        var ids: [ReplicaID] = []
+        while try select.step() {
+            guard select.int(0) == ids.count, let id = ReplicaID(bytes: select.blob(1)) else { return nil }
+            ids.append(id)
+        }
+        return ids
+    }
+
+    /// Stores the replicas that have the numbers from `first` on.
+    func add(_ replicas: [ReplicaID], from first: Int) throws {
+        let insert = try connection.statement("INSERT INTO kith_replica (number, id) VALUES (?, ?)")
+        for number in first..<replicas.count {
+            insert.bind(1, number)
+            insert.bind(2, blob: replicas[number].bytes)
+            try insert.run()
+        }
+    }
+
+    /// The number of this store's own replica, its last commit, and the highest timestamp given out or seen; `nil` if it has none.
+    func own() throws -> (number: Int, sequence: UInt64, clock: UInt64)? {
+        let select = try connection.statement(Self.ownSQL)
+        defer { select.reset() }
+        guard try select.step() else { return nil }
+        return (select.int(0), UInt64(bitPattern: select.integer(1)), UInt64(bitPattern: select.integer(2)))
+    }
+
+    private static let ownSQL =
+        "SELECT number, sequence, \(clockSQL) FROM kith_replica WHERE number = \(MetaRecords.valueSQL("self"))"
+
+    /// The newest commit known of the replica with a number.
+    func sequence(of number: Int) throws -> UInt64? {
+        let select = try connection.statement("SELECT sequence FROM kith_replica WHERE number = ?")
+        defer { select.reset() }
+        select.bind(1, number)
+        return try select.step() ? UInt64(bitPattern: select.integer(0)) : nil
+    }
+
+    /// Selects the newest commit known of a replica.
+    package static func sequenceSQL(of number: String) -> String {
+        "(SELECT sequence FROM kith_replica r WHERE r.number = \(number))"
+    }
+
+    /// Whether the vector covers a commit.
+    static func coversSQL(replica: String, sequence: String) -> String {
+        "EXISTS (SELECT 1 FROM kith_replica p WHERE p.number = \(replica) AND p.sequence >= \(sequence))"
+    }
+
     // MARK: Moving on
+
+    /// Takes the sequence number and the timestamp of a newer commit, and the number of its replica.
+    func moving() throws -> PreparedStatement {
+        try connection.statement("UPDATE kith_replica SET sequence = ?1, timestamp = ?2 WHERE number = ?3 AND sequence < ?1")
+    }
 
     /// Joins `target` into the vector.
     package func advance(to target: [Head], _ ledger: RowLedger) throws {
-        let update = try connection.statement(
-            "UPDATE kith_replica SET sequence = ?1, timestamp = ?2 WHERE number = ?3 AND sequence < ?1")
+        let update = try moving()
         for head in target {
             let number = try ledger.number(of: head.dot.replica)
             update.bind(1, Int64(bitPattern: head.dot.sequence))
@@ -149,9 +218,7 @@ package struct VectorRecords {
         var hasForgotten = false
         for name in ["resumption", "listed"] {
             guard let progress = try progress(name, catalog), vector.covers(progress.vector) else { continue }
-            let delete = try connection.statement("DELETE FROM kith_meta WHERE name = ?")
-            delete.bind(1, .text(name))
-            try delete.run()
+            try removeMeta(name)
             hasForgotten = true
         }
         return hasForgotten
@@ -180,48 +247,29 @@ package struct VectorRecords {
         let vector = try vector(ledger.catalog)
         let covered = try contexts(ledger.catalog).filter { vector.covers($0.vector) }.map(\.number)
         if covered.isEmpty { return }
-        let delete = try connection.statement("DELETE FROM kith_context WHERE number = ?")
-        for number in covered {
-            delete.bind(1, number)
-            try delete.run()
-        }
-        try connection.statement(
-            "DELETE FROM kith_hidden WHERE reason = \(HiddenReason.contextOnly.rawValue) AND context NOT IN (SELECT number FROM kith_context)"
-        ).run()
+        try ContextRecords(connection).remove(covered)
+        try HiddenRows(connection).removeWithoutContext()
     }
 
     /// The vectors that rows of broken-off catch-ups refer to.
     private func contexts(_ catalog: Catalog) throws -> [(number: Int64, vector: VersionVector)] {
-        let select = try connection.statement("SELECT number, vector FROM kith_context")
-        var contexts: [(number: Int64, vector: VersionVector)] = []
-        while try select.step() {
-            var reader = ByteReader(select.blob(1))
-            if let vector = try? reader.vector(catalog.replicas) { contexts.append((select.integer(0), vector)) }
+        try ContextRecords(connection).all().compactMap { number, bytes in
+            var reader = ByteReader(bytes)
+            return (try? reader.vector(catalog.replicas)).map { (number, $0) }
         }
-        return contexts
     }
 
     // MARK: Named values
 
     package func meta(_ name: String) throws -> Value? {
-        let select = try connection.statement("SELECT value FROM kith_meta WHERE name = ?")
-        select.bind(1, .text(name))
-        guard try select.step() else { return nil }
-        defer { select.reset() }
-        return select.value(0)
+        try MetaRecords(connection).value(name)
     }
 
     package func setMeta(_ name: String, _ value: Value) throws {
-        let insert = try connection.statement(
-            "INSERT INTO kith_meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2")
-        insert.bind(1, .text(name))
-        insert.bind(2, value)
-        try insert.run()
+        try MetaRecords(connection).set(name, value)
     }
 
     package func removeMeta(_ name: String) throws {
-        let delete = try connection.statement("DELETE FROM kith_meta WHERE name = ?")
-        delete.bind(1, .text(name))
-        try delete.run()
+        try MetaRecords(connection).remove(name)
     }
 }

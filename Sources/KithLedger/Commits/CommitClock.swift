@@ -88,35 +88,28 @@ package final class CommitClock {
 
     private func storeStatement() throws -> PreparedStatement {
         if let known = knownStoreStatement { return known }
-        let new = try connection.statement("UPDATE kith_replica SET sequence = ?1, timestamp = ?2 WHERE number = ?3 AND sequence < ?1")
+        let new = try VectorRecords(connection: connection).moving()
         knownStoreStatement = new
         return new
     }
 
     /// Whether the file, as the open transaction sees it, holds the commit's number.
     private func isHeld(_ noted: TransactionMachine.Noted) throws -> Bool {
-        let select = try connection.statement("SELECT sequence FROM kith_replica WHERE number = ?")
-        defer { select.reset() }
-        select.bind(1, noted.replicaNumber)
-        return try select.step() && UInt64(bitPattern: select.integer(0)) >= noted.stamp.dot.sequence
+        guard let held = try VectorRecords(connection: connection).sequence(of: noted.replicaNumber) else { return false }
+        return held >= noted.stamp.dot.sequence
     }
 
     /// Milliseconds since 1970 by the wall clock.
     package var wallClockMilliseconds: Int64 { reading().milliseconds }
 
     private func begin(_ catalog: Catalog) throws -> TransactionMachine.Noted {
-        let select = try connection.statement(
-            """
-            SELECT number, sequence, \(VectorRecords.clockSQL) FROM kith_replica
-            WHERE number = (SELECT value FROM kith_meta WHERE name = 'self')
-            """)
-        defer { select.reset() }
-        guard try select.step(), case let number = select.int(0), number >= 0, number < catalog.replicas.ids.count else {
+        guard let (number, last, timestamp) = try VectorRecords(connection: connection).own(),
+            number >= 0, number < catalog.replicas.ids.count
+        else {
             throw StoreError(.corrupt, "The store has no replica id. Open it with Kith first.")
         }
-        var clock = HybridClock(latest: HybridTimestamp(rawValue: UInt64(bitPattern: select.integer(2))))
+        var clock = HybridClock(latest: HybridTimestamp(rawValue: timestamp))
         let replica = catalog.replicas.ids[number]
-        let last = UInt64(bitPattern: select.integer(1))
         guard last < UInt64(Int64.max) else { throw StoreError(.corrupt, "The store has no sequence numbers left.") }
         signal.willMove(from: VersionVector([Dot(replica: replica, sequence: last)]))
         let stamp = Stamp(dot: Dot(replica: replica, sequence: last + 1), timestamp: clock.tick(reading: reading()))

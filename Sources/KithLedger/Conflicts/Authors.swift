@@ -15,7 +15,7 @@ public struct Authors: Hashable, Sendable {
         own = try VectorRecords(connection: ledger.connection).replica(ledger.catalog)
         // What is noted of a member is newer than nothing: stores made before there were authors have that alone.
         let select = try ledger.connection.statement(
-            "SELECT replica, device FROM kith_member WHERE replica NOT NULL UNION ALL SELECT replica, device FROM kith_author")
+            "\(MemberRecords.replicasSQL) UNION ALL SELECT replica, device FROM kith_author")
         while try select.step() {
             if let replica = ReplicaID(bytes: select.blob(0)) { devices[replica] = select.blob(1) }
         }
@@ -32,7 +32,7 @@ public struct Authors: Hashable, Sendable {
     package static func note(_ device: [UInt8], is replica: ReplicaID, _ connection: DatabaseConnection) throws {
         let insert = try connection.statement(
             """
-            INSERT INTO kith_author (replica, device) SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM kith_member WHERE device = ?2)
+            INSERT INTO kith_author (replica, device) SELECT ?1, ?2 WHERE \(MemberRecords.isMemberSQL("?2"))
             ON CONFLICT (replica) DO UPDATE SET device = excluded.device WHERE device <> excluded.device
             """)
         insert.bind(1, blob: replica.bytes)

@@ -90,7 +90,7 @@ package struct ConflictRecords {
 
     /// Where the clocks of a row are: elsewhere than the row, if VACUUM has moved it and nobody has written since.
     package func clockRow(of id: RowID, at row: Int64, _ table: Int) throws -> Int64? {
-        let clocks = Sidecar.clockTable(table)
+        let clocks = ClockTable.name(table)
         let select = try connection.statement(
             "SELECT row FROM \(clocks) WHERE row = ?1 AND id = ?2 UNION ALL SELECT row FROM \(clocks) WHERE id = ?2 LIMIT 1")
         select.bind(1, row)

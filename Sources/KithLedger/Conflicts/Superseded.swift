@@ -14,8 +14,18 @@ public struct SupersededValue: Hashable, Sendable {
     public let goneMilliseconds: Int64
 }
 
-/// What `kith_superseded` keeps.
+/// What `kith_superseded` keeps, whose only owner this is.
 package struct SupersededValues {
+    package static let table = "kith_superseded"
+
+    package static let sql = """
+        -- Alternatives that were resolved or made room for newer ones, for a while.
+        CREATE TABLE IF NOT EXISTS kith_superseded (
+            number INTEGER PRIMARY KEY, tbl INTEGER NOT NULL, id BLOB NOT NULL, col INTEGER NOT NULL, value,
+            replica INTEGER NOT NULL, sequence INTEGER NOT NULL, timestamp INTEGER NOT NULL, since INTEGER NOT NULL);
+        CREATE INDEX IF NOT EXISTS kith_superseded_row ON kith_superseded (tbl, id);
+        """
+
     /// More alternatives than this, equal ones counted once, make a cell's oldest move to the history.
     package static let alternativesMax = 8
 

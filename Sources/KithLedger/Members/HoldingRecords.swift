@@ -1,8 +1,14 @@
 import KithSQLite
 import KithSync
 
-/// What members said of the attachments that they have whole, as `kith_holding` lists it.
+/// What members said of the attachments that they have whole, as `kith_holding` lists it, whose only owner this is.
 package struct HoldingRecords {
+    package static let sql = """
+        -- Attachments that members said they have whole.
+        CREATE TABLE IF NOT EXISTS kith_holding (
+            attachment BLOB NOT NULL, device BLOB NOT NULL, PRIMARY KEY (attachment, device)) WITHOUT ROWID;
+        """
+
     package let connection: DatabaseConnection
 
     package init(connection: DatabaseConnection) {
@@ -20,7 +26,7 @@ package struct HoldingRecords {
 
     /// Takes in what a member said. Of a device that is no member nothing is noted.
     package func note(_ news: HoldingNews, of device: [UInt8]) throws {
-        guard try isMember(device) else { return }
+        guard try MemberRecords.isMember(device, connection) else { return }
         var known = try known(to: device)
         if news.replacesAll {
             for id in known.subtracting(news.added) { try remove(id, device) }
@@ -40,13 +46,6 @@ package struct HoldingRecords {
         let delete = try connection.statement("DELETE FROM kith_holding WHERE device = ?")
         delete.bind(1, blob: device)
         try delete.run()
-    }
-
-    private func isMember(_ device: [UInt8]) throws -> Bool {
-        let select = try connection.statement("SELECT 1 FROM kith_member WHERE device = ?")
-        select.bind(1, blob: device)
-        defer { select.reset() }
-        return try select.step()
     }
 
     private func known(to device: [UInt8]) throws -> Set<AttachmentID> {

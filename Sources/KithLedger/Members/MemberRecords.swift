@@ -2,8 +2,28 @@ import KithCausality
 import KithSQLite
 import KithSync
 
-/// The members that `kith_member` lists.
+/// The members that `kith_member` lists, whose only owner this is.
 package struct MemberRecords {
+    package static let sql = """
+        -- The other devices of the group: what each said last that it cannot lose, and when.
+        CREATE TABLE IF NOT EXISTS kith_member (
+            device BLOB PRIMARY KEY NOT NULL, replica BLOB, durable BLOB, added INTEGER NOT NULL, seen INTEGER NOT NULL)
+            WITHOUT ROWID;
+        """
+
+    /// Selects the replicas of members, and their devices.
+    static let replicasSQL = "SELECT replica, device FROM kith_member WHERE replica NOT NULL"
+
+    /// Whether a device is a member.
+    static func isMemberSQL(_ device: String) -> String { "EXISTS (SELECT 1 FROM kith_member WHERE device = \(device))" }
+
+    static func isMember(_ device: [UInt8], _ connection: DatabaseConnection) throws -> Bool {
+        let select = try connection.statement("SELECT 1 FROM kith_member WHERE device = ?")
+        select.bind(1, blob: device)
+        defer { select.reset() }
+        return try select.step()
+    }
+
     package let ledger: RowLedger
 
     package init(ledger: RowLedger) {

@@ -2,7 +2,8 @@ import KithCausality
 import KithSQLite
 import KithSync
 
-/// What the sidecar keeps of references that the app's tables do not show as they were written.
+/// What the sidecar keeps of references that the app's tables do not show as they were written. The only owner of `kith_waiting`,
+/// `kith_held` and `kith_unsettled`, of which each alone says nothing.
 package struct ReferenceRecords {
     package let connection: DatabaseConnection
 
@@ -24,6 +25,28 @@ package struct ReferenceRecords {
         CREATE TABLE IF NOT EXISTS kith_unsettled (tbl INTEGER NOT NULL, id);
         """
 
+    // MARK: Parts of triggers
+
+    /// Notes a row, given as two values, if `condition` is true.
+    package static func noteSQL(_ row: String, if condition: String) -> String {
+        "INSERT INTO kith_unsettled (tbl, id) SELECT \(row) WHERE \(condition)"
+    }
+
+    /// Whether a row waits for this one.
+    package static func isAwaitedSQL(table: Int, id: String) -> String {
+        "EXISTS (SELECT 1 FROM kith_waiting WHERE parent_tbl = \(table) AND parent = \(id))"
+    }
+
+    /// Whether a row waits because of this reference.
+    package static func hasWaitingSQL(_ reference: Reference) -> String {
+        "EXISTS (SELECT 1 FROM kith_waiting WHERE child_tbl = \(reference.child) AND col = \(reference.column))"
+    }
+
+    /// Whether a row is shown because others refer to it.
+    package static func isHeldSQL(table: Int, id: String) -> String {
+        "EXISTS (SELECT 1 FROM kith_held WHERE tbl = \(table) AND id = \(id))"
+    }
+
     // MARK: Rows to look at
 
     package func note(_ row: RowKey) throws {
@@ -39,6 +62,18 @@ package struct ReferenceRecords {
         let rows = try rows(try connection.statement("SELECT DISTINCT tbl, id FROM kith_unsettled ORDER BY tbl, id"))
         try connection.statement("DELETE FROM kith_unsettled").run()
         return rows
+    }
+
+    /// Notes the rows of a table for which others wait, by name of the key.
+    ///
+    /// - Parameter found: what stands behind FROM, with the rows of the app's table as `n`, and ends with a condition.
+    package func noteAwaited(in table: Int, key: String, from found: String) throws {
+        try connection.statement(
+            """
+            INSERT INTO kith_unsettled (tbl, id) SELECT \(table), n.\(key) FROM \(found)
+                AND \(Self.isAwaitedSQL(table: table, id: "n.\(key)"))
+            """
+        ).run()
     }
 
     /// Notes the rows that refer to what is not shown.
@@ -57,7 +92,7 @@ package struct ReferenceRecords {
         let insert = try connection.statement(
             """
             INSERT INTO kith_unsettled (tbl, id)
-            SELECT tbl, id FROM kith_hidden WHERE tbl = ? AND reason = \(HiddenReason.reference.rawValue) UNION ALL SELECT tbl, id FROM kith_held
+            \(HiddenRows.referringSQL) UNION ALL SELECT tbl, id FROM kith_held
             """)
         insert.bind(1, table)
         try insert.run()
@@ -100,6 +135,11 @@ package struct ReferenceRecords {
         try delete.run()
     }
 
+    /// Forgets the references of rows that are known no more.
+    package func stopWaitingForLost(in table: Int) throws {
+        try connection.execute("DELETE FROM kith_waiting WHERE child_tbl = \(table) AND child NOT IN (\(ClockTable.rowsSQL(table)))")
+    }
+
     /// Rows of a table whose references are not shown as they were written.
     package func waiting(in table: Int) throws -> [RowKey] {
         let select = try connection.statement("SELECT DISTINCT child_tbl, child FROM kith_waiting WHERE child_tbl = ? ORDER BY 2")
@@ -127,8 +167,7 @@ package struct ReferenceRecords {
         var stack = try rows(
             try connection.statement(
                 """
-                SELECT DISTINCT parent_tbl, parent FROM kith_waiting WHERE NOT EXISTS (
-                    SELECT 1 FROM kith_hidden WHERE tbl = child_tbl AND id = child AND reason = \(HiddenReason.deleted.rawValue))
+                SELECT DISTINCT parent_tbl, parent FROM kith_waiting WHERE NOT \(HiddenRows.isDeletedSQL(table: "child_tbl", id: "child"))
                 """))
         var needed: Set<RowKey> = []
         while let row = stack.popLast() {

@@ -11,6 +11,8 @@ package struct RefusedRows {
         self.connection = connection
     }
 
+    package static let table = "kith_refused"
+
     package static let sql = """
         -- Rows of which a rule of the app does not let the table show the merged state, and what it said. A row that is not in
         -- kith_hidden is one that may not be deleted. `ends`: the rule ends the whole transaction (ROLLBACK), so it is not asked again
@@ -61,8 +63,7 @@ package struct RefusedRows {
     package func rows(_ catalog: Catalog, max limit: Int) throws -> [RefusedRow] {
         let select = try connection.statement(
             """
-            SELECT tbl, id, message, since, NOT EXISTS (SELECT 1 FROM kith_hidden h WHERE h.tbl = r.tbl AND h.id = r.id) FROM kith_refused r
-            ORDER BY 1, 2 LIMIT ?
+            SELECT tbl, id, message, since, NOT \(HiddenRows.isHiddenSQL(as: "r")) FROM kith_refused r ORDER BY 1, 2 LIMIT ?
             """)
         select.bind(1, limit)
         var rows: [RefusedRow] = []

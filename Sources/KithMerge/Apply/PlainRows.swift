@@ -58,7 +58,7 @@ final class PlainRows {
         places = Array(repeating: nil, count: table.columns.count)
         for (place, column) in tracked.columns.enumerated() { places[column] = place }
         mergesTexts = try tracked.kinds.contains(.text) && TextCells(ledger).hasAside(table: table.number)
-        let clocks = Sidecar.clockTable(table.number)
+        let clocks = ClockTable.name(table.number)
         find = try ledger.connection.statement(
             """
             SELECT n.rowid, c.replica, c.sequence, c.timestamp, c.columns, c.exceptions, c.context

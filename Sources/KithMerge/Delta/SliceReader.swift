@@ -47,8 +47,8 @@ package struct SliceReader {
 
     /// All rows, by which the length of a delta is estimated that is read by a scan.
     private func rowCount() throws -> Int {
-        let tables = ledger.catalog.tables.filter { $0.tracked != nil }.map { Sidecar.clockTable($0.number) }
-        return try (tables + ["kith_hidden"]).reduce(0) { sum, table in
+        let tables = ledger.catalog.tables.filter { $0.tracked != nil }.map { ClockTable.name($0.number) }
+        return try tables.reduce(try HiddenRows(ledger.connection).count()) { sum, table in
             let select = try ledger.connection.statement("SELECT count(*) FROM \(table)")
             defer { select.reset() }
             return try select.step() ? sum + select.int(0) : sum

@@ -63,7 +63,7 @@ package struct TableScan {
         let statement = try ledger.connection.statement(
             """
             SELECT \(([key] + clocks + names).joined(separator: ", ")) FROM \(quoted(tracked.sqlName)) n
-            CROSS JOIN \(Sidecar.clockTable(table.number)) c ON c.row = n.rowid
+            CROSS JOIN \(ClockTable.name(table.number)) c ON c.row = n.rowid
             \(after == nil ? "" : "WHERE \(key) > ?") ORDER BY \(key)
             """)
         if let after { statement.bind(1, blob: after.bytes) }
@@ -80,13 +80,7 @@ package struct TableScan {
     }
 
     private func hiddenRows(_ table: CatalogTable, after: RowID?) throws -> Rows {
-        let statement = try ledger.connection.statement(
-            """
-            SELECT id, number, state, context, reason FROM kith_hidden
-            WHERE tbl = ? \(after == nil ? "" : "AND id > ?") ORDER BY id
-            """)
-        statement.bind(1, table.number)
-        if let after { statement.bind(2, blob: after.bytes) }
+        let statement = try HiddenRows(ledger.connection).selecting(of: table.number, after: after)
         return Rows(statement: statement) { statement in
             let hidden = try ledger.hiddenRow(statement, at: 1, table: table.number)
             var state = hidden.state

@@ -7,7 +7,7 @@ import KithTexts
 /// Keeps the digest of the store in step with its rows, in proportion to what has changed.
 ///
 /// Capture and merge leave it alone. Whatever changes a row leaves a commit in it that was not there before, so the index of
-/// commits tells which rows to look at; `kith_digest` remembers what each row added to the sum, so that it can be taken away.
+/// commits tells which rows to look at; ``DigestRows`` remembers what each row added to the sum, so that it can be taken away.
 /// Rows that garbage collection removes have been deleted before, and no longer counted.
 package struct DigestLedger {
     package let ledger: RowLedger
@@ -83,40 +83,25 @@ package struct DigestLedger {
 
     /// Whether rows of a catch-up that is not complete are ahead of the vector.
     package func isWaiting() throws -> Bool {
-        let select = try connection.statement("SELECT 1 FROM kith_context LIMIT 1")
-        defer { select.reset() }
-        return try select.step()
+        try !ContextRecords(connection).isEmpty()
     }
 
     /// Looks at the rows in which commits live that are not accounted for, up to the vector.
     private func follow(_ vector: VersionVector, _ record: inout DigestRecord, _ budget: inout Int) throws {
-        let select = try connection.statement(
-            """
-            SELECT sequence, tbl, row FROM kith_dot
-            WHERE replica = ?1 AND (sequence, tbl, row) > (?2, ?3, ?4) AND sequence <= ?5 LIMIT ?6
-            """)
         let candidates = RowCandidates(ledger: ledger)
         for head in vector.entries where record.accounted[head.replica] < head.sequence {
             if budget <= 0 { return }
             let number = try ledger.number(of: head.replica)
             let begun = record.entry.flatMap { $0.replica == number ? $0 : nil }
-            select.bind(1, number)
-            select.bind(2, begun?.sequence ?? Int64(bitPattern: record.accounted[head.replica]))
-            select.bind(3, begun.map { Int64($0.table) } ?? .max)
-            select.bind(4, begun?.row ?? .max)
-            select.bind(5, Int64(bitPattern: head.sequence))
-            select.bind(6, budget)
-            var entries: [DigestRecord.IndexEntry] = []
-            while try select.step() {
-                entries.append(
-                    DigestRecord.IndexEntry(
-                        replica: number, sequence: select.integer(0), table: select.int(1), row: select.integer(2)))
-            }
+            let start = DotIndex.Entry(
+                sequence: begun?.sequence ?? Int64(bitPattern: record.accounted[head.replica]), table: begun?.table ?? .max,
+                row: begun?.row ?? .max)
+            let entries = try DotIndex(connection).entries(of: number, after: start, through: head.sequence, max: budget)
             for entry in entries { try note(try candidates.rows(at: entry.row, table: entry.table), &record.rows) }
             budget -= entries.count
             if budget <= 0, let last = entries.last {
                 if last.sequence > 1 { record.accounted.insert(Dot(replica: head.replica, sequence: UInt64(last.sequence) - 1)) }
-                record.entry = last
+                record.entry = DigestRecord.IndexEntry(replica: number, sequence: last.sequence, table: last.table, row: last.row)
                 return
             }
             record.accounted.insert(head)
@@ -184,11 +169,7 @@ package struct DigestLedger {
 
     /// What is noted of a row; `nil` if it did not count.
     package func noted(_ table: Int, _ id: RowID) throws -> UInt64? {
-        let select = try connection.statement("SELECT hash FROM kith_digest WHERE tbl = ? AND id = ?")
-        select.bind(1, table)
-        select.bind(2, id)
-        defer { select.reset() }
-        return try select.step() ? UInt64(bitPattern: select.integer(0)) : nil
+        try DigestRows(connection).of(table, id)
     }
 
     // MARK: Rows
@@ -209,14 +190,7 @@ package struct DigestLedger {
         if digest == before { return }
         sum.subtract(before)
         sum.add(digest)
-        let change = try connection.statement(
-            digest == nil
-                ? "DELETE FROM kith_digest WHERE tbl = ?1 AND id = ?2"
-                : "INSERT OR REPLACE INTO kith_digest (tbl, id, hash) VALUES (?1, ?2, ?3)")
-        change.bind(1, table)
-        change.bind(2, id)
-        if let digest { change.bind(3, Int64(bitPattern: digest)) }
-        try change.run()
+        try DigestRows(connection).set(table, id, digest)
     }
 }
 

@@ -11,17 +11,8 @@ extension DigestRange {
             if let through, through.table.lexicographicallyPrecedes(table.name) { return }
             let first = after.flatMap { $0.table == table.name ? $0.row : nil }
             let last = through.flatMap { $0.table == table.name ? $0.row : nil }
-            let select = try ledger.connection.statement(
-                """
-                SELECT id, hash FROM kith_digest
-                WHERE tbl = ?1 \(first == nil ? "" : "AND id > ?2") \(last == nil ? "" : "AND id <= ?3") ORDER BY id
-                """)
-            select.bind(1, table.number)
-            if let first { select.bind(2, first) }
-            if let last { select.bind(3, last) }
-            defer { select.reset() }
-            while try select.step() {
-                try body(SlicePosition(table: table.name, row: try select.rowID(0)), UInt64(bitPattern: select.integer(1)))
+            try DigestRows(ledger.connection).read(of: table.number, after: first, through: last) { id, digest in
+                try body(SlicePosition(table: table.name, row: id), digest)
             }
         }
     }

@@ -4,9 +4,9 @@ import KithSQLite
 import KithSync
 import KithTexts
 
-/// How far the digest has come, as `kith_meta` keeps it.
+/// How far the digest has come, as ``MetaRecords`` keeps it.
 package struct DigestRecord: Hashable {
-    /// The sum of `kith_digest`.
+    /// The sum of ``DigestRows``.
     package var rows = DigestSum()
     /// The row that was read last, in the order of positions; `nil` before the first.
     package var position: SlicePosition?

@@ -69,11 +69,9 @@ package struct RowMender {
     private func sweep(_ tables: [Int]) throws {
         for number in tables {
             guard let tracked = ledger.catalog[number]?.tracked else { continue }
-            let clocks = Sidecar.clockTable(number)
-            for sql in [
-                "DELETE FROM \(clocks) WHERE row NOT IN (SELECT rowid FROM \(quoted(tracked.sqlName)))",
-                "DELETE FROM kith_dot WHERE tbl = \(number) AND row > 0 AND row NOT IN (SELECT row FROM \(clocks))",
-            ] { try ledger.connection.statement(sql).run() }
+            let clocks = ClockTable.name(number)
+            try ledger.connection.statement("DELETE FROM \(clocks) WHERE row NOT IN (SELECT rowid FROM \(quoted(tracked.sqlName)))").run()
+            try DotIndex(ledger.connection).removeWithoutClocks(of: number)
         }
     }
 }

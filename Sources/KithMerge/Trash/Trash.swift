@@ -4,7 +4,7 @@ import KithSQLite
 import KithSync
 import KithTexts
 
-/// Deleted rows, which `kith_hidden` keeps with their contents. Its `since` says when; 0 once the trash was emptied.
+/// Deleted rows, which ``HiddenRows`` keeps with their contents.
 package struct Trash {
     /// How long a deleted row stays in the trash.
     package static let milliseconds: Int64 = 30 * 24 * 60 * 60 * 1_000
@@ -19,12 +19,7 @@ package struct Trash {
 
     package func rows(table name: String?, max limit: Int, after end: Int64) throws -> [TrashedRow] {
         var rows: [TrashedRow] = []
-        let select = try connection.statement(
-            """
-            SELECT id, number, state, context, reason, tbl, since FROM kith_hidden
-            WHERE reason = \(HiddenReason.deleted.rawValue) AND since > ? ORDER BY since DESC, id
-            """)
-        select.bind(1, max(0, end))
+        let select = try HiddenRows(connection).selectingTrash(after: end)
         defer { select.reset() }
         while rows.count < limit, try select.step() {
             guard let table = ledger.catalog[select.int(5)], let tracked = table.tracked, name == nil || name == tracked.sqlName
@@ -45,22 +40,16 @@ package struct Trash {
 
     package func empty(table name: String?, after end: Int64) throws -> Int {
         let rows = try rows(table: name, max: .max, after: end)
-        let update = try connection.statement("UPDATE kith_hidden SET since = 0 WHERE tbl = ? AND id = ?")
         for row in rows {
             guard let (number, _) = ledger.tracked(row.table) else { continue }
-            update.bind(1, number)
-            update.bind(2, row.id)
-            try update.run()
+            try HiddenRows(connection).empty(number, row.id)
         }
         return rows.count
     }
 
     /// Whether a hidden row was in a trash that has been emptied.
     package func isEmptied(_ number: Int64) throws -> Bool {
-        let select = try connection.statement("SELECT since FROM kith_hidden WHERE number = ?")
-        select.bind(1, number)
-        defer { select.reset() }
-        return try select.step() ? select.integer(0) == 0 : true
+        try HiddenRows(connection).since(number) ?? 0 == 0
     }
 
     /// Removes rows whose deletion everybody holds, among the next `limit` deleted ones after the hidden row `number`.
@@ -73,14 +62,7 @@ package struct Trash {
         acknowledged: [VersionVector], until end: Int64, after number: Int64, max limit: Int
     ) throws -> (removed: Int, last: Int64?) {
         guard try mayCollect(acknowledged) else { return (0, nil) }
-        let select = try connection.statement(
-            """
-            SELECT id, number, state, context, reason, tbl FROM kith_hidden
-            WHERE number > ?1 AND \(Self.isDue) ORDER BY number LIMIT ?3
-            """)
-        select.bind(1, number)
-        select.bind(2, max(0, end))
-        select.bind(3, limit)
+        let select = try HiddenRows(connection).selectingDue(until: end, after: number, max: limit)
         var garbage: [Garbage] = []
         var visited = 0
         var last = number
@@ -101,21 +83,12 @@ package struct Trash {
     /// - Returns: whether it did.
     package func collect(_ row: HiddenRow, table: Int, id: RowID, nowMilliseconds now: Int64) throws -> Bool {
         guard row.reason == .deleted, row.state.hasTexts else { return false }
-        let select = try connection.statement("SELECT 1 FROM kith_hidden WHERE number = ?1 AND \(Self.isDue)")
-        select.bind(1, row.number)
-        select.bind(2, max(0, now - Self.milliseconds))
-        guard try select.step() else { return false }
-        select.reset()
+        guard try HiddenRows(connection).isDue(row.number, until: now - Self.milliseconds) else { return false }
         let members = try MemberRecords(ledger: ledger).all()
         let acknowledged = members.filter { !$0.isSilent(atMilliseconds: now) }.map(\.durable)
         guard !members.isEmpty, row.isKnown(to: acknowledged), try mayCollect(acknowledged) else { return false }
         return try remove([Garbage(table: table, id: id, row: row)]) > 0
     }
-
-    /// Whether a hidden row is old enough to be removed: how old is the second parameter.
-    private static let isDue = """
-        reason = \(HiddenReason.deleted.rawValue) AND since <= ?2 AND (context IS NULL OR context NOT IN (SELECT number FROM kith_context))
-        """
 
     /// What others have acknowledged must be known here, too.
     private func mayCollect(_ acknowledged: [VersionVector]) throws -> Bool {

@@ -9,8 +9,13 @@ import KithTexts
 
 /// Removes attachments that nothing has referred to for a while.
 ///
-/// Everything happens under the write lock of the database, which whoever attaches takes as well.
+/// Everything happens under the write lock of the database, which whoever attaches takes as well. The only owner of `kith_orphan`.
 struct AttachmentGarbage {
+    static let sql = """
+        -- Attachments that nothing refers to, and when that was first noticed, in milliseconds since 1970.
+        CREATE TABLE IF NOT EXISTS kith_orphan (id BLOB PRIMARY KEY NOT NULL, since INTEGER NOT NULL) WITHOUT ROWID;
+        """
+
     let ledger: RowLedger
     let folder: AttachmentFolder
 

@@ -43,11 +43,11 @@ struct AttachmentReferences {
         for table in catalog.tables {
             let name = String(decoding: table.name, as: UTF8.self)
             for column in try columns(of: name) { found.formUnion(try shown(table: name, columns: [column])) }
-            let clocks = Sidecar.clockTable(table.number)
+            let clocks = ClockTable.name(table.number)
             if try !columns(of: clocks).isEmpty { try scan("SELECT exceptions FROM \(clocks) WHERE exceptions IS NOT NULL", into: &found) }
         }
-        try scan("SELECT state FROM kith_hidden", into: &found)
-        found.formUnion(try shown(table: "kith_superseded", columns: ["value"]))
+        try scan(HiddenRows.statesSQL, into: &found)
+        found.formUnion(try shown(table: SupersededValues.table, columns: ["value"]))
         return found
     }
 

@@ -31,7 +31,7 @@ extension SyncedDatabase {
     }
 }
 
-/// The mending that `kith_meta` keeps.
+/// The mending that ``MetaRecords`` keeps.
 struct MendingRecord {
     private let records: VectorRecords
     private static let name = "mended"

@@ -15,7 +15,7 @@ struct Adoption {
     let clock: CommitClock
 
     private var connection: DatabaseConnection { ledger.connection }
-    private var clocks: String { Sidecar.clockTable(table.number) }
+    private var clocks: String { ClockTable.name(table.number) }
     private var name: String { quoted(tracked.sqlName) }
     private var key: String { quoted(tracked.key) }
     /// Rows without clocks, as `n`.
@@ -43,7 +43,7 @@ struct Adoption {
         let stamp = commit.adopted
         // Columns that only peers know have nothing that could be found, so their rows differ from what one stamp says.
         let isUniform = table.columns.count == tracked.columns.count
-        for (row, id) in try rows(isUniform ? "AND n.\(key) IN (SELECT id FROM kith_hidden WHERE tbl = \(table.number))" : "") {
+        for (row, id) in try rows(isUniform ? "AND n.\(key) IN (\(HiddenRows.idsSQL(of: table.number)))" : "") {
             try adopt(row, id, stamp)
         }
         if isUniform { try adoptAll(stamp, replica: replica) }
@@ -58,31 +58,18 @@ struct Adoption {
 
     /// Adopts rows of which nothing was known.
     private func adoptAll(_ stamp: Stamp, replica: Int) throws {
-        let sequence = Int64(bitPattern: stamp.dot.sequence)
         // A commit lives in cells.
-        if !table.columns.isEmpty {
-            let index = try connection.statement(
-                "INSERT OR IGNORE INTO kith_dot (replica, sequence, tbl, row) SELECT ?, ?, ?, n.rowid FROM \(found)")
-            index.bind(1, replica)
-            index.bind(2, sequence)
-            index.bind(3, table.number)
-            try index.run()
-        }
+        if !table.columns.isEmpty { try DotIndex(connection).add(stamp.dot, replica: replica, rowsOf: table.number, from: found) }
         let insert = try connection.statement(
             """
             INSERT INTO \(clocks) (row, id, replica, sequence, timestamp, columns)
             SELECT n.rowid, n.\(key), ?, ?, ?, ? FROM \(found)
             """)
         insert.bind(1, replica)
-        insert.bind(2, sequence)
+        insert.bind(2, Int64(bitPattern: stamp.dot.sequence))
         insert.bind(3, Int64(bitPattern: stamp.markedTimestamp))
         insert.bind(4, table.columns.count)
-        let note = try connection.statement(
-            """
-            INSERT INTO kith_unsettled (tbl, id) SELECT \(table.number), n.\(key) FROM \(found)
-                AND EXISTS (SELECT 1 FROM kith_waiting WHERE parent_tbl = \(table.number) AND parent = n.\(key))
-            """)
-        if tracked.isRelated { try note.run() }
+        if tracked.isRelated { try ReferenceRecords(connection: connection).noteAwaited(in: table.number, key: key, from: found) }
         try insert.run()
     }
 

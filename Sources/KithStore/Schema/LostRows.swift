@@ -12,7 +12,7 @@ struct LostRows {
 
     /// Forgets the rows of a table that is not in the file any more.
     func forgetTable(_ table: CatalogTable) throws {
-        let clocks = Sidecar.clockTable(table.number)
+        let clocks = ClockTable.name(table.number)
         let select = try ledger.connection.statement(
             """
             SELECT 1 FROM \(clocks) WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE) LIMIT 1
@@ -21,15 +21,15 @@ struct LostRows {
         let hasLost = try select.step()
         select.reset()
         if !hasLost { return }
-        try ledger.connection.execute("DELETE FROM kith_dot WHERE tbl = \(table.number) AND row > 0; DELETE FROM \(clocks)")
+        try DotIndex(ledger.connection).removeVisible(of: table.number)
+        try ledger.connection.execute("DELETE FROM \(clocks)")
         try forgetRemains(of: table.number)
     }
 
     /// Forgets what else is kept of rows whose clocks are gone.
     func forgetRemains(of table: Int) throws {
         try TextArchive(ledger: ledger).forgetLost(of: table)
-        try ledger.connection.execute(
-            "DELETE FROM kith_waiting WHERE child_tbl = \(table) AND child NOT IN (\(Sidecar.rowsSQL(table)))")
+        try ReferenceRecords(connection: ledger.connection).stopWaitingForLost(in: table)
         try DigestLedger(ledger: ledger).distrust()
     }
 }

@@ -30,7 +30,7 @@ struct MigrationSteps {
     func run(on database: any DatabaseWriter) throws {
         let (isStore, targets) = try database.unsafeReentrantWrite { db in
             try db.requireNoAccess()
-            return (try db.tableExists("kith_meta"), try self.targets(db))
+            return (try db.tableExists(MetaRecords.table), try self.targets(db))
         }
         guard isStore, !targets.isEmpty else { return try migrator.migrate(database) }
         let refusal = Mutex<StoreError?>(nil)
@@ -136,9 +136,9 @@ struct KnownTable {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT t.number, CAST(t.name AS TEXT) name, c.value columns, n.value names FROM kith_table t
+                SELECT t.number, CAST(t.name AS TEXT) name, c.value columns, n.value names FROM \(CatalogStore.tablesTable) t
                 JOIN sqlite_master m ON m.type = 'table' AND m.name = CAST(t.name AS TEXT)
-                JOIN kith_meta c ON c.name = 'columns:' || t.number JOIN kith_meta n ON n.name = 'names:' || t.number ORDER BY t.number
+                \(MetaRecords.joinTrackedColumnsSQL) ORDER BY t.number
                 """)
         return try rows.map { row in
             let name: String = row["name"]

@@ -97,15 +97,7 @@ struct SchemaArrival {
 
     /// Rows that no table could show, or a rule of the table did not let in.
     private func settleHiddenRows(_ table: CatalogTable) throws {
-        let select = try ledger.connection.statement(
-            """
-            SELECT id FROM kith_hidden h WHERE tbl = ? AND reason IN (\(HiddenReason.unknownTable.rawValue), \(HiddenReason.refused.rawValue))
-                AND NOT EXISTS (SELECT 1 FROM kith_refused r WHERE r.tbl = h.tbl AND r.id = h.id AND ends)
-            """
-        )
-        select.bind(1, table.number)
-        var hidden: [RowID] = []
-        while try select.step() { hidden.append(try select.rowID(0)) }
+        let hidden = try HiddenRows(ledger.connection).toBeTriedAgain(of: table.number)
         let merger = try RowMerger(ledger: ledger, clock: clock)
         for id in hidden { try merger.settle(table.number, id) }
     }
@@ -154,7 +146,7 @@ struct SchemaArrival {
     }
 
     private func rows(of table: CatalogTable, _ condition: String = "") throws -> [(row: Int64, id: RowID)] {
-        let select = try ledger.connection.statement("SELECT row, id FROM \(Sidecar.clockTable(table.number)) \(condition)")
+        let select = try ledger.connection.statement("SELECT row, id FROM \(ClockTable.name(table.number)) \(condition)")
         var rows: [(row: Int64, id: RowID)] = []
         while try select.step() { rows.append((select.integer(0), try select.rowID(1))) }
         return rows

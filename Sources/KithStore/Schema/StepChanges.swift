@@ -70,7 +70,7 @@ struct StepChanges {
             let select = try connection.statement(
                 """
                 SELECT c.row, b.id\(old.names.map { ", b." + $0 }.joined()) FROM \(MigrationSteps.goneTable) g
-                JOIN \(old.sqlName) b ON b.id = g.id JOIN \(Sidecar.clockTable(number)) c ON c.id = b.id
+                JOIN \(old.sqlName) b ON b.id = g.id JOIN \(ClockTable.name(number)) c ON c.id = b.id
                 WHERE g.tbl = \(number) AND NOT EXISTS (SELECT 1 FROM \(quoted(tracked.sqlName)) n WHERE n.\(quoted(tracked.key)) = b.id)
                 """)
             var rows: [ReplacedRow] = []

@@ -14,10 +14,10 @@ struct StepCheck {
     func check(step: String) throws {
         let known = try connection.statement(
             """
-            SELECT t.number, t.name, c.value, n.value FROM kith_table t
+            SELECT t.number, t.name, c.value, n.value FROM \(CatalogStore.tablesTable) t
             JOIN sqlite_master b ON b.name = 'kith_before_' || t.number
             JOIN sqlite_master m ON m.type = 'table' AND m.name = CAST(t.name AS TEXT)
-            JOIN kith_meta c ON c.name = 'columns:' || t.number JOIN kith_meta n ON n.name = 'names:' || t.number ORDER BY t.number
+            \(MetaRecords.joinTrackedColumnsSQL) ORDER BY t.number
             """)
         var found: [(number: Int, name: String, columns: [(Int, String)])] = []
         while try known.step() {
@@ -48,13 +48,8 @@ struct StepCheck {
     private func merging(
         _ number: Int, _ name: String, _ table: Int, _ tableName: String, _ present: [String]
     ) throws -> (name: String, kind: ColumnKind)? {
-        let select = try connection.statement("SELECT name, kind FROM kith_column WHERE tbl = ? AND number = ?")
-        select.bind(1, table)
-        select.bind(2, number)
-        guard try select.step() else { return nil }
-        let first = String(decoding: select.blob(0), as: UTF8.self)
-        let kind = UInt8(exactly: select.integer(1)).flatMap(ColumnKind.init)
-        select.reset()
+        guard let (bytes, kind) = try CatalogStore(connection: connection).column(number, of: table) else { return nil }
+        let first = String(decoding: bytes, as: UTF8.self)
         let declared = tables.first { $0.name == tableName }
         let renamed = declared?.renamed.first { $0.value == first }?.key
         guard let now = [renamed, name, first].compactMap({ $0 }).first(where: present.contains) else { return nil }

@@ -54,7 +54,7 @@ struct StoreOpening {
 
     /// In transactions of their own, for which nobody waits long.
     private func expandRuns() throws {
-        while try hasTable("kith_run"), try !ClockRuns(connection).areExpanded() {
+        while try hasTable(ClockRuns.table), try !ClockRuns(connection).areExpanded() {
             try transaction {
                 try checkFormat()
                 _ = try ClockRuns(connection).expand(rowsMax: ClockRuns.expandedRowsMax)
@@ -97,7 +97,7 @@ struct StoreOpening {
             columnsBefore[number] = ledger.catalog.tables[number].columns.count
             let keys = columns.map { (name: $0.name, key: ColumnKey(table.renamed[$0.name] ?? $0.name, $0.kind)) }
             for column in keys { _ = try store.addColumn(column.key, table: number, to: &ledger.catalog) }
-            try connection.execute(Sidecar.clockTableSQL(number))
+            try connection.execute(ClockTable.sql(number))
             declarations.tables.append(
                 Declarations.Table(
                     name: table.name, key: key, deletePolicy: table.deletePolicy, columns: keys,
@@ -144,7 +144,7 @@ struct StoreOpening {
 
     /// Refuses files of another format before anything is touched.
     private func checkFormat() throws {
-        if try hasTable("kith_meta") { try StoreFormat.check(connection) }
+        if try hasTable(MetaRecords.table) { try StoreFormat.check(connection) }
     }
 
     private func hasTable(_ name: String) throws -> Bool {
@@ -228,7 +228,7 @@ struct StoreOpening {
     private func adoptRows(
         _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger, _ clock: CommitClock, _ capture: Capture
     ) throws -> Bool {
-        try findRows(table, Sidecar.clockTable(table.number), quoted(tracked.sqlName), quoted(tracked.key), ledger)
+        try findRows(table, ClockTable.name(table.number), quoted(tracked.sqlName), quoted(tracked.key), ledger)
         let adoption = Adoption(table: table, tracked: tracked, ledger: ledger, clock: clock)
         guard try adoption.hasRows() else { return false }
         try checkValues(table, tracked)

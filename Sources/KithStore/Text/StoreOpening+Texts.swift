@@ -15,7 +15,7 @@ extension StoreOpening {
     ) throws -> Set<Int64> {
         guard tracked.kinds.contains(.text) else { return [] }
         let carrying = RegistersMadeTexts(table)
-        let select = try ledger.connection.statement("SELECT row, id FROM \(Sidecar.clockTable(table.number))")
+        let select = try ledger.connection.statement("SELECT row, id FROM \(ClockTable.name(table.number))")
         var rows: [(row: Int64, id: RowID)] = []
         while try select.step() { rows.append((select.integer(0), try select.rowID(1))) }
         var changed: Set<Int64> = []
@@ -61,9 +61,7 @@ extension StoreOpening {
 
     /// - Returns: whether a row is another one now.
     private func carryOverHidden(_ table: CatalogTable, _ ledger: RowLedger, _ carrying: RegistersMadeTexts) throws -> Bool {
-        let select = try ledger.connection.statement(
-            "SELECT id, number, state, context, reason, since FROM kith_hidden WHERE tbl = ?")
-        select.bind(1, table.number)
+        let select = try HiddenRows(ledger.connection).selectingWithTimes(of: table.number)
         var rows: [(id: RowID, row: HiddenRow, since: Int64)] = []
         while try select.step() {
             rows.append((try select.rowID(0), try ledger.hiddenRow(select, at: 1, table: table.number), select.integer(5)))

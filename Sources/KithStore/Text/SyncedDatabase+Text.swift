@@ -165,9 +165,7 @@ extension SyncedDatabase {
 
     private func refusedTextChanges(in db: Database?, _ limit: Int) throws -> [RefusedTextChange] {
         try read(in: db, rows: false) { ledger in
-            let select = try ledger.connection.statement(
-                "SELECT tbl, id, col, replica, sequence, reason FROM kith_text_aside WHERE reason IS NOT '' LIMIT ?")
-            select.bind(1, limit)
+            let select = try AsideRows(ledger.connection).selectingNotEarly(max: limit)
             var found: [RefusedTextChange] = []
             while try select.step() {
                 guard let table = ledger.catalog[select.int(0)], table.columns.indices.contains(select.int(2)),

@@ -69,9 +69,7 @@ private struct StoreMeasure {
         let pageBytes = try number("PRAGMA page_size")
         size.fileBytes = try number("PRAGMA page_count") * pageBytes
         size.freeBytes = try number("PRAGMA freelist_count") * pageBytes
-        let trash = "FROM kith_hidden WHERE reason = \(HiddenReason.deleted.rawValue) AND since > 0"
-        size.trashRows = try number("SELECT count(*) \(trash)")
-        size.trashBytes = try number("SELECT coalesce(sum(length(state)), 0) \(trash)")
+        (size.trashRows, size.trashBytes) = try HiddenRows(ledger.connection).trashSize()
         size.isDetailed = try number("SELECT count(*) FROM pragma_module_list WHERE name = 'dbstat'") > 0
         if size.isDetailed { try attribute(to: &size) }
         return size
@@ -105,12 +103,12 @@ private struct StoreMeasure {
 extension StoreSize.Metadata {
     fileprivate init(table: String) {
         switch table {
-        case "kith_dot": self = .commits
-        case "kith_hidden": self = .hidden
-        case "kith_run": self = .clocks
-        case "kith_digest": self = .digest
-        case let name where name.hasPrefix("kith_text"): self = .texts
-        case let name where name.hasPrefix("kith_clock_"): self = .clocks
+        case DotIndex.table: self = .commits
+        case HiddenRows.table: self = .hidden
+        case ClockRuns.table: self = .clocks
+        case DigestRows.table: self = .digest
+        case let name where name.hasPrefix(TextArchive.table): self = .texts
+        case let name where name.hasPrefix(ClockTable.prefix): self = .clocks
         default: self = .other
         }
     }

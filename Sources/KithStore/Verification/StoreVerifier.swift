@@ -61,9 +61,9 @@ struct StoreVerifier {
         }
         result.refusedRows = try RefusedRows(connection: ledger.connection).rows(ledger.catalog, max: Verification.problemsMax)
         try checkIndex(entries, report)
-        let kept = try number("SELECT count(*) FROM kith_text")
+        let kept = try TextArchive(ledger: ledger).count()
         if kept != histories { report("The histories of \(kept) texts are kept where rows have \(histories).") }
-        let gone = try number("SELECT count(*) FROM kith_digest") - noted
+        let gone = try DigestRows(ledger.connection).count() - noted
         if gone > 0, record.isComplete {
             report("\(gone) rows vanished behind Kith's back since they were last looked at.")
         }
@@ -79,7 +79,7 @@ struct StoreVerifier {
 
     /// Every row has its clocks, and every clock its row.
     private func checkPairs(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ report: (String) -> Void) throws {
-        let clocks = Sidecar.clockTable(table.number)
+        let clocks = ClockTable.name(table.number)
         let name = quoted(tracked.sqlName)
         let key = quoted(tracked.key)
         var questions = [
@@ -90,7 +90,7 @@ struct StoreVerifier {
                 "rows have another row's clocks"
             ),
             (
-                "SELECT count(*) FROM \(name) n JOIN kith_hidden h ON h.tbl = \(table.number) AND h.id = n.\(key)",
+                "SELECT count(*) FROM \(name) n JOIN \(HiddenRows.table) h ON h.tbl = \(table.number) AND h.id = n.\(key)",
                 "rows are there and deleted at once"
             ),
         ]
@@ -111,16 +111,8 @@ struct StoreVerifier {
     }
 
     private func isIndexed(_ dot: Dot, _ row: ReadRow) throws -> Bool {
-        let select = try ledger.connection.statement(
-            """
-            SELECT 1 FROM kith_dot WHERE replica = ?1 AND sequence = ?2 AND tbl = ?3 AND row = ?4
-            """)
-        select.bind(1, ledger.catalog.replicas.ids.firstIndex(of: dot.replica) ?? -1)
-        select.bind(2, Int64(bitPattern: dot.sequence))
-        select.bind(3, row.table)
-        select.bind(4, row.reference)
-        defer { select.reset() }
-        return try select.step()
+        let replica = ledger.catalog.replicas.ids.firstIndex(of: dot.replica) ?? -1
+        return try DotIndex(ledger.connection).contains(dot, replica: replica, row.table, row.reference)
     }
 
     /// What the table shows is what the merged state says.
@@ -179,7 +171,7 @@ struct StoreVerifier {
     }
 
     private func checkIndex(_ entries: Int, _ report: (String) -> Void) throws {
-        let indexed = try number("SELECT count(*) FROM kith_dot")
+        let indexed = try DotIndex(ledger.connection).count()
         if indexed != entries { report("The index of commits lists \(indexed) entries where rows have \(entries).") }
     }
 

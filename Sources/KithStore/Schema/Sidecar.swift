@@ -1,0 +1,26 @@
+import KithLedger
+import KithMerge
+
+/// The tables that Kith keeps beside the app's own, but for those of texts. See docs/store.md.
+enum Sidecar {
+    static let sql = """
+        \(MetaRecords.sql)
+        \(VectorRecords.sql)
+        \(CatalogStore.sql)
+        \(IncompleteColumns.sql)
+        \(DotIndex.sql)
+        \(HiddenRows.sql)
+        \(DigestRows.sql)
+        \(ContextRecords.sql)
+        \(MemberRecords.sql)
+        \(HoldingRecords.sql)
+        \(SupersededValues.sql)
+        \(AttachmentGarbage.sql)
+        \(RowNumbering.sql)
+        \(RefusedRows.sql)
+        \(ReferenceRecords.sql)
+        \(ClockRuns.sql)
+        \(ConflictRecords.sql)
+        \(Authors.sql)
+        """ + "\n"
+}
