@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CFileFormats.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -22,6 +23,8 @@ void kith_start_sync(int descriptor) {
     (void)descriptor;
 #endif
 }
+
+const char *kith_entry_name(const void *entry) { return ((const struct dirent *)entry)->d_name; }
 
 int kith_exchange(const char *first, const char *second) {
 #ifdef __linux__

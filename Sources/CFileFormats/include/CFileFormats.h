@@ -67,6 +67,8 @@ void kith_markdown_free(char *html);
 int kith_sync_file_system(int descriptor);
 /// Begins to bring what was written into a file to the disk, and does not wait for it.
 void kith_start_sync(int descriptor);
+/// The name in a `struct dirent`. The system gives only as many bytes as the name has, and Swift would read all that the type has room for.
+const char *kith_entry_name(const void *entry);
 /// Lets two files change places at once; 0 if they did. Not every file system can.
 int kith_exchange(const char *first, const char *second);
 /// Whether a program has a file open to write into it; 0 where that is not known. The descriptor is open to read it.

@@ -1,3 +1,4 @@
+import CFileFormats
 import Foundation
 import KithNotes
 
@@ -89,7 +90,8 @@ final class InotifyEvents: FolderEvents {
         defer { closedir(stream) }
         while let entry = readdir(stream) {
             guard [Int(DT_DIR), Int(DT_UNKNOWN)].contains(Int(entry.pointee.d_type)) else { continue }
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            guard let bytes = kith_entry_name(entry) else { continue }
+            let name = String(cString: bytes)
             if name.hasPrefix(".") || ForeignFile.kind("\(path)/\(name)") != .folder { continue }
             if !self.watch(folder.isEmpty ? name : "\(folder)/\(name)", depth + 1) { return false }
         }

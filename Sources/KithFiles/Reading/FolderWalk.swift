@@ -1,3 +1,4 @@
+import CFileFormats
 import Foundation
 
 #if canImport(Darwin)
@@ -72,7 +73,8 @@ struct FolderWalk {
         var names: [[UInt8]] = []
         errno = 0
         while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            guard let bytes = kith_entry_name(entry) else { continue }
+            let name = [UInt8](UnsafeRawBufferPointer(start: bytes, count: strlen(bytes)))
             if name != Array(".".utf8), name != Array("..".utf8) { names.append(name) }
             errno = 0
         }
