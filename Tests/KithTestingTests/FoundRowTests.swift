@@ -60,6 +60,32 @@ import Testing
         #expect(report.statistics.rowsFound == 1)
     }
 
+    @Test(
+        arguments: [
+            // What was found is in the new life, and not what was collected.
+            """
+            nodes 2
+            A: insert task 1 label='x' weight=236.25; delete task 1
+            B: insert task 1 label=251 weight=252.25 owners='["a"]'
+            wait 5000
+            sleep 744
+            collect A
+            A: insert task 1
+            update A
+            """,
+            // A version of a text that was found is none of the text that its row begins anew.
+            """
+            nodes 1
+            found A page 1 body='㐀㐁㐂' remark='㐄㐅㐆㐇㐈㐉' color=null
+            A: save page 1 body=51304
+            A: delete page 1; insert page 1 body='专且丕世丗' remark='丙业丛东丝' color=194
+            A: save page 1 body=7777
+            """,
+        ])
+    func `a row that is inserted anew keeps its earlier life as far as the store does`(script: String) throws {
+        #expect(try Self.report(script).violation == nil)
+    }
+
     @Test func `rows of a table that an update brings are found then, beside what peers had sent of them`() throws {
         let report = try Self.report(
             """
