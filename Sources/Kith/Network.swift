@@ -356,6 +356,8 @@ actor Network {
         var configuration = PeerSession.Configuration(
             app: node.configuration.app, group: currentGroup, software: node.configuration.software)
         configuration.capabilities.formUnion([.household, .compression])
+        configuration.proofs = node.proofs.withLock { $0 }
+        configuration.peerDevice = device.bytes
         if node.store.keepsAttachments { configuration.capabilities.insert(.attachments) }
         let isRemembered = Mutex(false)
         return SessionRunner(

@@ -34,6 +34,8 @@ public final class Node: Sendable {
     let upkeep: Upkeep
     /// Where the node listened last.
     let lastPort = Mutex<Int?>(nil)
+    /// What the store proves to peers and believes of them; `nil` until the node runs.
+    let proofs = Mutex<ProofBook?>(nil)
     private let isRunning = Mutex(false)
     private let identity: Mutex<DeviceKey>
     private let knownTrust: Mutex<TrustSnapshot>
@@ -95,6 +97,7 @@ public final class Node: Sendable {
         let isFile = FileManager.default.fileExists(atPath: file.path)
         let lock = isFile ? try store.takeNodeLock() : nil
         defer { lock?.release() }
+        try bindStore()
         board.runs(true)
         defer { board.runs(false) }
         let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -122,6 +125,12 @@ public final class Node: Sendable {
             defer { group.cancelAll() }
             try await group.next()
         }
+    }
+
+    /// Lets the store speak for this device.
+    private func bindStore() throws {
+        let book = try store.bind(to: NodeAuthority(key, trust))
+        proofs.withLock { $0 = book }
     }
 
     /// Meets the network whenever there is a device to meet.
@@ -167,8 +176,9 @@ public final class Node: Sendable {
         do {
             let new = try trust.key()
             identity.withLock { $0 = new }
+            try bindStore()
         } catch {
-            logger.error("the new key of this device cannot be used", metadata: ["reason": "\(error.message)"])
+            logger.error("the new key of this device cannot be used", metadata: ["reason": "\(error)"])
         }
     }
 }

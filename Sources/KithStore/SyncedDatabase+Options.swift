@@ -23,6 +23,9 @@ extension SyncedDatabase {
         /// Of which file the database is a copy in memory, made with ``SyncedDatabase/copyInMemory(ofDatabaseAt:configuration:)``: attachments
         /// are read beside that file, and every write is refused with code `readOnly`.
         public var copy: Copy?
+        /// The public key of the device that the store is on, a compressed point; `nil` for the one that it noted last. Ids of new replicas
+        /// name it.
+        package var deviceKey: [UInt8]?
         /// What of a text is kept ahead of its row. A test makes it little.
         package var earlyChanges = EarlyChanges.Limits()
         /// Writes to files of attachments. A test lets it fail.
@@ -70,10 +73,11 @@ extension SyncedDatabase {
 
         private static let clockStart = ContinuousClock.now
 
-        /// Draws the id of a new replica from the system's random numbers.
+        /// Draws the id of a new replica from the system's random numbers: one that names no device.
         public static let randomReplicaID: @Sendable () -> ReplicaID = {
             var generator = SystemRandomNumberGenerator()
-            return ReplicaID.random(using: &generator)
+            let id = ReplicaID.random(using: &generator)
+            return ReplicaID(high: id.high & ~(1 << 63), low: id.low)
         }
     }
 }

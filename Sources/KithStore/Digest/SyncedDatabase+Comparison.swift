@@ -53,10 +53,12 @@ extension SyncedDatabase {
     }
 
     private func mend(_ range: DigestRange, with slice: Slice) throws -> DigestResult {
-        try writeMerged { db, state in
+        var kept: [HeadProof] = []
+        let result = try writeMerged { db, state in
+            kept = try keepProofs(state)
             let records = VectorRecords(connection: state.ledger.connection)
             let vector = try records.vector(state.ledger.catalog)
-            guard vector == slice.vector, try !DigestLedger(ledger: state.ledger).isWaiting() else { return .unavailable }
+            guard vector == slice.vector, try !DigestLedger(ledger: state.ledger).isWaiting() else { return DigestResult.unavailable }
             let own = try rows(in: range, state.ledger)
             let applier = SliceApplier(
                 ledger: state.ledger, records: records, clock: state.clock, monotonicMilliseconds: options.monotonicMilliseconds)
@@ -74,7 +76,9 @@ extension SyncedDatabase {
                 guard let tracked = state.ledger.catalog.table(named: table)?.tracked else { continue }
                 try state.notifyChanges(in: [tracked.sqlName], db)
             }
-            return .mended(own, changed: changed)
+            return DigestResult.mended(own, changed: changed)
         }
+        didKeep(kept)
+        return result
     }
 }

@@ -11,7 +11,10 @@ extension SyncedDatabase {
 
     /// Who this store is and what it knows, read in one transaction.
     public func summary() throws -> StoreSummary {
-        try read(rows: false) { ledger in try VectorRecords(connection: ledger.connection).summary(ledger.catalog) }
+        try read(rows: false) { ledger in
+            try noteOwnHead(ledger)
+            return try VectorRecords(connection: ledger.connection).summary(ledger.catalog)
+        }
     }
 
     /// The same as a part of what is open on `db`.
@@ -39,7 +42,10 @@ extension SyncedDatabase {
 
     /// Reads what a replica lacks, up to one slice.
     public func slice(_ request: SliceRequest, limits: SliceLimits = SliceLimits()) throws -> Slice {
-        try read { ledger in try SliceReader(ledger: ledger, limits: limits).read(request) }
+        try read { ledger in
+            try noteOwnHead(ledger)
+            return try SliceReader(ledger: ledger, limits: limits).read(request)
+        }
     }
 
     /// Reads all that a replica with the vector `since` lacks, whatever its size.
@@ -56,6 +62,7 @@ extension SyncedDatabase {
         var obeysForeignKeys = !isRelated || slice.listing == nil && slice.rows.count <= Self.relatedRowsTried
         let mayOmitTriggers = slice.canDoWithoutTriggers && !isRelated
         var first = 0
+        var kept: [HeadProof] = []
         var refusals: [RowKey: String] = [:]
         while true {
             // The app writes in between, on the same connection and with triggers, so that each part switches them.
@@ -63,10 +70,12 @@ extension SyncedDatabase {
                 let outcome = try writeMerged(obeyingForeignKeys: obeysForeignKeys, keeping: \.mayStay) { [refusals] db, state in
                     state.ledger.refusals = refusals
                     defer { state.ledger.refusals.removeAll() }
+                    kept = try keepProofs(state)
                     return try mergePart(
                         of: slice, from: first, mayOmitTriggers: mayOmitTriggers && slice.isWorthNoTriggers(from: first),
                         isRelated: isRelated, db, state)
                 }
+                if outcome.mayStay { didKeep(kept) }
                 switch outcome {
                 case .merged(let summary, let end) where end == slice.rows.count: return .applied(summary)
                 case .merged(_, let end): first = end

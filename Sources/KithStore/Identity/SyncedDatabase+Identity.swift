@@ -30,15 +30,18 @@ extension SyncedDatabase {
     ///
     /// - Returns: who the store is now, and what it knows.
     public func renewIdentity(from replica: ReplicaID) throws -> StoreSummary {
-        try write { _, state in
+        let (summary, adopted) = try write { _, state in
             let records = VectorRecords(connection: state.ledger.connection)
+            var adopted: (id: ReplicaID, origin: HeadProof.Origin?)?
             // Another process may have been faster.
             if try records.replica(state.ledger.catalog) == replica {
-                try records.adopt(options.makeReplicaID(), state.ledger)
+                adopted = try NewReplica(options: options).adopt(state.ledger)
                 try presence?.note(try state.claim())
             }
-            return try records.summary(state.ledger.catalog)
+            return (try records.summary(state.ledger.catalog), adopted)
         }
+        if let adopted, let origin = adopted.origin { proofs.withLock { $0 }?.add(adopted.id, origin) }
+        return summary
     }
 
     private func contradicts(_ head: Head, _ summary: StoreSummary) throws -> Bool {
@@ -76,10 +79,12 @@ extension SyncedDatabase {
         return try durability.withLock { durable in
             let (vector, claim) = try read { ledger in
                 let records = VectorRecords(connection: ledger.connection)
+                try noteOwnHead(ledger)
                 return (try records.vector(ledger.catalog), try records.claim(ledger.catalog))
             }
             if vector == durable { return vector }
             guard try isSynchronizing() else { return VersionVector() }
+            try signAll()
             try options.synchronizeLog(presence.file.path + "-wal")
             try presence.note(claim)
             durable = vector

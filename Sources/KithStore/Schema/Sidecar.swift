@@ -22,5 +22,6 @@ enum Sidecar {
         \(ClockRuns.sql)
         \(ConflictRecords.sql)
         \(Authors.sql)
+        \(HeadRecords.sql)
         """ + "\n"
 }

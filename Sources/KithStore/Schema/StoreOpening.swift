@@ -159,12 +159,12 @@ struct StoreOpening {
         var doubt: IdentityDoubt?
         if try records.meta("self") == nil {
             doubt = try newStoreDoubt()
-            try records.adopt(options.makeReplicaID(), ledger)
+            _ = try NewReplica(options: options).adopt(ledger)
         } else {
             doubt = presence?.doubt(try records.claim(ledger.catalog))
             if let doubt {
                 let before = try records.replica(ledger.catalog)
-                try records.adopt(options.makeReplicaID(), ledger)
+                _ = try NewReplica(options: options).adopt(ledger, mayBeOfDevice: doubt.isOfThisDevice)
                 if doubt.isOfThisDevice { try Authors.noteOwn(before, connection) }
             }
         }

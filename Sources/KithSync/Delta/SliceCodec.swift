@@ -13,7 +13,9 @@ public enum SliceCodec {
         for table in slice.tables { encode(table, to: &writer) }
         writer.count(slice.rows.count)
         var row = ByteWriter()
+        if writer.highest != nil { row.noteClaims() }
         for part in slice.rows { encode(part, to: &writer, &replicas, row: &row) }
+        writer.takeClaims(of: row)
         encode(slice.position, of: slice, to: &writer)
     }
 

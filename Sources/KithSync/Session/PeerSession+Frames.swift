@@ -6,19 +6,22 @@ extension PeerSession {
             throw CloseReason(.protocolError, "It sent a frame of \(bytes.count) bytes; the limit is \(receivableFrameBytesMax).")
         }
         clock.lastReceived = clock.now
-        let frame: Frame?
+        let decoded: (frame: Frame, claims: Claims)?
         do {
-            frame = try FrameCodec.decode(bytes)
+            decoded = try FrameCodec.decodeWithClaims(bytes)
         } catch {
             throw CloseReason(.protocolError, "It sent a frame that cannot be read: \(error).")
         }
-        guard let frame else { return }
+        guard let (frame, claims) = decoded else { return }
         switch (phase, frame) {
         case (_, .goodbye(let code, let message)):
             throw CloseReason(code, message, isFromPeer: true)
         case (.greeting, .hello(let hello)):
             try open(with: hello)
+        case (.open, .proofs(let offers)):
+            try believe(offers)
         case (.open(let remote), _):
+            try proving?.check(claims)
             try receive(frame, from: remote, bytes: bytes.count)
         case (.unconnected, _), (.greeting, _), (.closed, _):
             throw CloseReason(.protocolError, "It sent something else before its hello.")
@@ -40,10 +43,14 @@ extension PeerSession {
             throw CloseReason(.wrongGroup, "The two devices belong to different groups.")
         }
         guard let summary = local.summary else { return }
+        try proving?.check(hello.replica, isOf: configuration.peerDevice)
         guard hello.replica != summary.replica else {
             perform(.renewIdentity)
             throw CloseReason(.identityChanged, "Both stores bear the same replica id: one is a copy. They take new ones.")
         }
+        let offers = try proving?.greet(hello, summary) ?? []
+        if !offers.isEmpty { perform(.send(FrameCodec.encode(.proofs(offers)))) }
+        let hello = proving.map { hello.believed(by: $0.book) } ?? hello
         phase = .open(Remote(hello: hello, version: version, durable: hello.durable))
         sender = SliceSender(
             peerKnows: hello.vector, resumption: hello.resumption,
@@ -54,11 +61,20 @@ extension PeerSession {
                 isLeader: summary.replica < hello.replica, now: clock.now, timing: configuration.timing)
         }
         // Only the store can tell whether an earlier commit is its own, too.
-        if let claim = hello.heads.first(where: { $0.dot.replica == summary.replica }),
+        if proving == nil, let claim = hello.heads.first(where: { $0.dot.replica == summary.replica }),
             claim != summary.head(of: summary.replica)
         {
             verify(claim)
         }
+    }
+
+    /// The peer proves commits. One that this store's own device has signed, and the store does not know, shows that it is a copy.
+    private mutating func believe(_ offers: [ProofOffer]) throws(CloseReason) {
+        guard let proving, let summary = local.summary else { return }
+        try proving.book.take(offers)
+        if let peer { try proving.check(peer, isOf: configuration.peerDevice) }
+        let claim = offers.first { $0.head.dot.replica == summary.replica }?.head
+        if doubt == nil, let claim, claim != summary.head(of: summary.replica) { verify(claim) }
     }
 
     private mutating func receive(_ frame: Frame, from remote: Remote, bytes: Int) throws(CloseReason) {
@@ -74,7 +90,7 @@ extension PeerSession {
             try sender.refused(want)
         case .ping(let pulse):
             heard(pulse)
-            send(.pong(self.pulse(nonce: pulse.nonce)))
+            try send(.pong(self.pulse(nonce: pulse.nonce)))
         case .pong(let pulse):
             heard(pulse)
         case .attachment(let message):
@@ -83,8 +99,8 @@ extension PeerSession {
         case .household(let bytes):
             if capabilities.contains(.household) { perform(.household(bytes)) }
         case .digest, .digestQuestion, .digestParts, .digestRows:
-            pursue(try comparison?.receive(frame, clock.now))
-        case .hello, .goodbye:
+            try pursue(comparison?.receive(frame, clock.now))
+        case .hello, .goodbye, .proofs:
             throw CloseReason(.protocolError, "It said hello twice.")
         }
     }

@@ -17,7 +17,7 @@ extension PeerSession {
         case .applied(let outcome):
             try applied(outcome)
         case .digest(let result):
-            pursue(try comparison?.done(result, clock.now))
+            try pursue(comparison?.done(result, clock.now))
         case .storeFailed(let message):
             throw CloseReason(.storeFailed, message)
         case .durable(let vector):
@@ -28,7 +28,7 @@ extension PeerSession {
         case .neighbours(let replicas):
             forwarding.neighbours = replicas.sorted()
         case .household(let bytes):
-            if capabilities.contains(.household) { send(.household(bytes)) }
+            if capabilities.contains(.household) { try send(.household(bytes)) }
         case .tick(let wallClockMilliseconds, let isHearing):
             clock.readWallClock(wallClockMilliseconds)
             if isHearing { clock.lastReceived = clock.now }
@@ -49,14 +49,13 @@ extension PeerSession {
         guard summary.heads.count < WireLimits.replicasMax else {
             throw CloseReason(.tooLarge, "The store knows \(summary.heads.count) replicas, more than the protocol can carry.")
         }
-        send(
-            .hello(
-                Hello(
-                    versions: configuration.versions, replica: summary.replica, app: configuration.app.description,
-                    group: configuration.group,
-                    software: configuration.software, capabilities: configuration.capabilities.union(.texts),
-                    wallClockMilliseconds: wallClockMilliseconds, clock: summary.clock, heads: summary.heads, durable: local.told(),
-                    resumption: summary.resumption)))
+        let hello = Hello(
+            versions: configuration.versions, replica: summary.replica, app: configuration.app.description,
+            group: configuration.group, software: configuration.software, capabilities: configuration.capabilities.union(.texts),
+            wallClockMilliseconds: wallClockMilliseconds, clock: summary.clock,
+            heads: sayable(summary.heads), durable: sayable(local.told()), resumption: summary.resumption)
+        // What it names is proven to a peer that has said what it knows.
+        perform(.send(FrameCodec.encode(.hello(hello))))
         phase = .greeting(deadline: clock.now.advanced(byMilliseconds: configuration.timing.helloMilliseconds))
     }
 
@@ -68,7 +67,7 @@ extension PeerSession {
 
     private mutating func read(_ slice: Slice?) throws(CloseReason) {
         let others = forwarding.alsoSentTo(besides: peer)
-        if let frame = try sender.read(slice, storeKnows: local.vector, alsoSentTo: others) { perform(.send(frame)) }
+        if let frame = try sender.read(slice, storeKnows: local.vector, alsoSentTo: others) { try send(frame) }
     }
 
     private mutating func applied(_ outcome: ApplyOutcome) throws(CloseReason) {
@@ -91,7 +90,7 @@ extension PeerSession {
     ) throws(CloseReason) {
         guard receiver.refused() else { return }
         try local.learn(summary)
-        send(.want(Want(slices: receiver.slicesDone, since: since, resumption: resumption)))
+        try send(.want(Want(slices: receiver.slicesDone, since: since, resumption: resumption)))
     }
 
     /// The store has said who it is. If it still did not make the commit that the peer holds of it, the peer is wrong.
@@ -113,19 +112,19 @@ extension PeerSession {
                 throw CloseReason(.timeout, "Nothing was heard for \(configuration.timing.silenceMilliseconds / 1_000) s.")
             }
             let asks = forwarding.tick(clock.now)
-            if asks || clock.keepAlive(configuration.timing) <= clock.now { ping() }
+            if asks || clock.keepAlive(configuration.timing) <= clock.now { try ping() }
         case .unconnected, .greeting, .closed:
             break
         }
     }
 
-    private mutating func ping() {
+    private mutating func ping() throws(CloseReason) {
         pings += 1
-        send(.ping(pulse(nonce: pings)))
+        try send(.ping(pulse(nonce: pings)))
     }
 
     mutating func pulse(nonce: UInt64) -> Pulse {
         Pulse(
-            nonce: nonce, wallClockMilliseconds: clock.wallClockMilliseconds, vector: local.vector, durable: local.told())
+            nonce: nonce, wallClockMilliseconds: clock.wallClockMilliseconds, vector: sayable(local.vector), durable: sayable(local.told()))
     }
 }

@@ -20,6 +20,10 @@ public struct PeerSession: Sendable {
         public var timing = SessionTiming()
         /// Optional abilities of this node.
         public var capabilities: Capabilities = [.digest]
+        /// What the store can prove and believes; without it everything is believed, and nothing proven.
+        package var proofs: ProofBook?
+        /// Which device the transport has found the peer to be, as ``ReplicaAuthority/device(of:)`` names it.
+        package var peerDevice: [UInt8]?
 
         public init(app: AppID, group: [UInt8], software: String) {
             precondition(group.count <= WireLimits.groupBytesMax, "a group id has at most \(WireLimits.groupBytesMax) bytes")
@@ -61,6 +65,8 @@ public struct PeerSession: Sendable {
     var comparison: DigestComparison?
     /// What the peer says it holds of our replica, while the store looks whether that is true.
     var doubt: Head?
+    /// What each side has proven to the other; `nil` if the store does without.
+    var proving: Proving?
     var owesAcknowledgement = false
     var pings: UInt64 = 0
     /// The group of a peer that belongs to another one.
@@ -70,6 +76,7 @@ public struct PeerSession: Sendable {
 
     public init(_ configuration: Configuration) {
         self.configuration = configuration
+        proving = configuration.proofs.map(Proving.init)
     }
 
     /// The largest frame that the peer may send now, for the transport to enforce before it buffers one.
@@ -116,20 +123,30 @@ public struct PeerSession: Sendable {
     /// Does what the state now allows, whatever brought it about.
     private mutating func proceed() throws(CloseReason) {
         guard case .open(let remote) = phase else { return }
-        if doubt == nil, let slice = receiver.next, let claim = local.contradiction(in: slice.target) { verify(claim) }
+        if doubt == nil, proving == nil, let slice = receiver.next, let claim = local.contradiction(in: slice.target) { verify(claim) }
         if doubt == nil {
             if let (slice, relay) = receiver.start() { perform(.apply(slice, relay: relay)) }
-            if let frame = sender.nextFrame() { perform(.send(frame)) }
+            if let frame = sender.nextFrame() { try send(frame) }
             forwarding.learned(sender.known, of: local.vector)
+            let maySpeak = proving?.book.isComplete ?? true
             let isLeftToOthers = forwarding.isLeftToOthers(local.vector, peerKnows: sender.known)
-            if let request = sender.nextRead(storeKnows: local.vector, mayStart: !isLeftToOthers) {
+            if maySpeak, let request = sender.nextRead(storeKnows: local.vector, mayStart: !isLeftToOthers) {
                 perform(.readSlice(request))
             }
         }
-        if owesAcknowledgement { acknowledge() }
+        if owesAcknowledgement { try acknowledge() }
         let isQuiet = mayCompare
-        pursue(comparison?.tick(clock.now, knowing: local.vector, isQuiet: isQuiet))
+        try pursue(comparison?.tick(clock.now, knowing: local.vector, isQuiet: isQuiet))
         report(remote)
+    }
+
+    /// What of `vector` the peer may be told of.
+    func sayable(_ vector: VersionVector) -> VersionVector { proving?.book.sayable(vector) ?? vector }
+
+    func sayable(_ heads: [Head]) -> [Head] {
+        let vector = sayable(VersionVector(heads.map(\.dot)))
+        // What is known of a replica, and cannot be proven, comes anew with a proof.
+        return heads.filter { vector.covers($0.dot) }
     }
 
     mutating func perform(_ effect: Effect) {
@@ -137,8 +154,16 @@ public struct PeerSession: Sendable {
         effects.append(effect)
     }
 
-    mutating func send(_ frame: Frame) {
-        perform(.send(FrameCodec.encode(frame)))
+    mutating func send(_ frame: Frame) throws(CloseReason) {
+        if proving == nil { perform(.send(FrameCodec.encode(frame))) } else { try send(FrameCodec.encodeWithClaims(frame)) }
+    }
+
+    /// Sends a frame, and ahead of it what proves the commits that it names.
+    mutating func send(_ frame: ClaimingFrame) throws(CloseReason) {
+        if let summary = local.summary, let offers = try proving?.offers(for: frame.claims, summary), !offers.isEmpty {
+            perform(.send(FrameCodec.encode(.proofs(offers))))
+        }
+        perform(.send(frame.bytes))
     }
 
     /// Asks the store whether it made the commit that the peer holds of it. Nothing is applied or sent until it answers.
@@ -162,18 +187,18 @@ public struct PeerSession: Sendable {
     }
 
     /// Does what the comparison of digests asks.
-    mutating func pursue(_ steps: [DigestComparison.Step]?) {
+    mutating func pursue(_ steps: [DigestComparison.Step]?) throws(CloseReason) {
         for step in steps ?? [] {
             switch step {
             case .perform(let task): perform(.digest(task))
-            case .send(let frame): send(frame)
+            case .send(let frame): try send(frame)
             }
         }
     }
 
-    private mutating func acknowledge() {
+    private mutating func acknowledge() throws(CloseReason) {
         owesAcknowledgement = false
-        send(.acknowledge(Acknowledgement(slices: receiver.slicesDone, durable: local.told())))
+        try send(.acknowledge(Acknowledgement(slices: receiver.slicesDone, durable: sayable(local.told()))))
     }
 
     private mutating func report(_ remote: Remote) {
@@ -190,7 +215,7 @@ public struct PeerSession: Sendable {
     }
 
     private mutating func end(_ reason: CloseReason) {
-        if phase != .unconnected, !reason.isFromPeer { send(.goodbye(code: reason.code, message: reason.message)) }
+        if phase != .unconnected, !reason.isFromPeer { perform(.send(FrameCodec.encode(.goodbye(code: reason.code, message: reason.message)))) }
         perform(.close(reason))
         phase = .closed
     }

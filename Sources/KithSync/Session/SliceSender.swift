@@ -18,7 +18,7 @@ struct SliceSender: Hashable, Sendable {
     private var delta: Delta?
     private var isReading = false
     /// A slice that is read and waits for room in the window.
-    private var waiting: [UInt8]?
+    private var waiting: ClaimingFrame?
     /// Slices sent in this session, and those the peer has dealt with.
     private var slicesSent: UInt64 = 0
     private var slicesDone: UInt64 = 0
@@ -103,7 +103,7 @@ struct SliceSender: Hashable, Sendable {
     /// Takes the slice that was read. Returns the frame to send, if the window has room for it now.
     mutating func read(
         _ slice: Slice?, storeKnows vector: VersionVector, alsoSentTo neighbours: [ReplicaID]
-    ) throws(CloseReason) -> [UInt8]? {
+    ) throws(CloseReason) -> ClaimingFrame? {
         defer { isReading = false }
         // A delta that was given up meanwhile is gone, and the next one does not begin before this read has ended.
         guard isReading, var delta else { return nil }
@@ -122,8 +122,8 @@ struct SliceSender: Hashable, Sendable {
         for part in slice.rows {
             if let limit = part.state.exceededLimit { throw .tooLarge(part, in: slice, limit) }
         }
-        let frame = FrameCodec.encode(.slice(slice, alsoSentTo: neighbours))
-        if frame.count > WireLimits.frameBytesMax, let largest = slice.rows.first { throw .tooLarge(largest, in: slice, "frameBytesMax") }
+        let frame = FrameCodec.encodeWithClaims(.slice(slice, alsoSentTo: neighbours))
+        if frame.bytes.count > WireLimits.frameBytesMax, let largest = slice.rows.first { throw .tooLarge(largest, in: slice, "frameBytesMax") }
         if delta.target == nil {
             // The store may know that the peer needs more than it asked for.
             delta.since = slice.since
@@ -134,7 +134,7 @@ struct SliceSender: Hashable, Sendable {
         delta.rowsRemaining = slice.isLast ? 0 : slice.rowsRemaining
         delta.isRead = slice.isLast
         delta.progress.rows += slice.rowCount
-        delta.progress.bytes += frame.count
+        delta.progress.bytes += frame.bytes.count
         delta.progress.rowsTotal = delta.progress.rows + delta.rowsRemaining
         self.delta = delta
         rowsSent += UInt64(slice.rowCount)
@@ -143,12 +143,12 @@ struct SliceSender: Hashable, Sendable {
     }
 
     /// The waiting slice, if the window has room for it.
-    mutating func nextFrame() -> [UInt8]? {
+    mutating func nextFrame() -> ClaimingFrame? {
         guard let frame = waiting else { return nil }
-        let bytes = bytesInFlight.reduce(frame.count, +)
+        let bytes = bytesInFlight.reduce(frame.bytes.count, +)
         guard bytesInFlight.isEmpty || bytes <= WireLimits.sliceBytesInFlightMax else { return nil }
         waiting = nil
-        bytesInFlight.append(frame.count)
+        bytesInFlight.append(frame.bytes.count)
         slicesSent += 1
         if delta?.isRead == true { delta?.lastSlice = slicesSent }
         return frame

@@ -7,6 +7,8 @@ public struct ByteReader: Sendable {
     private let end: Int
     /// Entries that lists may still have, all together: what is small in bytes may be large in memory.
     private var entriesLeft: Int
+    /// The highest sequence named of each replica, by its number in the table; empty where nobody asks.
+    private(set) var highest: [UInt64] = []
 
     public init(_ bytes: [UInt8], entriesMax: Int = .max) {
         self.init(bytes, from: 0, to: bytes.count, entriesLeft: entriesMax)
@@ -17,6 +19,16 @@ public struct ByteReader: Sendable {
         self.offset = offset
         self.end = end
         self.entriesLeft = entriesLeft
+    }
+
+    /// From now on notes which commits are named of so many replicas.
+    mutating func noteClaims(of replicas: Int) {
+        highest = Array(repeating: 0, count: replicas)
+    }
+
+    /// A commit was named.
+    mutating func claim(_ sequence: UInt64, of number: Int) {
+        if number < highest.count, highest[number] < sequence { highest[number] = sequence }
     }
 
     /// Bytes not read yet.
@@ -109,7 +121,10 @@ public struct ByteReader: Sendable {
     ) throws(WireError) -> Content {
         let length = try bounded(eachBytes: 1, limit: .max, name)
         var inner = ByteReader(bytes, from: offset, to: offset + length, entriesLeft: entriesLeft)
+        // Moved there and back, so that it is not copied.
+        swap(&inner.highest, &highest)
         let content = try body(&inner)
+        swap(&inner.highest, &highest)
         offset += length
         entriesLeft = inner.entriesLeft
         return content

@@ -3,12 +3,36 @@ import KithCausality
 /// Appends the primitives of the wire format to a buffer. See docs/protocol.md, "Primitives".
 public struct ByteWriter: Sendable {
     public private(set) var bytes: [UInt8] = []
+    /// The highest sequence named of each replica, by its number in the table; `nil` where nobody asks.
+    private(set) var highest: [UInt64]?
 
     public init(reservingCapacity capacity: Int = 0) {
         bytes.reserveCapacity(capacity)
     }
 
+    /// From now on notes which commits are named.
+    mutating func noteClaims() {
+        highest = []
+    }
+
+    /// A commit was named.
+    mutating func claim(_ sequence: UInt64, of number: Int) {
+        guard let count = highest?.count else { return }
+        if number >= count { highest?.append(contentsOf: repeatElement(0, count: number + 1 - count)) }
+        if let known = highest?[number], known < sequence { highest?[number] = sequence }
+    }
+
+    /// What was written into another writer with the same table was named here.
+    mutating func takeClaims(of other: ByteWriter) {
+        for (number, sequence) in (other.highest ?? []).enumerated() { claim(sequence, of: number) }
+    }
+
     public var count: Int { bytes.count }
+
+    /// Makes room for so many bytes more.
+    mutating func reserve(_ capacity: Int) {
+        bytes.reserveCapacity(bytes.count + capacity)
+    }
 
     /// Empties the buffer, which keeps its room.
     public mutating func clear() {

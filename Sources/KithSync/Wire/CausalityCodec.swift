@@ -4,8 +4,10 @@ import KithCausality
 
 extension ByteWriter {
     public mutating func dot(_ dot: Dot, _ replicas: inout ReplicaTable) {
-        count(replicas.number(of: dot.replica))
+        let number = replicas.number(of: dot.replica)
+        count(number)
         varint(dot.sequence)
+        claim(dot.sequence, of: number)
     }
 
     public mutating func vector(_ vector: VersionVector, _ replicas: inout ReplicaTable) {
@@ -50,6 +52,7 @@ extension ByteReader {
         let number = try index(below: replicas.ids.count, "replica number")
         let sequence = try varint()
         guard sequence > 0, sequence <= UInt64(Int64.max) else { throw .malformed("sequence out of range") }
+        claim(sequence, of: number)
         return Dot(replica: replicas.ids[number], sequence: sequence)
     }
 

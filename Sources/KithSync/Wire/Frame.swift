@@ -6,6 +6,8 @@ public enum Frame: Hashable, Sendable {
     case hello(Hello)
     /// A delta, or a part of one; `alsoSentTo` are other replicas to which the sender sends the same.
     case slice(Slice, alsoSentTo: [ReplicaID])
+    /// Who has made the commits that the frames from here on name. Strictly ascending by replica.
+    case proofs([ProofOffer])
     /// Slices were dealt with, or what was applied has become durable.
     case acknowledge(Acknowledgement)
     /// A slice was made for a vector I do not have: start again from this one.

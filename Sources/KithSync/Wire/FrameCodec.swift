@@ -1,5 +1,11 @@
 import KithCausality
 
+/// A frame in bytes, and the commits that it names.
+struct ClaimingFrame: Hashable, Sendable {
+    let bytes: [UInt8]
+    let claims: Claims
+}
+
 /// How frames stand in bytes: a type, the table of replicas that the rest refers to by number, and the fields of that type.
 ///
 /// Bytes after the known fields are skipped, so that a later version may add what may be ignored. See docs/protocol.md.
@@ -18,6 +24,7 @@ public enum FrameCodec {
         static let ping: UInt8 = 5
         static let pong: UInt8 = 6
         static let goodbye: UInt8 = 7
+        static let proofs: UInt8 = 8
         static let household: UInt8 = 0xA0
         /// Undone before a frame is decoded: ``FrameCompression``.
         static let compressed: UInt8 = 0xB0
@@ -30,8 +37,20 @@ public enum FrameCodec {
     }
 
     public static func encode(_ frame: Frame) -> [UInt8] {
-        var replicas = ReplicaTable()
         var body = ByteWriter()
+        return encode(frame, &body).bytes
+    }
+
+    /// The same, with the commits that the frame names.
+    static func encodeWithClaims(_ frame: Frame) -> ClaimingFrame {
+        var body = ByteWriter()
+        body.noteClaims()
+        let (bytes, replicas) = encode(frame, &body)
+        return ClaimingFrame(bytes: bytes, claims: Claims(replicas, highest: body.highest ?? []))
+    }
+
+    private static func encode(_ frame: Frame, _ body: inout ByteWriter) -> (bytes: [UInt8], replicas: ReplicaTable) {
+        var replicas = ReplicaTable()
         let type: UInt8
         switch frame {
         case .hello(let hello):
@@ -39,7 +58,7 @@ public enum FrameCodec {
             encode(hello, to: &body, &replicas)
         case .slice(let slice, let alsoSentTo):
             type = FrameType.slice
-            body = ByteWriter(reservingCapacity: slice.rows.count * Self.rowBytesUsual)
+            body.reserve(slice.rows.count * Self.rowBytesUsual)
             SliceCodec.encode(slice, to: &body, &replicas)
             body.count(alsoSentTo.count)
             for replica in alsoSentTo { body.count(replicas.number(of: replica)) }
@@ -92,19 +111,33 @@ public enum FrameCodec {
             type = FrameType.goodbye
             body.byte(code.rawValue)
             body.string(message, bytesMax: WireLimits.reasonBytesMax)
+        case .proofs(let offers):
+            type = FrameType.proofs
+            ProofCodec.encode(offers, to: &body, &replicas)
         }
-        return assemble(type, replicas, body)
+        return (assemble(type, replicas, body), replicas)
     }
 
     /// The frame in `bytes`; `nil` if it is of a kind that this build may ignore.
     public static func decode(_ bytes: [UInt8]) throws(WireError) -> Frame? {
+        try decodeWithClaims(bytes)?.frame
+    }
+
+    /// The same, with the commits that the frame names.
+    static func decodeWithClaims(_ bytes: [UInt8]) throws(WireError) -> (frame: Frame, claims: Claims)? {
         guard bytes.count <= WireLimits.frameBytesMax else { throw .limitExceeded("frameBytesMax") }
         var reader = ByteReader(bytes, entriesMax: WireLimits.entriesMax)
         let type = try reader.byte()
-        if type == FrameType.household { return .household(try household(&reader)) }
+        if type == FrameType.household { return (.household(try household(&reader)), Claims()) }
         if type >= firstOptionalType, !AttachmentCodec.types.contains(type), !FrameType.knownOptional.contains(type) { return nil }
         if type == FrameType.hello, bytes.count > WireLimits.helloBytesMax { throw .limitExceeded("helloBytesMax") }
         let replicas = try replicaTable(&reader)
+        reader.noteClaims(of: replicas.ids.count)
+        let frame = try frame(type, &reader, replicas)
+        return (frame, Claims(replicas, highest: reader.highest))
+    }
+
+    private static func frame(_ type: UInt8, _ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> Frame {
         switch type {
         case FrameType.hello:
             return .hello(try hello(&reader, replicas))
@@ -142,6 +175,8 @@ public enum FrameCodec {
             let code = CloseCode(rawValue: try reader.byte()) ?? .unspecified
             return .goodbye(
                 code: code, message: try reader.string(limit: WireLimits.reasonBytesMax, "reasonBytesMax"))
+        case FrameType.proofs:
+            return .proofs(try ProofCodec.decode(&reader, replicas))
         case AttachmentCodec.types:
             return .attachment(try AttachmentCodec.decode(type, &reader))
         default:

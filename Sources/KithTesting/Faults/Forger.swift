@@ -51,9 +51,17 @@ struct Forger {
             return .digestQuestion(forged(vector), range, wantsRows: !wantsRows)
         case .digestParts(let vector, let range, let parts):
             return .digestParts(forged(vector), range, Array(parts.dropLast()))
+        case .proofs(let offers):
+            return .proofs(offers.map { forged($0) })
         case .attachment, .household, .goodbye:
             return frame
         }
+    }
+
+    private mutating func forged(_ offer: ProofOffer) -> ProofOffer {
+        let dot = Dot(replica: offer.head.dot.replica, sequence: forged(offer.head.dot.sequence))
+        let head = Head(dot: dot, timestamp: random.chance(percent: 50) ? offer.head.timestamp : timestamp())
+        return ProofOffer(head: head, origin: random.chance(percent: 50) ? offer.origin : nil, signature: offer.signature)
     }
 
     private mutating func forge(_ slice: inout Slice) {

@@ -20,6 +20,8 @@ final class SimulatedNode {
     private let disk: NodeDisk
     /// `nil` while the process does not run.
     private(set) var store: SyncedDatabase?
+    /// What its store proves to others and believes of them.
+    private(set) var proofs: ProofBook?
     /// An observer of each tracked table, in order.
     let probes: [ObservationProbe]
     /// An observer of each table that triggers of the app fill.
@@ -138,12 +140,15 @@ final class SimulatedNode {
             makeReplicaID: { [identities] in identities.next() }, host: HostIdentity(machine: name, boot: String(boots)))
         options.synchronizeLog = FaultyDisk.synchronize(path:)
         options.watchesFile = false
+        let authority = SimulatedAuthority(device: device)
+        options.deviceKey = authority.key
         // A merge takes no time here, so that none is cut into portions.
         options.monotonicMilliseconds = { 0 }
         // Its user lets the others refill what a loss of power has taken.
         options.refillsLostStore = true
         let store = try SyncedDatabase(database, tables: version.tables, options: options)
         summary = try store.renewIdentity(from: StoreTemplate.replica)
+        proofs = try store.bind(to: authority)
         self.store = store
         observation = store.observeCommitNews { [news] in news.add($0) }
         firstSentinel = disk.sentinel()
@@ -275,6 +280,8 @@ final class SimulatedNode {
     /// Copies the disk, unless it lost its power and nobody has looked yet what it holds.
     func makeBackup() throws {
         if hasLostPower || generation == 0 { return }
+        // A node does so with every fsync.
+        try store?.signAll()
         backup = Backup(content: try disk.copy(), known: known, summary: summary, isOld: isOld)
     }
 

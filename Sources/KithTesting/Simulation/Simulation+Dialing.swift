@@ -3,9 +3,11 @@ import KithSync
 
 /// Who dials whom, when, and which of two connections stays: the planner and the choice that a node runs, too, on links that may be cut.
 extension Simulation {
-    private var configuration: PeerSession.Configuration {
+    private func configuration(of node: SimulatedNode, with peer: SimulatedNode) -> PeerSession.Configuration {
         var configuration = PeerSession.Configuration(app: "simulation", group: Array("simulation".utf8), software: "KithTesting")
         configuration.capabilities.insert(.compression)
+        configuration.proofs = node.proofs
+        configuration.peerDevice = peer.device
         return configuration
     }
 
@@ -79,7 +81,7 @@ extension Simulation {
         trace.note(now, "connect \(sides[initiator].name)–\(sides[1 - initiator].name)")
         for side in 0...1 {
             links[link].ends[side] = LinkEnd(
-                session: PeerSession(configuration), id: sides[side].router.open(), isInitiator: side == initiator, since: now,
+                session: PeerSession(configuration(of: sides[side], with: sides[1 - side])), id: sides[side].router.open(), isInitiator: side == initiator, since: now,
                 lastArrival: now)
         }
         let epoch = links[link].epoch

@@ -201,6 +201,7 @@ extension Simulation {
         case .want(let want): return "want since \(want.since)"
         case .ping: return "ping"
         case .pong: return "pong"
+        case .proofs(let offers): return "proofs of \(offers.map(\.head.dot))"
         case .attachment: return "about an attachment"
         case .household(let bytes): return "household, \(bytes.count) bytes"
         case .digest(let digest, _): return "digest of \(digest.rows.count) rows at \(digest.vector)"

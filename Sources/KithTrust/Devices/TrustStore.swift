@@ -115,6 +115,16 @@ public final class TrustStore: Sendable {
         return key
     }
 
+    /// The keys that this device had before; none if they cannot be read.
+    package var retiredKeys: [DeviceKey] { (try? DeviceKey.retired(in: folder)) ?? [] }
+
+    /// Whether a device is a member, or was one.
+    package func isOrWasMember(_ id: DeviceID) -> Bool {
+        if id == ownID || device(id) != nil { return true }
+        guard let membership = household?.membership else { return false }
+        return membership.isRevoked(id) || membership.replacement(of: id) != nil
+    }
+
     /// Where everything is kept.
     var folder: URL { file.deletingLastPathComponent() }
 

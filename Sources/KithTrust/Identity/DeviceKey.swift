@@ -22,6 +22,15 @@ public struct DeviceKey: Sendable {
         self.init(key: P256.Signing.PrivateKey())
     }
 
+    /// The key in a PEM; `nil` if there is none.
+    init?(pem: String) {
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else { return nil }
+        self.init(key: key)
+    }
+
+    /// The key as PKCS#8 PEM. Secret.
+    var pem: String { key.pemRepresentation }
+
     private init(key: P256.Signing.PrivateKey) {
         self.key = key
         id = DeviceID(publicKey: key.publicKey)
@@ -60,10 +69,10 @@ public struct DeviceKey: Sendable {
     public var privateKeyDER: [UInt8] { Array(key.derRepresentation) }
 
     /// The public key as a compressed point (SEC 1, 2.3.3): 33 bytes.
-    var publicKeyBytes: [UInt8] { Array(key.publicKey.compressedRepresentation) }
+    package var publicKeyBytes: [UInt8] { Array(key.publicKey.compressedRepresentation) }
 
     /// An ECDSA signature with SHA-256 (FIPS 186-5) of `bytes`, as the 64 bytes of r and s; `nil` if the library fails.
-    func signature(of bytes: [UInt8]) -> [UInt8]? {
+    package func signature(of bytes: [UInt8]) -> [UInt8]? {
         (try? key.signature(for: bytes)).map { Array($0.rawRepresentation) }
     }
 
@@ -92,6 +101,19 @@ public struct DeviceKey: Sendable {
         } catch {
             throw TrustError(.malformedCertificate, "No certificate could be made for this device: \(error)")
         }
+    }
+
+    /// The id of the device whose public key this is, a compressed point; `nil` if it is none.
+    package static func device(ofPublicKey bytes: [UInt8]) -> DeviceID? {
+        (try? P256.Signing.PublicKey(compressedRepresentation: bytes)).map(DeviceID.init(publicKey:))
+    }
+
+    /// Whether whoever has the public key has made this signature, in the form of ``signature(of:)``.
+    package static func isSignature(_ signature: [UInt8], of bytes: [UInt8], byPublicKey key: [UInt8]) -> Bool {
+        guard let key = try? P256.Signing.PublicKey(compressedRepresentation: key),
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
+        else { return false }
+        return key.isValidSignature(signature, for: bytes)
     }
 
     // MARK: File

@@ -1,0 +1,96 @@
+import Crypto
+import KithCausality
+import KithSQLite
+import KithSync
+
+/// Whose each replica is, and the newest of its commits that a device has signed. The only owner of `kith_head`.
+package struct HeadRecords {
+    package static let sql = """
+        -- Whose replica it is: a public key and the nonce that make its id, or without a nonce the key of who vouches for it; and what
+        -- that key has signed last. Without a signature the replica is this store's own.
+        CREATE TABLE IF NOT EXISTS kith_head (
+            replica BLOB PRIMARY KEY NOT NULL, key BLOB NOT NULL, nonce BLOB, sequence INTEGER NOT NULL DEFAULT 0,
+            timestamp INTEGER NOT NULL DEFAULT 0, signature BLOB) WITHOUT ROWID;
+        """
+
+    private let connection: DatabaseConnection
+
+    package init(_ connection: DatabaseConnection) {
+        self.connection = connection
+    }
+
+    package func origins() throws -> [ReplicaID: HeadProof.Origin] {
+        let select = try connection.statement("SELECT replica, key, nonce FROM kith_head")
+        var origins: [ReplicaID: HeadProof.Origin] = [:]
+        while try select.step() {
+            guard let replica = ReplicaID(bytes: select.blob(0)) else { continue }
+            origins[replica] = origin(select)
+        }
+        return origins
+    }
+
+    package func origin(of replica: ReplicaID) throws -> HeadProof.Origin? {
+        let select = try connection.statement("SELECT replica, key, nonce FROM kith_head WHERE replica = ?")
+        select.bind(1, blob: replica.bytes)
+        defer { select.reset() }
+        return try select.step() ? origin(select) : nil
+    }
+
+    private func origin(_ select: PreparedStatement) -> HeadProof.Origin {
+        let nonce = select.blob(2)
+        return HeadProof.Origin(key: select.blob(1), nonce: nonce.isEmpty ? nil : nonce)
+    }
+
+    package func proofs() throws -> [HeadProof] {
+        let select = try connection.statement(
+            "SELECT replica, key, nonce, sequence, timestamp, signature FROM kith_head WHERE signature NOT NULL")
+        var proofs: [HeadProof] = []
+        while try select.step() {
+            guard let replica = ReplicaID(bytes: select.blob(0)) else { continue }
+            let dot = Dot(replica: replica, sequence: UInt64(bitPattern: select.integer(3)))
+            let head = Head(dot: dot, timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: select.integer(4))))
+            proofs.append(HeadProof(head: head, origin: origin(select), signature: select.blob(5)))
+        }
+        return proofs
+    }
+
+    /// Notes whose a replica is of which nothing is signed yet.
+    package func add(_ replica: ReplicaID, _ origin: HeadProof.Origin) throws {
+        let insert = try connection.statement("INSERT OR IGNORE INTO kith_head (replica, key, nonce) VALUES (?, ?, ?)")
+        bind(replica, origin, to: insert)
+        try insert.run()
+    }
+
+    /// Keeps a proof, unless a newer one is there.
+    package func keep(_ proof: HeadProof) throws {
+        let insert = try connection.statement(
+            """
+            INSERT INTO kith_head (replica, key, nonce, sequence, timestamp, signature) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (replica) DO UPDATE
+            SET key = excluded.key, nonce = excluded.nonce, sequence = excluded.sequence, timestamp = excluded.timestamp,
+                signature = excluded.signature
+            WHERE sequence < excluded.sequence
+            """)
+        bind(proof.head.dot.replica, proof.origin, to: insert)
+        insert.bind(4, Int64(bitPattern: proof.head.dot.sequence))
+        insert.bind(5, Int64(bitPattern: proof.head.timestamp.rawValue))
+        insert.bind(6, blob: proof.signature)
+        try insert.run()
+    }
+
+    private func bind(_ replica: ReplicaID, _ origin: HeadProof.Origin, to statement: PreparedStatement) {
+        statement.bind(1, blob: replica.bytes)
+        statement.bind(2, blob: origin.key)
+        if let nonce = origin.nonce { statement.bind(3, blob: nonce) } else { statement.bind(3, .null) }
+    }
+}
+
+extension HeadProof.Origin {
+    /// The id that a device's key and a nonce make: the first bytes of a SHA-256 over both, with the highest bit set. `nil` without a nonce.
+    package var replica: ReplicaID? {
+        guard let nonce else { return nil }
+        let digest = Array(SHA256.hash(data: Array("kith replica 1\n".utf8) + key + nonce).prefix(ReplicaID.byteCount))
+        guard let id = ReplicaID(bytes: digest) else { return nil }
+        return ReplicaID(high: id.high | 1 << 63, low: id.low)
+    }
+}

@@ -1,0 +1,71 @@
+import KithCausality
+
+/// What shows that a replica has made a commit, and so every one before it: the signature of the device whose replica it is.
+///
+/// A replica's id is a hash of its device's public key and a nonce, so that whoever shows both shows whose it is, and nobody else
+/// can speak for it. An id that was drawn at random has no device; any member may *vouch* for it.
+public struct HeadProof: Hashable, Sendable {
+    /// Whose word it is.
+    public struct Origin: Hashable, Sendable {
+        /// Bytes of a public key: a compressed point of P-256 (SEC 1, 2.3.3).
+        package static let keyBytes = 33
+        /// Bytes of a nonce.
+        package static let nonceBytes = 16
+
+        /// The public key of the device that signs.
+        package let key: [UInt8]
+        /// What makes the replica's id of that key; `nil` if the device vouches for an id that is not its own.
+        package let nonce: [UInt8]?
+
+        package init(key: [UInt8], nonce: [UInt8]?) {
+            self.key = key
+            self.nonce = nonce
+        }
+    }
+
+    /// Bytes of a signature: r and s of ECDSA over P-256 with SHA-256 (FIPS 186-5).
+    package static let signatureBytes = 64
+
+    package let head: Head
+    package let origin: Origin
+    package let signature: [UInt8]
+
+    package init(head: Head, origin: Origin, signature: [UInt8]) {
+        self.head = head
+        self.origin = origin
+        self.signature = signature
+    }
+
+    /// What is signed.
+    package static func statement(of head: Head) -> [UInt8] {
+        var writer = ByteWriter(reservingCapacity: 48)
+        writer.raw("kith head 1\n".utf8)
+        writer.identifier(head.dot.replica)
+        writer.fixed64(head.dot.sequence)
+        writer.fixed64(head.timestamp.rawValue)
+        return writer.bytes
+    }
+}
+
+/// A proof as it travels: without what the other side has been told before.
+public struct ProofOffer: Hashable, Sendable {
+    package let head: Head
+    /// `nil` if it was told with an earlier proof of that replica.
+    package let origin: HeadProof.Origin?
+    package let signature: [UInt8]
+
+    package init(_ proof: HeadProof, isOriginKnown: Bool) {
+        self.init(head: proof.head, origin: isOriginKnown ? nil : proof.origin, signature: proof.signature)
+    }
+
+    package init(head: Head, origin: HeadProof.Origin?, signature: [UInt8]) {
+        self.head = head
+        self.origin = origin
+        self.signature = signature
+    }
+}
+
+extension ReplicaID {
+    /// Whether the id is a hash that names its device, rather than drawn at random.
+    package var isOfDevice: Bool { high >> 63 == 1 }
+}

@@ -1,0 +1,73 @@
+import KithCausality
+
+/// What the two sides of a session have proven to each other.
+struct Proving: Hashable, Sendable {
+    let book: ProofBook
+    /// Commits that the peer has named, and so can prove, and those that were proven to it.
+    private var told = VersionVector()
+
+    init(_ book: ProofBook) {
+        self.book = book
+    }
+
+    /// What must go ahead of a frame with these claims.
+    mutating func offers(for claims: Claims, _ summary: StoreSummary) throws(CloseReason) -> [ProofOffer] {
+        if let head = summary.head(of: summary.replica) { book.note([head]) }
+        return offers(of: try book.proofs(of: claims, beyond: told))
+    }
+
+    private mutating func offers(of proofs: [HeadProof]) -> [ProofOffer] {
+        if proofs.isEmpty { return [] }
+        let offers = proofs.map { proof in
+            // Several may vouch for one replica: the peer may have heard of another one.
+            ProofOffer(proof, isOriginKnown: proof.origin.nonce != nil && told[proof.head.dot.replica] > 0)
+        }
+        told.join(VersionVector(offers.map(\.head.dot)))
+        return offers.sorted { $0.head.dot.replica < $1.head.dot.replica }
+    }
+
+    /// The peer has said what it knows. Returns what proves our own hello, as far as it goes beyond that.
+    mutating func greet(_ hello: Hello, _ summary: StoreSummary) throws(CloseReason) -> [ProofOffer] {
+        book.note(summary.heads)
+        told = hello.vector
+        var proofs = try book.proofs(of: Claims(book.sayable(summary.vector).entries), beyond: told)
+        // Only its own signature can make a store doubt who it is.
+        if let head = summary.head(of: hello.replica), told.covers(head.dot),
+            head != hello.heads.first(where: { $0.dot.replica == hello.replica })
+        {
+            proofs.append(try book.proof(of: head.dot))
+        }
+        return offers(of: proofs)
+    }
+
+    /// Checks that a peer that says it is this replica may: an id that names a device is that device's alone.
+    func check(_ replica: ReplicaID, isOf device: [UInt8]?) throws(CloseReason) {
+        guard let device, let owner = book.device(of: replica), owner != device else { return }
+        throw CloseReason(.protocolError, "It says that it is the replica \(replica), which is another device's.")
+    }
+
+    /// Checks what a frame names.
+    mutating func check(_ claims: Claims) throws(CloseReason) {
+        if let lie = book.lie(in: claims) {
+            throw CloseReason(
+                .protocolError, "It claims commit \(lie.sequence) of the replica \(lie.replica), which nobody is known to have made.")
+        }
+        told.join(VersionVector(claims.dots))
+    }
+}
+
+extension Hello {
+    /// What of it is proven.
+    func believed(by book: ProofBook) -> Hello {
+        var hello = self
+        let vector = book.proven(of: self.vector)
+        hello.heads = heads.filter { vector.covers($0.dot) }
+        hello.heads += vector.entries.compactMap { dot in
+            self.vector[dot.replica] == dot.sequence ? nil : Head(dot: dot, timestamp: .zero)
+        }
+        hello.heads.sort { $0.dot < $1.dot }
+        hello.durable = book.proven(of: durable)
+        hello.resumption = resumption.map { Resumption(position: $0.position, vector: book.proven(of: $0.vector)) }
+        return hello
+    }
+}
