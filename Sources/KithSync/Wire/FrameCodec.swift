@@ -3,7 +3,7 @@ import KithCausality
 /// How frames stand in bytes: a type, the table of replicas that the rest refers to by number, and the fields of that type.
 ///
 /// Bytes after the known fields are skipped, so that a later version may add what may be ignored. See docs/protocol.md.
-public enum FrameCodec {
+package enum FrameCodec {
     /// Types from here on may be ignored by who does not know them; below it they are an error.
     static let firstOptionalType: UInt8 = 0x80
 
@@ -29,7 +29,7 @@ public enum FrameCodec {
         static let knownOptional = digest...digestRows
     }
 
-    public static func encode(_ frame: Frame) -> [UInt8] {
+    package static func encode(_ frame: Frame) -> [UInt8] {
         var replicas = ReplicaTable()
         var body = ByteWriter()
         let type: UInt8
@@ -97,7 +97,7 @@ public enum FrameCodec {
     }
 
     /// The frame in `bytes`; `nil` if it is of a kind that this build may ignore.
-    public static func decode(_ bytes: [UInt8]) throws(WireError) -> Frame? {
+    package static func decode(_ bytes: [UInt8]) throws(WireError) -> Frame? {
         guard bytes.count <= WireLimits.frameBytesMax else { throw .limitExceeded("frameBytesMax") }
         var reader = ByteReader(bytes, entriesMax: WireLimits.entriesMax)
         let type = try reader.byte()
