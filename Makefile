@@ -28,11 +28,11 @@ check: setup lint ## the quick round while working: format and the tests that ta
 	$(SWIFT) test --disable-xctest --skip '$(SLOW)'
 
 lint: ## complain about what `make format` would change, and about public declarations without documentation
-	@$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
+	@$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks
 	@scripts/undocumented.sh
 
 format: ## rewrite all Swift files in the project's format
-	$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests
+	$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks
 
 build: setup ## build for debugging
 	$(SWIFT) build
@@ -46,8 +46,7 @@ soak: setup ## run the tests that take hours; PORTION=NAME one portion of them (
 	$(if $(SEED),KITH_SEED=$(SEED)) KITH_SOAK=$(SOAK) scripts/soak.sh $(PORTION)
 
 bench: setup ## run the benchmarks
-	@[ -d Benchmarks ] || { echo "There are no benchmarks in this version."; exit 1; }
-	cd Benchmarks && $(SWIFT) run --configuration release
+	$(SWIFT) run --configuration release kith-bench
 
 examples: setup ## build Examples/ as the package of its own that it is; `make test` compiles and runs it as a part of this one
 	cd Examples && $(SWIFT) build --build-tests

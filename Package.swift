@@ -107,10 +107,10 @@ let package = Package(
         module(
             "Kith",
             [
-                "KithCausality", "KithText", "KithSync", "KithStore", "KithTrust", "KithTransport", "KithDiscovery", grdb,
+                "KithCausality", "KithText", "KithSync", "KithLedger", "KithStore", "KithTrust", "KithTransport", "KithDiscovery", grdb,
                 logging,
             ]),
-        module("KithNotes", ["Kith", "KithSync", grdb]),
+        module("KithNotes", ["KithCausality", "KithSync", "Kith", grdb]),
         .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .target(
             name: "CFileFormats", dependencies: ["CXML2"],
@@ -147,18 +147,27 @@ let package = Package(
         .executableTarget(
             name: "kith-counts", dependencies: ["KithCausality", "KithText", "KithSync", "KithStore", grdb], path: "Tests/Kernels",
             exclude: ["counts.txt"], swiftSettings: computing),
-
-        // What Examples/Package.swift offers to copy, compiled here with the same settings.
         .executableTarget(
-            name: "SmallestSyncedAppExample", dependencies: ["Kith", grdb], path: "Examples/SmallestSyncedApp", swiftSettings: settings),
-        .executableTarget(name: "LiveQueriesExample", dependencies: ["Kith", grdb], path: "Examples/LiveQueries", swiftSettings: settings),
+            name: "kith-bench", dependencies: ["KithCausality", "KithText", "KithSync", "KithStore", "Kith", "KithNotes", grdb],
+            path: "Benchmarks", exclude: ["peers"], swiftSettings: settings),
+
+        // What Examples/Package.swift offers to copy, compiled here with the same settings. Like an app, it sees what is public.
+        .executableTarget(
+            name: "SmallestSyncedAppExample", dependencies: ["Kith", grdb], path: "Examples/SmallestSyncedApp", packageAccess: false,
+            swiftSettings: settings),
+        .executableTarget(
+            name: "LiveQueriesExample", dependencies: ["Kith", grdb], path: "Examples/LiveQueries", packageAccess: false,
+            swiftSettings: settings),
         .testTarget(
-            name: "SimulatedAppExample", dependencies: ["KithTesting", grdb], path: "Examples/SimulatedApp", swiftSettings: settings),
+            name: "SimulatedAppExample", dependencies: ["KithTesting", grdb], path: "Examples/SimulatedApp", packageAccess: false,
+            swiftSettings: settings),
 
         // What the tests of several modules share.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: computing),
         // The code of the README and of docs/.
-        .target(name: "DocumentedCode", dependencies: ["Kith", "KithText", grdb], path: "Tests/DocumentedCode", swiftSettings: settings),
+        .target(
+            name: "DocumentedCode", dependencies: ["Kith", "KithText", grdb], path: "Tests/DocumentedCode", packageAccess: false,
+            swiftSettings: settings),
         tests("ProjectTests", ["DocumentedCode"]),
         tests("KithCausalityTests", ["KithCausality"]),
         tests("KithSyncTests", ["KithCausality", "KithSync"], fixtures: true),
@@ -172,7 +181,7 @@ let package = Package(
         tests("KithTrustTests", ["KithTrust", crypto] + certificates),
         tests("KithTransportTests", ["KithSync", "KithTransport", "KithTrust", crypto] + certificates + nio),
         tests("KithDiscoveryTests", ["KithDiscovery", logging]),
-        tests("KithTests", ["Kith", "KithDiscovery", "KithTransport", "KithCausality", "KithSQLite", grdb, logging]),
+        tests("KithTests", ["Kith", "KithDiscovery", "KithTransport", "KithCausality", "KithSQLite", "KithLedger", grdb, logging]),
         tests("KithTestingTests", ["KithCausality", "KithSync", "KithStore", "KithTesting", "kith-sim", grdb], fixtures: true),
         tests("KithLabTests", ["KithLab", "KithCausality", "KithTesting", "KithCLI", "kith-lab"], fixtures: true),
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),

@@ -14,11 +14,6 @@ func openStore() throws -> SyncedDatabase {
         DatabaseQueue(), tables: [TrackedTable("chore", sets: ["helpers"], counters: ["minutes"])], migrator: Chore.migrator)
 }
 
-/// Brings `store` what it lacks. Twice does no harm, and neither does any order.
-func bring(to store: SyncedDatabase, from other: SyncedDatabase) throws {
-    _ = try store.apply(other.delta(since: store.vector()))
-}
-
 let phone = try openStore()
 let laptop = try openStore()
 
@@ -38,7 +33,7 @@ try phone.database.write { db in
     try windows.insert(db)
     try Chore(id: UUID(), title: "Water the plants").insert(db)
 }
-try bring(to: laptop, from: phone)
+try laptop.pull(from: phone)
 try await Task.sleep(for: .milliseconds(100))
 
 // Both change the same chore while they are apart.
@@ -48,8 +43,9 @@ try phone.database.write { db in
 try laptop.database.write { db in
     try db.execute(sql: #"UPDATE chore SET helpers = '["Ben"]', minutes = minutes + 5, isDone = 1 WHERE id = ?"#, arguments: [windows.id])
 }
-try bring(to: laptop, from: phone)
-try bring(to: phone, from: laptop)
+// To pull twice does no harm, and neither does any order.
+try laptop.pull(from: phone)
+try phone.pull(from: laptop)
 try await Task.sleep(for: .milliseconds(100))
 screen.cancel()
 

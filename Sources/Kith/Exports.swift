@@ -1,22 +1,10 @@
 @_exported import KithStore
 
-// What an app meets when it imports Kith alone. The engine's own names (frames, sessions, cells) stay in their modules.
-@_exported import struct KithCausality.Dot
-@_exported import struct KithCausality.HybridTimestamp
-@_exported import struct KithCausality.ReplicaID
-@_exported import struct KithCausality.VersionVector
+// What an app meets beside the store when it imports Kith alone. The engine's own names (frames, sessions, cells) stay in their modules.
 @_exported import struct KithSync.AppID
-@_exported import struct KithSync.AttachmentID
-@_exported import enum KithSync.AttachmentLimits
-@_exported import enum KithSync.ColumnKind
-@_exported import enum KithSync.CommitNews
-@_exported import enum KithSync.DeletePolicy
 @_exported import struct KithSync.DeltaProgress
 @_exported import struct KithSync.PairingCode
 @_exported import struct KithSync.PairingFailure
-@_exported import struct KithSync.RowID
-@_exported import struct KithSync.Stamp
-@_exported import enum KithSync.Value
 @_exported import struct KithTrust.DeviceID
 @_exported import enum KithTrust.DeviceIDError
 @_exported import struct KithTrust.DeviceKey

@@ -115,7 +115,7 @@ package final class Capture {
         try noteWrite(tableNumber, id, newRow)
     }
 
-    package func delete(_ tableNumber: Int, row: Int64, id: RowID, values: [Value]) throws {
+    package func delete(_ tableNumber: Int, row: Int64, id: RowID, values: [ColumnValue]) throws {
         if connection.isMerging { return }
         try entry.enter(deleted: DeletedRow(table: tableNumber, row: row, id: id))
         let deleted = try remove(ReplacedRow(table: tableNumber, row: row, id: id, values: values))
@@ -172,7 +172,7 @@ package final class Capture {
 
     /// Writes a whole row's values into `state`: all of them, or those that differ from what `old` showed.
     private func write(
-        _ values: [Value], into state: inout RowState, _ table: Int, _ id: RowID, _ tracked: CatalogTable.Tracked,
+        _ values: [ColumnValue], into state: inout RowState, _ table: Int, _ id: RowID, _ tracked: CatalogTable.Tracked,
         _ stamp: Stamp, replacing old: ReplacedRow?
     ) throws {
         let restarting = old == nil
@@ -261,7 +261,7 @@ package final class Capture {
     }
 
     /// What the app's table shows of a row, in the order of the tracked columns.
-    private func values(of tracked: CatalogTable.Tracked, row: Int64) throws -> [Value] {
+    private func values(of tracked: CatalogTable.Tracked, row: Int64) throws -> [ColumnValue] {
         let select = try connection.statement(tracked.valuesSQL)
         select.bind(1, row)
         guard try select.step() else { throw Self.missingClocks(tracked) }

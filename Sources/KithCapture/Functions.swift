@@ -133,7 +133,7 @@ package struct ColumnValues {
         self.values = values
     }
 
-    package subscript(index: Int) -> Value { pointer(index).map { Value($0) } ?? .null }
+    package subscript(index: Int) -> ColumnValue { pointer(index).map { ColumnValue($0) } ?? .null }
     package func pointer(_ index: Int) -> OpaquePointer? { index < count ? values?[index] : nil }
 }
 
@@ -177,9 +177,9 @@ private struct Arguments {
         return bytes
     }
 
-    func values(from first: Int) -> [Value] {
+    func values(from first: Int) -> [ColumnValue] {
         guard let values, first < count else { return [] }
-        return (first..<count).map { Value(values[$0]) }
+        return (first..<count).map { ColumnValue(values[$0]) }
     }
 
     static let wrong = StoreError(.failed, "A function of Kith was called with arguments that its triggers never pass.")

@@ -12,7 +12,7 @@ extension Functions {
             guard let context, let pointer = sqlite3_user_data(context) else { return }
             do {
                 let capture = Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue()
-                let arguments = (0..<Int(count)).map { Value(values?[$0]) }
+                let arguments = (0..<Int(count)).map { ColumnValue(values?[$0]) }
                 let id = try capture.naturalKey(arguments.first).id(of: Array(arguments.dropFirst()))
                 id.bytes.withUnsafeBytes { sqlite3_result_blob(context, $0.baseAddress, Int32($0.count), transientDestructor) }
             } catch {
@@ -24,7 +24,7 @@ extension Functions {
 
 extension Capture {
     /// The key of the table that `name` names.
-    fileprivate func naturalKey(_ name: Value?) throws -> NaturalKey {
+    fileprivate func naturalKey(_ name: ColumnValue?) throws -> NaturalKey {
         guard case .text(let bytes)? = name else {
             throw StoreError(.valueRejected, "kith_key takes the name of a table, and then the values of its key.")
         }

@@ -8,11 +8,11 @@ package struct ReplacedRow {
     package let row: Int64
     package let id: RowID
     /// What the row showed, in the order of the tracked columns.
-    package let values: [Value]
+    package let values: [ColumnValue]
     /// Those that its clocks had.
     package var tombstones: [Tombstone] = []
 
-    package init(table: Int, row: Int64, id: RowID, values: [Value], tombstones: [Tombstone] = []) {
+    package init(table: Int, row: Int64, id: RowID, values: [ColumnValue], tombstones: [Tombstone] = []) {
         self.table = table
         self.row = row
         self.id = id
@@ -20,7 +20,7 @@ package struct ReplacedRow {
         self.tombstones = tombstones
     }
 
-    package func value(_ column: Int) -> Value? { column < values.count ? values[column] : nil }
+    package func value(_ column: Int) -> ColumnValue? { column < values.count ? values[column] : nil }
 }
 
 /// The writes that are between their BEFORE and their AFTER trigger, with the rows that stand in their way.

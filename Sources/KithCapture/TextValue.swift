@@ -19,7 +19,7 @@ enum TextValue {
             return sqlite3_result_error(
                 context, "kith_text takes the text to save, the text that was loaded, and the column: kith_text(?, ?, body)", -1)
         }
-        func bytes(_ index: Int) -> [UInt8]? { Value(values[index]).utf8 }
+        func bytes(_ index: Int) -> [UInt8]? { ColumnValue(values[index]).utf8 }
         let (new, base, current) = (bytes(0), bytes(1), bytes(2))
         if new == base { return sqlite3_result_value(context, values[2]) }
         if base == current { return sqlite3_result_value(context, values[0]) }

@@ -1,9 +1,9 @@
 /// A clock that counts on from the highest timestamp it has seen, whatever the wall clock says.
-public struct HybridClock: Hashable, Sendable {
+package struct HybridClock: Hashable, Sendable {
     /// The highest timestamp given out or seen.
-    public private(set) var latest: HybridTimestamp
+    package private(set) var latest: HybridTimestamp
 
-    public init(latest: HybridTimestamp = .zero) {
+    package init(latest: HybridTimestamp = .zero) {
         self.latest = latest
     }
 
@@ -11,14 +11,14 @@ public struct HybridClock: Hashable, Sendable {
     ///
     /// It stays below ``HybridTimestamp/limit``, which peers refuse: at that edge, reached only by a clock that lies,
     /// timestamps repeat and the rest of the order (replica, sequence) decides.
-    public mutating func tick(reading: HybridTimestamp) -> HybridTimestamp {
+    package mutating func tick(reading: HybridTimestamp) -> HybridTimestamp {
         let last = HybridTimestamp(rawValue: HybridTimestamp.limit.rawValue - 1)
         latest = min(max(latest.next, reading), last)
         return latest
     }
 
     /// Moves past a timestamp that somebody else gave out.
-    public mutating func observe(_ timestamp: HybridTimestamp) {
+    package mutating func observe(_ timestamp: HybridTimestamp) {
         latest = max(latest, timestamp)
     }
 }

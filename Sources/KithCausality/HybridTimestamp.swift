@@ -7,17 +7,17 @@ public struct HybridTimestamp: Hashable, Sendable, Comparable {
     public let rawValue: UInt64
 
     /// Earlier than every commit.
-    public static let zero = HybridTimestamp(rawValue: 0)
+    package static let zero = HybridTimestamp(rawValue: 0)
 
     /// The first timestamp of the year 2200. One at or past it, in anything received, is a protocol error.
-    public static let limit = HybridTimestamp(milliseconds: 7_258_118_400_000)
+    package static let limit = HybridTimestamp(milliseconds: 7_258_118_400_000)
 
-    public init(rawValue: UInt64) {
+    package init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
     /// A reading of a wall clock, `milliseconds` since 1970, limited to 0 ..< 2⁴⁸.
-    public init(milliseconds: Int64) {
+    package init(milliseconds: Int64) {
         let bounded = min(max(milliseconds, 0), (1 << 48) - 1)
         self.init(rawValue: UInt64(bounded) << 16)
     }
@@ -29,7 +29,7 @@ public struct HybridTimestamp: Hashable, Sendable, Comparable {
     public var counter: UInt16 { UInt16(truncatingIfNeeded: rawValue) }
 
     /// The next timestamp; a counter that overflows advances the millisecond.
-    public var next: HybridTimestamp {
+    package var next: HybridTimestamp {
         HybridTimestamp(rawValue: rawValue == .max ? .max : rawValue + 1)
     }
 

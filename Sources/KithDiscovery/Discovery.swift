@@ -14,9 +14,9 @@ import Logging
 ///
 /// Whatever it finds is a hint: anybody can announce anything. Who answers at an address is for the connection to prove. A machine
 /// without mDNS is no error: the status says so, and changes by itself when that changes.
-public actor Discovery {
+package actor Discovery {
     /// What is found and lost. For one reader, from before `run` to its end; a slow reader gets the sum of what it missed.
-    public nonisolated let events: AsyncStream<DiscoveryEvent>
+    package nonisolated let events: AsyncStream<DiscoveryEvent>
 
     private let executor = QueueExecutor(label: "kith.discovery")
     private let channel: EventChannel
@@ -26,9 +26,9 @@ public actor Discovery {
     private var timer: (any DispatchSourceTimer)?
     private var armedFor: ContinuousClock.Instant?
 
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    public init(limits: DiscoveryLimits = DiscoveryLimits(), logger: Logger) {
+    package init(limits: DiscoveryLimits = DiscoveryLimits(), logger: Logger) {
         let channel = EventChannel()
         self.channel = channel
         self.logger = logger
@@ -37,7 +37,7 @@ public actor Discovery {
     }
 
     /// Announces and browses until the task is cancelled, then says goodbye and ends the events. To be called once.
-    public func run() async {
+    package func run() async {
         perform(.start)
         let untilCancelled = AsyncStream.makeStream(of: Never.self)
         for await _ in untilCancelled.stream {}
@@ -46,13 +46,13 @@ public actor Discovery {
     }
 
     /// What this node says about itself from now on. With the same name and port as before only the attributes are replaced, without a pause.
-    public func announce(_ advertisement: Advertisement) { perform(.announce(advertisement)) }
+    package func announce(_ advertisement: Advertisement) { perform(.announce(advertisement)) }
 
     /// Nothing is announced from now on; browsing goes on.
-    public func withdraw() { perform(.announce(nil)) }
+    package func withdraw() { perform(.announce(nil)) }
 
     /// Keeps a name that proved to be of use from being crowded out by a flood of others, until it disappears or this is taken back.
-    public func keep(_ name: InstanceName, _ isKept: Bool = true) { perform(.keep(name, isKept)) }
+    package func keep(_ name: InstanceName, _ isKept: Bool = true) { perform(.keep(name, isKept)) }
 
     // MARK: Performing what the machine asks for
 

@@ -1,5 +1,5 @@
 /// Why something about discovery is not possible.
-public enum DiscoveryError: Error, Hashable, Sendable {
+package enum DiscoveryError: Error, Hashable, Sendable {
     /// The mDNS daemon does not answer or went away. `code` is the `DNSServiceErrorType` it came with.
     case daemonUnavailable(code: Int32)
     /// A key of a TXT record must be printable ASCII without `=`.
@@ -10,7 +10,7 @@ public enum DiscoveryError: Error, Hashable, Sendable {
     case malformedText
 
     /// A short name that does not change between versions.
-    public var code: String {
+    package var code: String {
         switch self {
         case .daemonUnavailable: "daemon-unavailable"
         case .invalidTextKey: "invalid-text-key"
@@ -21,7 +21,7 @@ public enum DiscoveryError: Error, Hashable, Sendable {
 }
 
 extension DiscoveryError: CustomStringConvertible {
-    public var description: String {
+    package var description: String {
         switch self {
         case .daemonUnavailable(let code):
             "No mDNS on this machine: its daemon does not answer (dns_sd error \(code)). Nodes are not found by themselves, "

@@ -1,5 +1,5 @@
 /// What discovery has to say. Of several events about one name only the sum is delivered when the reader is slow.
-public enum DiscoveryEvent: Hashable, Sendable {
+package enum DiscoveryEvent: Hashable, Sendable {
     /// A node is announced and has at least one address.
     case appeared(Announcement)
     /// The port, host, addresses or attributes of a node that appeared earlier are others now.

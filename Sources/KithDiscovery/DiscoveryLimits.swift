@@ -1,22 +1,22 @@
 /// What discovery keeps and does at most, whatever is announced around it.
-public struct DiscoveryLimits: Hashable, Sendable {
+package struct DiscoveryLimits: Hashable, Sendable {
     /// Names that are followed at once.
-    public var announcementsMax = 256
+    package var announcementsMax = 256
     /// Addresses kept of one name.
-    public var addressesMax = 8
+    package var addressesMax = 8
     /// Interfaces that one name is followed on.
-    public var interfacesMax = 8
+    package var interfacesMax = 8
     /// Names that are looked up at once. Each takes up to three connections to the mDNS daemon.
-    public var lookupsMax = 24
+    package var lookupsMax = 24
     /// How long a look-up may go on while others wait for their turn.
-    public var lookupTurn = Duration.seconds(2)
+    package var lookupTurn = Duration.seconds(2)
     /// How long a name known from an earlier browse has to be seen again.
-    public var confirmation = Duration.seconds(5)
+    package var confirmation = Duration.seconds(5)
     /// The time between two browses while there is more around than `announcementsMax`.
-    public var rebrowse = Duration.seconds(10)
+    package var rebrowse = Duration.seconds(10)
     /// The wait after the mDNS daemon failed for the first time; it doubles with each further failure.
-    public var retryFirst = Duration.milliseconds(500)
-    public var retryMax = Duration.seconds(10)
+    package var retryFirst = Duration.milliseconds(500)
+    package var retryMax = Duration.seconds(10)
 
-    public init() {}
+    package init() {}
 }

@@ -1,5 +1,5 @@
 /// Whether nodes can be found by mDNS right now.
-public enum DiscoveryStatus: Hashable, Sendable {
+package enum DiscoveryStatus: Hashable, Sendable {
     case running
     /// The mDNS daemon of this machine cannot be used; it is tried again from time to time. What was found before stays as it is.
     case unavailable(DiscoveryError)

@@ -95,7 +95,7 @@ package final class PreparedStatement {
         }
     }
 
-    package func bind(_ index: Int32, _ value: Value) {
+    package func bind(_ index: Int32, _ value: ColumnValue) {
         switch value {
         case .null:
             bindNull(index)
@@ -149,8 +149,8 @@ package final class PreparedStatement {
         return RowID(reading: pointer)
     }
 
-    package func value(_ column: Int32) -> Value {
-        Value(sqlite3_column_value(handle, column))
+    package func value(_ column: Int32) -> ColumnValue {
+        ColumnValue(sqlite3_column_value(handle, column))
     }
 }
 
@@ -163,7 +163,7 @@ extension RowID {
     }
 }
 
-extension Value {
+extension ColumnValue {
     /// What SQLite holds, bit for bit, but for minus zero, which is zero: SQLite keeps it in some columns and takes it for equal in
     /// all, so that a change from one to the other would go unnoticed. `nil` reads as NULL.
     package init(_ value: OpaquePointer?) {

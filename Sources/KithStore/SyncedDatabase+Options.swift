@@ -10,11 +10,11 @@ extension SyncedDatabase {
     /// How a store reads the world.
     public struct Options: Sendable {
         /// Reads the wall clock.
-        public var clock: @Sendable () -> HybridTimestamp
+        package var clock: @Sendable () -> HybridTimestamp
         /// Makes the id of a new replica.
-        public var makeReplicaID: @Sendable () -> ReplicaID
+        package var makeReplicaID: @Sendable () -> ReplicaID
         /// The machine, by which a store that was moved is told.
-        public var host: HostIdentity
+        package var host: HostIdentity
         /// Bytes up to which an attachment is fetched unasked; 0 for none. Larger ones come when ``SyncedDatabase/fetchAttachment(_:)`` asks.
         public var attachmentBytesFetched: Int64 = 256 << 20
         /// Whether a new and empty store may take the place of one that was there and is gone, to be refilled by the other devices.
@@ -52,7 +52,11 @@ extension SyncedDatabase {
             }
         }
 
-        public init(
+        public init() {
+            self.init(clock: Self.systemClock)
+        }
+
+        package init(
             clock: @escaping @Sendable () -> HybridTimestamp = Options.systemClock,
             makeReplicaID: @escaping @Sendable () -> ReplicaID = Options.randomReplicaID, host: HostIdentity = .current
         ) {
@@ -62,7 +66,7 @@ extension SyncedDatabase {
         }
 
         /// The system's wall clock.
-        public static let systemClock: @Sendable () -> HybridTimestamp = {
+        package static let systemClock: @Sendable () -> HybridTimestamp = {
             HybridTimestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
         }
 
@@ -74,7 +78,7 @@ extension SyncedDatabase {
         private static let clockStart = ContinuousClock.now
 
         /// Draws the id of a new replica from the system's random numbers: one that names no device.
-        public static let randomReplicaID: @Sendable () -> ReplicaID = {
+        package static let randomReplicaID: @Sendable () -> ReplicaID = {
             var generator = SystemRandomNumberGenerator()
             let id = ReplicaID.random(using: &generator)
             return ReplicaID(high: id.high & ~(1 << 63), low: id.low)

@@ -30,7 +30,7 @@ package struct RegistersMadeTexts {
     ///
     /// - Parameter shown: for a text column, what its register shows where the state does not say it.
     /// - Returns: writes that may have been seen by whoever edited the text since: see ``mark(_:in:table:id:_:)``.
-    package func carryOver(_ state: inout RowState, shown: (Int) -> Value? = { _ in nil }) -> [Mark] {
+    package func carryOver(_ state: inout RowState, shown: (Int) -> ColumnValue? = { _ in nil }) -> [Mark] {
         var marks: [Mark] = []
         for (registerColumn, textColumn) in pairs {
             guard case .register(let register)? = state[registerColumn] else { continue }

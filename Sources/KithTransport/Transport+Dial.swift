@@ -15,7 +15,7 @@ extension Transport {
     ///   - timeoutMilliseconds: for everything, from looking up the name to the end of the handshake.
     /// - Throws: `.unknownHost`, `.unreachable`, `.timedOut`; `.untrustedPeer`, `.unexpectedPeer`, `.ownDevice`,
     ///   `.refusedCertificate`, `.refusedByPeer`, `.wrongProtocol`, `.handshakeFailed`, `.connectionLost`; `.closed`, `.cancelled`.
-    public func dial(
+    package func dial(
         host: String, port: Int, expecting expected: DeviceID? = nil, timeoutMilliseconds: Int = 10_000
     ) async throws(TransportError) -> Connection {
         guard (1...65535).contains(port) else {

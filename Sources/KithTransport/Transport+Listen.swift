@@ -13,7 +13,7 @@ extension Transport {
     ///   - port: 0 for any free port.
     /// - Returns: the port.
     /// - Throws: `.portInUse`, `.cannotListen`, `.unknownHost` or `.closed`.
-    public func listen(host: String, port: Int) async throws(TransportError) -> Int {
+    package func listen(host: String, port: Int) async throws(TransportError) -> Int {
         guard (0...65535).contains(port) else {
             throw TransportError(.cannotListen, "\(port) is not a port. Choose 1 to 65535, or 0 for any free port.")
         }

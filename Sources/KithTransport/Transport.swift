@@ -11,13 +11,13 @@ import Synchronization
 ///     for await connection in transport.incoming { … }
 ///
 /// It knows no rule of synchronization and keeps no list of connections: who takes a connection closes it.
-public final class Transport: Sendable {
+package final class Transport: Sendable {
     /// Judges a certificate: as which device its holder is let in, itself or the one whose place it takes; `nil` if it is not.
     /// It runs on an event loop in every handshake and must answer from memory.
-    public typealias Admission = @Sendable (DeviceCertificate) -> DeviceID?
+    package typealias Admission = @Sendable (DeviceCertificate) -> DeviceID?
 
     /// Accepted connections, authenticated. To be read by one task; ends with `close()`.
-    public let incoming: AsyncStream<Connection>
+    package let incoming: AsyncStream<Connection>
 
     let configuration: TransportConfiguration
     let identity: TLSIdentity
@@ -43,7 +43,7 @@ public final class Transport: Sendable {
     ///   - group: where the I/O happens.
     ///   - logger: hears of refused peers at `debug`.
     /// - Throws: `.invalidIdentity`.
-    public convenience init(
+    package convenience init(
         key: DeviceKey, stating statements: [MembershipRecord] = [], configuration: TransportConfiguration = .init(),
         admission: @escaping Admission, group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         logger: Logger = Logger(label: "kith.transport")
@@ -59,7 +59,7 @@ public final class Transport: Sendable {
     }
 
     /// As above, for peers that are judged by their ids alone.
-    public convenience init(
+    package convenience init(
         key: DeviceKey, configuration: TransportConfiguration = .init(), admits: @escaping @Sendable (DeviceID) -> Bool,
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton, logger: Logger = Logger(label: "kith.transport")
     ) throws(TransportError) {
@@ -82,7 +82,7 @@ public final class Transport: Sendable {
 
     /// Stops listening, drops connections whose handshake is not finished, and ends `incoming`. Connections that were taken
     /// go on. Safe to call twice.
-    public func close() async {
+    package func close() async {
         let channels = state.withLock { state in
             state.isClosed = true
             defer { state.listeners = [] }

@@ -1,55 +1,55 @@
 import Foundation
 
 /// The limits of a transport. Every one has a test at the limit and one past it.
-public struct TransportConfiguration: Sendable {
+package struct TransportConfiguration: Sendable {
     /// The application protocol (ALPN, RFC 7301) that both sides must name.
-    public var applicationProtocol = "kith/1"
+    package var applicationProtocol = "kith/1"
 
     // MARK: Frames
 
     /// Longest frame before the layer above calls `Connection.raiseFrameLimit(to:)`, in bytes.
-    public var initialFrameBytesMax = 4 * 1024
+    package var initialFrameBytesMax = 4 * 1024
     /// Longest frame ever, sent or received, in bytes.
-    public var frameBytesMax = 16 * 1024 * 1024
+    package var frameBytesMax = 16 * 1024 * 1024
     /// Bytes of unread frames at which nothing more is read from the network.
-    public var inboundHighWaterBytes = 1024 * 1024
+    package var inboundHighWaterBytes = 1024 * 1024
     /// Bytes of unread frames at which reading goes on.
-    public var inboundLowWaterBytes = 256 * 1024
+    package var inboundLowWaterBytes = 256 * 1024
     /// Bytes of unsent frames at which `send` waits.
-    public var outboundHighWaterBytes = 1024 * 1024
+    package var outboundHighWaterBytes = 1024 * 1024
     /// Bytes of unsent frames at which waiting `send`s go on.
-    public var outboundLowWaterBytes = 256 * 1024
+    package var outboundLowWaterBytes = 256 * 1024
     /// Bytes of unsent frames at which `post` refuses the next one, since the peer reads too little.
-    public var outboundBytesMax = 256 * 1024 * 1024
+    package var outboundBytesMax = 256 * 1024 * 1024
 
     // MARK: Time
 
     /// From the arrival of a connection to the end of its TLS handshake.
-    public var handshakeTimeoutMilliseconds = 10_000
+    package var handshakeTimeoutMilliseconds = 10_000
     /// How long the peer may take nothing of what is to be sent.
-    public var stallTimeoutMilliseconds = 30_000
+    package var stallTimeoutMilliseconds = 30_000
     /// How long the peer may be silent. Keep-alives of the layer above must come more often.
-    public var idleTimeoutMilliseconds = 300_000
+    package var idleTimeoutMilliseconds = 300_000
     /// How long to wait for the peer's own goodbye in an orderly close.
-    public var closeTimeoutMilliseconds = 5_000
+    package var closeTimeoutMilliseconds = 5_000
     /// A frame that has begun must bring `minimumBytes` in every window of this length.
-    public var minimumWindowMilliseconds = 30_000
+    package var minimumWindowMilliseconds = 30_000
     /// See `minimumWindowMilliseconds`: 30 KiB in 30 seconds.
-    public var minimumBytes = 30 * 1024
+    package var minimumBytes = 30 * 1024
 
     // MARK: Connections
 
     /// Accepted connections whose handshake is not finished.
-    public var unauthenticatedMax = 32
+    package var unauthenticatedMax = 32
     /// Those of them from one address.
-    public var unauthenticatedPerAddressMax = 4
+    package var unauthenticatedPerAddressMax = 4
     /// Accepted connections of one device.
-    public var connectionsPerPeerMax = 8
+    package var connectionsPerPeerMax = 8
     /// Accepted connections that wait to be taken from `Transport.incoming`.
-    public var incomingMax = 64
+    package var incomingMax = 64
 
     /// The wall clock, for the validity of certificates.
-    public var now: @Sendable () -> Date = { Date() }
+    package var now: @Sendable () -> Date = { Date() }
 
-    public init() {}
+    package init() {}
 }

@@ -1,9 +1,9 @@
 import KithTrust
 
 /// Why a connection could not be made or came to an end.
-public struct TransportError: Error, Hashable, Sendable {
+package struct TransportError: Error, Hashable, Sendable {
     /// The stable name of the failure, for programs.
-    public enum Code: String, Hashable, Sendable {
+    package enum Code: String, Hashable, Sendable {
         // The peer is not who it should be.
         /// The peer's certificate is malformed, out of its validity, or not alone.
         case refusedCertificate
@@ -59,11 +59,11 @@ public struct TransportError: Error, Hashable, Sendable {
         case invalidIdentity
     }
 
-    public let code: Code
+    package let code: Code
     /// What happened, what it means and what to do, for people.
-    public let message: String
+    package let message: String
     /// The device on the other side, where the handshake told.
-    public let peer: DeviceID?
+    package let peer: DeviceID?
 
     init(_ code: Code, _ message: String, peer: DeviceID? = nil) {
         self.code = code
@@ -73,5 +73,5 @@ public struct TransportError: Error, Hashable, Sendable {
 }
 
 extension TransportError: CustomStringConvertible {
-    public var description: String { message }
+    package var description: String { message }
 }

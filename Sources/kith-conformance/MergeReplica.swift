@@ -135,7 +135,7 @@ final class MergeReplica {
             guard try Bool.fetchOne(db, sql: "SELECT 1 FROM item WHERE id = ?", arguments: [key]) == true,
                 let id = RowID(bytes: key)
             else { return }
-            let kept: Value = Int64.fromDatabaseValue(value).map { .integer($0) } ?? .text(String.fromDatabaseValue(value) ?? "")
+            let kept: ColumnValue = Int64.fromDatabaseValue(value).map { .integer($0) } ?? .text(String.fromDatabaseValue(value) ?? "")
             try store?.resolve(db, table: "item", id: id, column: column, keeping: kept)
         default:
             throw Failure("unknown operation \(operation)")
@@ -178,7 +178,7 @@ final class MergeReplica {
     }
 
     private func alternatives(_ id: RowID) throws -> [String: Any] {
-        var values: [String: [Value]] = [:]
+        var values: [String: [ColumnValue]] = [:]
         for alternative in try store.alternatives(table: "item", id: id) {
             values[alternative.column, default: []].append(alternative.value)
         }

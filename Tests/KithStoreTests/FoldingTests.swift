@@ -24,7 +24,7 @@ struct FoldingTests {
         // It comes to rest.
         #expect(rounds < 10)
         let digest = try stores[0].store.digest()
-        var seen: Set<Value> = []
+        var seen: Set<ColumnValue> = []
         for store in stores {
             #expect(try store.store.digest() == digest)
             let alternatives = try store.store.alternatives(table: "note", id: rowID(1))

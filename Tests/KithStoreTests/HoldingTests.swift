@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import KithCausality
+import KithLedger
 import KithStore
 import KithSync
 import Testing

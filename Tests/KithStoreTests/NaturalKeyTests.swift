@@ -14,12 +14,12 @@ struct NaturalKeyTests {
             tags TEXT NOT NULL DEFAULT '[]', views INTEGER NOT NULL DEFAULT 0) STRICT;
         CREATE TABLE IF NOT EXISTS month (id BLOB PRIMARY KEY, year INT, month INT, sum REAL DEFAULT 0);
         """
-    private static func entries(_ policy: DeletePolicy = .updateWins, key: Key? = Key("day")) -> TrackedTable {
+    private static func entries(_ policy: DeletePolicy = .updateWins, key: [String]? = ["day"]) -> TrackedTable {
         TrackedTable("entry", sets: ["tags"], counters: ["views"], deletePolicy: policy, key: key)
     }
 
     private static func open(_ policy: DeletePolicy = .updateWins) throws -> TestStore {
-        try TestStore(sql: sql, tables: [entries(policy), TrackedTable("month", key: Key("year", "month"))])
+        try TestStore(sql: sql, tables: [entries(policy), TrackedTable("month", key: ["year", "month"])])
     }
 
     private static let insert = "INSERT INTO entry (id, day, text, tags, views) VALUES (kith_key('entry', ?1), ?1, ?2, ?3, ?4)"
@@ -35,7 +35,7 @@ struct NaturalKeyTests {
 
     // MARK: Ids
 
-    private static let vectors: [(table: String, key: [Value], id: String)] = [
+    private static let vectors: [(table: String, key: [ColumnValue], id: String)] = [
         ("entry", [.text("2026-11-21")], "c4166b71ebda5412ba1c50117345aa9c"),
         ("month", [.integer(2026), .integer(11)], "f33ad13da60657b5b658dc65c2d3d579"),
         ("entry", [.text("")], "14291c04bac85ad899b10d9895a70681"),
@@ -70,7 +70,7 @@ struct NaturalKeyTests {
         #expect(id == Data(try RowID(table: "month", key: .integer(2026), .integer(11)).bytes))
     }
 
-    @Test(arguments: [Value.null, .real(1)]) func `NULL and reals name no row`(value: Value) {
+    @Test(arguments: [ColumnValue.null, .real(1)]) func `NULL and reals name no row`(value: ColumnValue) {
         #expect(throws: StoreError.self) { try RowID(table: "entry", key: value) }
     }
 
@@ -91,7 +91,7 @@ struct NaturalKeyTests {
             let alternatives = try store.store.alternatives(table: "entry", id: id)
             #expect(alternatives.map(\.column) == ["text"], "the key has no alternatives")
             let text: String = rows.first?["text"] ?? ""
-            let expected = Value.text(text == "rain" ? "sun" : "rain")
+            let expected = ColumnValue.text(text == "rain" ? "sun" : "rain")
             #expect(alternatives.map(\.value) == [expected])
             try store.expectSound()
         }
@@ -119,7 +119,7 @@ struct NaturalKeyTests {
 
     @Test func `a row whose id does not follow from its key is kept apart, and passed on`() throws {
         let sql = "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT, b TEXT)"
-        let keyed = TrackedTable("t", key: Key("a"))
+        let keyed = TrackedTable("t", key: ["a"])
         let stranger = try TestStore(sql: sql, tables: [TrackedTable("t")])
         let id = try RowID(table: "t", key: .text("x"))
         try stranger.execute("INSERT INTO t VALUES (?, 'wrong', 'b')", [Data(id.bytes)])
@@ -219,20 +219,20 @@ struct NaturalKeyTests {
     // MARK: Declarations
 
     private static let misfits: [(sql: String, table: TrackedTable, reason: String)] = [
-        ("a", TrackedTable("t", key: Key()), "names 0 columns"),
-        ("a", TrackedTable("t", key: Key("a", "a")), "different ones"),
-        ("a", TrackedTable("t", key: Key("a", "b", "c", "d", "e", "f", "g", "h", "i")), "names 9 columns"),
-        ("a", TrackedTable("t", key: Key("b")), "b is part of its key"),
-        ("a", TrackedTable("t", key: Key("id")), "id is part of its key"),
-        ("a, g AS (a)", TrackedTable("t", key: Key("g")), "generated"),
-        ("a", TrackedTable("t", localColumns: ["a"], key: Key("a")), "local"),
-        ("a TEXT", TrackedTable("t", sets: ["a"], key: Key("a")), "cannot be a set"),
-        ("a INT", TrackedTable("t", counters: ["a"], key: Key("a")), "cannot be a counter"),
-        ("a TEXT COLLATE NOCASE UNIQUE", TrackedTable("t", key: Key("a")), "a is UNIQUE"),
-        ("a UNIQUE, b UNIQUE", TrackedTable("t", key: Key("a")), "b is UNIQUE"),
-        ("a UNIQUE, b", TrackedTable("t", key: Key("a", "b")), "a is UNIQUE"),
-        ("a, b NOT NULL", TrackedTable("t", key: Key("a")), "column b is NOT NULL without a default"),
-        ("a); INSERT INTO t VALUES (zeroblob(16), 1", TrackedTable("t", key: Key("a")), "1 of its rows"),
+        ("a", TrackedTable("t", key: []), "names 0 columns"),
+        ("a", TrackedTable("t", key: ["a", "a"]), "different ones"),
+        ("a", TrackedTable("t", key: ["a", "b", "c", "d", "e", "f", "g", "h", "i"]), "names 9 columns"),
+        ("a", TrackedTable("t", key: ["b"]), "b is part of its key"),
+        ("a", TrackedTable("t", key: ["id"]), "id is part of its key"),
+        ("a, g AS (a)", TrackedTable("t", key: ["g"]), "generated"),
+        ("a", TrackedTable("t", localColumns: ["a"], key: ["a"]), "local"),
+        ("a TEXT", TrackedTable("t", sets: ["a"], key: ["a"]), "cannot be a set"),
+        ("a INT", TrackedTable("t", counters: ["a"], key: ["a"]), "cannot be a counter"),
+        ("a TEXT COLLATE NOCASE UNIQUE", TrackedTable("t", key: ["a"]), "a is UNIQUE"),
+        ("a UNIQUE, b UNIQUE", TrackedTable("t", key: ["a"]), "b is UNIQUE"),
+        ("a UNIQUE, b", TrackedTable("t", key: ["a", "b"]), "a is UNIQUE"),
+        ("a, b NOT NULL", TrackedTable("t", key: ["a"]), "column b is NOT NULL without a default"),
+        ("a); INSERT INTO t VALUES (zeroblob(16), 1", TrackedTable("t", key: ["a"]), "1 of its rows"),
     ]
 
     @Test(arguments: misfits) func `a key that cannot name rows is refused`(sql: String, table: TrackedTable, reason: String) throws {
@@ -249,7 +249,7 @@ struct NaturalKeyTests {
             "a, b); CREATE UNIQUE INDEX i ON t (a) WHERE b > 1; SELECT (1",
         ])
     func `a key may be NOT NULL and UNIQUE, alone or with more columns`(sql: String) throws {
-        _ = try TestStore(sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, \(sql))", tables: [TrackedTable("t", key: Key("a"))])
+        _ = try TestStore(sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, \(sql))", tables: [TrackedTable("t", key: ["a"])])
     }
 
     @Test(arguments: [true, false]) func `a key that is declared later is checked against the rows that are there`(fits: Bool) throws {
@@ -260,9 +260,9 @@ struct NaturalKeyTests {
         try database.write { try $0.execute(sql: "INSERT INTO t VALUES (?, 'x')", arguments: [Data(id.bytes)]) }
         before.close()
         if fits {
-            _ = try SyncedDatabase(database, tables: [TrackedTable("t", key: Key("a"))])
+            _ = try SyncedDatabase(database, tables: [TrackedTable("t", key: ["a"])])
         } else {
-            #expect(throws: StoreError.self) { try SyncedDatabase(database, tables: [TrackedTable("t", key: Key("a"))]) }
+            #expect(throws: StoreError.self) { try SyncedDatabase(database, tables: [TrackedTable("t", key: ["a"])]) }
         }
     }
 }

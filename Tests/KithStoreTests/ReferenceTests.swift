@@ -200,7 +200,7 @@ struct ReferenceTests {
             CREATE TABLE IF NOT EXISTS day (id BLOB PRIMARY KEY NOT NULL, day TEXT NOT NULL UNIQUE);
             CREATE TABLE IF NOT EXISTS meal (id BLOB PRIMARY KEY NOT NULL, day BLOB REFERENCES day ON DELETE CASCADE)
             """
-        let tables = [TrackedTable("day", key: Key("day")), TrackedTable("meal")]
+        let tables = [TrackedTable("day", key: ["day"]), TrackedTable("meal")]
         let (a, b) = (try TestStore(backend, sql: sql, tables: tables), try TestStore(backend, sql: sql, tables: tables))
         let insert = "INSERT INTO day VALUES (kith_key('day', 'd'), 'd')"
         try a.execute(insert)
@@ -253,7 +253,7 @@ struct ReferenceTests {
         ("g AS (id) REFERENCES p", TrackedTable("t"), "not one plain column"),
         ("r BLOB NOT NULL DEFAULT x'' REFERENCES p ON DELETE SET NULL", TrackedTable("t"), "nothing could stand in"),
         ("r BLOB DEFAULT 'x' REFERENCES p ON DELETE SET DEFAULT", TrackedTable("t"), "the default is no row id"),
-        ("r BLOB REFERENCES p ON DELETE SET NULL", TrackedTable("t", key: Key("r")), "is final"),
+        ("r BLOB REFERENCES p ON DELETE SET NULL", TrackedTable("t", key: ["r"]), "is final"),
         ("r BLOB REFERENCES p REFERENCES p ON DELETE CASCADE", TrackedTable("t"), "declared twice"),
     ]
 
@@ -266,7 +266,7 @@ struct ReferenceTests {
                     CREATE TABLE other (id BLOB PRIMARY KEY NOT NULL);
                     CREATE TABLE p (id BLOB PRIMARY KEY NOT NULL, code TEXT NOT NULL UNIQUE);
                     CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, \(column))
-                    """, tables: [TrackedTable("p", key: Key("code")), table])
+                    """, tables: [TrackedTable("p", key: ["code"]), table])
         }
         #expect(error?.code == .tableRejected)
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")

@@ -126,7 +126,7 @@ struct RegistrationTests {
         ),
         (TrackedTable("a\"b"), "CREATE TABLE \"a\"\"b\" (id BLOB PRIMARY KEY NOT NULL, a)", "quotation mark"),
         (
-            TrackedTable("t", key: Key("a")), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT NOT NULL UNIQUE COLLATE NOCASE)",
+            TrackedTable("t", key: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT NOT NULL UNIQUE COLLATE NOCASE)",
             "Drop the COLLATE"
         ),
     ]

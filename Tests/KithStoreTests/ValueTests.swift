@@ -89,7 +89,7 @@ struct ValueTests {
 
     @Test func `alternatives keep their bits too`() throws {
         func store() throws -> TestStore { try TestStore(sql: Self.tables[1], tables: [TrackedTable("v")]) }
-        let values: [(sql: String, value: Value)] = [
+        let values: [(sql: String, value: ColumnValue)] = [
             ("1.0", .real(1.0)), ("1", .integer(1)), ("CAST(x'ff00' AS TEXT)", .text([255, 0])), ("x'ff00'", .blob([255, 0])),
             ("NULL", .null), ("'e\u{301}'", .text("e\u{301}")), ("'\u{e9}'", .text("\u{e9}")),
         ]

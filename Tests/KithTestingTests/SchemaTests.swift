@@ -138,7 +138,7 @@ import Testing
 
     @Test(
         arguments: [
-            (TrackedTable("note", key: Key("title")), "ADD COLUMN more TEXT", "a natural key cannot change")
+            (TrackedTable("note", key: ["title"]), "ADD COLUMN more TEXT", "a natural key cannot change")
         ])
     func `an update that cannot be taken over says why`(table: TrackedTable, change: String, part: String) throws {
         let schema = SimulatedSchema(

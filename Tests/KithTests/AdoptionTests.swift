@@ -12,7 +12,7 @@ import Testing
         """
 
     private func node() throws -> TestNode {
-        try TestNode(sql: Self.sql, tables: [TrackedTable("note"), TrackedTable("diary", sets: ["tags"], key: Key("day"))])
+        try TestNode(sql: Self.sql, tables: [TrackedTable("note"), TrackedTable("diary", sets: ["tags"], key: ["day"])])
     }
 
     /// Rows written alone, by the hundred.

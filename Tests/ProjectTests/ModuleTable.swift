@@ -29,11 +29,11 @@ enum ModuleTable {
         "CDNSSD": [],
         "KithDiscovery": system.union(["CDNSSD", "Logging"]),
         "Kith": system.union(core).union(grdb).union([
-            "KithStore", "KithTrust", "KithTransport", "KithDiscovery", "Logging", "Metrics", "ServiceLifecycle",
+            "KithLedger", "KithStore", "KithTrust", "KithTransport", "KithDiscovery", "Logging", "Metrics", "ServiceLifecycle",
         ]),
         "CFaultVFS": [],
         "KithTesting": system.union(core).union(grdb).union(["KithStore", "CFaultVFS"]),
-        "KithNotes": system.union(grdb).union(["Kith", "KithSync"]),
+        "KithNotes": system.union(grdb).union(["KithCausality", "KithSync", "Kith"]),
         "CXML2": [],
         "CFileFormats": ["CXML2"],
         "KithFiles": system.union(grdb).union(["Kith", "KithNotes", "CFileFormats", "Crypto", "CryptoExtras", "Yams"]),

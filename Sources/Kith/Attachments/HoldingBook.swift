@@ -1,3 +1,4 @@
+import KithLedger
 import KithStore
 import KithSync
 import Logging

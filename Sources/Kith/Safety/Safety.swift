@@ -1,4 +1,5 @@
 import KithCausality
+import KithLedger
 import KithStore
 import KithSync
 import KithTrust

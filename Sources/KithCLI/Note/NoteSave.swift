@@ -63,7 +63,7 @@ struct NoteSave: ParsableCommand {
     private func write(_ file: AttachmentFile) throws {
         let content = try FileHandle(forReadingFrom: file.url)
         defer { try? content.close() }
-        while let chunk = try content.read(upToCount: AttachmentLimits.chunkBytes), !chunk.isEmpty {
+        while let chunk = try content.read(upToCount: 256 << 10), !chunk.isEmpty {
             try Console.output.write(bytes: [UInt8](chunk))
         }
     }

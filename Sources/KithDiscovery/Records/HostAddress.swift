@@ -1,17 +1,17 @@
 import Foundation
 
 /// An IPv4 or IPv6 address that a host is said to have.
-public struct HostAddress: Hashable, Sendable {
+package struct HostAddress: Hashable, Sendable {
     /// 4 or 16 bytes in network order.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// The index of the interface that a link-local IPv6 address belongs to; 0 for every other address.
-    public let scope: UInt32
+    package let scope: UInt32
 
     /// An address heard on an interface, or nil for what no peer can be reached at: a wrong length, the unspecified address, multicast,
     /// broadcast, and a loopback address that was heard on any other interface than the loopback's.
     ///
     /// - Parameter interface: the index of the interface it was heard on; the loopback has index 1 on Linux and on Apple's systems.
-    public init?(bytes: some Collection<UInt8>, interface: UInt32) {
+    package init?(bytes: some Collection<UInt8>, interface: UInt32) {
         let bytes = Array(bytes)
         let isLoopback: Bool
         switch bytes.count {
@@ -33,7 +33,7 @@ public struct HostAddress: Hashable, Sendable {
     }
 
     /// Whether the address holds only on the link it was heard on (169.254.0.0/16, fe80::/10).
-    public var isLinkLocal: Bool {
+    package var isLinkLocal: Bool {
         bytes.count == 4 ? bytes[0] == 169 && bytes[1] == 254 : Self.isLinkLocalIPv6(bytes)
     }
 
@@ -44,7 +44,7 @@ public struct HostAddress: Hashable, Sendable {
 
 extension HostAddress: CustomStringConvertible {
     /// The address as text that `getaddrinfo` takes: `10.0.0.7`, `fd00::7`, `fe80::7%2`.
-    public var description: String {
+    package var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         _ = inet_ntop(bytes.count == 4 ? AF_INET : AF_INET6, bytes, &text, socklen_t(text.count))
         let address = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -54,7 +54,7 @@ extension HostAddress: CustomStringConvertible {
 
 extension HostAddress: Comparable {
     /// Addresses that reach further first, IPv4 before IPv6, then by bytes.
-    public static func < (left: HostAddress, right: HostAddress) -> Bool {
+    package static func < (left: HostAddress, right: HostAddress) -> Bool {
         if left.isLinkLocal != right.isLinkLocal { return right.isLinkLocal }
         if left.bytes.count != right.bytes.count { return left.bytes.count < right.bytes.count }
         if left.bytes != right.bytes { return left.bytes.lexicographicallyPrecedes(right.bytes) }

@@ -1,14 +1,14 @@
 /// The name under which a node is announced: 1 to 63 bytes of UTF-8 without control characters.
 ///
 /// Names are compared as bytes. A name is chosen by whoever announces and says nothing about who that is.
-public struct InstanceName: Hashable, Sendable {
+package struct InstanceName: Hashable, Sendable {
     /// The most bytes a name may have: one DNS label (RFC 6763, section 4.1.1).
-    public static let bytesMax = 63
+    package static let bytesMax = 63
 
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// - Returns: nil unless `bytes` are 1 to 63 bytes of valid UTF-8 without control characters.
-    public init?(bytes: some Collection<UInt8>) {
+    package init?(bytes: some Collection<UInt8>) {
         guard !bytes.isEmpty, bytes.count <= Self.bytesMax else { return nil }
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return nil }
@@ -16,7 +16,7 @@ public struct InstanceName: Hashable, Sendable {
     }
 
     /// A fresh name of 80 random bits in 16 letters and digits, which tells a stranger nothing.
-    public static func random(using generator: inout some RandomNumberGenerator) -> InstanceName {
+    package static func random(using generator: inout some RandomNumberGenerator) -> InstanceName {
         let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
         return InstanceName(unchecked: (0..<16).map { _ in alphabet[Int.random(in: 0..<alphabet.count, using: &generator)] })
     }
@@ -25,9 +25,9 @@ public struct InstanceName: Hashable, Sendable {
 }
 
 extension InstanceName: Comparable {
-    public static func < (left: InstanceName, right: InstanceName) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
+    package static func < (left: InstanceName, right: InstanceName) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
 }
 
 extension InstanceName: CustomStringConvertible {
-    public var description: String { String(decoding: bytes, as: UTF8.self) }
+    package var description: String { String(decoding: bytes, as: UTF8.self) }
 }

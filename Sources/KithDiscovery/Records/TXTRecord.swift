@@ -1,24 +1,24 @@
 /// The attributes of an announcement: short ASCII keys with byte values, in the form of RFC 6763, section 6.
 ///
 /// Keys are case-insensitive and kept in lower case. A key without a value (`key`) and one with an empty value (`key=`) read the same.
-public struct TXTRecord: Hashable, Sendable {
+package struct TXTRecord: Hashable, Sendable {
     /// The most bytes a whole record may take on the wire: what still fits one Ethernet packet (RFC 6763, section 6.2).
-    public static let bytesMax = 1300
+    package static let bytesMax = 1300
     /// The most bytes one `key=value` string may take: its length is one byte.
-    public static let entryBytesMax = 255
+    package static let entryBytesMax = 255
 
-    public struct Entry: Hashable, Sendable {
-        public let key: String
-        public let value: [UInt8]
+    package struct Entry: Hashable, Sendable {
+        package let key: String
+        package let value: [UInt8]
     }
 
     /// In the order of their keys.
-    public private(set) var entries: [Entry] = []
+    package private(set) var entries: [Entry] = []
 
-    public init() {}
+    package init() {}
 
     /// The value of `key`, or nil if the record does not have it.
-    public subscript(key: String) -> [UInt8]? {
+    package subscript(key: String) -> [UInt8]? {
         guard let key = Self.normalized(key.utf8) else { return nil }
         return entries.first { $0.key == key }?.value
     }
@@ -27,7 +27,7 @@ public struct TXTRecord: Hashable, Sendable {
     ///
     /// - Throws: `invalidTextKey` unless the key is 1 or more printable ASCII characters other than `=`;
     ///   `textTooLong` when the entry would pass 255 bytes or the record 1300.
-    public mutating func set(_ key: String, to value: [UInt8]) throws(DiscoveryError) {
+    package mutating func set(_ key: String, to value: [UInt8]) throws(DiscoveryError) {
         guard let normalized = Self.normalized(key.utf8) else { throw .invalidTextKey(key) }
         var changed = entries.filter { $0.key != normalized }
         changed.insert(Entry(key: normalized, value: value), at: changed.firstIndex { $0.key > normalized } ?? changed.endIndex)
@@ -39,7 +39,7 @@ public struct TXTRecord: Hashable, Sendable {
     }
 
     /// The record on the wire. A record without entries is one empty string, as RFC 6763 asks.
-    public var wire: [UInt8] {
+    package var wire: [UInt8] {
         guard !entries.isEmpty else { return [0] }
         return entries.flatMap { entry in
             [UInt8(truncatingIfNeeded: entry.key.utf8.count + 1 + entry.value.count)] + entry.key.utf8 + [UInt8(ascii: "=")] + entry.value
@@ -49,7 +49,7 @@ public struct TXTRecord: Hashable, Sendable {
     /// Reads a record from the wire. As RFC 6763 asks, strings with an unusable key are skipped and the first of several equal keys counts.
     ///
     /// - Throws: `textTooLong` past 1300 bytes, `malformedText` when a string reaches past the end.
-    public init(wire: some Collection<UInt8>) throws(DiscoveryError) {
+    package init(wire: some Collection<UInt8>) throws(DiscoveryError) {
         guard wire.count <= Self.bytesMax else { throw .textTooLong(bytes: wire.count, limit: Self.bytesMax) }
         var rest = wire[...]
         while let length = rest.popFirst() {

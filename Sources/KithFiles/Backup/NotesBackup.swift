@@ -15,15 +15,15 @@ import Glibc
 ///
 /// The file is a tar archive (pax, gzip) of `kith-backup.json`, `notes.sqlite` and `attachments/…`, sealed with a passphrase if there is one:
 /// see ``SealedStream``. It is made while everything runs, as of one moment.
-public enum NotesBackup {
+package enum NotesBackup {
     /// What a backup holds.
-    public struct Report: Hashable, Sendable {
-        public var notes = 0
-        public var attachments = 0
+    package struct Report: Hashable, Sendable {
+        package var notes = 0
+        package var attachments = 0
         /// Attachments whose bytes are not here, or damaged.
-        public var missing = 0
+        package var missing = 0
         /// Of the file.
-        public var bytes: Int64 = 0
+        package var bytes: Int64 = 0
     }
 
     struct Head: Codable {
@@ -58,7 +58,7 @@ public enum NotesBackup {
     ///
     /// - Parameter passphrase: seals the file if there is one.
     /// - Throws: ``FilesError``, ``NotesError``; nothing is left of the file then. Code `data` if the notes are damaged: see `kith verify`.
-    public static func write(_ notes: NotesStore, to file: String, passphrase: String? = nil) throws -> Report {
+    package static func write(_ notes: NotesStore, to file: String, passphrase: String? = nil) throws -> Report {
         try write(notes, to: file, passphrase: passphrase, logN: SealedStream.logN)
     }
 
@@ -131,7 +131,7 @@ public enum NotesBackup {
     /// All of it is read and checked before anything is put in place.
     /// - Parameter passphrase: asked for if the file is sealed.
     /// - Throws: ``FilesError`` with code `wrongPassphrase`, `data`, `cannotCreate` if there are notes already; nothing is changed then.
-    public static func restore(_ file: String, to place: URL, passphrase: () throws -> String) throws -> Report {
+    package static func restore(_ file: String, to place: URL, passphrase: () throws -> String) throws -> Report {
         guard case .file = ForeignFile.kind(file) else { throw FilesError(.notFound, "There is no file \(file).") }
         guard ForeignFile.kind(place.path) == .missing else {
             throw FilesError(
@@ -151,7 +151,7 @@ public enum NotesBackup {
     }
 
     /// Whether a passphrase is needed.
-    public static func isSealed(_ file: String) -> Bool { SealedStream.isSealed(file) }
+    package static func isSealed(_ file: String) -> Bool { SealedStream.isSealed(file) }
 
     private static func unpack(_ file: String, _ scratch: ScratchFolder, _ passphrase: () throws -> String) throws {
         // The files of a backup are as large as they are; what ends the unpacking is the room on the disk.

@@ -4,9 +4,9 @@ import Kith
 import KithNotes
 
 /// Why files could not be read or written. Nothing was left half done.
-public struct FilesError: Error, Hashable, Sendable {
+package struct FilesError: Error, Hashable, Sendable {
     /// What kind of failure it is; stable, for programs.
-    public enum Code: String, Hashable, Sendable {
+    package enum Code: String, Hashable, Sendable {
         /// There is no such file or folder.
         case notFound
         /// The content is not what it should be: damaged, of another format, or past a limit.
@@ -21,18 +21,18 @@ public struct FilesError: Error, Hashable, Sendable {
         case needsConsent
     }
 
-    public let code: Code
+    package let code: Code
     /// What happened, what it means, and what to do: a line or two.
-    public let message: String
+    package let message: String
 
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 }
 
 extension FilesError: CustomStringConvertible {
-    public var description: String { message }
+    package var description: String { message }
 }
 
 extension FilesError {

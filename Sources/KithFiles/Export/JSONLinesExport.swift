@@ -11,14 +11,14 @@ import Glibc
 #endif
 
 /// Writes all notes into one file, a JSON object a line: for programs, and to have everything back as it was.
-public struct JSONLinesExport {
+package struct JSONLinesExport {
     /// Bytes of a piece of an attachment.
     static let pieceBytes = 192 << 10
 
     /// Makes the file, which must not be there.
     ///
     /// - Throws: ``FilesError``, ``NotesError``; nothing is left of the file then.
-    public static func write(_ notes: NotesStore, to file: String, options: ExportOptions = ExportOptions()) throws -> ExportReport {
+    package static func write(_ notes: NotesStore, to file: String, options: ExportOptions = ExportOptions()) throws -> ExportReport {
         try FilesError.mapping { try NewFolder.makeFile(file) { try write(notes, to: file, at: $0, options) } }
     }
 

@@ -9,9 +9,9 @@ import KithNotes
 /// | `Title.md` | a note; `Title (2).md` is another one of that title |
 /// | `attachments/photo.jpg` | a file that notes have |
 /// | `.trash/Title.md` | a note in the trash |
-public struct MarkdownExport {
+package struct MarkdownExport {
     /// The folder of attachments.
-    public static let attachmentFolder = "attachments"
+    package static let attachmentFolder = "attachments"
 
     private let notes: NotesStore
     private let options: ExportOptions
@@ -24,7 +24,7 @@ public struct MarkdownExport {
     /// Makes the folder, which must not be there, or be empty.
     ///
     /// - Throws: ``FilesError``, ``NotesError``; nothing is left of the folder then.
-    public static func write(_ notes: NotesStore, to folder: String, options: ExportOptions = ExportOptions()) throws -> ExportReport {
+    package static func write(_ notes: NotesStore, to folder: String, options: ExportOptions = ExportOptions()) throws -> ExportReport {
         try FilesError.mapping {
             try NewFolder.make(folder) { partial in
                 var export = MarkdownExport(notes, options, partial)

@@ -2,7 +2,7 @@ import Foundation
 import KithNotes
 
 /// Writes all notes as a site of plain HTML pages, to be read in any browser: no script, and nothing from elsewhere but what notes show.
-public struct SiteExport {
+package struct SiteExport {
     private let notes: NotesStore
     private let options: ExportOptions
     private let root: String
@@ -17,7 +17,7 @@ public struct SiteExport {
     /// Makes the folder, which must not be there, or be empty.
     ///
     /// - Throws: ``FilesError``, ``NotesError``; nothing is left of the folder then.
-    public static func write(_ notes: NotesStore, to folder: String, options: ExportOptions = ExportOptions()) throws -> ExportReport {
+    package static func write(_ notes: NotesStore, to folder: String, options: ExportOptions = ExportOptions()) throws -> ExportReport {
         try FilesError.mapping {
             try NewFolder.make(folder) { partial in
                 var export = SiteExport(notes, options, partial)

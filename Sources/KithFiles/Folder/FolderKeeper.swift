@@ -13,7 +13,7 @@ import Glibc
 
 /// Keeps all folders of a store in step while it runs: a save is in the notes some tenths of a second later, and what changes in the
 /// notes in the files.
-public final class FolderKeeper: Sendable {
+package final class FolderKeeper: Sendable {
     /// A folder that is not there, or cannot be written, is tried again after so long.
     private static let retryMilliseconds: Int64 = 3_000
     /// How often it is looked which folders there are, and whether what is missing has come.
@@ -26,7 +26,7 @@ public final class FolderKeeper: Sendable {
     private let wake = WakePipe()
 
     /// - Parameter say: told what a person should know, once each.
-    public convenience init(_ notes: NotesStore, say: @escaping @Sendable (String) -> Void) {
+    package convenience init(_ notes: NotesStore, say: @escaping @Sendable (String) -> Void) {
         self.init(notes, NotesFolder.Options(), say: say)
     }
 
@@ -35,7 +35,7 @@ public final class FolderKeeper: Sendable {
     }
 
     /// Runs until the task is cancelled.
-    public func run() async {
+    package func run() async {
         let commits = notes.store.observeCommits { [wake] in wake.ring() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -1,34 +1,34 @@
 import Foundation
 
 /// What a synchronisation of a folder did.
-public struct FolderReport: Hashable, Sendable {
+package struct FolderReport: Hashable, Sendable {
     /// A file that is left as it is, and why.
-    public struct LeftFile: Hashable, Sendable {
-        public let path: String
-        public let words: String
+    package struct LeftFile: Hashable, Sendable {
+        package let path: String
+        package let words: String
     }
 
     /// Changes of files that became changes of notes.
-    public internal(set) var read = 0
+    package internal(set) var read = 0
     /// Files that became notes.
-    public internal(set) var added = 0
+    package internal(set) var added = 0
     /// Notes that went to the trash since their files are gone.
-    public internal(set) var deleted = 0
+    package internal(set) var deleted = 0
     /// Files that were written, made or renamed.
-    public internal(set) var written = 0
+    package internal(set) var written = 0
     /// Files that were removed since their notes are gone.
-    public internal(set) var removed = 0
+    package internal(set) var removed = 0
     /// Files that cannot be understood, or written.
-    public internal(set) var left: [LeftFile] = []
+    package internal(set) var left: [LeftFile] = []
     /// Files that are gone, of which the notes were kept: more than are deleted without asking.
-    public internal(set) var held = 0
+    package internal(set) var held = 0
 
     /// Files that a program is writing right now, or that are missing since a moment ago, and notes that wait for them: the next pass is to
     /// look at them again.
     var pathsAgain: Set<FolderPath> = []
     var notesAgain: Set<UUID> = []
     /// How many these are.
-    public var busy: Int { pathsAgain.count + notesAgain.count }
+    package var busy: Int { pathsAgain.count + notesAgain.count }
 
     /// Notes with attachments of which the bytes are not here yet.
     var awaited: Set<UUID> = []
@@ -45,5 +45,5 @@ public struct FolderReport: Hashable, Sendable {
     }
 
     /// Whether the folder and the notes were the same already, and nothing had to be done.
-    public var isQuiet: Bool { read + added + deleted + written + removed == 0 }
+    package var isQuiet: Bool { read + added + deleted + written + removed == 0 }
 }

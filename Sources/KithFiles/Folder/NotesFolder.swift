@@ -16,30 +16,30 @@ import Glibc
 ///
 /// The notes are the truth, of which the folder is a view: `Title.md` each, as ``MarkdownExport`` writes it. What it is synchronised with
 /// is known on this machine alone.
-public struct NotesFolder: Hashable, Sendable {
+package struct NotesFolder: Hashable, Sendable {
     /// The whole path.
-    public let path: String
+    package let path: String
     /// Only notes with this tag are in it; `nil` for all.
-    public let tag: String?
+    package let tag: String?
     /// Whether the folders that a file is in are a tag: `work/plans`.
-    public let tagsFolders: Bool
+    package let tagsFolders: Bool
     /// Its number in the store.
     let number: Int64
     /// What the file ``markName`` in it says, so that an empty place where it should be mounted is not taken for it.
     let mark: String
 
     /// How a synchronisation is done.
-    public struct Options: Sendable {
+    package struct Options: Sendable {
         /// Whether notes are deleted however many files are gone.
-        public var deletesMany = false
+        package var deletesMany = false
         /// Whether files that are gone are written again, if they are more than are deleted without asking.
-        public var writesAgain = false
+        package var writesAgain = false
         /// Whether every file is read, even if its time and its size say that it was not written.
-        public var readsAll = false
+        package var readsAll = false
         /// Files that may be gone at once without asking.
-        public var deletedMax = 50
+        package var deletedMax = 50
         /// How long no program has written a file that is read.
-        public var quietMilliseconds: Int64 = 200
+        package var quietMilliseconds: Int64 = 200
         /// A program that has a file open to write into it, and has not written for so long, is not waited for.
         var openMilliseconds: Int64 = 5_000
         /// Two writes of a file within this time may have the same time: the coarsest clock of a file system.
@@ -49,7 +49,7 @@ public struct NotesFolder: Hashable, Sendable {
         /// Whether files are brought to the disk before they take their place.
         var synchronizes = true
         /// Reads the wall clock, in milliseconds since 1970.
-        public var nowMilliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+        package var nowMilliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
         /// Lets some milliseconds pass.
         var wait: @Sendable (Int64) -> Void = { usleep(UInt32(clamping: $0 * 1_000)) }
         /// Makes the id of a note that is added at this time.
@@ -62,7 +62,7 @@ public struct NotesFolder: Hashable, Sendable {
         /// Called in the last moment before a file is exchanged: a test saves it then.
         var beforeExchange: @Sendable (String) -> Void = { _ in }
 
-        public init() {}
+        package init() {}
     }
 
     static let markName = ".kith-folder"
@@ -71,7 +71,7 @@ public struct NotesFolder: Hashable, Sendable {
     // MARK: Which there are
 
     /// The folders of this store, by path.
-    public static func all(of notes: NotesStore) throws -> [NotesFolder] {
+    package static func all(of notes: NotesStore) throws -> [NotesFolder] {
         try FilesError.mapping {
             try notes.store.database.read { db in
                 guard try db.tableExists("local_folder") else { return [] }
@@ -87,7 +87,7 @@ public struct NotesFolder: Hashable, Sendable {
     /// Begins to keep a folder in step, which is made if it is not there. Files that it holds become notes with the first ``sync(_:options:)``.
     ///
     /// - Throws: ``FilesError`` with code `cannotCreate` if it cannot be made or written, or another such folder holds it, or lies in it.
-    public static func add(_ path: String, tag: String? = nil, tagsFolders: Bool = false, to notes: NotesStore) throws -> NotesFolder {
+    package static func add(_ path: String, tag: String? = nil, tagsFolders: Bool = false, to notes: NotesStore) throws -> NotesFolder {
         let path = URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
         for other in try all(of: notes) where (path + "/").hasPrefix(other.path + "/") || (other.path + "/").hasPrefix(path + "/") {
             throw FilesError(.cannotCreate, "\(other.path) is kept in step already, and one may not lie in the other.")
@@ -139,7 +139,7 @@ public struct NotesFolder: Hashable, Sendable {
     }
 
     /// Ends it. Files and notes stay as they are.
-    public func remove(from notes: NotesStore) throws {
+    package func remove(from notes: NotesStore) throws {
         let number = number
         try FilesError.mapping {
             try notes.store.database.write { db in
@@ -151,23 +151,23 @@ public struct NotesFolder: Hashable, Sendable {
     }
 
     /// Whether the folder is there, and this one.
-    public var isHere: Bool {
+    package var isHere: Bool {
         guard let bytes = try? ForeignFile.read("\(path)/\(Self.markName)", bytesMax: 4_096) else { return false }
         return String(decoding: bytes, as: UTF8.self).hasPrefix(mark)
     }
 
     /// How a folder is.
-    public struct State: Hashable, Sendable {
+    package struct State: Hashable, Sendable {
         /// Files of notes in it.
-        public let files: Int
+        package let files: Int
         /// Files that are gone, of which the notes are kept until a person says what is to become of them.
-        public let held: Int
+        package let held: Int
         /// Files that cannot be understood, or written.
-        public let left: [FolderReport.LeftFile]
+        package let left: [FolderReport.LeftFile]
     }
 
     /// What the last synchronisation found.
-    public func state(in notes: NotesStore) throws -> State {
+    package func state(in notes: NotesStore) throws -> State {
         let tables = FolderTables(folder: number)
         return try FilesError.mapping {
             try notes.store.database.read { db in
@@ -181,7 +181,7 @@ public struct NotesFolder: Hashable, Sendable {
     /// Brings changes of files into the notes, and those of notes into the files. Waits for files that a program is writing.
     ///
     /// - Throws: ``FilesError`` with code `notFound` if the folder is not there, so that nothing is deleted; `needsConsent` if another process does it.
-    public func sync(_ notes: NotesStore, options: Options = Options()) throws -> FolderReport {
+    package func sync(_ notes: NotesStore, options: Options = Options()) throws -> FolderReport {
         var report = FolderReport()
         for _ in 0..<Self.passesMax {
             report.add(try pass(notes, options))

@@ -1,30 +1,30 @@
 /// What an import did, or would do.
-public struct ImportReport: Hashable, Sendable {
+package struct ImportReport: Hashable, Sendable {
     /// Something that did not fit.
-    public struct Remark: Hashable, Sendable {
+    package struct Remark: Hashable, Sendable {
         /// The file, and the note in it if there are several.
-        public let origin: String
-        public let words: String
+        package let origin: String
+        package let words: String
         /// Whether nothing of it was imported.
-        public let isLeftOut: Bool
+        package let isLeftOut: Bool
     }
 
     /// Notes that were added, those of the trash included.
-    public internal(set) var added = 0
+    package internal(set) var added = 0
     /// Of these, the notes that are in the trash.
-    public internal(set) var addedToTrash = 0
+    package internal(set) var addedToTrash = 0
     /// Files that were attached to them.
-    public internal(set) var attachments = 0
+    package internal(set) var attachments = 0
     /// Notes that are here already, word for word.
-    public internal(set) var present = 0
+    package internal(set) var present = 0
     /// Notes and files that were left out.
-    public internal(set) var leftOut = 0
+    package internal(set) var leftOut = 0
     /// What did not fit, in the order in which it was met; at most ``remarksMax``.
-    public internal(set) var remarks: [Remark] = []
+    package internal(set) var remarks: [Remark] = []
     /// All remarks, counted.
-    public internal(set) var remarkCount = 0
+    package internal(set) var remarkCount = 0
 
-    public static let remarksMax = 10_000
+    package static let remarksMax = 10_000
 
     mutating func remark(_ origin: String, _ words: String, isLeftOut: Bool = true) {
         if isLeftOut { leftOut += 1 }

@@ -8,7 +8,7 @@ extension NoteImport {
     /// A note that is here already is never changed.
     /// - Throws: ``FilesError`` if it cannot be read or is nothing that can be imported; ``NotesError`` with code `busy`, `diskFull` or
     ///   `readOnly`: what was imported before is there then, and doing it again imports the rest.
-    public static func run(_ path: String, into notes: NotesStore, options: Options = Options()) throws -> ImportReport {
+    package static func run(_ path: String, into notes: NotesStore, options: Options = Options()) throws -> ImportReport {
         let path = URL(filePath: path).standardizedFileURL.path
         let importer = NoteImport(notes, options)
         return try FilesError.mapping {

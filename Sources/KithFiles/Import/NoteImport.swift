@@ -3,21 +3,21 @@ import Kith
 import KithNotes
 
 /// Brings notes of other programs into the store: in transactions of a thousand, and each once, however often it is done.
-public final class NoteImport {
+package final class NoteImport {
     /// How an import is done.
-    public struct Options: Sendable {
+    package struct Options: Sendable {
         /// Whether to say only what would be done.
-        public var isDryRun = false
+        package var isDryRun = false
         /// Tags that every note gets.
-        public var tags: [String] = []
+        package var tags: [String] = []
         /// Whether the folders that a file is in become a tag: `work/plans`.
-        public var tagsFolders = false
+        package var tagsFolders = false
         /// Called now and then with the number of notes that were looked at.
-        public var progress: @Sendable (Int) -> Void = { _ in }
+        package var progress: @Sendable (Int) -> Void = { _ in }
         /// Reads the wall clock, in milliseconds since 1970: the time of what has none.
-        public var nowMilliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+        package var nowMilliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
 
-        public init() {}
+        package init() {}
     }
 
     /// Notes of one transaction.

@@ -5,39 +5,39 @@ import KithNotes
 ///
 /// The front matter holds the keys of ``Key``; whatever else stands there belongs to the body, which is kept byte for byte: the same note
 /// makes the same file, and the file the same note.
-public struct MarkdownNote: Hashable, Sendable {
+package struct MarkdownNote: Hashable, Sendable {
     /// The keys of the front matter that are the note's own.
-    public enum Key: String, CaseIterable, Sendable {
+    package enum Key: String, CaseIterable, Sendable {
         case id, title, tags, color, created, updated, deleted, attachments
     }
 
     /// A file that belongs to the note.
-    public struct Attachment: Hashable, Sendable {
+    package struct Attachment: Hashable, Sendable {
         /// Where it is, from the folder of the Markdown file.
-        public var path: String
-        public var name: String
+        package var path: String
+        package var name: String
 
-        public init(path: String, name: String) {
+        package init(path: String, name: String) {
             self.path = path
             self.name = name
         }
     }
 
-    public var id: UUID?
+    package var id: UUID?
     /// `nil` if the file's name says it.
-    public var title: String?
-    public var tags: [String] = []
-    public var color: NoteColor?
-    public var createdMilliseconds: Int64?
-    public var updatedMilliseconds: Int64?
+    package var title: String?
+    package var tags: [String] = []
+    package var color: NoteColor?
+    package var createdMilliseconds: Int64?
+    package var updatedMilliseconds: Int64?
     /// When the note was deleted; such a file is one of the trash.
-    public var deletedMilliseconds: Int64?
-    public var attachments: [Attachment] = []
-    public var body: String
+    package var deletedMilliseconds: Int64?
+    package var attachments: [Attachment] = []
+    package var body: String
     /// Whether there is a block of front matter that is no YAML. It is a part of the body then.
-    public var hasBrokenFrontMatter = false
+    package var hasBrokenFrontMatter = false
 
-    public init(body: String) {
+    package init(body: String) {
         self.body = body
     }
 }
@@ -46,12 +46,12 @@ extension MarkdownNote {
     /// A byte order mark, as UTF-8.
     static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     /// Bytes of a file that is read.
-    public static let bytesMax = NoteLimits.bodyBytesMax + FrontMatter.bytesMax
+    package static let bytesMax = NoteLimits.bodyBytesMax + FrontMatter.bytesMax
 
     /// Reads a file.
     ///
     /// - Throws: ``FilesError`` with code `data` for what is no text in UTF-8, or too large.
-    public init(_ bytes: [UInt8]) throws(FilesError) {
+    package init(_ bytes: [UInt8]) throws(FilesError) {
         try Self.check(bytes)
         let hasMark = bytes.starts(with: Self.mark)
         let text = bytes[(hasMark ? 3 : 0)...]

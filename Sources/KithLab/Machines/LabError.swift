@@ -1,6 +1,6 @@
 /// Why the lab cannot do what was asked for.
-public struct LabError: Error, Sendable, CustomStringConvertible {
-    public enum Code: Sendable {
+package struct LabError: Error, Sendable, CustomStringConvertible {
+    package enum Code: Sendable {
         /// The arguments or the scenario make no sense.
         case usage
         /// A file is not what it should be.
@@ -15,14 +15,14 @@ public struct LabError: Error, Sendable, CustomStringConvertible {
         case software
     }
 
-    public let code: Code
+    package let code: Code
     /// What happened, what it means, and what to do.
-    public let message: String
+    package let message: String
 
     init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    public var description: String { message }
+    package var description: String { message }
 }

@@ -1,6 +1,6 @@
 /// A promise that was broken.
-public struct Finding: Codable, Equatable, Sendable {
-    public enum Rule: String, Codable, Sendable {
+package struct Finding: Codable, Equatable, Sendable {
+    package enum Rule: String, Codable, Sendable {
         /// A value that was acknowledged is neither shown nor kept, and nobody who could see it has overwritten it.
         case writeLost
         /// What was overwritten or deleted by someone who saw it is there again.
@@ -22,16 +22,16 @@ public struct Finding: Codable, Equatable, Sendable {
     }
 
     /// One thing that happened to the value.
-    public struct Station: Codable, Equatable, Sendable {
-        public var atMilliseconds: Int64
-        public var node: Int
-        public var text: String
+    package struct Station: Codable, Equatable, Sendable {
+        package var atMilliseconds: Int64
+        package var node: Int
+        package var text: String
     }
 
-    public var rule: Rule
-    public var sentence: String
+    package var rule: Rule
+    package var sentence: String
     /// The way of the value, in order of time.
-    public var path: [Station] = []
+    package var path: [Station] = []
     /// The write it is about, by its index.
-    public var write: Int?
+    package var write: Int?
 }

@@ -1,18 +1,18 @@
 import KithTesting
 
 /// A scenario laid out in time: a pure function of the file, so that the same file asks for the same.
-public struct Plan: Equatable, Sendable {
-    public struct Step: Equatable, Sendable {
+package struct Plan: Equatable, Sendable {
+    package struct Step: Equatable, Sendable {
         /// When it is done, from the start of the run, and when that is in the scenario's own time.
-        public var atMilliseconds: Int64
-        public var scenarioMilliseconds: Int64
-        public var action: Scenario.Action
+        package var atMilliseconds: Int64
+        package var scenarioMilliseconds: Int64
+        package var action: Scenario.Action
     }
 
     /// By time; steps of one moment in the order of the file.
-    public let steps: [Step]
+    package let steps: [Step]
 
-    public init(_ scenario: Scenario) {
+    package init(_ scenario: Scenario) {
         var events = scenario.events
         for (number, workload) in scenario.workloads.enumerated() {
             var writer = RandomWriter(seed: scenario.seed &+ UInt64(number) &* 0x9E37_79B9, prefix: number == 0 ? "" : "\(number)-")

@@ -1,107 +1,107 @@
 /// What happened in a run, as the report shows it and as `--json` prints it. Times are milliseconds of the run.
-public struct LabRecord: Codable, Equatable, Sendable {
-    public struct Node: Codable, Equatable, Sendable {
-        public var name: String
-        public var address: String
+package struct LabRecord: Codable, Equatable, Sendable {
+    package struct Node: Codable, Equatable, Sendable {
+        package var name: String
+        package var address: String
         /// What `kith --version` says.
-        public var version: String
+        package var version: String
     }
 
     /// Something that was done to a node, or to the path between two.
-    public struct Mark: Codable, Equatable, Sendable {
-        public enum Kind: String, Codable, Sendable {
+    package struct Mark: Codable, Equatable, Sendable {
+        package enum Kind: String, Codable, Sendable {
             case start, stop, kill, pause, resume, cut, heal, part, join, link, clock, fill, free, move, lose, recover
         }
 
-        public var atMilliseconds: Int64
-        public var kind: Kind
-        public var node: Int
-        public var other: Int?
-        public var text: String
+        package var atMilliseconds: Int64
+        package var kind: Kind
+        package var node: Int
+        package var other: Int?
+        package var text: String
     }
 
-    public struct Commit: Codable, Equatable, Sendable {
-        public var atMilliseconds: Int64
-        public var node: Int
-        public var sequence: UInt64
+    package struct Commit: Codable, Equatable, Sendable {
+        package var atMilliseconds: Int64
+        package var node: Int
+        package var sequence: UInt64
         /// The write that made it, by its index.
-        public var write: Int?
-        public var arrivals: [Arrival]
+        package var write: Int?
+        package var arrivals: [Arrival]
     }
 
-    public struct Arrival: Codable, Equatable, Sendable {
-        public var atMilliseconds: Int64
-        public var node: Int
+    package struct Arrival: Codable, Equatable, Sendable {
+        package var atMilliseconds: Int64
+        package var node: Int
         /// Whether this node had written something that the commit's author did not know.
-        public var isMerge: Bool
+        package var isMerge: Bool
     }
 
-    public struct Write: Codable, Equatable, Sendable {
-        public var index: Int
-        public var atMilliseconds: Int64
-        public var endedMilliseconds: Int64
-        public var node: Int
-        public var note: String
-        public var kind: String
-        public var value: String
+    package struct Write: Codable, Equatable, Sendable {
+        package var index: Int
+        package var atMilliseconds: Int64
+        package var endedMilliseconds: Int64
+        package var node: Int
+        package var note: String
+        package var kind: String
+        package var value: String
         /// `acknowledged`, `unknown`, or why it was refused.
-        public var outcome: String
+        package var outcome: String
     }
 
     /// Two nodes, in step with each other or connected, for a while.
-    public struct Connection: Codable, Equatable, Sendable {
-        public var first: Int
-        public var second: Int
-        public var fromMilliseconds: Int64
-        public var untilMilliseconds: Int64
+    package struct Connection: Codable, Equatable, Sendable {
+        package var first: Int
+        package var second: Int
+        package var fromMilliseconds: Int64
+        package var untilMilliseconds: Int64
     }
 
-    public struct Traffic: Codable, Equatable, Sendable {
-        public var from: Int
-        public var to: Int
-        public var bytes: Int
-        public var frames: Int
-        public var droppedFrames: Int
+    package struct Traffic: Codable, Equatable, Sendable {
+        package var from: Int
+        package var to: Int
+        package var bytes: Int
+        package var frames: Int
+        package var droppedFrames: Int
     }
 
-    public struct Check: Codable, Equatable, Sendable {
-        public enum Outcome: String, Codable, Sendable {
+    package struct Check: Codable, Equatable, Sendable {
+        package enum Outcome: String, Codable, Sendable {
             case passed, broken, notChecked
         }
 
-        public var sentence: String
-        public var outcome: Outcome
+        package var sentence: String
+        package var outcome: Outcome
         /// Why it was not checked.
-        public var why: String?
+        package var why: String?
     }
 
-    public var name: String
-    public var about: String
-    public var started: String
-    public var lastsMilliseconds: Int64
-    public var takesMilliseconds: Int64
+    package var name: String
+    package var about: String
+    package var started: String
+    package var lastsMilliseconds: Int64
+    package var takesMilliseconds: Int64
     /// When everything worked again and nothing more was written; when all knew the same, if they did.
-    public var settledFromMilliseconds: Int64
-    public var convergedMilliseconds: Int64?
-    public var endedMilliseconds: Int64
-    public var nodes: [Node]
-    public var marks: [Mark]
-    public var commits: [Commit]
-    public var writes: [Write]
-    public var connections: [Connection]
-    public var traffic: [Traffic]
-    public var checks: [Check]
-    public var findings: [Finding]
+    package var settledFromMilliseconds: Int64
+    package var convergedMilliseconds: Int64?
+    package var endedMilliseconds: Int64
+    package var nodes: [Node]
+    package var marks: [Mark]
+    package var commits: [Commit]
+    package var writes: [Write]
+    package var connections: [Connection]
+    package var traffic: [Traffic]
+    package var checks: [Check]
+    package var findings: [Finding]
     /// What a reader should know, such as programs that were not given.
-    public var remarks: [String]
+    package var remarks: [String]
 
     /// Times to arrive are true to this: so often are the stores looked at.
-    public static let lookMilliseconds: Int64 = 30
+    package static let lookMilliseconds: Int64 = 30
 
-    public var isPassed: Bool { findings.isEmpty }
+    package var isPassed: Bool { findings.isEmpty }
 
     /// Milliseconds from each commit to its arrival at each other node, sorted.
-    public var latencies: [Int64] {
+    package var latencies: [Int64] {
         commits.flatMap { commit in commit.arrivals.map { max(0, $0.atMilliseconds - commit.atMilliseconds) } }.sorted()
     }
 

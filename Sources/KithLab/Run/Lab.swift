@@ -1,17 +1,17 @@
 import Foundation
 
 /// Runs scenarios on real nodes, each in a machine of its own, and says what became of every write.
-public struct Lab {
-    public var scenario: Scenario
+package struct Lab {
+    package var scenario: Scenario
     /// The program that nodes run; `nil` for this one.
-    public var kith: String?
+    package var kith: String?
     /// Where the report goes.
-    public var reportPath: String?
-    public var printsJSON = false
+    package var reportPath: String?
+    package var printsJSON = false
     /// Keeps the stores and logs.
-    public var keepsFolder = false
+    package var keepsFolder = false
 
-    public init(_ scenario: Scenario) {
+    package init(_ scenario: Scenario) {
         self.scenario = scenario
     }
 
@@ -20,7 +20,7 @@ public struct Lab {
     /// - Parameter say: is told what happens, a line at a time.
     /// - Returns: the exit status: 0, or 1 if a promise was broken.
     /// - Throws: ``LabError`` if this machine cannot run it, the run was stopped, or the report cannot be written.
-    public func run(say: (String) -> Void) throws -> Int32 {
+    package func run(say: (String) -> Void) throws -> Int32 {
         #if os(Linux)
         guard let folder = PrivateWorld.folder else {
             if !scenario.binaries.values.allSatisfy({ $0.isEmpty || FileManager.default.isExecutableFile(atPath: $0) }) {

@@ -1,24 +1,24 @@
 /// What happens to which machines, and when. Read from a file by ``ScenarioReader``; docs/lab.md describes the file.
-public struct Scenario: Equatable, Sendable {
+package struct Scenario: Equatable, Sendable {
     /// More machines than these are refused: each has daemons of its own.
-    public static let nodesMax = 12
+    package static let nodesMax = 12
     /// More steps than these, workloads counted out, are refused.
-    public static let stepsMax = 20_000
+    package static let stepsMax = 20_000
     /// A larger attachment is refused: the lab makes its bytes anew to compare them.
-    public static let attachmentBytesMax = 64_000_000
+    package static let attachmentBytesMax = 64_000_000
 
-    public struct Node: Equatable, Sendable {
-        public var name: String
+    package struct Node: Equatable, Sendable {
+        package var name: String
         /// The size of its disk; `nil` for that of this machine.
-        public var diskBytes: Int?
+        package var diskBytes: Int?
         /// How far its wall clock is ahead.
-        public var clockMilliseconds: Int64 = 0
+        package var clockMilliseconds: Int64 = 0
         /// Which of ``Scenario/binaries`` it runs; `nil` for the kith that runs the lab.
-        public var binary: String?
+        package var binary: String?
     }
 
     /// Who hears whom.
-    public enum Topology: String, CaseIterable, Sendable {
+    package enum Topology: String, CaseIterable, Sendable {
         /// Everybody everybody.
         case mesh
         /// Everybody the first node, which hears all.
@@ -30,7 +30,7 @@ public struct Scenario: Equatable, Sendable {
     }
 
     /// How machines come to trust each other.
-    public enum Trust: String, CaseIterable, Sendable {
+    package enum Trust: String, CaseIterable, Sendable {
         /// Each is told the id of each other one.
         case devices
         /// Each is paired with the first one, while all clocks are right.
@@ -38,37 +38,37 @@ public struct Scenario: Equatable, Sendable {
     }
 
     /// How frames fare between two nodes, in each direction.
-    public struct Link: Equatable, Sendable {
-        public var delayMilliseconds: Double = 0
+    package struct Link: Equatable, Sendable {
+        package var delayMilliseconds: Double = 0
         /// Added to the delay: evenly spread between nothing and this.
-        public var jitterMilliseconds: Double = 0
+        package var jitterMilliseconds: Double = 0
         /// How many of a hundred frames vanish.
-        public var lossPercent: Double = 0
+        package var lossPercent: Double = 0
         /// `nil` for as fast as it goes.
-        public var bitsPerSecond: Double?
+        package var bitsPerSecond: Double?
     }
 
-    public struct Pair: Hashable, Sendable {
-        public let first: Int
-        public let second: Int
+    package struct Pair: Hashable, Sendable {
+        package let first: Int
+        package let second: Int
 
         /// The same pair whichever is named first.
-        public init(_ a: Int, _ b: Int) {
+        package init(_ a: Int, _ b: Int) {
             (first, second) = (min(a, b), max(a, b))
         }
     }
 
     /// Writes at random, the same for the same seed.
-    public struct Workload: Equatable, Sendable {
-        public var nodes: [Int]
-        public var everyMilliseconds: Int64
-        public var fromMilliseconds: Int64
-        public var untilMilliseconds: Int64
-        public var kinds: [Change.Kind]
+    package struct Workload: Equatable, Sendable {
+        package var nodes: [Int]
+        package var everyMilliseconds: Int64
+        package var fromMilliseconds: Int64
+        package var untilMilliseconds: Int64
+        package var kinds: [Change.Kind]
     }
 
     /// What a person does to a note.
-    public enum Change: Equatable, Sendable {
+    package enum Change: Equatable, Sendable {
         case add(title: String)
         case title(String)
         /// A line at the end of the text, written in an editor.
@@ -80,7 +80,7 @@ public struct Scenario: Equatable, Sendable {
         /// A file of so many bytes, which no other one equals.
         case attach(bytes: Int)
 
-        public enum Kind: String, CaseIterable, Sendable {
+        package enum Kind: String, CaseIterable, Sendable {
             case add, title, line, color, tag, untag, delete, attach
 
             /// What is drawn where a scenario names no kinds.
@@ -89,11 +89,11 @@ public struct Scenario: Equatable, Sendable {
     }
 
     /// What happens to the file of the notes.
-    public enum Loss: String, Sendable {
+    package enum Loss: String, Sendable {
         case emptied, missing
     }
 
-    public enum Action: Equatable, Sendable {
+    package enum Action: Equatable, Sendable {
         case write(node: Int, note: String, Change)
         /// Pulls the cable of a node, plugs it in.
         case cut(Int)
@@ -120,32 +120,32 @@ public struct Scenario: Equatable, Sendable {
         case recover(Int)
     }
 
-    public struct Event: Equatable, Sendable {
-        public var atMilliseconds: Int64
-        public var action: Action
+    package struct Event: Equatable, Sendable {
+        package var atMilliseconds: Int64
+        package var action: Action
     }
 
-    public var name: String
-    public var about: String
+    package var name: String
+    package var about: String
     /// How long it lasts in its own time, and how long it takes.
-    public var lastsMilliseconds: Int64
-    public var takesMilliseconds: Int64
+    package var lastsMilliseconds: Int64
+    package var takesMilliseconds: Int64
     /// How long the nodes have to agree once everything works again, in real time.
-    public var settleMilliseconds: Int64
-    public var seed: UInt64
-    public var nodes: [Node]
-    public var topology: Topology
+    package var settleMilliseconds: Int64
+    package var seed: UInt64
+    package var nodes: [Node]
+    package var topology: Topology
     /// Every link, and those that differ.
-    public var link: Link
-    public var links: [Pair: Link]
-    public var workloads: [Workload]
-    public var events: [Event]
+    package var link: Link
+    package var links: [Pair: Link]
+    package var workloads: [Workload]
+    package var events: [Event]
     /// Other programs than the one that runs the lab, by name.
-    public var binaries: [String: String]
-    public var trust = Trust.devices
+    package var binaries: [String: String]
+    package var trust = Trust.devices
 
     /// Whether the topology has a path between two nodes.
-    public func isConnected(_ pair: Pair) -> Bool {
+    package func isConnected(_ pair: Pair) -> Bool {
         switch topology {
         case .mesh: true
         case .star: pair.first == 0
@@ -164,7 +164,7 @@ public struct Scenario: Equatable, Sendable {
         }
     }
 
-    public var pairs: [Pair] {
+    package var pairs: [Pair] {
         nodes.indices.flatMap { a in (a + 1..<max(a + 1, nodes.count)).map { Pair(a, $0) } }
     }
 }

@@ -1,7 +1,7 @@
 import Yams
 
 /// Reads scenario files, and says everything that is wrong with one.
-public final class ScenarioReader {
+package final class ScenarioReader {
     var problems: [ScenarioProblem] = []
     /// The nodes of the file, in its order.
     var nodeNames: [String] = []
@@ -13,7 +13,7 @@ public final class ScenarioReader {
     ///
     /// - Parameter name: what the scenario is called if the file does not say.
     /// - Throws: ``ScenarioError`` with every problem that was found.
-    public static func read(_ text: String, name: String) throws(ScenarioError) -> Scenario {
+    package static func read(_ text: String, name: String) throws(ScenarioError) -> Scenario {
         let reader = ScenarioReader()
         guard let root = reader.compose(text) else { throw ScenarioError(problems: reader.problems) }
         let scenario = reader.scenario(root, name: name)

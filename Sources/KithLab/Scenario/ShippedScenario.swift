@@ -1,11 +1,11 @@
 /// A scenario that comes with the program.
-public struct ShippedScenario: Sendable {
+package struct ShippedScenario: Sendable {
     /// How it is called on the command line.
-    public let name: String
-    public let text: String
+    package let name: String
+    package let text: String
 
     /// In the order in which they are best read.
-    public static let all: [ShippedScenario] = [
+    package static let all: [ShippedScenario] = [
         .init("week", PackageResources.week_yaml),
         .init("month", PackageResources.month_yaml),
         .init("offline", PackageResources.offline_yaml),
@@ -23,7 +23,7 @@ public struct ShippedScenario: Sendable {
         .init("versions", PackageResources.versions_yaml),
     ]
 
-    public static func named(_ name: String) -> ShippedScenario? { all.first { $0.name == name } }
+    package static func named(_ name: String) -> ShippedScenario? { all.first { $0.name == name } }
 
     private init(_ name: String, _ bytes: [UInt8]) {
         self.name = name

@@ -96,7 +96,7 @@ struct SchemaFile {
             let key = columns(options.keys)
             return TrackedTable(
                 table.name, sets: columns(options.sets), counters: columns(options.counters), texts: columns(options.texts),
-                deletePolicy: options.deleteWins.contains(table.name) ? .deleteWins : .updateWins, key: key.isEmpty ? nil : Key(key))
+                deletePolicy: options.deleteWins.contains(table.name) ? .deleteWins : .updateWins, key: key.isEmpty ? nil : key)
         }
     }
 

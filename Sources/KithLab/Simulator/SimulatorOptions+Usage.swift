@@ -2,7 +2,7 @@ import KithTesting
 
 extension SimulatorOptions {
     /// The ways to call `command`, on lines that fit into a terminal.
-    public static func synopsis(of command: String) -> String {
+    package static func synopsis(of command: String) -> String {
         """
         \(command) [--schema FILE [--update FILE]] [--nodes N] [--seeds N]
                      [--first SEED] [--ops N] [--faults A,B=RATE] [--hash] [--stop]
@@ -13,7 +13,7 @@ extension SimulatorOptions {
     }
 
     /// What the options mean.
-    public static let explanation = """
+    package static let explanation = """
         Runs seeded simulations of machines that synchronise the tables of a schema, and
         prints the shortest script it can find for each seed that breaks a promise.
         Exits with 1 if one did.

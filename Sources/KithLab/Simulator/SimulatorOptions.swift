@@ -3,7 +3,7 @@ import KithStore
 import KithTesting
 
 /// What the command line asks for.
-public struct SimulatorOptions {
+package struct SimulatorOptions {
     var schemaPath: String?
     /// SQL that an update of the app runs.
     var updatePath: String?
@@ -30,7 +30,7 @@ public struct SimulatorOptions {
 
     /// - Parameter command: how the program was called: `kith-sim` or `kith lab sim`.
     /// - Throws: ``LabError`` for options that do not exist, lack their value, or contradict each other.
-    public init(_ arguments: some Sequence<String>, of command: String = "kith-sim") throws(LabError) {
+    package init(_ arguments: some Sequence<String>, of command: String = "kith-sim") throws(LabError) {
         self.command = command
         var arguments = Self.split(arguments)[...]
         var given: [String] = []

@@ -2,7 +2,7 @@ import Foundation
 import KithTesting
 
 /// Runs what the options ask for.
-public struct SimulatorRun {
+package struct SimulatorRun {
     let options: SimulatorOptions
     /// Prints one line for people who look at the results.
     private let output: (String) -> Void
@@ -14,7 +14,7 @@ public struct SimulatorRun {
     ///   - output: prints a line of the results; standard output.
     ///   - notice: prints a line about the schema; standard error.
     ///   - ownsProcess: whether the process does nothing else: it shows on a terminal how far it is, and, if it dies of a trap, in which seed.
-    public init(
+    package init(
         _ options: SimulatorOptions, output: @escaping (String) -> Void = { print($0) },
         notice: @escaping (String) -> Void = { FileHandle.standardError.write(Data(($0 + "\n").utf8)) }, ownsProcess: Bool = false
     ) {
@@ -27,7 +27,7 @@ public struct SimulatorRun {
     /// Returns whether every promise was kept.
     ///
     /// - Throws: ``LabError`` for files that cannot be read or are not what they should be: nothing was run then.
-    public func run() throws -> Bool {
+    package func run() throws -> Bool {
         if options.reportsScale {
             output(try ScaleReport(simulator: try KithSimulator(.standard)).run())
             return true

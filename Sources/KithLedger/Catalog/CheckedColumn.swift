@@ -20,7 +20,7 @@ package struct CheckedColumn: Sendable {
             if case .none = form { throw refused("is a set: it holds a JSON array such as [\"a\",\"b\"]") }
             // An element takes a byte, and a comma.
             if sqlite3_value_bytes(value) >= 2 * WireLimits.setElementsMax,
-                SetText.count(of: Value(value), connection) > WireLimits.setElementsMax
+                SetText.count(of: ColumnValue(value), connection) > WireLimits.setElementsMax
             {
                 throw refused("has more than \(WireLimits.setElementsMax) elements")
             }

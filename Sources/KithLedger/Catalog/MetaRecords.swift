@@ -24,7 +24,7 @@ package struct MetaRecords {
     /// Selects how often the catalog has changed.
     static let catalogVersionSQL = valueSQL(catalog)
 
-    package func value(_ name: String) throws -> Value? {
+    package func value(_ name: String) throws -> ColumnValue? {
         let select = try connection.statement("SELECT value FROM kith_meta WHERE name = ?")
         select.bind(1, .text(name))
         guard try select.step() else { return nil }
@@ -32,7 +32,7 @@ package struct MetaRecords {
         return select.value(0)
     }
 
-    package func set(_ name: String, _ value: Value) throws {
+    package func set(_ name: String, _ value: ColumnValue) throws {
         let insert = try connection.statement(
             "INSERT INTO kith_meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2")
         insert.bind(1, .text(name))

@@ -12,11 +12,13 @@ import KithSync
 ///     TrackedTable("note", sets: ["tags"])
 ///
 /// Its primary key is one column that holds 16 bytes. Every other column is nullable or has a default, and none is
-/// `UNIQUE`: two machines could each insert a row that is fine alone. (Columns of a ``Key`` are exempt from both.) At most ``columnsMax`` columns and ``rowBytesMax``
+/// `UNIQUE`: two machines could each insert a row that is fine alone. (Columns of a natural key are exempt from both; see ``key``.) At most ``columnsMax`` columns and ``rowBytesMax``
 /// bytes a row, and one column at least beside the key. Its foreign keys refer to primary keys of tracked tables; they hold after every merge, too.
 public struct TrackedTable: Hashable, Sendable {
     /// Columns of one tracked table, the key aside.
     public static let columnsMax = 60
+    /// Columns of a natural key.
+    public static let keyColumnsMax = 8
     /// Bytes of one row, all its values together. SQLite answers a longer one with "string or blob too big".
     public static let rowBytesMax = WireLimits.valueBytesMax
 
@@ -33,8 +35,26 @@ public struct TrackedTable: Hashable, Sendable {
     public let attachments: [String]
     /// What becomes of a row that is deleted on one device and edited on another at the same time.
     public let deletePolicy: DeletePolicy
-    /// The columns that rows are named by; `nil` if ids are drawn.
-    public let key: Key?
+    /// The columns whose values name a row, in the order of the key, so that two machines which insert the same key have inserted one row;
+    /// `nil` if ids are drawn.
+    ///
+    ///     CREATE TABLE entry (
+    ///         id   BLOB PRIMARY KEY NOT NULL,
+    ///         day  TEXT NOT NULL UNIQUE,
+    ///         text TEXT NOT NULL DEFAULT '')
+    ///
+    ///     TrackedTable("entry", key: ["day"])
+    ///
+    ///     INSERT INTO entry (id, day, text) VALUES (kith_key('entry', '2026-11-21'), '2026-11-21', 'Rain')
+    ///       ON CONFLICT (day) DO UPDATE SET text = excluded.text
+    ///
+    /// The row's id is made of the table's name and these values (``/KithSync/RowID/init(table:key:)``, or `kith_key` in SQL); Kith
+    /// refuses an insertion with any other. A key holds integers, text and blobs, compared as bytes: `1` and `'1'` are two
+    /// keys, and so are two Unicode spellings of one word. NULL and reals are refused. Key columns merge as registers, never
+    /// change in place, and may be `NOT NULL` without a default and `UNIQUE`, which other columns may not.
+    ///
+    /// The order of the columns is part of the key. Neither it nor the table's name can change later: all ids would.
+    public let key: [String]?
     /// Columns that are declared as of more than one kind, sorted.
     package let ambiguous: [String]
 
@@ -47,10 +67,10 @@ public struct TrackedTable: Hashable, Sendable {
     ///   - localColumns: columns that are not synchronised.
     ///   - renamed: for each column that was renamed, its first name: `["heading": "title"]`. Without it a column of another
     ///     name is another column.
-    ///   - key: the columns that a row's id is made of, so that the same key on two machines is one row.
+    ///   - key: the columns that a row's id is made of, from one to ``keyColumnsMax``, so that the same key on two machines is one row.
     public init(
         _ name: String, sets: [String] = [], counters: [String] = [], texts: [String] = [], attachments: [String] = [],
-        localColumns: Set<String> = [], renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins, key: Key? = nil
+        localColumns: Set<String> = [], renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins, key: [String]? = nil
     ) {
         self.name = name
         var kinds: [String: ColumnKind] = [:]

@@ -28,7 +28,7 @@ package enum SetText {
     }
 
     /// The elements of the array in `value`, each as compact JSON; NULL is the empty set.
-    package static func elements(of value: Value, _ connection: DatabaseConnection) throws -> [[UInt8]] {
+    package static func elements(of value: ColumnValue, _ connection: DatabaseConnection) throws -> [[UInt8]] {
         let text: [UInt8]
         switch value {
         case .null: return []
@@ -65,24 +65,24 @@ package enum SetText {
         let plain = formOfPlainStrings(UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value))))
         if plain != .none { return plain }
         guard let check = try? connection.statement("SELECT json_valid(?1) AND json_type(?1) = 'array'") else { return .none }
-        check.bind(1, Value(value))
+        check.bind(1, ColumnValue(value))
         defer { check.reset() }
         return (try? check.step()) == true && check.int(0) == 1 ? .loose : .none
     }
 
     /// Whether `value` is surely in the one form that all machines show.
-    package static func isTidy(_ value: Value) -> Bool {
+    package static func isTidy(_ value: ColumnValue) -> Bool {
         guard case .text(let text) = value else { return false }
         return text.withUnsafeBufferPointer(formOfPlainStrings) == .tidy
     }
 
     /// The same set in the one form that all machines show.
-    package static func tidy(_ value: Value, _ connection: DatabaseConnection) throws -> Value {
+    package static func tidy(_ value: ColumnValue, _ connection: DatabaseConnection) throws -> ColumnValue {
         .text(text(of: SetState.distinct(try elements(of: value, connection))))
     }
 
     /// How many elements the array in `value` has. SQLite's own function may not be called from triggers where the app distrusts them.
-    package static func count(of value: Value, _ connection: DatabaseConnection) -> Int64 {
+    package static func count(of value: ColumnValue, _ connection: DatabaseConnection) -> Int64 {
         guard let count = try? connection.statement("SELECT json_array_length(?)") else { return 0 }
         count.bind(1, value)
         defer { count.reset() }

@@ -16,10 +16,10 @@ package struct StoredRow {
     /// A row of `kith_context`.
     package var context: Int64?
     /// What was written to columns, by number, in whose place the app's table shows something else.
-    package var substituted: [(column: Int, parent: Value)] = []
+    package var substituted: [(column: Int, parent: ColumnValue)] = []
 
     package init(
-        base: Stamp, baseColumns: Int, exceptions: RowState, context: Int64? = nil, substituted: [(column: Int, parent: Value)] = []
+        base: Stamp, baseColumns: Int, exceptions: RowState, context: Int64? = nil, substituted: [(column: Int, parent: ColumnValue)] = []
     ) {
         self.base = base
         self.baseColumns = baseColumns
@@ -29,7 +29,7 @@ package struct StoredRow {
     }
 
     /// What was written to `column`, if the app's table shows something else.
-    package func written(_ column: Int) -> Value? {
+    package func written(_ column: Int) -> ColumnValue? {
         substituted.first { $0.column == column }?.parent
     }
 
@@ -65,7 +65,7 @@ package struct StoredRow {
     }
 
     /// The text of `column`, which shows `value`.
-    package func text(_ column: Int, value: Value) -> TextState {
+    package func text(_ column: Int, value: ColumnValue) -> TextState {
         guard case .text(var state)? = exceptions[column] else {
             return column < baseColumns ? TextState(value.utf8, stamp: base) : TextState(text: [])
         }
@@ -105,7 +105,7 @@ extension StoredRow {
     ///   - values: what the app's table shows, in the order of the table's tracked columns.
     ///   - elements: splits the text of a set column.
     package func state(
-        _ tracked: CatalogTable.Tracked, values: [Value], elements: (Value) throws -> [[UInt8]]
+        _ tracked: CatalogTable.Tracked, values: [ColumnValue], elements: (ColumnValue) throws -> [[UInt8]]
     ) rethrows -> RowState {
         if exceptions.isEmpty, substituted.isEmpty { return try baseState(tracked, values, elements) }
         var cells = exceptions.cells.filter { !$0.cell.dots.isEmpty }
@@ -132,7 +132,7 @@ extension StoredRow {
 
     /// The whole state of a row that one commit has written.
     private func baseState(
-        _ tracked: CatalogTable.Tracked, _ values: [Value], _ elements: (Value) throws -> [[UInt8]]
+        _ tracked: CatalogTable.Tracked, _ values: [ColumnValue], _ elements: (ColumnValue) throws -> [[UInt8]]
     ) rethrows -> RowState {
         var state = RowState()
         state.cells.reserveCapacity(tracked.columns.count)
@@ -146,7 +146,7 @@ extension StoredRow {
     }
 
     private func baseCell(
-        _ kind: ColumnKind, _ value: Value, _ elements: (Value) throws -> [[UInt8]]
+        _ kind: ColumnKind, _ value: ColumnValue, _ elements: (ColumnValue) throws -> [[UInt8]]
     ) rethrows -> Cell {
         switch kind {
         case .register: .register(RegisterState(writes: [Write(stamp: base, value: value)]))
@@ -279,7 +279,7 @@ extension RowState.Entry {
     }
 }
 
-extension Value {
+extension ColumnValue {
     /// The bytes of a TEXT; `nil` for anything else.
     package var utf8: [UInt8]? {
         if case .text(let bytes) = self { bytes } else { nil }

@@ -15,7 +15,7 @@ package struct UserTable {
     }
 
     /// The rowid and the shown values of the row `id`; `nil` if the table does not have it.
-    package func find(_ id: RowID) throws -> (row: Int64, values: [Value])? {
+    package func find(_ id: RowID) throws -> (row: Int64, values: [ColumnValue])? {
         let select = try connection.statement(tracked.findSQL)
         select.bind(1, id)
         guard try select.step() else { return nil }
@@ -24,7 +24,7 @@ package struct UserTable {
     }
 
     /// Inserts a row that shows `values`; a column without one takes its default. Returns the rowid.
-    package func insert(_ id: RowID, _ values: [Value?]) throws -> Int64 {
+    package func insert(_ id: RowID, _ values: [ColumnValue?]) throws -> Int64 {
         let present = values.indices.filter { values[$0] != nil }
         let names = [quoted(tracked.key)] + present.map { tracked.names[$0] }
         let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
@@ -41,7 +41,7 @@ package struct UserTable {
     }
 
     /// Makes the row show `values` where they differ from `shown`.
-    package func update(_ row: Int64, from shown: [Value], to values: [Value?]) throws {
+    package func update(_ row: Int64, from shown: [ColumnValue], to values: [ColumnValue?]) throws {
         let changed = values.indices.filter { index in values[index].map { $0 != shown[index] } ?? false }
         if changed.isEmpty { return }
         let update = try update(of: changed)
@@ -74,7 +74,7 @@ package struct UserTable {
 
 extension RowState {
     /// What a row in this state shows, in the order of the tracked columns; `nil` for a column nobody has written.
-    package func shownValues(_ tracked: CatalogTable.Tracked) -> [Value?] {
+    package func shownValues(_ tracked: CatalogTable.Tracked) -> [ColumnValue?] {
         tracked.columns.map { column in
             switch self[column] {
             case .register(let state): state.shown?.value

@@ -261,11 +261,11 @@ package struct VectorRecords {
 
     // MARK: Named values
 
-    package func meta(_ name: String) throws -> Value? {
+    package func meta(_ name: String) throws -> ColumnValue? {
         try MetaRecords(connection).value(name)
     }
 
-    package func setMeta(_ name: String, _ value: Value) throws {
+    package func setMeta(_ name: String, _ value: ColumnValue) throws {
         try MetaRecords(connection).set(name, value)
     }
 

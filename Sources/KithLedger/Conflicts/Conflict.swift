@@ -38,14 +38,14 @@ public struct Conflict: Hashable, Sendable {
     /// One of the versions.
     public struct Version: Hashable, Sendable {
         /// The value, or the lines of the text as this version had them.
-        public let value: Value
+        public let value: ColumnValue
         /// By which commit and when it was written; if several wrote the same, the write that is shown before the others. Of lines that several
         /// commits have changed, the last one.
         public let stamp: Stamp
         /// Who wrote it, as far as this store knows.
         public let author: Author
 
-        package init(value: Value, stamp: Stamp, author: Author) {
+        package init(value: ColumnValue, stamp: Stamp, author: Author) {
             self.value = value
             self.stamp = stamp
             self.author = author

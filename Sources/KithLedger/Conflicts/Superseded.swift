@@ -7,7 +7,7 @@ public struct SupersededValue: Hashable, Sendable {
     /// The app's column.
     public let column: String
     /// What the column held.
-    public let value: Value
+    public let value: ColumnValue
     /// Who wrote it, and when.
     public let stamp: Stamp
     /// When this store learned that it is gone, in milliseconds since 1970 by its own clock.

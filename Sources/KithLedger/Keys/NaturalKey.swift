@@ -19,12 +19,12 @@ package struct NaturalKey: Sendable {
     }
 
     /// Whether `id` is the one that a row with these shown values has.
-    package func names(_ id: RowID, showing values: [Value?]) -> Bool {
+    package func names(_ id: RowID, showing values: [ColumnValue?]) -> Bool {
         RowID(table: Array(table.utf8), key: positions.map { values[$0] ?? .null }) == id
     }
 
     /// The id of the row with this key.
-    package func id(of key: [Value]) throws -> RowID {
+    package func id(of key: [ColumnValue]) throws -> RowID {
         guard key.count == names.count else {
             throw StoreError(.valueRejected, "The key of \(table) has \(names.count) columns (\(list)); \(key.count) values were given.")
         }
@@ -39,7 +39,7 @@ package struct NaturalKey: Sendable {
     }
 
     /// Refuses an insertion under an id that is not the key's.
-    package func check(_ id: RowID, of key: [Value]) throws {
+    package func check(_ id: RowID, of key: [ColumnValue]) throws {
         if try self.id(of: key) == id { return }
         throw StoreError(
             .valueRejected,

@@ -10,9 +10,9 @@ extension RowID {
     ///
     /// - Parameters:
     ///   - table: the table's name, as it was declared.
-    ///   - key: the values of the key's columns in the order of ``Key/columns``, each as the column stores it.
+    ///   - key: the values of the key's columns in the order of ``TrackedTable/key``, each as the column stores it.
     /// - Throws: ``StoreError`` with code `valueRejected` if a value is NULL or a real.
-    public init(table: String, key: Value...) throws {
+    public init(table: String, key: ColumnValue...) throws {
         guard let id = RowID(table: Array(table.utf8), key: key) else {
             throw StoreError(.valueRejected, "A key of \(table) holds NULL or a real. Use integers, text or blobs.")
         }
@@ -20,7 +20,7 @@ extension RowID {
     }
 
     /// `nil` if `key` holds what no key can hold.
-    package init?(table: [UInt8], key: [Value]) {
+    package init?(table: [UInt8], key: [ColumnValue]) {
         guard let name = Self.canonicalName(table: table, key: key) else { return nil }
         self.init(name: name, in: Self.keyNamespace)
     }
@@ -45,7 +45,7 @@ extension RowID {
     ///     bytes = length in 4 bytes, then the bytes
     ///
     /// Numbers are big-endian. Every part tells its own length, so that two keys never share a name.
-    static func canonicalName(table: [UInt8], key: [Value]) -> [UInt8]? {
+    static func canonicalName(table: [UInt8], key: [ColumnValue]) -> [UInt8]? {
         var name: [UInt8] = []
         func append(_ number: UInt64, bytes count: Int) {
             for index in (0..<count).reversed() { name.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index))) }

@@ -1,18 +1,18 @@
 import KithSync
 
 /// What a member said of the attachments that it has, gathered from several messages.
-public struct HoldingNews: Hashable, Sendable {
+package struct HoldingNews: Hashable, Sendable {
     /// Whether what was known before counts no more.
-    public private(set) var replacesAll = false
+    package private(set) var replacesAll = false
     /// What the member has besides.
-    public private(set) var added: Set<AttachmentID> = []
+    package private(set) var added: Set<AttachmentID> = []
     /// What the member has no longer.
-    public private(set) var removed: Set<AttachmentID> = []
+    package private(set) var removed: Set<AttachmentID> = []
 
-    public init() {}
+    package init() {}
 
     /// Takes in what the member says now.
-    public mutating func hear(_ holdings: AttachmentHoldings) {
+    package mutating func hear(_ holdings: AttachmentHoldings) {
         switch holdings.kind {
         case .only:
             self = HoldingNews()
@@ -28,7 +28,7 @@ public struct HoldingNews: Hashable, Sendable {
     }
 
     /// Takes in what came before this, and could not be noted.
-    public mutating func follow(_ earlier: HoldingNews) {
+    package mutating func follow(_ earlier: HoldingNews) {
         if replacesAll { return }
         replacesAll = earlier.replacesAll
         added.formUnion(earlier.added.subtracting(removed))

@@ -101,16 +101,16 @@ package struct ReferenceRecords {
     // MARK: References that are not shown
 
     /// What columns of a row refer to, by number of the column.
-    package func waiting(_ child: RowKey) throws -> [(column: Int, parent: Value)] {
+    package func waiting(_ child: RowKey) throws -> [(column: Int, parent: ColumnValue)] {
         let select = try connection.statement("SELECT col, parent FROM kith_waiting WHERE child_tbl = ? AND child = ?")
         select.bind(1, child.table)
         select.bind(2, child.id)
-        var found: [(Int, Value)] = []
+        var found: [(Int, ColumnValue)] = []
         while try select.step() { found.append((select.int(0), select.value(1))) }
         return found
     }
 
-    package func wait(_ child: RowKey, _ reference: Reference, for parent: Value) throws {
+    package func wait(_ child: RowKey, _ reference: Reference, for parent: ColumnValue) throws {
         let insert = try connection.statement(
             """
             INSERT OR REPLACE INTO kith_waiting (child_tbl, child, col, parent_tbl, parent) VALUES (?, ?, ?, ?, ?)

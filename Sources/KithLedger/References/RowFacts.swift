@@ -16,7 +16,7 @@ package struct RowFacts {
     package var life: Life
     package var isShown: Bool
     /// The references it has, as they were written, with the rows they name; `nil` for a value that names none.
-    package var references: [(reference: Reference, parent: RowKey?, value: Value)] = []
+    package var references: [(reference: Reference, parent: RowKey?, value: ColumnValue)] = []
 
     package func parents(_ rule: (Reference) -> Bool) -> [RowKey?] {
         references.filter { rule($0.reference) }.map(\.parent)
@@ -75,7 +75,7 @@ package final class RowFactsReader {
         return facts
     }
 
-    private static func named(_ reference: Reference, _ value: Value) -> (Reference, RowKey?, Value)? {
+    private static func named(_ reference: Reference, _ value: ColumnValue) -> (Reference, RowKey?, ColumnValue)? {
         switch value {
         case .null: nil
         case .blob(let bytes): (reference, RowID(bytes: bytes).map { RowKey(table: reference.parent, id: $0) }, value)

@@ -6,7 +6,7 @@ extension RowLedger {
     private var references: ReferenceRecords { ReferenceRecords(connection: connection) }
 
     /// What was written to columns of a visible row in whose place the app's table shows something else.
-    package func substituted(_ table: Int, row: Int64) throws -> [(column: Int, parent: Value)] {
+    package func substituted(_ table: Int, row: Int64) throws -> [(column: Int, parent: ColumnValue)] {
         let select = try connection.statement("SELECT id FROM \(ClockTable.name(table)) WHERE row = ?")
         select.bind(1, row)
         guard try select.step() else { return [] }
@@ -25,7 +25,7 @@ extension RowLedger {
     /// A row was inserted over one of the same id. Of a REPLACE, a column that still shows what stood in for what was written
     /// has not been written again: `values` gets what was written.
     package func keepSubstitutes(
-        _ table: Int, _ tracked: CatalogTable.Tracked, _ id: RowID, isReplace: Bool, _ values: inout [Value]
+        _ table: Int, _ tracked: CatalogTable.Tracked, _ id: RowID, isReplace: Bool, _ values: inout [ColumnValue]
     ) throws {
         guard tracked.isRelated else { return }
         let row = RowKey(table: table, id: id)

@@ -236,7 +236,7 @@ extension RowState {
 
 extension TextState {
     /// What the cell shows, if it is what one commit has found and nobody has changed since.
-    fileprivate func value(foundBy stamp: Stamp) -> Value? {
+    fileprivate func value(foundBy stamp: Stamp) -> ColumnValue? {
         var shown = self
         shown.document = adopted?.documents.first?.number ?? 0
         guard shown.isWhole(foundBy: stamp) else { return nil }
@@ -249,7 +249,7 @@ extension TextState {
 
 extension Cell {
     /// What the cell shows, if it is what one commit has written and nobody has changed since.
-    fileprivate func value(writtenBy stamp: Stamp, mergesTexts: Bool) -> Value? {
+    fileprivate func value(writtenBy stamp: Stamp, mergesTexts: Bool) -> ColumnValue? {
         switch self {
         case .register(let state):
             guard state.writes.count == 1, state.writes[0].stamp == stamp, state.replaced.isEmpty else { return nil }

@@ -32,11 +32,12 @@ package struct RowMerger {
     package struct Held {
         package var state = RowState()
         package var context: Int64?
-        package var visible: (row: Int64, values: [Value])?
+        package var visible: (row: Int64, values: [ColumnValue])?
         package var hidden: HiddenRow?
 
         package init(
-            state: RowState = RowState(), context: Int64? = nil, visible: (row: Int64, values: [Value])? = nil, hidden: HiddenRow? = nil
+            state: RowState = RowState(), context: Int64? = nil, visible: (row: Int64, values: [ColumnValue])? = nil,
+            hidden: HiddenRow? = nil
         ) {
             self.state = state
             self.context = context

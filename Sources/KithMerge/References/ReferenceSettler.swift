@@ -278,7 +278,7 @@ package final class ReferenceSettler {
                 try records.stopWaiting(row, column: entry.reference.column)
                 try merger.show(entry.value, in: row, entry.reference)
             } else {
-                var value = Value.null
+                var value = ColumnValue.null
                 if let id = entry.reference.substitute, try facts[RowKey(table: entry.reference.parent, id: id)].isShown {
                     value = .blob(id.bytes)
                 }

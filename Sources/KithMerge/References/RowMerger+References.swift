@@ -45,11 +45,11 @@ extension RowMerger {
     }
 
     /// Lets a column of a visible row show `value`, whatever was written.
-    package func show(_ value: Value, in row: RowKey, _ reference: Reference) throws {
+    package func show(_ value: ColumnValue, in row: RowKey, _ reference: Reference) throws {
         guard let table = ledger.catalog[row.table], let tracked = table.tracked else { return }
         let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
         guard let found = try user.find(row.id) else { return }
-        var values: [Value?] = found.values
+        var values: [ColumnValue?] = found.values
         values[reference.position] = value
         try user.update(found.row, from: found.values, to: values)
     }

@@ -26,7 +26,7 @@ package struct Trash {
             else { continue }
             let hidden = try ledger.hiddenRow(select, at: 1, table: table.number)
             if hidden.state.cells.isEmpty { continue }
-            var values: [String: Value] = [:]
+            var values: [String: ColumnValue] = [:]
             for (column, value) in zip(tracked.columns, hidden.state.shownValues(tracked)) {
                 if let value, let name = table.columns[column].sqlName { values[name] = value }
             }

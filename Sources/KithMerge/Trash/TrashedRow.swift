@@ -13,5 +13,5 @@ public struct TrashedRow: Hashable, Sendable {
     /// The replicas that deleted it, each once.
     public var deletedBy: [ReplicaID] { Set(deletions.map(\.replica)).sorted() }
     /// What the row showed, by column; a column that nobody wrote is missing.
-    public let values: [String: Value]
+    public let values: [String: ColumnValue]
 }

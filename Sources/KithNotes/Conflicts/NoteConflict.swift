@@ -12,7 +12,7 @@ public struct NoteConflict: Hashable, Sendable {
         public let author: Author
         /// When, in milliseconds since 1970, by the author's clock.
         public let writtenMilliseconds: Int64
-        let value: Value
+        let value: ColumnValue
     }
 
     /// Lines of the body that several machines changed at one place.
@@ -63,7 +63,7 @@ extension NoteConflict {
 }
 
 extension NoteField {
-    fileprivate func text(of value: Value) -> String {
+    fileprivate func text(of value: ColumnValue) -> String {
         switch value {
         case .text(let bytes): String(decoding: bytes, as: UTF8.self)
         case .integer(let number): self == .color ? NoteColor(rawValue: number).name : String(number)

@@ -5,7 +5,7 @@ import Kith
 extension NotesStore {
     /// The title of the note that a mended row belongs to, as itself or as its attachment; `nil` if there is no such note.
     /// - Throws: ``NotesError``.
-    public func title(ofMended mending: Mending) throws(NotesError) -> String? {
+    package func title(ofMended mending: Mending) throws(NotesError) -> String? {
         try NotesError.mapping {
             try database.read { db in
                 let id = Data(mending.row.bytes)

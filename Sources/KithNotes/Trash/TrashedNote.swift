@@ -35,7 +35,7 @@ extension TrashedNote {
 
 extension Note {
     /// A note of which the store has these values, by column.
-    init?(_ id: RowID, _ values: [String: Value]) {
+    init?(_ id: RowID, _ values: [String: ColumnValue]) {
         self.init { column in
             column == 0 ? Data(id.bytes).databaseValue : values[Note.columnNames[column]].map(DatabaseValue.init) ?? .null
         }
@@ -43,7 +43,7 @@ extension Note {
 }
 
 extension DatabaseValue {
-    init(_ value: Value) {
+    init(_ value: ColumnValue) {
         self =
             switch value {
             case .null: .null

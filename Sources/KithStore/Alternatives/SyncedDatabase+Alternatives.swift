@@ -12,7 +12,7 @@ public struct Alternative: Hashable, Sendable {
     /// The app's column.
     public let column: String
     /// What the column would hold.
-    public let value: Value
+    public let value: ColumnValue
     /// Who wrote it, and when.
     public let stamp: Stamp
 }
@@ -20,7 +20,7 @@ public struct Alternative: Hashable, Sendable {
 extension SyncedDatabase {
     /// The alternatives of a visible row, by column and then by commit; none if the row is not there.
     ///
-    /// They are the same on every replica with the same vector. Columns of a ``Key`` have none: all who wrote one wrote the same. A
+    /// They are the same on every replica with the same vector. Columns of a natural key have none: all who wrote one wrote the same. A
     /// value that several wrote is listed once, one that is shown never. Of a counter, values that were found when the table was first
     /// tracked and do not count are listed as they were found; of a text, versions that began with another text then.
     public func alternatives(table: String, id: RowID) throws -> [Alternative] {
@@ -42,7 +42,7 @@ extension SyncedDatabase {
     /// Part of the transaction that is open on `db`, which must be an access to this store's database. If it throws, nothing of it stays.
     /// - Throws: ``StoreError`` with code `notFound` if there is no such visible row or column, `valueRejected` if a rule of the
     ///   table does not allow the value.
-    public func resolve(_ db: Database, table: String, id: RowID, column: String, keeping value: Value) throws {
+    public func resolve(_ db: Database, table: String, id: RowID, column: String, keeping value: ColumnValue) throws {
         try change(table, db) { capture in try capture.resolve(table: table, id: id, column: column, keeping: value) }
     }
 
@@ -78,7 +78,7 @@ extension RowLedger {
 
 extension Cell {
     /// The cell after somebody has chosen `value`, which supersedes all that is known here; `nil` if it cannot be chosen.
-    func resolved(keeping value: Value, stamp: Stamp) -> Cell? {
+    func resolved(keeping value: ColumnValue, stamp: Stamp) -> Cell? {
         switch (self, value) {
         case (.register(var state), _):
             state.resolve(keeping: value, stamp: stamp)
@@ -93,7 +93,7 @@ extension Cell {
 }
 
 extension Capture {
-    func resolve(table name: String, id: RowID, column: String, keeping value: Value) throws {
+    func resolve(table name: String, id: RowID, column: String, keeping value: ColumnValue) throws {
         guard let (number, tracked) = ledger.tracked(name) else {
             throw StoreError(.notFound, "There is no tracked table \(name).")
         }
@@ -131,7 +131,7 @@ extension Capture {
         try ledger.reindex(number, from: before, at: visible.row, to: stored.liveDots, at: visible.row)
         try ledger.forgetSubstitutes(number, tracked, id, 1 << UInt64(index))
         if visible.values[index] == value { return }
-        var values: [Value?] = visible.values
+        var values: [ColumnValue?] = visible.values
         values[index] = value
         // Only this update is noted already; what triggers of the app make of it is not.
         try connection.writing(as: .noted(table: number, id: id, inserts: false)) {

@@ -11,7 +11,7 @@ extension SyncedDatabase {
     /// Tries refused rows again if a trigger or table of the app is not what it was when that was done last.
     func retryRefusedRows() throws {
         guard let rules = writer.schema?.rulesHash else { return }
-        let current = Value.text(Array(String(rules, radix: 16).utf8))
+        let current = ColumnValue.text(Array(String(rules, radix: 16).utf8))
         let rows = try read(rows: false) { ledger -> [RowKey] in
             let refused = RefusedRows(connection: ledger.connection)
             let isTried = try VectorRecords(connection: ledger.connection).meta("rules") == current

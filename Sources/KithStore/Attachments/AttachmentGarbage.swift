@@ -68,7 +68,7 @@ struct AttachmentGarbage {
 extension SyncedDatabase {
     /// How long an attachment stays after the last reference to it was noticed to be gone, in milliseconds. Also the time that an app
     /// has from ``attach(contentsOf:)`` to the row that refers to it.
-    public static let attachmentGraceMilliseconds: Int64 = 24 * 60 * 60 * 1_000
+    package static let attachmentGraceMilliseconds: Int64 = 24 * 60 * 60 * 1_000
 
     /// Removes the bytes of attachments that nothing here has referred to for ``attachmentGraceMilliseconds``: no visible row, no
     /// alternative, no row in the trash or kept for another schema.
@@ -76,7 +76,7 @@ extension SyncedDatabase {
     /// The first call that finds an attachment without references only notes it. Takes the write lock while it reads all references.
     /// - Returns: how many were removed.
     @discardableResult
-    public func collectAttachments() throws -> Int {
+    package func collectAttachments() throws -> Int {
         guard let folder = attachments else { return 0 }
         folder.removeRemains(olderThan: Int(Self.attachmentGraceMilliseconds / 1_000))
         if folder.ids().isEmpty { return 0 }

@@ -19,12 +19,12 @@ extension AttachmentOutline {
     private static let prefixBytes = Array("kith attachment 1\n".utf8).count + 8
 
     /// The id of the attachment with this outline.
-    public var id: AttachmentID {
+    package var id: AttachmentID {
         AttachmentID(digest: SHA256.hash(data: hashed))
     }
 
     /// Whether `bytes` is the chunk `index`.
-    public func proves(_ bytes: [UInt8], chunk index: Int) -> Bool {
+    package func proves(_ bytes: [UInt8], chunk index: Int) -> Bool {
         guard let hash = hash(ofChunk: index), let range = range(ofChunk: index), range.count == bytes.count else { return false }
         return SHA256.hash(data: bytes).elementsEqual(hash)
     }

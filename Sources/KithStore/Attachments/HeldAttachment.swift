@@ -6,16 +6,16 @@ import KithSync
 import KithTexts
 
 /// An attachment that visible rows show, whether or not it is here, with the members that said they have it.
-public struct HeldAttachment: Hashable, Sendable {
-    public let id: AttachmentID
+package struct HeldAttachment: Hashable, Sendable {
+    package let id: AttachmentID
     /// 0 if it is not here and its size is not known yet.
-    public let sizeBytes: Int64
+    package let sizeBytes: Int64
     /// Whether it is here, whole.
-    public let isHere: Bool
+    package let isHere: Bool
     /// Device ids, see ``Member/device``.
-    public let holders: [[UInt8]]
+    package let holders: [[UInt8]]
 
-    public init(id: AttachmentID, sizeBytes: Int64, isHere: Bool, holders: [[UInt8]]) {
+    package init(id: AttachmentID, sizeBytes: Int64, isHere: Bool, holders: [[UInt8]]) {
         self.id = id
         self.sizeBytes = sizeBytes
         self.isHere = isHere
@@ -25,17 +25,17 @@ public struct HeldAttachment: Hashable, Sendable {
 
 extension SyncedDatabase {
     /// The attachments that are here, whole and on the disk, whatever refers to them; sorted. Reads the names of files, not their content.
-    public func attachmentsHere() -> [AttachmentID] {
+    package func attachmentsHere() -> [AttachmentID] {
         attachments?.held() ?? []
     }
 
     /// A member said this of the attachments that it has. Of a device that is no member nothing is noted.
-    public func noteHoldings(_ news: HoldingNews, of device: [UInt8]) throws {
+    package func noteHoldings(_ news: HoldingNews, of device: [UInt8]) throws {
         try write { _, state in try HoldingRecords(connection: state.ledger.connection).note(news, of: device) }
     }
 
     /// The attachments that visible rows show, here or not, each with the members that said they have it.
-    public func heldAttachments() throws -> [HeldAttachment] {
+    package func heldAttachments() throws -> [HeldAttachment] {
         let tables = writer.declarations.tables.filter { !$0.attachments.isEmpty }
         if tables.isEmpty || attachments == nil { return [] }
         return try read(rows: false) { ledger in
@@ -46,7 +46,7 @@ extension SyncedDatabase {
     }
 
     /// The same of a single row, if it is shown.
-    public func heldAttachments(table: String, id: RowID) throws -> [HeldAttachment] {
+    package func heldAttachments(table: String, id: RowID) throws -> [HeldAttachment] {
         guard let declared = writer.declarations.tables.first(where: { $0.name == table }), !declared.attachments.isEmpty,
             attachments != nil
         else { return [] }

@@ -10,12 +10,12 @@ import KithTexts
 /// An attachment on its way: its outline is known, and the first chunks may be here.
 ///
 /// Every chunk is proved before it is written. What a killed process or a loss of power left behind is proved again.
-public struct IncomingAttachment: Sendable {
-    public let id: AttachmentID
+package struct IncomingAttachment: Sendable {
+    package let id: AttachmentID
     /// The hashes by which its bytes are proved.
-    public let outline: AttachmentOutline
+    package let outline: AttachmentOutline
     /// Chunks that are here: the first so many.
-    public private(set) var chunksHeld = 0
+    package private(set) var chunksHeld = 0
     private let folder: AttachmentFolder
 
     /// Takes up what is on the disk.
@@ -32,11 +32,11 @@ public struct IncomingAttachment: Sendable {
     }
 
     /// Whether all bytes are here.
-    public var isComplete: Bool { chunksHeld == outline.chunkCount }
+    package var isComplete: Bool { chunksHeld == outline.chunkCount }
 
     /// Keeps the next chunk.
     /// - Throws: ``StoreError`` with code `sliceRejected` if it is not what the outline says; `diskFull`, `readOnly`.
-    public mutating func append(_ bytes: [UInt8], chunk index: Int) throws {
+    package mutating func append(_ bytes: [UInt8], chunk index: Int) throws {
         guard index == chunksHeld, let range = outline.range(ofChunk: index), outline.proves(bytes, chunk: index) else {
             throw StoreError(.sliceRejected, "Chunk \(index) of the attachment \(id) is not what its hash says; it was not kept.")
         }
@@ -59,7 +59,7 @@ public struct IncomingAttachment: Sendable {
 extension SyncedDatabase {
     /// What rows refer to and is not here, what was asked for first; at most `max`. What is larger than is fetched unasked is left out,
     /// as far as its size is known.
-    public func wantedAttachments(max limit: Int = 100_000) throws -> [AttachmentID] {
+    package func wantedAttachments(max limit: Int = 100_000) throws -> [AttachmentID] {
         guard let folder = attachments else { return [] }
         let asked = folder.askedFor()
         var known = Set(asked)
@@ -84,14 +84,14 @@ extension SyncedDatabase {
     }
 
     /// What is here of an attachment; `nil` if not even its outline is known.
-    public func incomingAttachment(_ id: AttachmentID) throws -> IncomingAttachment? {
+    package func incomingAttachment(_ id: AttachmentID) throws -> IncomingAttachment? {
         let folder = try attachmentFolder()
         return try folder.outline(id).map { try IncomingAttachment(id, $0, folder) }
     }
 
     /// Takes the outline that a peer sent.
     /// - Throws: ``StoreError`` with code `sliceRejected` if it is not what the id says; `diskFull`, `readOnly`.
-    public func keepOutline(_ outline: AttachmentOutline, of id: AttachmentID) throws -> IncomingAttachment {
+    package func keepOutline(_ outline: AttachmentOutline, of id: AttachmentID) throws -> IncomingAttachment {
         guard outline.id == id else {
             throw StoreError(.sliceRejected, "The outline of the attachment \(id) is not what its hash says; it was not kept.")
         }
@@ -101,7 +101,7 @@ extension SyncedDatabase {
     }
 
     /// Marks the attachment as being fetched, if it is small enough, or was here before, or somebody asked for it. Returns whether it is.
-    public func beginFetching(_ incoming: IncomingAttachment) throws -> Bool {
+    package func beginFetching(_ incoming: IncomingAttachment) throws -> Bool {
         let folder = try attachmentFolder()
         let id = incoming.id
         guard
@@ -113,7 +113,7 @@ extension SyncedDatabase {
     }
 
     /// Makes complete content present, on the disk, and lets observations of the tables that may refer to it look again.
-    public func finish(_ incoming: IncomingAttachment) throws {
+    package func finish(_ incoming: IncomingAttachment) throws {
         guard incoming.isComplete else { throw StoreError(.failed, "The attachment \(incoming.id) is not complete.") }
         try incoming.finish()
         tellAttachmentObservations()
@@ -122,7 +122,7 @@ extension SyncedDatabase {
     /// A piece of an attachment that is here, for a peer; `nil` if it is not.
     ///
     /// What is read is proved first: content that the disk has changed is set aside, never sent.
-    public func piece(_ piece: AttachmentPiece) throws -> AttachmentMessage? {
+    package func piece(_ piece: AttachmentPiece) throws -> AttachmentMessage? {
         guard let folder = attachments, let file = try OpenFile(reading: folder.content(piece.id)) else { return nil }
         guard let outline = try folder.outline(piece.id) else {
             try setAside(piece.id, folder)

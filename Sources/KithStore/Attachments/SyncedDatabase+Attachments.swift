@@ -50,7 +50,7 @@ extension SyncedDatabase {
     /// Reads an attachment's content and compares it with its hash. If the disk has changed it, it is set aside and asked for again.
     /// - Returns: the file, of which each byte is as it was attached; `nil` if it is not here, or is damaged: see ``attachmentState(_:)``.
     /// - Throws: ``StoreError`` if it cannot be read, or not be set aside.
-    public func provenAttachment(_ id: AttachmentID) throws -> AttachmentFile? {
+    package func provenAttachment(_ id: AttachmentID) throws -> AttachmentFile? {
         guard let folder = attachments, case .present(let file) = folder.state(id) else { return nil }
         if try folder.isProven(id) { return file }
         try setAside(id, folder)
@@ -77,13 +77,13 @@ extension SyncedDatabase {
     }
 
     /// Whether attachments can be kept: the database is in a file.
-    public var keepsAttachments: Bool { attachments != nil }
+    package var keepsAttachments: Bool { attachments != nil }
 
     /// Whether rows may refer to attachments: a table was declared with a column for them.
-    public var showsAttachments: Bool { writer.declarations.tables.contains { !$0.attachments.isEmpty } }
+    package var showsAttachments: Bool { writer.declarations.tables.contains { !$0.attachments.isEmpty } }
 
     /// A number that changes when somebody, in whatever process, asks for an attachment.
-    public func attachmentWishesChanged() -> Int64? {
+    package func attachmentWishesChanged() -> Int64? {
         attachments.flatMap { OpenFile.modified($0.path + "/asked") }
     }
 

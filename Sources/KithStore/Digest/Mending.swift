@@ -7,25 +7,25 @@ import KithSync
 import KithTexts
 
 /// Rows that differed from those of another machine although both knew the same, and were mended here: one of the two was damaged.
-public struct Mending: Hashable, Sendable {
+package struct Mending: Hashable, Sendable {
     /// How many were mended since ``SyncedDatabase/forgetMending()``.
-    public let rowCount: UInt64
+    package let rowCount: UInt64
     /// The table and the id of the last one.
-    public let table: String
+    package let table: String
     /// The row's id.
-    public let row: RowID
+    package let row: RowID
     /// When that was, in milliseconds since 1970.
-    public let milliseconds: Int64
+    package let milliseconds: Int64
 }
 
 extension SyncedDatabase {
     /// What was mended here, in this process or another, connected or not, until it is forgotten; `nil` if that is nothing.
-    public func mending() throws -> Mending? {
+    package func mending() throws -> Mending? {
         try read(rows: false) { ledger in try MendingRecord(ledger).load() }
     }
 
     /// Somebody has looked at the store, and all is well.
-    public func forgetMending() throws {
+    package func forgetMending() throws {
         if try mending() == nil { return }
         try write { _, state in try MendingRecord(state.ledger).remove() }
     }

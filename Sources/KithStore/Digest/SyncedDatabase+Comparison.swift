@@ -12,7 +12,7 @@ extension SyncedDatabase {
     ///
     /// - Throws: ``StoreError`` with code `sliceRejected` for rows that do not hold together. What the store cannot do now,
     ///   for instance because the disk is full, is ``DigestResult/unavailable``: a comparison can wait.
-    public func perform(_ task: DigestTask) throws -> DigestResult {
+    package func perform(_ task: DigestTask) throws -> DigestResult {
         do {
             switch task {
             case .read:

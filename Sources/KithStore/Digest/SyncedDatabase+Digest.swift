@@ -12,21 +12,21 @@ extension SyncedDatabase {
     static let patrolRowsMax = 250
 
     /// What a look at the digest found.
-    public struct DigestReading: Hashable, Sendable {
+    package struct DigestReading: Hashable, Sendable {
         /// `nil` while there are more changes to account for, so that it is worth asking again, and while a catch-up is not
         /// complete.
-        public var digest: StoreDigest?
+        package var digest: StoreDigest?
         /// Whether asking again brings the digest nearer.
-        public var isBehind: Bool
+        package var isBehind: Bool
         /// Rows that turned out to have changed behind Kith's back since they were looked at before.
-        public var tampered: [SlicePosition]
+        package var tampered: [SlicePosition]
     }
 
     /// Brings the digest further up to date, in one short transaction, and reads it if it is complete.
     ///
     /// Costs time in proportion to what was written since the last call; a new store, or one of an earlier version, is read
     /// once, a part with each call.
-    public func advanceDigest() throws -> DigestReading {
+    package func advanceDigest() throws -> DigestReading {
         try write { _, state in
             let digests = DigestLedger(ledger: state.ledger)
             let digest = try digests.advance(rowsMax: Self.digestRowsMax)
@@ -41,7 +41,7 @@ extension SyncedDatabase {
     /// back, changes them. What was changed before this is taken as it is.
     ///
     /// Costs time in proportion to what was written, in short transactions, and nothing if nothing was.
-    public func noteDigest() throws {
+    package func noteDigest() throws {
         if try !read({ try DigestLedger(ledger: $0).isBehind() }) { return }
         while try write({ _, state in
             let digests = DigestLedger(ledger: state.ledger)
@@ -50,7 +50,7 @@ extension SyncedDatabase {
     }
 
     /// The digest of what the store holds now; `nil` while a catch-up is not complete. May take time in proportion to the store.
-    public func digest() throws -> StoreDigest? {
+    package func digest() throws -> StoreDigest? {
         while true {
             let reading = try advanceDigest()
             if reading.digest != nil || !reading.isBehind { return reading.digest }
@@ -58,7 +58,7 @@ extension SyncedDatabase {
     }
 
     /// Computes the digest from the rows themselves, in time proportional to the store. Nothing is changed.
-    public func recomputedDigest() throws -> StoreDigest {
+    package func recomputedDigest() throws -> StoreDigest {
         try read { ledger in
             var rows = DigestSum()
             try TableScan(ledger: ledger).read(after: nil) { row in
@@ -71,7 +71,7 @@ extension SyncedDatabase {
 
     /// Lets the next look at the digest read every row anew, as is right when something may have been changed behind
     /// Kith's back. Takes no time by itself.
-    public func distrustDigest() throws {
+    package func distrustDigest() throws {
         try write { _, state in try DigestLedger(ledger: state.ledger).distrust() }
     }
 }

@@ -10,7 +10,7 @@ extension SyncedDatabase {
     // MARK: Knowledge
 
     /// Who this store is and what it knows, read in one transaction.
-    public func summary() throws -> StoreSummary {
+    package func summary() throws -> StoreSummary {
         try read(rows: false) { ledger in
             try noteOwnHead(ledger)
             return try VectorRecords(connection: ledger.connection).summary(ledger.catalog)
@@ -18,30 +18,30 @@ extension SyncedDatabase {
     }
 
     /// The same as a part of what is open on `db`.
-    public func summary(_ db: Database) throws -> StoreSummary {
+    package func summary(_ db: Database) throws -> StoreSummary {
         try read(in: db, rows: false) { ledger in try VectorRecords(connection: ledger.connection).summary(ledger.catalog) }
     }
 
     /// The version vector.
-    public func vector() throws -> VersionVector {
+    package func vector() throws -> VersionVector {
         try summary().vector
     }
 
     /// The same as a part of what is open on `db`.
-    public func vector(_ db: Database) throws -> VersionVector {
+    package func vector(_ db: Database) throws -> VersionVector {
         try summary(db).vector
     }
 
     /// What rows of broken-off catch-ups know beyond the vector: whoever is to bring the rest may never come back, so a session offers
     /// these rows to its peer once. Takes time in proportion to the number of such catch-ups.
-    public func ahead() throws -> VersionVector {
+    package func ahead() throws -> VersionVector {
         try read(rows: false) { ledger in try VectorRecords(connection: ledger.connection).ahead(ledger.catalog) }
     }
 
     // MARK: Slices
 
     /// Reads what a replica lacks, up to one slice.
-    public func slice(_ request: SliceRequest, limits: SliceLimits = SliceLimits()) throws -> Slice {
+    package func slice(_ request: SliceRequest, limits: SliceLimits = SliceLimits()) throws -> Slice {
         try read { ledger in
             try noteOwnHead(ledger)
             return try SliceReader(ledger: ledger, limits: limits).read(request)
@@ -49,13 +49,13 @@ extension SyncedDatabase {
     }
 
     /// Reads all that a replica with the vector `since` lacks, whatever its size.
-    public func delta(since: VersionVector) throws -> Slice {
+    package func delta(since: VersionVector) throws -> Slice {
         try slice(SliceRequest(since: since), limits: SliceLimits(rowsMax: .max, bytesMax: .max, textBytesMax: .max, textChangesMax: .max))
     }
 
     /// Merges a slice: a whole delta, or the last slice of one, in one transaction; a slice of a longer delta in several, so that
     /// nobody waits long. Observations of the app's tables fire as for any other commit.
-    public func apply(_ slice: Slice) throws -> ApplyOutcome {
+    package func apply(_ slice: Slice) throws -> ApplyOutcome {
         // A listing also deletes rows of tables that it does not name.
         let isRelated = slice.listing == nil ? writer.declarations.areRelated(slice.tables) : writer.declarations.hasForeignKeys
         // To stop SQLite's own actions costs every prepared statement. A few rows are tried with them; most have no need of it.

@@ -11,19 +11,19 @@ import Darwin
 #endif
 
 /// The machine a store runs on, and which of its runs this is.
-public struct HostIdentity: Hashable, Sendable {
+package struct HostIdentity: Hashable, Sendable {
     /// Stays the same for the life of an installation.
-    public var machine: String
+    package var machine: String
     /// Changes with every start of the machine.
-    public var boot: String
+    package var boot: String
 
-    public init(machine: String, boot: String) {
+    package init(machine: String, boot: String) {
         self.machine = machine
         self.boot = boot
     }
 
     /// This machine.
-    public static let current = HostIdentity(machine: currentMachine(), boot: currentBoot())
+    package static let current = HostIdentity(machine: currentMachine(), boot: currentBoot())
 
     #if os(Linux)
     /// See machine-id(5). A machine without one is told apart by its name.

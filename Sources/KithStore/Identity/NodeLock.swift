@@ -6,7 +6,7 @@ import KithSQLite
 /// send, and alone moves the write-ahead log into the database.
 ///
 /// Held until it is released or the process ends, however it ends.
-public final class NodeLock: Sendable {
+package final class NodeLock: Sendable {
     private let lock: FileLock
     private let checkpoints: CheckpointRight?
 
@@ -30,7 +30,7 @@ public final class NodeLock: Sendable {
     }
 
     /// Lets another process take over.
-    public func release() {
+    package func release() {
         checkpoints?.nodeLockIsHeld(false)
         lock.write("")
         lock.release()
@@ -39,7 +39,7 @@ public final class NodeLock: Sendable {
 
 extension SyncedDatabase {
     /// Whether some process synchronises the store in this file now. Writes nothing, so that it can be asked where nothing can be written.
-    public static func isSynchronized(at path: String) -> Bool {
+    package static func isSynchronized(at path: String) -> Bool {
         guard let lock = FileLock(reading: path + "-kith-node") else { return false }
         guard let isFree = try? lock.tryToTake(.shared) else { return false }
         if isFree { lock.release() }
@@ -50,7 +50,7 @@ extension SyncedDatabase {
     ///
     /// - Throws: ``StoreError`` with code `busy`, naming the process that holds the lock; `failed` for a database in
     ///   memory, which nobody else could synchronise.
-    public func takeNodeLock() throws -> NodeLock {
+    package func takeNodeLock() throws -> NodeLock {
         guard let presence else { throw StoreError(.failed, "A database in memory has no lock, and needs none.") }
         return try NodeLock(databasePath: presence.file.path, checkpoints: checkpoints)
     }

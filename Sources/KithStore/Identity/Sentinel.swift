@@ -75,7 +75,7 @@ struct Sentinel: Codable, Hashable {
 }
 
 /// Why a store took a new replica id when it was opened.
-public enum IdentityDoubt: String, Hashable, Sendable {
+package enum IdentityDoubt: String, Hashable, Sendable {
     /// There was no file beside the database that knows it: it is a copy or a backup.
     case unknown
     /// The file beside it knows another database, or an earlier state of this one.

@@ -12,7 +12,7 @@ extension SyncedDatabase {
     /// Why this store took a new replica id when it was opened; `nil` if it is the replica it was, or new.
     ///
     /// What the old id wrote is still there, and what it wrote and lost comes back from peers.
-    public var identityDoubt: IdentityDoubt? { writer.doubt }
+    package var identityDoubt: IdentityDoubt? { writer.doubt }
 
     /// A peer claims to hold this commit of this replica: does the store know it, too?
     ///
@@ -20,7 +20,7 @@ extension SyncedDatabase {
     /// was set back to an earlier state, perhaps with its whole machine, and takes a new replica id at once. Claims about
     /// another replica change nothing.
     /// - Returns: who the store is now, and what it knows.
-    public func verifyIdentity(_ head: Head) throws -> StoreSummary {
+    package func verifyIdentity(_ head: Head) throws -> StoreSummary {
         let summary = try summary()
         guard try contradicts(head, summary) else { return summary }
         return try renewIdentity(from: head.dot.replica)
@@ -29,7 +29,7 @@ extension SyncedDatabase {
     /// Another live store bears the replica id `replica`: if it is this store's, this store takes a new one.
     ///
     /// - Returns: who the store is now, and what it knows.
-    public func renewIdentity(from replica: ReplicaID) throws -> StoreSummary {
+    package func renewIdentity(from replica: ReplicaID) throws -> StoreSummary {
         let (summary, adopted) = try write { _, state in
             let records = VectorRecords(connection: state.ledger.connection)
             var adopted: (id: ReplicaID, origin: HeadProof.Origin?)?
@@ -74,7 +74,7 @@ extension SyncedDatabase {
     /// Takes one `fsync` if something was committed since the last time, else nothing. A database in memory, or one with
     /// `PRAGMA synchronous = OFF`, can promise nothing.
     /// - Returns: what cannot be lost: the vector before the `fsync`.
-    public func makeDurable() throws -> VersionVector {
+    package func makeDurable() throws -> VersionVector {
         guard let presence else { return VersionVector() }
         return try durability.withLock { durable in
             let (vector, claim) = try read { ledger in

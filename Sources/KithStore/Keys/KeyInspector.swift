@@ -10,11 +10,11 @@ struct KeyInspector {
     let connection: DatabaseConnection
 
     /// - Parameter columns: the tracked columns of the table.
-    func check(_ key: Key, _ columns: [(name: String, kind: ColumnKind)], _ report: (String) -> Void) throws {
-        guard (1...Key.columnsMax).contains(key.columns.count), Set(key.columns).count == key.columns.count else {
-            return report("its key names \(key.columns.count) columns; it must name from 1 to \(Key.columnsMax) different ones.")
+    func check(_ key: [String], _ columns: [(name: String, kind: ColumnKind)], _ report: (String) -> Void) throws {
+        guard (1...TrackedTable.keyColumnsMax).contains(key.count), Set(key).count == key.count else {
+            return report("its key names \(key.count) columns; it must name from 1 to \(TrackedTable.keyColumnsMax) different ones.")
         }
-        for name in key.columns {
+        for name in key {
             guard let column = columns.first(where: { $0.name == name }) else {
                 report(
                     "\(name) is part of its key, but is no column that synchronises: it does not exist, or is generated, local or the id itself."
@@ -28,15 +28,15 @@ struct KeyInspector {
     }
 
     /// Whether a unique index can never refuse a row that a merge brings: equal keys are equal ids.
-    func isImplied(_ index: String, by key: Key?) throws -> Bool {
+    func isImplied(_ index: String, by key: [String]?) throws -> Bool {
         guard let key else { return false }
-        return try columns(of: index, "coll = 'BINARY'").isSuperset(of: key.columns)
+        return try columns(of: index, "coll = 'BINARY'").isSuperset(of: key)
     }
 
     /// Whether that would be so if the index compared bytes.
-    func isImpliedButForCollation(_ index: String, by key: Key?) throws -> Bool {
+    func isImpliedButForCollation(_ index: String, by key: [String]?) throws -> Bool {
         guard let key else { return false }
-        return try columns(of: index, "true").isSuperset(of: key.columns)
+        return try columns(of: index, "true").isSuperset(of: key)
     }
 
     private func columns(of index: String, _ condition: String) throws -> Set<String> {

@@ -9,12 +9,12 @@ import KithTexts
 
 extension SyncedDatabase {
     /// The other devices of the group, by device id.
-    public func members() throws -> [Member] {
+    package func members() throws -> [Member] {
         try read(rows: false) { ledger in try MemberRecords(ledger: ledger).all() }
     }
 
     /// The same as a part of what is open on `db`.
-    public func members(_ db: Database) throws -> [Member] {
+    package func members(_ db: Database) throws -> [Member] {
         try read(in: db, rows: false) { ledger in try MemberRecords(ledger: ledger).all() }
     }
 
@@ -22,7 +22,7 @@ extension SyncedDatabase {
     /// no longer.
     ///
     /// - Throws: ``StoreError`` with code `valueRejected` for an id longer than ``Member/deviceBytesMax`` bytes.
-    public func setMembers(_ devices: [[UInt8]]) throws {
+    package func setMembers(_ devices: [[UInt8]]) throws {
         guard devices.allSatisfy({ $0.count <= Member.deviceBytesMax }) else {
             throw StoreError(.valueRejected, "The id of a device has at most \(Member.deviceBytesMax) bytes.")
         }
@@ -33,7 +33,7 @@ extension SyncedDatabase {
 
     /// A member was heard of: it is this replica, and cannot lose what `durable` covers. Of a device that is not a member
     /// nothing is noted.
-    public func noteMember(_ device: [UInt8], replica: ReplicaID, durable: VersionVector) throws {
+    package func noteMember(_ device: [UInt8], replica: ReplicaID, durable: VersionVector) throws {
         let now = options.clock().milliseconds
         try write { _, state in
             try MemberRecords(ledger: state.ledger).note(device, replica, durable: durable, nowMilliseconds: now)
@@ -41,10 +41,10 @@ extension SyncedDatabase {
     }
 
     /// The members that cannot lose anything of what this store holds now, as far as is known here.
-    public func holders() throws -> [Member] { try holders(in: nil) }
+    package func holders() throws -> [Member] { try holders(in: nil) }
 
     /// The same as a part of what is open on `db`.
-    public func holders(_ db: Database) throws -> [Member] { try holders(in: db) }
+    package func holders(_ db: Database) throws -> [Member] { try holders(in: db) }
 
     private func holders(in db: Database?) throws -> [Member] {
         try read(in: db, rows: false) { ledger in
@@ -54,10 +54,10 @@ extension SyncedDatabase {
     }
 
     /// The members that cannot lose a row as it is now, deletion included, as far as is known here; none if the row is not known.
-    public func holders(table: String, id: RowID) throws -> [Member] { try holders(in: nil, table, id) }
+    package func holders(table: String, id: RowID) throws -> [Member] { try holders(in: nil, table, id) }
 
     /// The same as a part of what is open on `db`.
-    public func holders(_ db: Database, table: String, id: RowID) throws -> [Member] { try holders(in: db, table, id) }
+    package func holders(_ db: Database, table: String, id: RowID) throws -> [Member] { try holders(in: db, table, id) }
 
     private func holders(in db: Database?, _ table: String, _ id: RowID) throws -> [Member] {
         try read(in: db) { ledger in

@@ -95,7 +95,7 @@ struct ReferenceInspector {
         case "SET NULL", "SET DEFAULT": break
         default: return .restrict
         }
-        if table.key?.columns.contains(column) == true {
+        if table.key?.contains(column) == true {
             throw reject("is part of the row's key, which is final, and yet \(action). Use another action.")
         }
         let (isNullable, fallback) = try nullAndDefault(table.name, column)
@@ -109,7 +109,7 @@ struct ReferenceInspector {
         return .substitute(id)
     }
 
-    private func nullAndDefault(_ table: String, _ column: String) throws -> (isNullable: Bool, fallback: Value) {
+    private func nullAndDefault(_ table: String, _ column: String) throws -> (isNullable: Bool, fallback: ColumnValue) {
         let select = try connection.statement("SELECT \"notnull\", dflt_value FROM pragma_table_xinfo(?) WHERE name = ?")
         select.bind(1, .text(table))
         select.bind(2, .text(column))

@@ -90,7 +90,7 @@ struct StepChanges {
     }
 
     /// Lets rows be looked at that a reference of the row concerns.
-    private func noteReferences(of row: RowKey, _ tracked: CatalogTable.Tracked, _ old: (Int) -> Value?) throws {
+    private func noteReferences(of row: RowKey, _ tracked: CatalogTable.Tracked, _ old: (Int) -> ColumnValue?) throws {
         guard tracked.isRelated else { return }
         let records = ReferenceRecords(connection: connection)
         try records.note(row)
@@ -136,8 +136,8 @@ struct StepChanges {
         /// Among the tracked columns.
         let place: Int
         /// `nil` if the table did not have the column.
-        let old: Value?
-        let new: Value
+        let old: ColumnValue?
+        let new: ColumnValue
         /// Whether it shows what a cell shows that nobody has written.
         let isDefault: Bool
     }
@@ -253,7 +253,7 @@ struct StepChanges {
         }
     }
 
-    private func found(_ kind: ColumnKind, _ value: Value, _ stamp: Stamp) throws -> Cell {
+    private func found(_ kind: ColumnKind, _ value: ColumnValue, _ stamp: Stamp) throws -> Cell {
         switch kind {
         case .register: return .register(RegisterState(writes: [Write(stamp: stamp, value: value)]))
         case .set: return .set(SetState(try SetText.elements(of: value, connection), stamp: stamp))

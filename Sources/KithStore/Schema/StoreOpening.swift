@@ -101,7 +101,7 @@ struct StoreOpening {
             declarations.tables.append(
                 Declarations.Table(
                     name: table.name, key: key, deletePolicy: table.deletePolicy, columns: keys,
-                    naturalKey: table.key?.columns ?? [], references: references, attachments: table.attachments))
+                    naturalKey: table.key ?? [], references: references, attachments: table.attachments))
         }
         declarations.annotate(&ledger.catalog)
 

@@ -25,7 +25,7 @@ struct TableInspector {
         let infos = try infos(of: table.name)
         checkDeclaration(table, infos, report)
         let tracked = infos.filter { !$0.isKey && !$0.isGenerated && !table.localColumns.contains($0.name) }
-        for info in tracked where info.isNotNull && !info.hasDefault && table.key?.columns.contains(info.name) != true {
+        for info in tracked where info.isNotNull && !info.hasDefault && table.key?.contains(info.name) != true {
             report(
                 "column \(info.name) is NOT NULL without a default, so a row from a machine that does not have the column yet "
                     + "could not be stored. Give it a DEFAULT, or drop NOT NULL.")

@@ -34,7 +34,7 @@ extension SyncedDatabase {
     }
 
     /// The same, with what is known of the commit.
-    public func observeCommitNews(_ body: @escaping @Sendable (CommitNews) -> Void) -> CommitObservation {
+    package func observeCommitNews(_ body: @escaping @Sendable (CommitNews) -> Void) -> CommitObservation {
         CommitObservation(signal, body)
     }
 

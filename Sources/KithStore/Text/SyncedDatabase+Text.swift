@@ -229,7 +229,7 @@ extension TextCells {
         let row: Int64
         /// Its place among the tracked columns.
         let index: Int
-        let values: [Value]
+        let values: [ColumnValue]
         let stored: StoredRow
     }
 
@@ -279,7 +279,7 @@ extension Capture {
             dropUnusedBase(&stored)
             try ledger.save(stored, found.key.table, row: found.row, id: id)
             try ledger.reindex(found.key.table, from: before, at: found.row, to: stored.liveDots, at: found.row)
-            var values: [Value?] = found.values
+            var values: [ColumnValue?] = found.values
             values[found.index] = state.shown
             // Only this update is noted already; what triggers of the app make of it is not.
             try connection.writing(as: .noted(table: found.key.table, id: id, inserts: false)) {
@@ -302,7 +302,7 @@ extension Capture {
 
 extension SyncedDatabase {
     /// Packs the history of all texts as far as possible. Done by itself, text by text, when there is much to pack.
-    public func packTexts() throws {
+    package func packTexts() throws {
         try write { _, state in
             try TextArchive(ledger: state.ledger).packAll()
         }

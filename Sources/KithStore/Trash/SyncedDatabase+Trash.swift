@@ -70,7 +70,7 @@ extension SyncedDatabase {
     /// Works in transactions of at most ``garbageRowsMax`` rows, each of which looks anew, so that nobody waits long.
     /// - Returns: how many rows were removed.
     @discardableResult
-    public func collectGarbage() throws -> Int {
+    package func collectGarbage() throws -> Int {
         let now = options.clock().milliseconds
         return try collectGarbage { ledger in
             try MemberRecords(ledger: ledger).all().filter { !$0.isSilent(atMilliseconds: now) }.map(\.durable)
@@ -81,12 +81,12 @@ extension SyncedDatabase {
     ///
     /// - Parameter acknowledged: for every other member of the group what it is known to hold durably.
     @discardableResult
-    public func collectGarbage(acknowledged: [VersionVector]) throws -> Int {
+    package func collectGarbage(acknowledged: [VersionVector]) throws -> Int {
         try collectGarbage { _ in acknowledged }
     }
 
     /// Deleted rows that one transaction looks at.
-    public static let garbageRowsMax = 500
+    package static let garbageRowsMax = 500
 
     private func collectGarbage(_ acknowledged: (RowLedger) throws -> [VersionVector]) throws -> Int {
         var count = 0

@@ -143,7 +143,7 @@ struct StoreVerifier {
     }
 
     /// A register's value stands in the table only; a set may be written there in any order.
-    private func isSame(_ shown: Value, _ expected: Value, _ kind: ColumnKind) throws -> Bool {
+    private func isSame(_ shown: ColumnValue, _ expected: ColumnValue, _ kind: ColumnKind) throws -> Bool {
         switch kind {
         case .register, .text: true
         case .counter: shown.integer == expected.integer

@@ -5,20 +5,20 @@ import KithCausality
 /// It knows what the store wants and which peers are there. Each attachment is fetched from one peer at a time, its outline first,
 /// then chunk by chunk from where the last transfer ended, whoever that was with. The store proves every piece; a peer whose piece
 /// is wrong is not asked again. It never traps on input, and does the same on the same inputs in every process.
-public struct AttachmentFetcher: Sendable {
+package struct AttachmentFetcher: Sendable {
     /// What the store has of an attachment.
-    public struct Progress: Hashable, Sendable {
+    package struct Progress: Hashable, Sendable {
         /// Chunks that are held: the first so many.
-        public let held: Int
-        public let chunks: Int
+        package let held: Int
+        package let chunks: Int
 
-        public init(held: Int, chunks: Int) {
+        package init(held: Int, chunks: Int) {
             self.held = held
             self.chunks = chunks
         }
     }
 
-    public enum Input: Hashable, Sendable {
+    package enum Input: Hashable, Sendable {
         /// What the store lacks and wants, most wanted first, instead of what it said before.
         case wanted([AttachmentID])
         /// A session that exchanges attachments has opened.
@@ -42,7 +42,7 @@ public struct AttachmentFetcher: Sendable {
         case tick
     }
 
-    public enum Effect: Hashable, Sendable {
+    package enum Effect: Hashable, Sendable {
         case send(AttachmentMessage, to: ReplicaID)
         /// Send the peer this piece when nothing more urgent waits, or else ``AttachmentMessage/haveNot(_:)``.
         case serve(AttachmentPiece, to: ReplicaID)
@@ -94,15 +94,15 @@ public struct AttachmentFetcher: Sendable {
     private var now = Instant(milliseconds: .min)
     private var effects: [Effect] = []
 
-    public init() {}
+    package init() {}
 
     /// When a ``Input/tick`` is due; `nil` if time alone changes nothing.
-    public var nextDeadline: Instant? {
+    package var nextDeadline: Instant? {
         (transfers.compactMap(deadline) + peers.compactMap(\.forgets) + [pausedUntil].compactMap(\.self)).min()
     }
 
     /// Takes in what happened and returns what is to be done, in this order.
-    public mutating func handle(_ input: Input, now: Instant) -> [Effect] {
+    package mutating func handle(_ input: Input, now: Instant) -> [Effect] {
         self.now = max(self.now, now)
         react(to: input)
         passTime()

@@ -2,7 +2,7 @@
 ///
 /// SHA-256 over the attachment's outline, see ``AttachmentOutline``. In a column it stands as 64 lower-case hexadecimal digits.
 public struct AttachmentID: Hashable, Sendable, Comparable {
-    public static let byteCount = 32
+    package static let byteCount = 32
 
     /// The hash, ``byteCount`` bytes.
     public let bytes: [UInt8]
@@ -19,7 +19,7 @@ public struct AttachmentID: Hashable, Sendable, Comparable {
     }
 
     /// The same from the bytes of the text.
-    public init?(digits: some Collection<UInt8>) {
+    package init?(digits: some Collection<UInt8>) {
         guard digits.count == 2 * Self.byteCount else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.byteCount)
@@ -37,7 +37,7 @@ public struct AttachmentID: Hashable, Sendable, Comparable {
     }
 
     /// Whether `byte` is a digit of an id's text.
-    public static func isDigit(_ byte: UInt8) -> Bool { value(ofDigit: byte) != nil }
+    package static func isDigit(_ byte: UInt8) -> Bool { value(ofDigit: byte) != nil }
 
     public static func < (left: AttachmentID, right: AttachmentID) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)

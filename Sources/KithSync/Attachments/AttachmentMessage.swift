@@ -1,5 +1,5 @@
 /// What two replicas say to each other about attachments.
-public enum AttachmentMessage: Hashable, Sendable {
+package enum AttachmentMessage: Hashable, Sendable {
     /// Send me this piece. Answered with the piece, or with ``haveNot(_:)``.
     case want(AttachmentPiece)
     /// The outline that was asked for.
@@ -15,8 +15,8 @@ public enum AttachmentMessage: Hashable, Sendable {
 }
 
 /// What a replica says of the attachments that it has whole and on its disk.
-public struct AttachmentHoldings: Hashable, Sendable {
-    public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
+package struct AttachmentHoldings: Hashable, Sendable {
+    package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
         /// These as well.
         case also = 0
         /// These, and none of those that it told before.
@@ -25,23 +25,23 @@ public struct AttachmentHoldings: Hashable, Sendable {
         case noLonger = 2
     }
 
-    public let kind: Kind
+    package let kind: Kind
     /// At most ``AttachmentLimits/holdingsAtOnceMax``.
-    public let ids: [AttachmentID]
+    package let ids: [AttachmentID]
 
-    public init(_ kind: Kind, _ ids: [AttachmentID]) {
+    package init(_ kind: Kind, _ ids: [AttachmentID]) {
         self.kind = kind
         self.ids = ids
     }
 
     /// All of `ids`, however many, in place of what was told before.
-    public static func all(_ ids: [AttachmentID]) -> [AttachmentHoldings] {
+    package static func all(_ ids: [AttachmentID]) -> [AttachmentHoldings] {
         let first = AttachmentHoldings(.only, Array(ids.prefix(AttachmentLimits.holdingsAtOnceMax)))
         return [first] + cut(.also, ids.dropFirst(AttachmentLimits.holdingsAtOnceMax))
     }
 
     /// What has changed since the last time, as few messages as possible.
-    public static func changes(added: [AttachmentID], removed: [AttachmentID]) -> [AttachmentHoldings] {
+    package static func changes(added: [AttachmentID], removed: [AttachmentID]) -> [AttachmentHoldings] {
         cut(.also, added[...]) + cut(.noLonger, removed[...])
     }
 
@@ -53,12 +53,12 @@ public struct AttachmentHoldings: Hashable, Sendable {
 }
 
 /// A part of an attachment that can be asked for.
-public struct AttachmentPiece: Hashable, Sendable {
-    public let id: AttachmentID
+package struct AttachmentPiece: Hashable, Sendable {
+    package let id: AttachmentID
     /// The number of a chunk, from 0; `nil` for the outline.
-    public let chunk: Int?
+    package let chunk: Int?
 
-    public init(_ id: AttachmentID, chunk: Int?) {
+    package init(_ id: AttachmentID, chunk: Int?) {
         self.id = id
         self.chunk = chunk
     }

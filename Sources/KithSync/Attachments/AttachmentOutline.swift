@@ -4,17 +4,17 @@
 /// as soon as it arrives, and each chunk by the outline, whoever sends it and in whatever order: a list of hashes as in BitTorrent's
 /// `pieces` (BEP 3), whose own hash is the name. A tree would spare the list, which is 1/8,192 of the content, and cost a proof with
 /// each chunk.
-public struct AttachmentOutline: Hashable, Sendable {
+package struct AttachmentOutline: Hashable, Sendable {
     /// Bytes of a SHA-256.
-    public static let hashBytes = 32
+    package static let hashBytes = 32
 
     /// Bytes of the content.
-    public let size: Int64
+    package let size: Int64
     /// The hashes of all chunks, one after the other.
-    public let hashes: [UInt8]
+    package let hashes: [UInt8]
 
     /// `nil` unless `size` is within ``AttachmentLimits/bytesMax`` and there is a hash for each of its chunks.
-    public init?(size: Int64, hashes: [UInt8]) {
+    package init?(size: Int64, hashes: [UInt8]) {
         guard (0...AttachmentLimits.bytesMax).contains(size), hashes.count == Self.hashBytes * Self.chunkCount(ofSize: size) else {
             return nil
         }
@@ -23,16 +23,16 @@ public struct AttachmentOutline: Hashable, Sendable {
     }
 
     /// How many chunks there are, at least one: that of empty content is empty.
-    public var chunkCount: Int { hashes.count / Self.hashBytes }
+    package var chunkCount: Int { hashes.count / Self.hashBytes }
 
     /// The hash of the chunk `index`; `nil` if there is no such chunk.
-    public func hash(ofChunk index: Int) -> ArraySlice<UInt8>? {
+    package func hash(ofChunk index: Int) -> ArraySlice<UInt8>? {
         guard (0..<chunkCount).contains(index) else { return nil }
         return hashes[index * Self.hashBytes..<(index + 1) * Self.hashBytes]
     }
 
     /// Where the chunk `index` stands in the content; `nil` if there is no such chunk.
-    public func range(ofChunk index: Int) -> Range<Int64>? {
+    package func range(ofChunk index: Int) -> Range<Int64>? {
         guard (0..<chunkCount).contains(index) else { return nil }
         let start = Int64(index) * Int64(AttachmentLimits.chunkBytes)
         return start..<min(size, start + Int64(AttachmentLimits.chunkBytes))
@@ -40,7 +40,7 @@ public struct AttachmentOutline: Hashable, Sendable {
 
     /// The bytes whose SHA-256 is the attachment's id: a name that no other hash of Kith begins with, the size as eight bytes,
     /// big-endian, and the hashes.
-    public var hashed: [UInt8] {
+    package var hashed: [UInt8] {
         var writer = ByteWriter(reservingCapacity: hashes.count + 32)
         writer.raw("kith attachment 1\n".utf8)
         writer.fixed64(UInt64(size))

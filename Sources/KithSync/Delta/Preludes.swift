@@ -2,17 +2,17 @@ import KithCausality
 
 /// What of a row's texts has gone ahead of it: of each column the last change, after which the next prelude goes on. A change made
 /// meanwhile stands behind it, in whatever column.
-public struct Preludes: Hashable, Sendable {
+package struct Preludes: Hashable, Sendable {
     private var last: [ColumnKey: Dot] = [:]
 
-    public init() {}
+    package init() {}
 
-    public var isEmpty: Bool { last.isEmpty }
+    package var isEmpty: Bool { last.isEmpty }
 
-    public subscript(column: ColumnKey) -> Dot? { last[column] }
+    package subscript(column: ColumnKey) -> Dot? { last[column] }
 
     /// Takes note of the slice that was read next.
-    public mutating func follow(_ slice: Slice) {
+    package mutating func follow(_ slice: Slice) {
         guard slice.isPrelude, let row = slice.rows.first else { return last.removeAll() }
         for entry in row.state.cells {
             guard case .text(let text) = entry.cell, let change = text.changes.last else { continue }

@@ -3,66 +3,66 @@ import KithCausality
 /// Where a row stands in the order of a catch-up: by table name, then by row id, both as bytes.
 ///
 /// The order is the same on every replica, so that a catch-up broken off with one peer is resumed with another.
-public struct SlicePosition: Hashable, Sendable, Comparable {
+package struct SlicePosition: Hashable, Sendable, Comparable {
     /// UTF-8 bytes of the table's name.
-    public let table: [UInt8]
-    public let row: RowID
+    package let table: [UInt8]
+    package let row: RowID
 
-    public init(table: [UInt8], row: RowID) {
+    package init(table: [UInt8], row: RowID) {
         self.table = table
         self.row = row
     }
 
     /// The place just before this row's; `nil` for the first id of a table.
-    public var predecessor: SlicePosition? {
+    package var predecessor: SlicePosition? {
         if row.low > 0 { return SlicePosition(table: table, row: RowID(high: row.high, low: row.low - 1)) }
         return row.high > 0 ? SlicePosition(table: table, row: RowID(high: row.high - 1, low: .max)) : nil
     }
 
-    public static func < (left: SlicePosition, right: SlicePosition) -> Bool {
+    package static func < (left: SlicePosition, right: SlicePosition) -> Bool {
         left.table == right.table ? left.row < right.row : left.table.lexicographicallyPrecedes(right.table)
     }
 }
 
 /// The newest commit known of a replica.
-public struct Head: Hashable, Sendable {
-    public let dot: Dot
+package struct Head: Hashable, Sendable {
+    package let dot: Dot
     /// The commit's timestamp, by which two histories of one replica are told apart.
-    public let timestamp: HybridTimestamp
+    package let timestamp: HybridTimestamp
 
-    public init(dot: Dot, timestamp: HybridTimestamp) {
+    package init(dot: Dot, timestamp: HybridTimestamp) {
         self.dot = dot
         self.timestamp = timestamp
     }
 }
 
 /// A catch-up that was broken off: what of it need not be sent again.
-public struct Resumption: Hashable, Sendable {
+package struct Resumption: Hashable, Sendable {
     /// Rows up to and including this one arrived.
-    public let position: SlicePosition
+    package let position: SlicePosition
     /// They arrived as a sender with this vector (or a later one) knew them.
-    public let vector: VersionVector
+    package let vector: VersionVector
 
-    public init(position: SlicePosition, vector: VersionVector) {
+    package init(position: SlicePosition, vector: VersionVector) {
         self.position = position
         self.vector = vector
     }
 }
 
 /// What a sender is asked to read next.
-public struct SliceRequest: Hashable, Sendable {
+package struct SliceRequest: Hashable, Sendable {
     /// The vector of the replica that will receive it.
-    public let since: VersionVector
+    package let since: VersionVector
     /// What the receiver holds of a catch-up that was broken off.
-    public let resumption: Resumption?
+    package let resumption: Resumption?
     /// The last row already sent of this delta; `nil` at its start.
-    public let after: SlicePosition?
+    package let after: SlicePosition?
     /// What the receiver will know when the delta is complete: the vector of its first slice; `nil` at its start.
-    public let target: [Head]?
+    package let target: [Head]?
     /// What has gone ahead of the row after ``after``.
-    public let preludes: Preludes
+    package let preludes: Preludes
 
-    public init(
+    package init(
         since: VersionVector, resumption: Resumption? = nil, after: SlicePosition? = nil, target: [Head]? = nil,
         preludes: Preludes = Preludes()
     ) {
@@ -75,19 +75,19 @@ public struct SliceRequest: Hashable, Sendable {
 }
 
 /// One row of a slice: the part of it that the receiver lacks.
-public struct RowPart: Hashable, Sendable {
+package struct RowPart: Hashable, Sendable {
     /// Index into the slice's tables; the cells' columns are indices into that table's columns.
-    public var table: Int
-    public var id: RowID
-    public var state: RowState
+    package var table: Int
+    package var id: RowID
+    package var state: RowState
     /// Whether cells are left out because the receiver knows them. A receiver that does not hold the row at all has collected
     /// it, and needs the whole of it.
-    public var isCut: Bool
+    package var isCut: Bool
     /// Whether this is only the beginning of what is to come of the row: changes of texts, too many for one slice, to be kept
     /// until the row itself comes. Says nothing else of the row, and stands alone in its slice.
-    public var isPrelude = false
+    package var isPrelude = false
 
-    public init(table: Int, id: RowID, state: RowState, isCut: Bool = false) {
+    package init(table: Int, id: RowID, state: RowState, isCut: Bool = false) {
         self.table = table
         self.id = id
         self.state = state
@@ -97,44 +97,44 @@ public struct RowPart: Hashable, Sendable {
 
 /// What makes a slice speak of absent rows, too: every row that the sender holds between ``after`` and the slice's position is
 /// in it, whole. What the receiver has there beside them, and the sender's vector covers, was deleted and collected.
-public struct Listing: Hashable, Sendable {
+package struct Listing: Hashable, Sendable {
     /// Up to where rows were listed before: by the slices before, or by a catch-up that was broken off. `nil` at the start.
-    public var after: SlicePosition?
+    package var after: SlicePosition?
     /// The deletions that the sender has collected: who has not seen them all needs a listing, from the receiver as well once
     /// the delta is complete.
-    public var floor: VersionVector
+    package var floor: VersionVector
 
-    public init(after: SlicePosition?, floor: VersionVector) {
+    package init(after: SlicePosition?, floor: VersionVector) {
         self.after = after
         self.floor = floor
     }
 }
 
 /// A delta, or one of the slices it is cut into between rows.
-public struct Slice: Hashable, Sendable {
+package struct Slice: Hashable, Sendable {
     /// The vector of the receiver the delta was made for. It may be applied if the receiver's vector covers this.
-    public var since: VersionVector
+    package var since: VersionVector
     /// The sender's vector, from the read transaction that read these rows: the context of each row.
-    public var vector: VersionVector
+    package var vector: VersionVector
     /// What the receiver knows, beside its own, when the last slice is in.
-    public var target: [Head]
+    package var target: [Head]
     /// The sender's hybrid clock.
-    public var clock: HybridTimestamp
+    package var clock: HybridTimestamp
     /// Whether this slice completes the delta.
-    public var isLast: Bool
+    package var isLast: Bool
     /// Whether this slice begins the delta.
-    public var isFirst: Bool
+    package var isFirst: Bool
     /// The last row of this slice; `nil` if the delta has no rows.
-    public var position: SlicePosition?
+    package var position: SlicePosition?
     /// Rows still to come, as an estimate for progress; 0 in the last slice.
-    public var rowsRemaining: Int
+    package var rowsRemaining: Int
     /// The tables that the rows refer to.
-    public var tables: [TableSchema]
-    public var rows: [RowPart]
+    package var tables: [TableSchema]
+    package var rows: [RowPart]
     /// Set if absence means something; then `since` is empty.
-    public var listing: Listing?
+    package var listing: Listing?
 
-    public init(
+    package init(
         since: VersionVector, vector: VersionVector, target: [Head], clock: HybridTimestamp, isFirst: Bool, isLast: Bool,
         position: SlicePosition?, rowsRemaining: Int, tables: [TableSchema], rows: [RowPart], listing: Listing? = nil
     ) {
@@ -152,13 +152,13 @@ public struct Slice: Hashable, Sendable {
     }
 
     /// Whether the slice brings no row, but the beginning of one; its position is just before that.
-    public var isPrelude: Bool { rows.first?.isPrelude == true }
+    package var isPrelude: Bool { rows.first?.isPrelude == true }
 
     /// How many rows it brings to their end.
-    public var rowCount: Int { isPrelude ? 0 : rows.count }
+    package var rowCount: Int { isPrelude ? 0 : rows.count }
 
     /// Whether the slice may follow one that ends at `after`.
-    public func follows(_ after: SlicePosition?) -> Bool {
+    package func follows(_ after: SlicePosition?) -> Bool {
         guard let position else { return isLast }
         guard let after else { return true }
         // What was left of a delta may be known to the receiver, or superseded, by the time it is read.
@@ -167,35 +167,35 @@ public struct Slice: Hashable, Sendable {
     }
 
     /// The vector of ``target``.
-    public var targetVector: VersionVector { VersionVector(target.map(\.dot)) }
+    package var targetVector: VersionVector { VersionVector(target.map(\.dot)) }
 }
 
 /// What a session needs to know of its store, read in one transaction.
-public struct StoreSummary: Hashable, Sendable {
+package struct StoreSummary: Hashable, Sendable {
     /// Who this store is.
-    public var replica: ReplicaID
+    package var replica: ReplicaID
     /// The newest commit known of every replica, this one's own among them, sorted by replica.
-    public var heads: [Head]
+    package var heads: [Head]
     /// The hybrid clock.
-    public var clock: HybridTimestamp
+    package var clock: HybridTimestamp
     /// The catch-up that was broken off, if there is one.
-    public var resumption: Resumption?
+    package var resumption: Resumption?
 
-    public init(replica: ReplicaID, heads: [Head], clock: HybridTimestamp, resumption: Resumption? = nil) {
+    package init(replica: ReplicaID, heads: [Head], clock: HybridTimestamp, resumption: Resumption? = nil) {
         self.replica = replica
         self.heads = heads
         self.clock = clock
         self.resumption = resumption
     }
 
-    public var vector: VersionVector { VersionVector(heads.map(\.dot)) }
+    package var vector: VersionVector { VersionVector(heads.map(\.dot)) }
 
     /// The newest commit known of `replica`.
-    public func head(of replica: ReplicaID) -> Head? { heads.first { $0.dot.replica == replica } }
+    package func head(of replica: ReplicaID) -> Head? { heads.first { $0.dot.replica == replica } }
 }
 
 /// What became of a slice that was to be applied.
-public enum ApplyOutcome: Hashable, Sendable {
+package enum ApplyOutcome: Hashable, Sendable {
     /// It is in the store, whose state is now this.
     case applied(StoreSummary)
     /// The store's vector does not cover the slice's `since`; nothing changed.

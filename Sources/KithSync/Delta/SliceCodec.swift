@@ -1,8 +1,8 @@
 import KithCausality
 
 /// How a slice stands in bytes, after the replica table of its frame. See docs/protocol.md, "Slice".
-public enum SliceCodec {
-    public static func encode(_ slice: Slice, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
+package enum SliceCodec {
+    package static func encode(_ slice: Slice, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
         writer.vector(slice.since, &replicas)
         writer.vector(slice.vector, &replicas)
         writer.heads(slice.target, &replicas)
@@ -205,7 +205,7 @@ extension RowState {
 
 extension RowPart {
     /// Where this row stands in the order of a catch-up.
-    public func position(in tables: [TableSchema]) -> SlicePosition {
+    package func position(in tables: [TableSchema]) -> SlicePosition {
         SlicePosition(table: tables[table].name, row: id)
     }
 }

@@ -1,25 +1,25 @@
 /// Where each device was reached last: as many addresses as are worth a try, the newest first. A value; whoever has a disk keeps it there.
-public struct AddressBook<Device: Hashable & Sendable, Address: Hashable & Sendable>: Sendable {
+package struct AddressBook<Device: Hashable & Sendable, Address: Hashable & Sendable>: Sendable {
     /// Addresses kept of one device.
-    public static var addressesMax: Int { 4 }
+    package static var addressesMax: Int { 4 }
 
     private var known: [Device: [Address]] = [:]
 
-    public init() {}
+    package init() {}
 
     /// - Parameter known: what was kept of each device, the newest first.
-    public init(_ known: [Device: [Address]]) {
+    package init(_ known: [Device: [Address]]) {
         self.known = known.mapValues { Array($0.prefix(Self.addressesMax)) }
     }
 
     /// What is to be kept.
-    public var contents: [Device: [Address]] { known }
+    package var contents: [Device: [Address]] { known }
 
     /// Where `device` was reached, the newest first.
-    public func addresses(of device: Device) -> [Address] { known[device] ?? [] }
+    package func addresses(of device: Device) -> [Address] { known[device] ?? [] }
 
     /// `device` was reached at these addresses, the best first. Returns whether that is news.
-    public mutating func note(_ addresses: [Address], of device: Device) -> Bool {
+    package mutating func note(_ addresses: [Address], of device: Device) -> Bool {
         let before = known[device] ?? []
         var merged: [Address] = []
         for address in addresses + before where !merged.contains(address) {
@@ -32,7 +32,7 @@ public struct AddressBook<Device: Hashable & Sendable, Address: Hashable & Senda
     }
 
     /// Forgets all devices but these. Returns whether there were others.
-    public mutating func keep(only devices: [Device]) -> Bool {
+    package mutating func keep(only devices: [Device]) -> Bool {
         let kept = Set(devices)
         let count = known.count
         known = known.filter { kept.contains($0.key) }

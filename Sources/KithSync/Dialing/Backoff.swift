@@ -2,30 +2,30 @@
 ///
 /// "Equal jitter" (Brooker, "Exponential Backoff And Jitter", AWS 2015): half of the time is certain, half is drawn.
 /// A pure value: the caller brings the randomness and waits.
-public struct Backoff: Hashable, Sendable {
+package struct Backoff: Hashable, Sendable {
     /// Upper bound of the first wait.
-    public let firstMilliseconds: Int
+    package let firstMilliseconds: Int
     /// Upper bound of every wait.
-    public let longestMilliseconds: Int
+    package let longestMilliseconds: Int
     /// Failures since the last success.
-    public private(set) var failures = 0
+    package private(set) var failures = 0
 
     /// Both bounds are taken as at least 1, and the longest as at least the first.
-    public init(firstMilliseconds: Int = 500, longestMilliseconds: Int = 60_000) {
+    package init(firstMilliseconds: Int = 500, longestMilliseconds: Int = 60_000) {
         self.firstMilliseconds = max(1, firstMilliseconds)
         self.longestMilliseconds = max(self.firstMilliseconds, longestMilliseconds)
     }
 
     /// Notes a failure and says how many milliseconds to wait: between half the bound and the bound, which is
     /// `firstMilliseconds` after the first failure and doubles up to `longestMilliseconds`.
-    public mutating func nextMilliseconds(using random: inout some RandomNumberGenerator) -> Int {
+    package mutating func nextMilliseconds(using random: inout some RandomNumberGenerator) -> Int {
         let bound = boundMilliseconds
         if failures < .max { failures += 1 }
         return Int.random(in: bound - bound / 2...bound, using: &random)
     }
 
     /// Notes a success: the next wait is short again.
-    public mutating func reset() {
+    package mutating func reset() {
         failures = 0
     }
 

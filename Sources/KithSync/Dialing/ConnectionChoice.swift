@@ -1,12 +1,12 @@
 /// Which of two connections between the same two devices stays, so that both devices keep the same one without a word.
-public enum ConnectionChoice: Hashable, Sendable {
+package enum ConnectionChoice: Hashable, Sendable {
     case keepOld
     case keepNew
 
     /// - Of two devices that dialled each other, the connection dialled by the smaller id stays.
     /// - Of two connections dialled by the same device, the newer stays: who dials again has lost the older one.
     ///   A device must therefore not dial a peer twice at once.
-    public init<Device: Comparable>(own: Device, peer: Device, oldIsInitiator: Bool, newIsInitiator: Bool) {
+    package init<Device: Comparable>(own: Device, peer: Device, oldIsInitiator: Bool, newIsInitiator: Bool) {
         if oldIsInitiator == newIsInitiator {
             self = .keepNew
         } else {
@@ -16,7 +16,7 @@ public enum ConnectionChoice: Hashable, Sendable {
 
     /// The same, if the older connection came about so long ago. A device that dials much later has lost it, of which this side has not
     /// heard: its address may have changed.
-    public init<Device: Comparable>(
+    package init<Device: Comparable>(
         own: Device, peer: Device, oldIsInitiator: Bool, newIsInitiator: Bool, oldAgeMilliseconds: Int64
     ) {
         if !newIsInitiator, oldAgeMilliseconds > Self.simultaneousMilliseconds {
@@ -27,5 +27,5 @@ public enum ConnectionChoice: Hashable, Sendable {
     }
 
     /// Connections that come about within this time may have been dialled at the same time: as long as dialling takes at most, twice.
-    public static let simultaneousMilliseconds: Int64 = 10_000
+    package static let simultaneousMilliseconds: Int64 = 10_000
 }

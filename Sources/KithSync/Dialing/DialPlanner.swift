@@ -6,26 +6,26 @@
 ///
 /// Announcements are hints that anybody can give, so they are bounded in number, and so is how often somebody is dialled at whose
 /// announcement nobody answered yet. However many false ones there are, a listed device, or one that was reached before, waits for one of them.
-public struct DialPlanner<
+package struct DialPlanner<
     Device: Hashable & Comparable & Sendable, Name: Hashable & Comparable & Sendable, Address: Hashable & Sendable
 >: Sendable {
-    public typealias Target = DialTarget<Device, Name>
+    package typealias Target = DialTarget<Device, Name>
 
     /// Something to be dialled now.
-    public struct Dial: Hashable, Sendable {
-        public let target: Target
+    package struct Dial: Hashable, Sendable {
+        package let target: Target
         /// Who must be there; `nil` if any trusted device will do.
-        public let device: Device?
+        package let device: Device?
         /// To be tried in this order.
-        public let addresses: [Address]
+        package let addresses: [Address]
     }
 
     /// Addresses tried for one target.
-    public static var addressesMax: Int { 8 }
+    package static var addressesMax: Int { 8 }
     /// Most announcements that are followed.
-    public static var announcedMax: Int { 512 }
+    package static var announcedMax: Int { 512 }
     /// The pause after a peer refused us or we it: nothing helps but a change, which ends the pause.
-    public static var refusedMilliseconds: Int64 { 60_000 }
+    package static var refusedMilliseconds: Int64 { 60_000 }
 
     private struct Entry: Sendable {
         var addresses: [Address]
@@ -50,14 +50,14 @@ public struct DialPlanner<
     private var misannounced: Set<Device> = []
     private var newcomers = NewcomerBudget()
 
-    public init() {}
+    package init() {}
 
     // MARK: What happens
 
     /// The user's list of devices is this.
     ///
     /// - Parameter remembered: where a device was reached before.
-    public mutating func trust(
+    package mutating func trust(
         _ devices: [(device: Device, addresses: [Address])], now: Instant, remembered: (Device) -> [Address] = { _ in [] }
     ) {
         let listed = Set(devices.map { Target.device($0.device) })
@@ -74,12 +74,12 @@ public struct DialPlanner<
     }
 
     /// A device was reached at another address than before. That alone is no reason to dial it sooner.
-    public mutating func remember(_ addresses: [Address], of device: Device) {
+    package mutating func remember(_ addresses: [Address], of device: Device) {
         entries[.device(device)]?.addresses = addresses
     }
 
     /// A node is announced at these addresses: that of `device`, as far as an announcement can tell.
-    public mutating func found(_ name: Name, _ addresses: [Address], device: Device? = nil, now: Instant) {
+    package mutating func found(_ name: Name, _ addresses: [Address], device: Device? = nil, now: Instant) {
         guard entries[.announced(name)] != nil || announcedCount < Self.announcedMax else { return }
         if entries[.announced(name)] == nil { announcedCount += 1 }
         set(.announced(name), Array(addresses.prefix(Self.addressesMax)), device: device, now: now)
@@ -87,13 +87,13 @@ public struct DialPlanner<
     }
 
     /// These and no others are announced, as far as it concerns this node.
-    public mutating func found(_ targets: [(name: Name, device: Device?, addresses: [Address])], now: Instant) {
+    package mutating func found(_ targets: [(name: Name, device: Device?, addresses: [Address])], now: Instant) {
         keep(announced: Set(targets.map(\.name)))
         for target in targets { found(target.name, target.addresses, device: target.device, now: now) }
     }
 
     /// Only these names are announced, as far as it concerns this node.
-    public mutating func keep(announced names: Set<Name>) {
+    package mutating func keep(announced names: Set<Name>) {
         for target in entries.keys {
             guard case .announced(let name) = target, !names.contains(name) else { continue }
             entries[target] = nil
@@ -102,7 +102,7 @@ public struct DialPlanner<
     }
 
     /// The network has changed: everything may be reached now.
-    public mutating func retryAll(now: Instant) {
+    package mutating func retryAll(now: Instant) {
         for target in entries.keys {
             entries[target]?.due = now
             entries[target]?.backoff.reset()
@@ -110,7 +110,7 @@ public struct DialPlanner<
     }
 
     /// A connection to `device` is up; `target` is what was dialled, if it was dialled from here.
-    public mutating func connected(_ device: Device, dialled target: Target?) {
+    package mutating func connected(_ device: Device, dialled target: Target?) {
         connected[device, default: 0] += 1
         misannounced.remove(device)
         guard let target else { return }
@@ -120,12 +120,12 @@ public struct DialPlanner<
     }
 
     /// A session with `device` came about, which an established connection alone does not promise.
-    public mutating func succeeded(_ device: Device) {
+    package mutating func succeeded(_ device: Device) {
         for target in entries.keys where entries[target]?.likely == device { entries[target]?.backoff.reset() }
     }
 
     /// A connection to `device` has ended, and with `isReplaced` gave way to another one.
-    public mutating func disconnected(
+    package mutating func disconnected(
         _ device: Device, _ advice: RetryAdvice, isReplaced: Bool = false, now: Instant,
         using random: inout some RandomNumberGenerator
     ) {
@@ -139,7 +139,7 @@ public struct DialPlanner<
     }
 
     /// Dialling `target` failed.
-    public mutating func failed(
+    package mutating func failed(
         _ target: Target, _ advice: RetryAdvice, now: Instant, using random: inout some RandomNumberGenerator
     ) {
         entries[target]?.isDialling = false
@@ -152,7 +152,7 @@ public struct DialPlanner<
 
     /// The targets to dial now, each to be answered with `connected` or `failed`. Where a device is announced it is dialled there
     /// first: it is on this network now, and a list may be old.
-    public mutating func start(now: Instant) -> [Dial] {
+    package mutating func start(now: Instant) -> [Dial] {
         newcomers.fill(now)
         var busy = busy
         var result: [Dial] = []
@@ -169,7 +169,7 @@ public struct DialPlanner<
     }
 
     /// When something is to be dialled next; `nil` if nothing is.
-    public var nextDue: Instant? {
+    package var nextDue: Instant? {
         let busy = busy
         let budget = newcomers.nextDue
         return entries.filter { isWaiting($0.value, busy) }.map { target, entry in
@@ -178,13 +178,13 @@ public struct DialPlanner<
     }
 
     /// Whether something is being dialled.
-    public var isDialling: Bool { diallingCount > 0 }
+    package var isDialling: Bool { diallingCount > 0 }
 
     /// How much is being dialled at once.
-    public var diallingCount: Int { entries.values.count(where: \.isDialling) }
+    package var diallingCount: Int { entries.values.count(where: \.isDialling) }
 
     /// How many places are known to be dialled.
-    public var targetCount: Int { entries.count }
+    package var targetCount: Int { entries.count }
 
     /// The devices that are connected or being dialled, as far as is known whom a target is.
     private var busy: Set<Device> {

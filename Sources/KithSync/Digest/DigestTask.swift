@@ -1,7 +1,7 @@
 import KithCausality
 
 /// What a comparison of digests asks of the store.
-public enum DigestTask: Hashable, Sendable {
+package enum DigestTask: Hashable, Sendable {
     /// Bring the digest further up to date and read it.
     case read
     /// Cut the rows of a range into at most ``WireLimits/digestPartsMax`` parts with about as many rows each.
@@ -15,7 +15,7 @@ public enum DigestTask: Hashable, Sendable {
 }
 
 /// The answer to a ``DigestTask``.
-public enum DigestResult: Hashable, Sendable {
+package enum DigestResult: Hashable, Sendable {
     /// `nil` if there is no digest now; then `isBehind` says whether asking again brings it nearer.
     case read(StoreDigest?, isBehind: Bool)
     case parts([DigestPart])

@@ -30,7 +30,7 @@ struct FNV1a {
         add(dot.sequence)
     }
 
-    mutating func add(_ content: Value) {
+    mutating func add(_ content: ColumnValue) {
         switch content {
         case .null: add(0)
         case .integer(let number):

@@ -8,7 +8,7 @@ extension RowState {
     /// knows the schema agrees with one that does not. Tells accidents, not forgeries: anybody can make two rows of one digest.
     ///
     /// - Parameter column: what the holder's column numbers stand for.
-    public func digest(at position: SlicePosition, column: (Int) -> ColumnKey?) -> UInt64? {
+    package func digest(at position: SlicePosition, column: (Int) -> ColumnKey?) -> UInt64? {
         guard tombstones.isEmpty else { return nil }
         var hash = FNV1a()
         hash.add(position.table)

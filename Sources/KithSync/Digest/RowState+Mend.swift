@@ -2,9 +2,9 @@ import KithCausality
 
 extension RowState {
     /// A value that gives way to another one of the same commit.
-    public struct LostValue: Hashable, Sendable {
-        public let column: Int
-        public let value: Value
+    package struct LostValue: Hashable, Sendable {
+        package let column: Int
+        package let value: ColumnValue
     }
 
     /// Both sides' knowledge of a row that differs although both know the same commits, which a merge never causes: one of
@@ -15,7 +15,7 @@ extension RowState {
     /// way and that no other write has.
     ///
     /// - Returns: `nil` if the row counts on neither side (``digest(at:column:)``), or if nothing changes.
-    public func mended(with other: RowState) -> (state: RowState, lost: [LostValue])? {
+    package func mended(with other: RowState) -> (state: RowState, lost: [LostValue])? {
         guard counts || other.counts else { return nil }
         var state = RowState(cells: cells, tombstones: [], context: context)
         for entry in other.cells {
@@ -45,7 +45,7 @@ extension Cell {
     }
 
     /// The values of a register that `other` shows nowhere, neither as its own nor as alternatives.
-    fileprivate func values(missingFrom other: Cell?) -> [Value] {
+    fileprivate func values(missingFrom other: Cell?) -> [ColumnValue] {
         guard case .register(let mine) = self, case .register(let theirs)? = other else { return [] }
         return mine.writes.map(\.value).filter { value in !theirs.writes.contains { $0.value == value } }
     }

@@ -1,44 +1,44 @@
 import KithCausality
 
 /// A summary of the rows of a store: two stores with equal vectors have equal digests, whatever way they came to them.
-public struct StoreDigest: Hashable, Sendable {
+package struct StoreDigest: Hashable, Sendable {
     /// What the store knew.
-    public var vector: VersionVector
+    package var vector: VersionVector
     /// The rows.
-    public var rows: DigestSum
+    package var rows: DigestSum
 
-    public init(vector: VersionVector, rows: DigestSum) {
+    package init(vector: VersionVector, rows: DigestSum) {
         self.vector = vector
         self.rows = rows
     }
 
     /// Whether both stores know the same and yet hold different rows, which a merge never causes.
-    public func contradicts(_ other: StoreDigest) -> Bool {
+    package func contradicts(_ other: StoreDigest) -> Bool {
         vector == other.vector && rows != other.rows
     }
 }
 
 /// The digests of some rows together, in no order: added, they can be taken away again.
-public struct DigestSum: Hashable, Sendable {
+package struct DigestSum: Hashable, Sendable {
     /// How many rows.
-    public private(set) var count: UInt64
+    package private(set) var count: UInt64
     /// The sum of their digests, without carry.
-    public private(set) var value: UInt64
+    package private(set) var value: UInt64
 
-    public init(count: UInt64 = 0, value: UInt64 = 0) {
+    package init(count: UInt64 = 0, value: UInt64 = 0) {
         self.count = count
         self.value = value
     }
 
     /// Adds a row's digest; `nil` is a row that does not count.
-    public mutating func add(_ row: UInt64?) {
+    package mutating func add(_ row: UInt64?) {
         guard let row else { return }
         count &+= 1
         value &+= row
     }
 
     /// Takes a row's digest away.
-    public mutating func subtract(_ row: UInt64?) {
+    package mutating func subtract(_ row: UInt64?) {
         guard let row else { return }
         count &-= 1
         value &-= row

@@ -2,33 +2,33 @@ import KithCausality
 
 extension ReplicaID {
     /// Who "wrote" the texts that were found: nobody. Their first change is named by what it says and not by a commit.
-    public static let nobody = ReplicaID(high: .max, low: .max)
+    package static let nobody = ReplicaID(high: .max, low: .max)
 }
 
 /// What is known of a text cell in which texts were found when the table was first tracked.
 ///
 /// Each different text is a document of its own, with a history of its own: edits of one never reach into another. One is shown; the
 /// others are kept as versions until somebody dismisses them.
-public struct AdoptedTexts: Hashable, Sendable {
+package struct AdoptedTexts: Hashable, Sendable {
     /// One of the texts.
-    public struct Document: Hashable, Sendable {
+    package struct Document: Hashable, Sendable {
         /// Names the document by the text that it began with; 0 for the one that was not found but written.
-        public var number: Int64
+        package var number: Int64
         /// The earliest commit that found it; `nil` if it was written.
-        public var found: Stamp?
+        package var found: Stamp?
         /// Per replica its last commit that edited it.
-        public var edited: VersionVector
+        package var edited: VersionVector
         /// The latest of these.
-        public var lastEdit: Stamp?
+        package var lastEdit: Stamp?
         /// Whether somebody has dismissed what was found.
-        public var isFoundDismissed = false
+        package var isFoundDismissed = false
         /// The edits that somebody has dismissed.
-        public var dismissed = VersionVector()
+        package var dismissed = VersionVector()
         /// Where its changes are and what it says, unless it is the one that the cell shows; on the wire this is not said.
-        public var past = TextState.Past.none
-        public var text: [UInt8]?
+        package var past = TextState.Past.none
+        package var text: [UInt8]?
 
-        public init(number: Int64, found: Stamp? = nil, edited: VersionVector = VersionVector(), lastEdit: Stamp? = nil) {
+        package init(number: Int64, found: Stamp? = nil, edited: VersionVector = VersionVector(), lastEdit: Stamp? = nil) {
             self.number = number
             self.found = found
             self.edited = edited
@@ -36,30 +36,30 @@ public struct AdoptedTexts: Hashable, Sendable {
         }
 
         /// The name of the change that began it, if it was found.
-        public var root: Dot? { number == 0 ? nil : Dot(replica: .nobody, sequence: UInt64(number)) }
+        package var root: Dot? { number == 0 ? nil : Dot(replica: .nobody, sequence: UInt64(number)) }
 
         /// Whether nobody needs to be told of this version.
-        public var isDismissed: Bool { (number == 0 || isFoundDismissed) && dismissed.covers(edited) }
+        package var isDismissed: Bool { (number == 0 || isFoundDismissed) && dismissed.covers(edited) }
 
         /// The edit or adoption by which it is listed.
-        public var stamp: Stamp {
+        package var stamp: Stamp {
             lastEdit ?? found
                 ?? Stamp(dot: edited.entries.first ?? Dot(replica: .nobody, sequence: 1), timestamp: .zero)
         }
 
         /// What a replica knows that has `vector`, with the name of the first change if it has that.
-        public func known(to vector: VersionVector) -> VersionVector {
+        package func known(to vector: VersionVector) -> VersionVector {
             guard let found, let root, vector.covers(found.dot) else { return vector }
             return vector.joined(with: VersionVector([root]))
         }
 
-        public mutating func dismiss() {
+        package mutating func dismiss() {
             isFoundDismissed = number != 0
             dismissed.join(edited)
         }
 
         /// Learns that `stamp` has edited it.
-        public mutating func noteEdit(_ stamp: Stamp) {
+        package mutating func noteEdit(_ stamp: Stamp) {
             edited.insert(stamp.dot)
             if lastEdit.map({ stamp.isShown(over: $0) }) ?? true { lastEdit = stamp }
         }
@@ -74,11 +74,11 @@ public struct AdoptedTexts: Hashable, Sendable {
     }
 
     /// Per replica its last commit that found something here, if only NULL.
-    public var adopters: VersionVector
+    package var adopters: VersionVector
     /// Sorted by number.
-    public var documents: [Document]
+    package var documents: [Document]
 
-    public init(adopters: VersionVector = VersionVector(), documents: [Document] = []) {
+    package init(adopters: VersionVector = VersionVector(), documents: [Document] = []) {
         self.adopters = adopters
         self.documents = documents
     }
@@ -86,7 +86,7 @@ public struct AdoptedTexts: Hashable, Sendable {
     /// What there is to say of a cell in which nothing was found.
     ///
     /// - Parameter lastEdit: the latest change of its text; by default the latest of those that the state carries.
-    public init(written state: TextState, lastEdit: Stamp? = nil) {
+    package init(written state: TextState, lastEdit: Stamp? = nil) {
         self.init()
         if state.touched.isEmpty { return }
         var document = Document(number: 0, edited: state.touched, lastEdit: lastEdit)
@@ -97,7 +97,7 @@ public struct AdoptedTexts: Hashable, Sendable {
     }
 
     /// The document that is shown: the one with the latest edit, else one that was written, else the one that was found earliest.
-    public var shown: Int64? {
+    package var shown: Int64? {
         func precedes(_ a: Document, _ b: Document) -> Bool {
             switch (a.lastEdit, b.lastEdit) {
             case (let mine?, let theirs?): return mine.isShown(over: theirs)
@@ -112,7 +112,7 @@ public struct AdoptedTexts: Hashable, Sendable {
         return best.number
     }
 
-    public subscript(number: Int64) -> Document? {
+    package subscript(number: Int64) -> Document? {
         get { documents.first { $0.number == number } }
         set {
             documents.removeAll { $0.number == number }
@@ -133,14 +133,14 @@ public struct AdoptedTexts: Hashable, Sendable {
 
 extension TextState.Change {
     /// Whether it is the first change of a document that was found.
-    public var isRoot: Bool {
+    package var isRoot: Bool {
         document != 0 && stamp.dot == Dot(replica: .nobody, sequence: UInt64(document)) && parents.isEmpty && replacedScalars == nil
     }
 }
 
 extension TextState {
     /// One document of the cell as a cell of its own, with its changes.
-    public func part(_ number: Int64) -> TextState {
+    package func part(_ number: Int64) -> TextState {
         var part = TextState(touched: touched, present: present, changes: changes.filter { $0.document == number })
         part.document = number
         let isShown = number == document
@@ -150,7 +150,7 @@ extension TextState {
     }
 
     /// Puts back where the changes of a document are now, and what it says.
-    public mutating func put(_ part: TextState) {
+    package mutating func put(_ part: TextState) {
         if part.document == document {
             past = part.past
             text = part.text
@@ -161,7 +161,7 @@ extension TextState {
     }
 
     /// Forgets where changes are and what the documents say, all but the one that is shown: as it is on the wire.
-    public mutating func forgetPasts() {
+    package mutating func forgetPasts() {
         for index in adopted?.documents.indices ?? 0..<0 {
             adopted?.documents[index].past = .none
             adopted?.documents[index].text = nil
@@ -170,12 +170,12 @@ extension TextState {
     }
 
     /// Makes the cell show what its documents say that it shows.
-    public mutating func showLatest() {
+    package mutating func showLatest() {
         if let shown = adopted?.shown { show(shown) }
     }
 
     /// Makes the cell show one of its documents.
-    public mutating func show(_ number: Int64) {
+    package mutating func show(_ number: Int64) {
         if number == document { return }
         let new = part(number)
         adopted?[document]?.past = past
@@ -188,7 +188,7 @@ extension TextState {
     }
 
     /// Notes that a commit has edited the document that is shown, which said `old`: those that said the same go with it.
-    public mutating func noteEdit(_ stamp: Stamp, replacing old: [UInt8]?) {
+    package mutating func noteEdit(_ stamp: Stamp, replacing old: [UInt8]?) {
         guard var texts = adopted else { return }
         for number in texts.documents.map(\.number) where number != document && old != nil && texts[number]?.text ?? [] == old {
             texts[number]?.dismiss()
@@ -200,12 +200,12 @@ extension TextState {
     }
 
     /// Notes that somebody has dismissed every version that is known here.
-    public mutating func dismissVersions() {
+    package mutating func dismissVersions() {
         for number in adopted?.documents.map(\.number) ?? [] { adopted?[number]?.dismiss() }
     }
 
     /// The versions that are not shown, each text once.
-    public var versions: [Write] {
+    package var versions: [Write] {
         guard let adopted else { return [] }
         var best: [[UInt8]: Stamp] = [:]
         for other in adopted.documents where other.number != document && !other.isDismissed && other.text ?? [] != text ?? [] {
@@ -217,7 +217,7 @@ extension TextState {
     }
 
     /// The commits that live here.
-    public var dots: [Dot] {
+    package var dots: [Dot] {
         guard let adopted, !adopted.adopters.isEmpty else { return touched.entries }
         return touched.joined(with: adopted.adopters).entries
     }

@@ -1,14 +1,14 @@
 import KithCausality
 
 /// One column of one row. Behind a reference, because rows are copied much more often than their cells are looked into.
-public indirect enum Cell: Hashable, Sendable {
+package indirect enum Cell: Hashable, Sendable {
     case register(RegisterState)
     case set(SetState)
     case counter(CounterState)
     case text(TextState)
 
     /// The cell of a column of this kind that nobody has written.
-    public init(empty kind: ColumnKind) {
+    package init(empty kind: ColumnKind) {
         switch kind {
         case .register: self = .register(RegisterState())
         case .set: self = .set(SetState())
@@ -18,7 +18,7 @@ public indirect enum Cell: Hashable, Sendable {
     }
 
     /// The commits that live in this cell.
-    public var dots: [Dot] {
+    package var dots: [Dot] {
         switch self {
         case .register(let state): state.writes.map(\.stamp.dot)
         case .set(let state): state.dots
@@ -40,7 +40,7 @@ public indirect enum Cell: Hashable, Sendable {
     /// What a replica that knows `vector` lacks of this cell; `nil` if nothing.
     ///
     /// Registers and sets travel whole, a counter's totals and a text's changes one by one.
-    public func uncovered(by vector: VersionVector) -> Cell? {
+    package func uncovered(by vector: VersionVector) -> Cell? {
         switch self {
         case .register(let state):
             return state.writes.contains { !vector.covers($0.stamp.dot) } ? self : nil

@@ -2,16 +2,16 @@
 ///
 /// An adopted value is named by its content, so whoever overwrites it does so for every equal one, met or not yet met. One that
 /// would remember more than ``countMax`` contents stands for all there are: no adopted value counts there any more.
-public struct ContentSet: Hashable, Sendable {
+package struct ContentSet: Hashable, Sendable {
     /// Sorted and distinct; none if ``isEverything``.
-    public private(set) var hashes: [UInt64] = []
+    package private(set) var hashes: [UInt64] = []
     /// Whether every content is in it.
-    public private(set) var isEverything = false
+    package private(set) var isEverything = false
 
     /// How many contents one cell remembers.
-    public static let countMax = 10_000
+    package static let countMax = 10_000
 
-    public init() {}
+    package init() {}
 
     /// The set of these hashes, in any order.
     init(hashes: some Sequence<UInt64>) {
@@ -25,7 +25,7 @@ public struct ContentSet: Hashable, Sendable {
         return set
     }
 
-    public var isEmpty: Bool { hashes.isEmpty && !isEverything }
+    package var isEmpty: Bool { hashes.isEmpty && !isEverything }
 
     func contains(_ hash: UInt64) -> Bool {
         if isEverything { return true }
@@ -64,7 +64,7 @@ public struct ContentSet: Hashable, Sendable {
     }
 }
 
-extension Value {
+extension ColumnValue {
     /// The name of this content: 1, 1.0 and '1' have three. Tells accidents, not forgeries.
     var contentHash: UInt64 {
         var hash = FNV1a()

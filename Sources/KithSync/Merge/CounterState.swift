@@ -4,39 +4,39 @@ import KithCausality
 ///
 /// Totals are never deltas, so a delivery may be repeated (a grow-only map merged by sequence; Shapiro et al., 2011).
 /// Of adopted values the earliest counts, once, however many replicas found it; none where the row was also inserted.
-public struct CounterState: Hashable, Sendable {
+package struct CounterState: Hashable, Sendable {
     /// What one replica has counted, as of its commit `sequence`.
-    public struct Total: Hashable, Sendable {
-        public var dot: Dot
-        public var amount: Int64
+    package struct Total: Hashable, Sendable {
+        package var dot: Dot
+        package var amount: Int64
 
-        public init(dot: Dot, amount: Int64) {
+        package init(dot: Dot, amount: Int64) {
             self.dot = dot
             self.amount = amount
         }
     }
 
     /// A value that one replica found in the table when it was first tracked.
-    public struct Base: Hashable, Sendable {
-        public var stamp: Stamp
-        public var amount: Int64
+    package struct Base: Hashable, Sendable {
+        package var stamp: Stamp
+        package var amount: Int64
 
-        public init(stamp: Stamp, amount: Int64) {
+        package init(stamp: Stamp, amount: Int64) {
             self.stamp = stamp
             self.amount = amount
         }
     }
 
     /// Sorted by replica, one entry each.
-    public var totals: [Total]
+    package var totals: [Total]
     /// Whether an ordinary insertion has written it.
-    public var isBorn: Bool
+    package var isBorn: Bool
     /// The adopted values, sorted by dot.
-    public var bases: [Base]
+    package var bases: [Base]
     /// Adopted values that somebody has dismissed.
-    public var replaced: ContentSet
+    package var replaced: ContentSet
 
-    public init(totals: [Total] = [], isBorn: Bool = false, bases: [Base] = [], replaced: ContentSet = ContentSet()) {
+    package init(totals: [Total] = [], isBorn: Bool = false, bases: [Base] = [], replaced: ContentSet = ContentSet()) {
         self.totals = totals
         self.isBorn = isBorn
         self.bases = bases
@@ -44,22 +44,22 @@ public struct CounterState: Hashable, Sendable {
     }
 
     /// The adopted value that counts.
-    public var base: Base? {
+    package var base: Base? {
         guard !isBorn, var best = bases.first else { return nil }
         for base in bases.dropFirst() where base.stamp.isShown(over: best.stamp) { best = base }
         return best
     }
 
     /// The sum; wraps around at 64 bits, the same on every replica.
-    public var value: Int64 { totals.reduce(base?.amount ?? 0) { $0 &+ $1.amount } }
+    package var value: Int64 { totals.reduce(base?.amount ?? 0) { $0 &+ $1.amount } }
 
     /// The adopted values that do not count, each once and none that is shown, with the earliest stamp; by dot.
-    public var alternatives: [Base] {
+    package var alternatives: [Base] {
         if bases.isEmpty { return [] }
         let (shown, base) = (value, base?.amount)
         var best: [Int64: Base] = [:]
         for other in bases
-        where other.amount != shown && other.amount != base && !replaced.contains(Value.integer(other.amount).contentHash) {
+        where other.amount != shown && other.amount != base && !replaced.contains(ColumnValue.integer(other.amount).contentHash) {
             if let known = best[other.amount], known.stamp.isShown(over: other.stamp) { continue }
             best[other.amount] = other
         }
@@ -67,27 +67,27 @@ public struct CounterState: Hashable, Sendable {
     }
 
     /// A plain save: adds `increment` to the author's own total. An adopted value equal to the one that was shown goes with it.
-    public mutating func count(_ increment: Int64, dot: Dot) {
+    package mutating func count(_ increment: Int64, dot: Dot) {
         if !bases.isEmpty {
             let shown = value
             if base?.amount != shown, bases.contains(where: { $0.amount == shown }) {
-                replaced.insert(Value.integer(shown).contentHash)
+                replaced.insert(ColumnValue.integer(shown).contentHash)
             }
         }
         add(increment, dot: dot)
     }
 
     /// The value of a new life, made by an insertion.
-    public mutating func restart(with value: Int64, dot: Dot) {
+    package mutating func restart(with value: Int64, dot: Dot) {
         isBorn = true
-        for base in bases { replaced.insert(Value.integer(base.amount).contentHash) }
+        for base in bases { replaced.insert(ColumnValue.integer(base.amount).contentHash) }
         add(value &- self.value, dot: dot)
     }
 
     /// Writes `value` and dismisses every adopted value that does not count.
-    public mutating func resolve(keeping value: Int64, dot: Dot) {
+    package mutating func resolve(keeping value: Int64, dot: Dot) {
         let base = base?.amount
-        for other in bases where other.amount != base { replaced.insert(Value.integer(other.amount).contentHash) }
+        for other in bases where other.amount != base { replaced.insert(ColumnValue.integer(other.amount).contentHash) }
         add(value &- self.value, dot: dot)
     }
 
@@ -101,13 +101,13 @@ public struct CounterState: Hashable, Sendable {
     }
 
     /// The commits that live here, sorted.
-    public var dots: [Dot] {
+    package var dots: [Dot] {
         let written = totals.map(\.dot)
         return bases.isEmpty ? written : Set(written + bases.map(\.stamp.dot)).sorted()
     }
 
     /// Per replica its last commit that counted here; not those that merely found a value.
-    public var touched: VersionVector { VersionVector(totals.map(\.dot)) }
+    package var touched: VersionVector { VersionVector(totals.map(\.dot)) }
 
     mutating func merge(_ other: CounterState) {
         var merged: [Total] = []

@@ -8,7 +8,7 @@ public struct Stamp: Hashable, Sendable {
     /// since, whatever the timestamp says. See docs/store.md, "Rows that were there before".
     public var isAdopted: Bool
 
-    public init(dot: Dot, timestamp: HybridTimestamp, isAdopted: Bool = false) {
+    package init(dot: Dot, timestamp: HybridTimestamp, isAdopted: Bool = false) {
         self.dot = dot
         self.timestamp = timestamp
         self.isAdopted = isAdopted
@@ -16,7 +16,7 @@ public struct Stamp: Hashable, Sendable {
 
     /// Which of two concurrent writes is shown: one that was written before one that was found; of two that were written the later
     /// timestamp, then the higher replica id, then the higher sequence; of two that were found the other way round.
-    public func isShown(over other: Stamp) -> Bool {
+    package func isShown(over other: Stamp) -> Bool {
         if isAdopted != other.isAdopted { return !isAdopted }
         let isLater = timestamp == other.timestamp ? dot > other.dot : timestamp > other.timestamp
         return isAdopted ? !isLater && dot != other.dot : isLater
@@ -28,50 +28,50 @@ extension Stamp {
     private static let mark: UInt64 = 1 << 63
 
     /// The timestamp with the mark, in its highest bit, of what was found.
-    public var markedTimestamp: UInt64 { timestamp.rawValue | (isAdopted ? Self.mark : 0) }
+    package var markedTimestamp: UInt64 { timestamp.rawValue | (isAdopted ? Self.mark : 0) }
 
-    public init(dot: Dot, markedTimestamp: UInt64) {
+    package init(dot: Dot, markedTimestamp: UInt64) {
         self.init(
             dot: dot, timestamp: HybridTimestamp(rawValue: markedTimestamp & ~Self.mark), isAdopted: markedTimestamp & Self.mark != 0)
     }
 
     /// The same commit's, of what it found instead of writing it.
-    public var adopted: Stamp { Stamp(dot: dot, timestamp: timestamp, isAdopted: true) }
+    package var adopted: Stamp { Stamp(dot: dot, timestamp: timestamp, isAdopted: true) }
 }
 
 /// One write of a register.
-public struct Write: Hashable, Sendable {
-    public var stamp: Stamp
-    public var value: Value
+package struct Write: Hashable, Sendable {
+    package var stamp: Stamp
+    package var value: ColumnValue
 
-    public init(stamp: Stamp, value: Value) {
+    package init(stamp: Stamp, value: ColumnValue) {
         self.stamp = stamp
         self.value = value
     }
 }
 
 /// A register cell: all its causally maximal writes, sorted by dot.
-public struct RegisterState: Hashable, Sendable {
-    public var writes: [Write]
+package struct RegisterState: Hashable, Sendable {
+    package var writes: [Write]
     /// The adopted values that somebody has overwritten or dismissed, here or elsewhere; no such value is among the writes.
-    public var replaced: ContentSet
+    package var replaced: ContentSet
 
-    public init(writes: [Write] = [], replaced: ContentSet = ContentSet()) {
+    package init(writes: [Write] = [], replaced: ContentSet = ContentSet()) {
         self.writes = writes
         self.replaced = replaced
     }
 
     /// The write that is shown, the same on every replica; `nil` if there is none.
-    public var shown: Write? {
+    package var shown: Write? {
         guard var best = writes.first else { return nil }
         for write in writes.dropFirst() where write.stamp.isShown(over: best.stamp) { best = write }
         return best
     }
 
     /// The values that lost, each once and none that is shown, with the write that would be shown first; by dot.
-    public var alternatives: [Write] {
+    package var alternatives: [Write] {
         guard writes.count > 1, let shown else { return [] }
-        var best: [Value: Write] = [:]
+        var best: [ColumnValue: Write] = [:]
         for write in writes where write.value != shown.value {
             if let other = best[write.value], other.stamp.isShown(over: write.stamp) { continue }
             best[write.value] = write
@@ -85,7 +85,7 @@ public struct RegisterState: Hashable, Sendable {
     /// shown over the new value is replaced too, so that a save always shows.
     ///
     /// - Parameter old: the value that was shown, if the write that is shown does not say it.
-    public mutating func set(_ value: Value, stamp: Stamp, replacing old: Value? = nil) {
+    package mutating func set(_ value: ColumnValue, stamp: Stamp, replacing old: ColumnValue? = nil) {
         if let shown {
             let old = old ?? shown.value
             remove(shown: shown.stamp.dot, old) { $0.value == old || $0.stamp.isShown(over: stamp) }
@@ -97,7 +97,7 @@ public struct RegisterState: Hashable, Sendable {
     /// win over an edit. What stands in for an adopted value is older than all that was written, and counts for every equal one.
     ///
     /// - Parameter old: the value that was shown.
-    public mutating func migrate(to value: Value, dot: Dot, replacing old: Value) {
+    package mutating func migrate(to value: ColumnValue, dot: Dot, replacing old: ColumnValue) {
         guard let shown = shown?.stamp else { return }
         set(value, stamp: Stamp(dot: dot, timestamp: shown.isAdopted ? .zero : shown.timestamp), replacing: old)
         if shown.isAdopted {
@@ -109,13 +109,13 @@ public struct RegisterState: Hashable, Sendable {
     /// Writes `value` and supersedes every write known here.
     ///
     /// - Parameter old: the value that was shown, if the write that is shown does not say it.
-    public mutating func resolve(keeping value: Value, stamp: Stamp, replacing old: Value? = nil) {
+    package mutating func resolve(keeping value: ColumnValue, stamp: Stamp, replacing old: ColumnValue? = nil) {
         if let shown { remove(shown: shown.stamp.dot, old ?? shown.value) { _ in true } }
         writes = [Write(stamp: stamp, value: value)]
     }
 
     /// Removes the write that is shown, which has the value `old`, and others.
-    mutating func remove(shown dot: Dot, _ old: Value, _ isRemoved: (Write) -> Bool) {
+    mutating func remove(shown dot: Dot, _ old: ColumnValue, _ isRemoved: (Write) -> Bool) {
         writes.removeAll { write in
             guard write.stamp.dot == dot || isRemoved(write) else { return false }
             if write.stamp.isAdopted { replaced.insert((write.stamp.dot == dot ? old : write.value).contentHash) }
@@ -136,16 +136,16 @@ public struct RegisterState: Hashable, Sendable {
     }
 
     /// Whether it has one write at most, and that one was written and not found: to save it needs no look at values.
-    public var isSingleWrite: Bool { writes.count <= 1 && writes.first?.stamp.isAdopted != true }
+    package var isSingleWrite: Bool { writes.count <= 1 && writes.first?.stamp.isAdopted != true }
 
     /// Adds a write that is concurrent to all others. One commit has one write: of two, the first stays.
-    public mutating func add(_ write: Write) {
+    package mutating func add(_ write: Write) {
         if !writes.contains(where: { $0.stamp.dot == write.stamp.dot }) { insert(write) }
         dropReplaced()
     }
 
     /// Removes the oldest of the values that lost. One that was adopted does not come back with an equal one.
-    public mutating func dropOldestAlternative() {
+    package mutating func dropOldestAlternative() {
         guard let oldest = alternatives.min(by: { $1.stamp.isShown(over: $0.stamp) }), let shown else { return }
         writes.removeAll { write in
             guard write.value == oldest.value, write.stamp.dot != shown.stamp.dot else { return false }

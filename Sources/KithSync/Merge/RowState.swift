@@ -1,33 +1,33 @@
 import KithCausality
 
 /// Everything known of one row: its cells, its tombstones, and the context it arrived with.
-public struct RowState: Hashable, Sendable {
+package struct RowState: Hashable, Sendable {
     /// A cell and the column it stands in, a number whose meaning the holder defines.
-    public struct Entry: Hashable, Sendable {
-        public var column: Int
-        public var cell: Cell
+    package struct Entry: Hashable, Sendable {
+        package var column: Int
+        package var cell: Cell
 
-        public init(column: Int, cell: Cell) {
+        package init(column: Int, cell: Cell) {
             self.column = column
             self.cell = cell
         }
     }
 
     /// Sorted by column.
-    public var cells: [Entry]
+    package var cells: [Entry]
     /// Sorted by dot.
-    public var tombstones: [Tombstone]
+    package var tombstones: [Tombstone]
     /// What is known of this row beyond the holder's vector, because the row came with a catch-up that is not complete.
-    public var context: VersionVector
+    package var context: VersionVector
 
-    public init(cells: [Entry] = [], tombstones: [Tombstone] = [], context: VersionVector = VersionVector()) {
+    package init(cells: [Entry] = [], tombstones: [Tombstone] = [], context: VersionVector = VersionVector()) {
         self.cells = cells
         self.tombstones = tombstones
         self.context = context
     }
 
     /// The cell of `column`; `nil` if nobody has written it, which means that it reads as its default.
-    public subscript(column: Int) -> Cell? {
+    package subscript(column: Int) -> Cell? {
         get { cells.first { $0.column == column }?.cell }
         set {
             let index = cells.firstIndex { $0.column >= column } ?? cells.endIndex
@@ -42,20 +42,20 @@ public struct RowState: Hashable, Sendable {
     }
 
     /// Whether nothing is left of the row but, perhaps, its context.
-    public var isEmpty: Bool { cells.isEmpty && tombstones.isEmpty }
+    package var isEmpty: Bool { cells.isEmpty && tombstones.isEmpty }
 
     /// The commits that live in the row's cells.
-    public var cellDots: [Dot] { cells.flatMap(\.cell.dots) }
+    package var cellDots: [Dot] { cells.flatMap(\.cell.dots) }
 
     /// The commits that live in the row, distinct and sorted.
-    public var liveDots: [Dot] {
+    package var liveDots: [Dot] {
         var result: [Dot] = []
         for dot in (cellDots + tombstones.map(\.dot)).sorted() where result.last != dot { result.append(dot) }
         return result
     }
 
     /// Everything about the row that its holder has seen.
-    public var clock: VersionVector {
+    package var clock: VersionVector {
         var clock = VersionVector(cellDots)
         for tombstone in tombstones {
             clock.join(tombstone.seen)
@@ -65,7 +65,7 @@ public struct RowState: Hashable, Sendable {
     }
 
     /// Whether readers see the row.
-    public func isVisible(_ policy: DeletePolicy) -> Bool {
+    package func isVisible(_ policy: DeletePolicy) -> Bool {
         if tombstones.isEmpty { return !cells.isEmpty }
         if policy == .deleteWins { return false }
         var seen = VersionVector()
@@ -75,7 +75,7 @@ public struct RowState: Hashable, Sendable {
     }
 
     /// The part of the row that a replica which knows `vector` lacks, with all tombstones; `nil` if it lacks nothing.
-    public func uncovered(by vector: VersionVector) -> RowState? {
+    package func uncovered(by vector: VersionVector) -> RowState? {
         if vector.isEmpty, !isEmpty, !cells.contains(where: \.cell.isEmpty) { return self }
         let parts = cells.compactMap { entry in
             entry.cell.uncovered(by: vector).map { Entry(column: entry.column, cell: $0) }
@@ -91,7 +91,7 @@ public struct RowState: Hashable, Sendable {
     ///   - incomplete: columns of which the sender may lack cells all the same.
     ///   - vector: what the holder knows of its whole store; the row's own context is added to it.
     ///   - theirs: what the sender knew of this row: its vector and the part's context.
-    public mutating func merge(
+    package mutating func merge(
         _ part: RowState, isWhole: Bool = false, incomplete: [Int] = [], knowing vector: VersionVector, theirs: VersionVector
     ) {
         let mine = context.isEmpty ? vector : vector.joined(with: context)

@@ -4,31 +4,31 @@ import KithCausality
 ///
 /// An element stays if someone added it without having seen its removal (observed-remove, add wins). One that was only found, in
 /// a table that held rows when it was first tracked, stays unless somebody has ever removed it.
-public struct SetState: Hashable, Sendable {
+package struct SetState: Hashable, Sendable {
     /// One element and the commits that added it, sorted by dot.
-    public struct Element: Hashable, Sendable {
+    package struct Element: Hashable, Sendable {
         /// The element as compact JSON text, in UTF-8.
-        public let json: [UInt8]
-        public var dots: [Dot]
+        package let json: [UInt8]
+        package var dots: [Dot]
 
-        public init(json: [UInt8], dots: [Dot]) {
+        package init(json: [UInt8], dots: [Dot]) {
             self.json = json
             self.dots = dots
         }
     }
 
     /// The elements that somebody has added, sorted by their bytes; none without a dot.
-    public var elements: [Element]
+    package var elements: [Element]
     /// Per replica its last commit that changed this cell.
-    public var touched: VersionVector
+    package var touched: VersionVector
     /// The elements that somebody found, as compact JSON, sorted by their bytes; those that were removed since, too.
-    public var adopted: [[UInt8]]
+    package var adopted: [[UInt8]]
     /// Per replica its last commit that found something here, if only an empty set.
-    public var adopters: VersionVector
+    package var adopters: VersionVector
     /// Every element that was ever removed: equal ones may yet be found.
-    public var removed: ContentSet
+    package var removed: ContentSet
 
-    public init(
+    package init(
         elements: [Element] = [], touched: VersionVector = VersionVector(), adopted: [[UInt8]] = [],
         adopters: VersionVector = VersionVector(), removed: ContentSet = ContentSet()
     ) {
@@ -40,27 +40,27 @@ public struct SetState: Hashable, Sendable {
     }
 
     /// The set that one commit found. `elements` need not be sorted or distinct.
-    public init(adopting elements: [[UInt8]], dot: Dot) {
+    package init(adopting elements: [[UInt8]], dot: Dot) {
         self.init(adopted: Self.distinct(elements), adopters: VersionVector([dot]))
     }
 
     /// What the set shows, sorted by their bytes.
-    public var members: [[UInt8]] {
+    package var members: [[UInt8]] {
         if adopted.isEmpty { return elements.map(\.json) }
         return Self.distinct(elements.map(\.json) + adopted.filter { !removed.contains(Self.contentHash($0)) })
     }
 
     /// The commits that live here.
-    public var dots: [Dot] { adopters.isEmpty ? touched.entries : touched.joined(with: adopters).entries }
+    package var dots: [Dot] { adopters.isEmpty ? touched.entries : touched.joined(with: adopters).entries }
 
     /// The set that one commit wrote whole. `elements` need not be sorted or distinct.
-    public init(elements: [[UInt8]], dot: Dot) {
+    package init(elements: [[UInt8]], dot: Dot) {
         self.init(
             elements: Self.distinct(elements).map { Element(json: $0, dots: [dot]) }, touched: VersionVector([dot]))
     }
 
     /// A plain save: what appeared is added, what vanished is removed. Returns whether anything changed.
-    public mutating func set(to newElements: [[UInt8]], dot: Dot) -> Bool {
+    package mutating func set(to newElements: [[UInt8]], dot: Dot) -> Bool {
         let wanted = Self.distinct(newElements)
         let before = members
         if wanted == before { return false }
@@ -84,14 +84,14 @@ public struct SetState: Hashable, Sendable {
     }
 
     /// The elements of a new life: all that was known is removed, all of `newElements` is added.
-    public mutating func restart(with newElements: [[UInt8]], dot: Dot) {
+    package mutating func restart(with newElements: [[UInt8]], dot: Dot) {
         for json in members { removed.insert(Self.contentHash(json)) }
         elements = Self.distinct(newElements).map { Element(json: $0, dots: [dot]) }
         touched.insert(dot)
     }
 
     /// Adds elements, which may be there already, by a commit that removes none.
-    public mutating func add(_ newElements: [[UInt8]], dot: Dot) {
+    package mutating func add(_ newElements: [[UInt8]], dot: Dot) {
         var all = elements
         for json in newElements {
             if let index = all.firstIndex(where: { $0.json == json }) {
@@ -150,7 +150,7 @@ public struct SetState: Hashable, Sendable {
     }
 
     /// Each element once, sorted by their bytes.
-    public static func distinct(_ elements: [[UInt8]]) -> [[UInt8]] {
+    package static func distinct(_ elements: [[UInt8]]) -> [[UInt8]] {
         var result: [[UInt8]] = []
         for json in elements.sorted(by: { $0.lexicographicallyPrecedes($1) }) where result.last != json { result.append(json) }
         return result

@@ -4,23 +4,23 @@ import KithCausality
 ///
 /// Changes are only ever added, so merging them is a union; what the text is follows from them alone (KithText). They are
 /// carried as the bytes they arrived in: a replica that cannot read one still passes it on.
-public struct TextState: Hashable, Sendable {
+package struct TextState: Hashable, Sendable {
     /// What one commit did to the text.
-    public struct Change: Hashable, Sendable {
-        public var stamp: Stamp
+    package struct Change: Hashable, Sendable {
+        package var stamp: Stamp
         /// The version its author saw, sorted by dot.
-        public var parents: [Dot]
+        package var parents: [Dot]
         /// Scalars of the whole text its author saw, if the change is a restart, which begins by deleting them all: the history before
         /// it is not needed to know what it left.
-        public var replacedScalars: Int?
+        package var replacedScalars: Int?
         /// The operations, as KithText encodes them.
-        public var steps: [UInt8]
+        package var steps: [UInt8]
         /// All inserted text, as UTF-8.
-        public var inserted: [UInt8]
+        package var inserted: [UInt8]
         /// Which document it is a change of: ``AdoptedTexts/Document/number``.
-        public var document: Int64 = 0
+        package var document: Int64 = 0
 
-        public init(stamp: Stamp, parents: [Dot], replacedScalars: Int? = nil, steps: [UInt8], inserted: [UInt8]) {
+        package init(stamp: Stamp, parents: [Dot], replacedScalars: Int? = nil, steps: [UInt8], inserted: [UInt8]) {
             self.stamp = stamp
             self.parents = parents
             self.replacedScalars = replacedScalars
@@ -30,7 +30,7 @@ public struct TextState: Hashable, Sendable {
     }
 
     /// Where the changes before now are, as a store keeps them; on the wire this is not said.
-    public enum Past: Hashable, Sendable {
+    package enum Past: Hashable, Sendable {
         /// There are none: nobody has typed a character yet.
         case none
         /// One change has inserted the text as it is now.
@@ -40,22 +40,22 @@ public struct TextState: Hashable, Sendable {
     }
 
     /// Per replica its last commit that changed this cell.
-    public var touched: VersionVector
+    package var touched: VersionVector
     /// The commits that gave the cell a text and that nobody who made it NULL has seen, sorted; none: it is NULL.
     ///
     /// So a text wins over a NULL written concurrently, as an added set element over its removal.
-    public var present: [Dot]
+    package var present: [Dot]
     /// Changes that are new to whoever gets this, parents first.
-    public var changes: [Change]
-    public var past: Past
+    package var changes: [Change]
+    package var past: Past
     /// The current text, as UTF-8; `nil` where it stands in the user's table, and on the wire.
-    public var text: [UInt8]?
+    package var text: [UInt8]?
     /// What is known of texts that were found; `nil` if none was.
-    public var adopted: AdoptedTexts?
+    package var adopted: AdoptedTexts?
     /// The document that `past` and `text` speak of, the one that is shown.
-    public var document: Int64 = 0
+    package var document: Int64 = 0
 
-    public init(
+    package init(
         touched: VersionVector = VersionVector(), present: [Dot] = [], changes: [Change] = [], past: Past = .none,
         text: [UInt8]? = nil
     ) {
@@ -67,7 +67,7 @@ public struct TextState: Hashable, Sendable {
     }
 
     /// The cell that one commit wrote whole and nobody has changed since: `nil` is NULL.
-    public init(text: [UInt8]?, stamp: Stamp) {
+    package init(text: [UInt8]?, stamp: Stamp) {
         self.init(
             touched: VersionVector([stamp.dot]), present: text == nil ? [] : [stamp.dot],
             past: text?.isEmpty == false ? .one(stamp) : .none, text: text ?? [])
@@ -75,7 +75,7 @@ public struct TextState: Hashable, Sendable {
 
     /// What a reader sees, where the text is at hand. Whoever makes a cell NULL deletes the text he sees, so a text that is
     /// not empty is always shown; and so is an empty one that was found, until somebody writes the cell.
-    public var shown: Value {
+    package var shown: ColumnValue {
         let isFound = document != 0 && touched.isEmpty
         return present.isEmpty && text?.isEmpty != false && !isFound ? .null : .text(text ?? [])
     }
@@ -102,7 +102,7 @@ public struct TextState: Hashable, Sendable {
     /// who makes a text NULL deletes it first. None of those that `old` lacks does.
     ///
     /// - Parameter vector: what the sender knows of the row.
-    public func beginsAnew(after old: TextState, knowing vector: VersionVector) -> Bool {
+    package func beginsAnew(after old: TextState, knowing vector: VersionVector) -> Bool {
         guard old.text?.isEmpty == false, old.adopted == nil, adopted == nil, vector.covers(old.touched) else { return false }
         let dots = Set(changes.map(\.stamp.dot))
         return old.touched.entries.allSatisfy { touched[$0.replica] > $0.sequence }

@@ -1,11 +1,11 @@
 import KithCausality
 
 /// A deletion: its commit, and everything about the row that its author had seen.
-public struct Tombstone: Hashable, Sendable {
-    public var dot: Dot
-    public var seen: VersionVector
+package struct Tombstone: Hashable, Sendable {
+    package var dot: Dot
+    package var seen: VersionVector
 
-    public init(dot: Dot, seen: VersionVector) {
+    package init(dot: Dot, seen: VersionVector) {
         self.dot = dot
         self.seen = seen
     }

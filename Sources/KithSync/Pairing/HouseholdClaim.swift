@@ -1,6 +1,6 @@
 /// What a device that pairs says of its household. From the two claims both sides draw the same conclusion.
-public struct HouseholdClaim: Hashable, Sendable {
-    public enum Kind: UInt8, Hashable, Sendable {
+package struct HouseholdClaim: Hashable, Sendable {
+    package enum Kind: UInt8, Hashable, Sendable {
         /// It has none; this one would be made.
         case new = 0
         /// It is in this one, and gives it up if the other device has one.
@@ -9,11 +9,11 @@ public struct HouseholdClaim: Hashable, Sendable {
         case staying = 2
     }
 
-    public let kind: Kind
+    package let kind: Kind
     /// The household; ``PairingLimits/hashBytes`` bytes.
-    public let household: [UInt8]
+    package let household: [UInt8]
 
-    public init(_ kind: Kind, _ household: [UInt8]) {
+    package init(_ kind: Kind, _ household: [UInt8]) {
         precondition(household.count == PairingLimits.hashBytes, "a household id has 32 bytes")
         self.kind = kind
         self.household = household
@@ -32,7 +32,7 @@ public struct HouseholdClaim: Hashable, Sendable {
 }
 
 /// In whose household two devices are once they are paired.
-public enum HouseholdChoice: Hashable, Sendable {
+package enum HouseholdChoice: Hashable, Sendable {
     /// In this device's, which makes the other one a member.
     case own
     /// In the other device's, with this id, which this one joins.

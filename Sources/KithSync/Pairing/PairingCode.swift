@@ -1,9 +1,9 @@
 /// The six digits that two people compare.
 public struct PairingCode: Hashable, Sendable {
     /// Different codes there are: one in so many is what an attacker guesses right.
-    public static let count: UInt64 = 1_000_000
+    package static let count: UInt64 = 1_000_000
 
-    public let number: Int
+    package let number: Int
 
     /// Takes the code from the first eight bytes of `material`. Of 2⁶⁴ numbers the remainder prefers none by more than one in 10¹³.
     init(_ material: [UInt8]) {

@@ -1,5 +1,5 @@
 /// The two functions that pairing takes from cryptography, so that the protocol itself needs the standard library only.
-public protocol PairingCryptography: Sendable {
+package protocol PairingCryptography: Sendable {
     /// SHA-256 (FIPS 180-4): 32 bytes.
     func hash(_ bytes: [UInt8]) -> [UInt8]
     /// HMAC-SHA256 (RFC 2104): 32 bytes.

@@ -38,7 +38,7 @@ public struct PairingFailure: Error, Hashable, Sendable {
     /// Whether the other side said so.
     public let isFromPeer: Bool
 
-    public init(_ code: Code, isFromPeer: Bool = false) {
+    package init(_ code: Code, isFromPeer: Bool = false) {
         self.code = code
         self.isFromPeer = isFromPeer
     }

@@ -1,27 +1,27 @@
 /// The limits of pairing. Each has a test at the limit and one past it.
-public enum PairingLimits {
+package enum PairingLimits {
     /// The application protocol (ALPN, RFC 7301) of a pairing connection.
-    public static let applicationProtocol = "kith-pair/1"
+    package static let applicationProtocol = "kith-pair/1"
     /// The version of the protocol, as it stands in the first message and in everything that is hashed.
-    public static let version: UInt8 = 1
+    package static let version: UInt8 = 1
     /// Longest message, in bytes.
-    public static let messageBytesMax = 128
+    package static let messageBytesMax = 128
     /// Longest name that a device proposes for itself, in UTF-8 bytes.
-    public static let nameBytesMax = 64
+    package static let nameBytesMax = 64
     /// Length of a device's id, a nonce, a commitment and a proof, in bytes.
-    public static let hashBytes = 32
+    package static let hashBytes = 32
     /// Length of a token, in bytes.
-    public static let tokenBytes = 16
+    package static let tokenBytes = 16
 }
 
 /// When a pairing gives up.
-public struct PairingTiming: Hashable, Sendable {
+package struct PairingTiming: Hashable, Sendable {
     /// From the connection to the numbers on the screen.
-    public var exchangeMilliseconds: Int64 = 10_000
+    package var exchangeMilliseconds: Int64 = 10_000
     /// How long the two people may take to compare and answer.
-    public var decisionMilliseconds: Int64 = 120_000
+    package var decisionMilliseconds: Int64 = 120_000
     /// From both answers to the other side's word that it is done.
-    public var finishMilliseconds: Int64 = 10_000
+    package var finishMilliseconds: Int64 = 10_000
 
-    public init() {}
+    package init() {}
 }

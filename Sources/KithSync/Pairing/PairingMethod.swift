@@ -1,5 +1,5 @@
 /// How the people, or the scripts, make sure that the right two devices meet.
-public enum PairingMethod: Hashable, Sendable {
+package enum PairingMethod: Hashable, Sendable {
     /// Two people compare six digits.
     case numbers
     /// One device is told the secret that the other one made, ``PairingLimits/tokenBytes`` random bytes.
@@ -14,7 +14,7 @@ public enum PairingMethod: Hashable, Sendable {
 }
 
 /// Which end of the connection a device is; taken from the connection, never from a message.
-public enum PairingRole: UInt8, Hashable, Sendable {
+package enum PairingRole: UInt8, Hashable, Sendable {
     /// It accepted the connection.
     case acceptor = 0x41
     /// It dialled, and speaks first.

@@ -1,6 +1,6 @@
 extension PairingSession {
     /// What can happen.
-    public enum Input: Hashable, Sendable {
+    package enum Input: Hashable, Sendable {
         /// The connection is up.
         case connected
         /// A frame came.
@@ -20,7 +20,7 @@ extension PairingSession {
     }
 
     /// What is to be done.
-    public enum Effect: Hashable, Sendable {
+    package enum Effect: Hashable, Sendable {
         case send([UInt8])
         /// Show the digits and ask; answered by ``Input/answered(isSame:)``.
         case show(PairingCode)
@@ -35,7 +35,7 @@ extension PairingSession {
 }
 
 /// How a pairing ended.
-public enum PairingEnd: Hashable, Sendable {
+package enum PairingEnd: Hashable, Sendable {
     /// Each device trusts the other one.
     case paired
     /// This device trusts the other one, which did not say that it does likewise. Harmless, and mended by pairing again.

@@ -6,26 +6,26 @@
 /// the Numeric Comparison Mode in Bluetooth v2.1", 2009). See docs/pairing.md.
 ///
 /// It never traps on input, and every end has its reason.
-public struct PairingSession: Sendable {
+package struct PairingSession: Sendable {
     /// What a session is told about the two devices.
-    public struct Configuration: Sendable {
+    package struct Configuration: Sendable {
         /// The id of this device.
-        public let own: [UInt8]
+        package let own: [UInt8]
         /// The id of the other one, from the certificate that it showed for *this* connection.
-        public let peer: [UInt8]
-        public let role: PairingRole
+        package let peer: [UInt8]
+        package let role: PairingRole
         /// The app that is paired; both devices must be of the same.
-        public let app: AppID
-        public let method: PairingMethod
+        package let app: AppID
+        package let method: PairingMethod
         /// What this device calls itself, in UTF-8; sent only after this side said yes.
-        public var name: [UInt8] = []
+        package var name: [UInt8] = []
         /// Where the node of this device listens.
-        public var port: UInt16 = 0
+        package var port: UInt16 = 0
         /// Its household, or the one that it would make.
-        public var household = HouseholdClaim(.new, [UInt8](repeating: 0, count: PairingLimits.hashBytes))
-        public var timing = PairingTiming()
+        package var household = HouseholdClaim(.new, [UInt8](repeating: 0, count: PairingLimits.hashBytes))
+        package var timing = PairingTiming()
 
-        public init(own: [UInt8], peer: [UInt8], role: PairingRole, app: AppID, method: PairingMethod) {
+        package init(own: [UInt8], peer: [UInt8], role: PairingRole, app: AppID, method: PairingMethod) {
             precondition(own.count == PairingLimits.hashBytes && peer.count == PairingLimits.hashBytes, "an id has 32 bytes")
             self.own = own
             self.peer = peer
@@ -77,9 +77,9 @@ public struct PairingSession: Sendable {
     private var now = Instant(milliseconds: .min)
 
     /// When a ``Input/tick`` is due; `nil` if time alone changes nothing.
-    public private(set) var nextDeadline: Instant?
+    package private(set) var nextDeadline: Instant?
     /// Whether both sides have said yes, so that only the list of trusted devices is still to be written.
-    public var isDecided: Bool {
+    package var isDecided: Bool {
         switch phase {
         case .trusting, .awaitingDone: true
         default: false
@@ -87,12 +87,12 @@ public struct PairingSession: Sendable {
     }
 
     /// What the screen shows, from the moment that both nonces are known.
-    public private(set) var code: PairingCode?
+    package private(set) var code: PairingCode?
     /// Whether an end without success would have given an attacker a guess: it must count against the limit of attempts.
-    public internal(set) var isGuess = false
+    package internal(set) var isGuess = false
 
     /// - Parameter nonce: ``PairingLimits/hashBytes`` random bytes, for this session alone.
-    public init(_ configuration: Configuration, nonce: [UInt8], cryptography: any PairingCryptography) {
+    package init(_ configuration: Configuration, nonce: [UInt8], cryptography: any PairingCryptography) {
         precondition(nonce.count == PairingLimits.hashBytes, "a nonce has 32 bytes")
         if case .token(let token) = configuration.method {
             precondition(token.count == PairingLimits.tokenBytes, "a token has 16 bytes")
@@ -107,7 +107,7 @@ public struct PairingSession: Sendable {
     }
 
     /// Takes in what happened and returns what is to be done, in this order.
-    public mutating func handle(_ input: Input, now: Instant) -> [Effect] {
+    package mutating func handle(_ input: Input, now: Instant) -> [Effect] {
         if phase == .ended { return [] }
         self.now = max(self.now, now)
         do throws(PairingFailure) {

@@ -2,31 +2,31 @@
 ///
 /// An attacker gets one guess an attempt; after ``failuresMax`` of them nobody may try until a person opens the next window.
 /// Attempts that end before anybody could guess are not counted: a stranger could otherwise close the window at will.
-public struct PairingWindow: Hashable, Sendable {
+package struct PairingWindow: Hashable, Sendable {
     /// Attempts that may fail when an attacker could have guessed.
-    public static let failuresMax = 3
+    package static let failuresMax = 3
 
     /// The end of the window.
-    public let deadline: Instant
+    package let deadline: Instant
     /// Attempts that failed so far.
-    public private(set) var failures = 0
+    package private(set) var failures = 0
 
     /// Opens a window of `milliseconds`.
-    public init(now: Instant, milliseconds: Int64) {
+    package init(now: Instant, milliseconds: Int64) {
         deadline = now.advanced(byMilliseconds: milliseconds)
     }
 
     /// Whether another attempt may begin. One that has begun may be finished.
-    public func isOpen(_ now: Instant) -> Bool {
+    package func isOpen(_ now: Instant) -> Bool {
         now < deadline && !isExhausted
     }
 
     /// Whether as many attempts failed as may.
-    public var isExhausted: Bool { failures >= Self.failuresMax }
+    package var isExhausted: Bool { failures >= Self.failuresMax }
 
     /// An attempt came to nothing.
     /// - Parameter isGuess: as ``PairingSession/isGuess``.
-    public mutating func fail(isGuess: Bool) {
+    package mutating func fail(isGuess: Bool) {
         if isGuess { failures += 1 }
     }
 }

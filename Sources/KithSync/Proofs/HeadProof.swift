@@ -4,9 +4,9 @@ import KithCausality
 ///
 /// A replica's id is a hash of its device's public key and a nonce, so that whoever shows both shows whose it is, and nobody else
 /// can speak for it. An id that was drawn at random has no device; any member may *vouch* for it.
-public struct HeadProof: Hashable, Sendable {
+package struct HeadProof: Hashable, Sendable {
     /// Whose word it is.
-    public struct Origin: Hashable, Sendable {
+    package struct Origin: Hashable, Sendable {
         /// Bytes of a public key: a compressed point of P-256 (SEC 1, 2.3.3).
         package static let keyBytes = 33
         /// Bytes of a nonce.
@@ -48,7 +48,7 @@ public struct HeadProof: Hashable, Sendable {
 }
 
 /// A proof as it travels: without what the other side has been told before.
-public struct ProofOffer: Hashable, Sendable {
+package struct ProofOffer: Hashable, Sendable {
     package let head: Head
     /// `nil` if it was told with an earlier proof of that replica.
     package let origin: HeadProof.Origin?

@@ -1,7 +1,7 @@
 import KithCausality
 
 /// What is known of a commit without a look at the database.
-public enum CommitNews: Hashable, Sendable {
+package enum CommitNews: Hashable, Sendable {
     /// This process has made a commit of its own, and the store knows nothing else that is new.
     case own(Head)
     /// This process has applied a slice, after which the store knows this.
@@ -12,7 +12,7 @@ public enum CommitNews: Hashable, Sendable {
 
 extension StoreSummary {
     /// The summary after a commit; `nil` if it does not follow from the news, so that it must be read.
-    public func learning(_ news: CommitNews) -> StoreSummary? {
+    package func learning(_ news: CommitNews) -> StoreSummary? {
         switch news {
         case .own(let head):
             // Other processes commit as the same replica. Who has missed one of theirs sees the gap.

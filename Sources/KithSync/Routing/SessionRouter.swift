@@ -5,16 +5,16 @@ import KithCausality
 /// A session takes what waits for it with ``take(_:)`` whenever it gets to it; ``Effect/wake(_:)`` says that something waits. In an
 /// inbox the order of what was told is kept, but for two things that only help: a relay passes no commit that came after it, and of
 /// several commits only the newest is told, for it includes the others. See docs/testing.md for what simulates it.
-public struct SessionRouter: Sendable {
+package struct SessionRouter: Sendable {
     /// A session of the node. No number is used twice.
-    public struct SessionID: Hashable, Sendable, Comparable {
+    package struct SessionID: Hashable, Sendable, Comparable {
         let number: UInt64
 
-        public static func < (left: SessionID, right: SessionID) -> Bool { left.number < right.number }
+        package static func < (left: SessionID, right: SessionID) -> Bool { left.number < right.number }
     }
 
     /// What happens in a node.
-    public enum Input: Hashable, Sendable {
+    package enum Input: Hashable, Sendable {
         /// A commit. To be told in the order of the commits.
         case committed(CommitNews)
         /// The answer to ``Effect/readSummary``.
@@ -38,7 +38,7 @@ public struct SessionRouter: Sendable {
     }
 
     /// Which sessions are to hear of something.
-    public enum Recipients: Hashable, Sendable {
+    package enum Recipients: Hashable, Sendable {
         case all
         case allBut(SessionID)
         case only(SessionID)
@@ -53,7 +53,7 @@ public struct SessionRouter: Sendable {
     }
 
     /// What the router asks for.
-    public enum Effect: Hashable, Sendable {
+    package enum Effect: Hashable, Sendable {
         /// Let the session take what waits for it.
         case wake(SessionID)
         /// Read the store's summary and answer with ``Input/read(_:)`` or ``Input/unreadable``. At most one is under way at a time.
@@ -88,29 +88,29 @@ public struct SessionRouter: Sendable {
     private var neighbours: [ReplicaID] = []
     private var effects: [Effect] = []
 
-    public init() {}
+    package init() {}
 
     /// A session begins. From now on it hears of everything.
-    public mutating func open() -> SessionID {
+    package mutating func open() -> SessionID {
         openedCount += 1
         sessions.append(Session(id: SessionID(number: openedCount)))
         return SessionID(number: openedCount)
     }
 
     /// What waits for a session, in the order in which it is to be handled.
-    public mutating func take(_ id: SessionID) -> [PeerSession.Input] {
+    package mutating func take(_ id: SessionID) -> [PeerSession.Input] {
         guard let index = index(of: id) else { return [] }
         sessions[index].isWoken = false
         return sessions[index].inbox.take()
     }
 
     /// How much waits for the session for which most does.
-    public var longestInbox: Int { sessions.map(\.inbox.count).max() ?? 0 }
+    package var longestInbox: Int { sessions.map(\.inbox.count).max() ?? 0 }
 
     /// Sessions that have begun and not ended.
-    public var sessionCount: Int { sessions.count }
+    package var sessionCount: Int { sessions.count }
 
-    public mutating func handle(_ input: Input) -> [Effect] {
+    package mutating func handle(_ input: Input) -> [Effect] {
         switch input {
         case .committed(let news): committed(news)
         case .read(let summary): read(summary)

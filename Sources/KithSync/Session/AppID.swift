@@ -14,7 +14,7 @@ public struct AppID: Hashable, Sendable {
         self.text = text
     }
 
-    public var bytes: [UInt8] { Array(text.utf8) }
+    package var bytes: [UInt8] { Array(text.utf8) }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {

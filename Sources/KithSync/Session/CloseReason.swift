@@ -1,5 +1,5 @@
 /// Why a session ends, as a stable code. The numbers stand on the wire and never change.
-public enum CloseCode: UInt8, Hashable, Sendable, CaseIterable {
+package enum CloseCode: UInt8, Hashable, Sendable, CaseIterable {
     /// A reason this build does not know.
     case unspecified = 0
     /// The node stops, or the user paused it.
@@ -26,7 +26,7 @@ public enum CloseCode: UInt8, Hashable, Sendable, CaseIterable {
     case otherApp = 11
 
     /// When it makes sense to connect again.
-    public var retry: RetryAdvice {
+    package var retry: RetryAdvice {
         switch self {
         case .identityChanged: .atOnce
         case .unspecified, .timeout, .storeFailed, .shutdown, .protocolError: .later
@@ -36,7 +36,7 @@ public enum CloseCode: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 /// When it makes sense to connect again.
-public enum RetryAdvice: Hashable, Sendable {
+package enum RetryAdvice: Hashable, Sendable {
     case atOnce
     /// After a pause that grows.
     case later
@@ -45,14 +45,14 @@ public enum RetryAdvice: Hashable, Sendable {
 }
 
 /// Why a session ended, and who said so.
-public struct CloseReason: Error, Hashable, Sendable {
-    public let code: CloseCode
+package struct CloseReason: Error, Hashable, Sendable {
+    package let code: CloseCode
     /// What happened, for people. From the peer it is bounded, and free of control characters.
-    public let message: String
+    package let message: String
     /// Whether the peer closed.
-    public let isFromPeer: Bool
+    package let isFromPeer: Bool
 
-    public init(_ code: CloseCode, _ message: String, isFromPeer: Bool = false) {
+    package init(_ code: CloseCode, _ message: String, isFromPeer: Bool = false) {
         self.code = code
         self.message = message
         self.isFromPeer = isFromPeer

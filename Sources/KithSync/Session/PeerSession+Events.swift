@@ -2,7 +2,7 @@ import KithCausality
 
 extension PeerSession {
     /// What happens to a session.
-    public enum Input: Hashable, Sendable {
+    package enum Input: Hashable, Sendable {
         /// The connection is up. The first input; `durable` is the part of the store that would survive a loss of power,
         /// `ahead` what rows of broken-off catch-ups know beyond its vector.
         case connected(
@@ -37,7 +37,7 @@ extension PeerSession {
     }
 
     /// What a session asks to be done. At most one read, one apply and one verification are under way at a time.
-    public enum Effect: Hashable, Sendable {
+    package enum Effect: Hashable, Sendable {
         /// Send the peer this frame.
         case send([UInt8])
         /// Read a slice from the store and answer with ``Input/sliceRead(_:)`` or ``Input/storeFailed(_:)``.
@@ -64,12 +64,12 @@ extension PeerSession {
 }
 
 /// Which other replicas a slice's sender sends the same, so that its receivers need not forward it to them at once.
-public struct Relay: Hashable, Sendable {
+package struct Relay: Hashable, Sendable {
     /// What those replicas will know.
-    public let vector: VersionVector
-    public let replicas: [ReplicaID]
+    package let vector: VersionVector
+    package let replicas: [ReplicaID]
 
-    public init(vector: VersionVector, replicas: [ReplicaID]) {
+    package init(vector: VersionVector, replicas: [ReplicaID]) {
         self.vector = vector
         self.replicas = replicas
     }

@@ -7,25 +7,25 @@ import KithCausality
 /// retry is always right. See docs/protocol.md, "Session".
 ///
 /// It never traps on input, waits for nothing, and does the same on the same inputs in every process.
-public struct PeerSession: Sendable {
+package struct PeerSession: Sendable {
     /// What a session is told about its node.
-    public struct Configuration: Hashable, Sendable {
+    package struct Configuration: Hashable, Sendable {
         /// What the node synchronises for.
-        public var app: AppID
+        package var app: AppID
         /// The group whose members synchronise; at most ``WireLimits/groupBytesMax`` bytes.
-        public var group: [UInt8]
+        package var group: [UInt8]
         /// Name and version of the software, for people.
-        public var software: String
-        public var versions = ProtocolVersions.current
-        public var timing = SessionTiming()
+        package var software: String
+        package var versions = ProtocolVersions.current
+        package var timing = SessionTiming()
         /// Optional abilities of this node.
-        public var capabilities: Capabilities = [.digest]
+        package var capabilities: Capabilities = [.digest]
         /// What the store can prove and believes; without it everything is believed, and nothing proven.
         package var proofs: ProofBook?
         /// Which device the transport has found the peer to be, as ``ReplicaAuthority/device(of:)`` names it.
         package var peerDevice: [UInt8]?
 
-        public init(app: AppID, group: [UInt8], software: String) {
+        package init(app: AppID, group: [UInt8], software: String) {
             precondition(group.count <= WireLimits.groupBytesMax, "a group id has at most \(WireLimits.groupBytesMax) bytes")
             self.app = app
             self.group = group
@@ -70,32 +70,32 @@ public struct PeerSession: Sendable {
     var owesAcknowledgement = false
     var pings: UInt64 = 0
     /// The group of a peer that belongs to another one.
-    public internal(set) var refusedGroup: [UInt8]?
+    package internal(set) var refusedGroup: [UInt8]?
     private var lastStatus: PeerStatus?
     private var effects: [Effect] = []
 
-    public init(_ configuration: Configuration) {
+    package init(_ configuration: Configuration) {
         self.configuration = configuration
         proving = configuration.proofs.map(Proving.init)
     }
 
     /// The largest frame that the peer may send now, for the transport to enforce before it buffers one.
-    public var receivableFrameBytesMax: Int {
+    package var receivableFrameBytesMax: Int {
         if case .open = phase { WireLimits.frameBytesMax } else { WireLimits.helloBytesMax }
     }
 
     /// The peer's replica id, once it has said hello and until the session ends.
-    public var peer: ReplicaID? {
+    package var peer: ReplicaID? {
         if case .open(let remote) = phase { remote.hello.replica } else { nil }
     }
 
     /// The optional abilities that both sides have; none before the peer has said hello.
-    public var capabilities: Capabilities {
+    package var capabilities: Capabilities {
         if case .open(let remote) = phase { configuration.capabilities.intersection(remote.hello.capabilities) } else { [] }
     }
 
     /// When a ``Input/tick(wallClockMilliseconds:)`` is due; `nil` if time alone changes nothing.
-    public var nextDeadline: Instant? {
+    package var nextDeadline: Instant? {
         switch phase {
         case .unconnected, .closed: nil
         case .greeting(let deadline): deadline
@@ -107,7 +107,7 @@ public struct PeerSession: Sendable {
     }
 
     /// Takes in what happened and returns what is to be done, in this order.
-    public mutating func handle(_ input: Input, now: Instant) -> [Effect] {
+    package mutating func handle(_ input: Input, now: Instant) -> [Effect] {
         if case .closed = phase { return [] }
         clock.now = max(clock.now, now)
         do throws(CloseReason) {

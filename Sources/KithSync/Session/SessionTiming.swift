@@ -1,24 +1,24 @@
 /// When a session speaks up, and when it gives up.
-public struct SessionTiming: Hashable, Sendable {
+package struct SessionTiming: Hashable, Sendable {
     /// Until the peer's hello must be there.
-    public var helloMilliseconds: Int64 = 5_000
+    package var helloMilliseconds: Int64 = 5_000
     /// Silence of our own after which a ping is sent.
-    public var keepAliveMilliseconds: Int64 = 15_000
+    package var keepAliveMilliseconds: Int64 = 15_000
     /// Silence of the peer after which the session is closed.
-    public var silenceMilliseconds: Int64 = 45_000
+    package var silenceMilliseconds: Int64 = 45_000
     /// How long a replica leaves it to another one to bring the peer what it said it would.
-    public var relayMilliseconds: Int64 = 1_000
+    package var relayMilliseconds: Int64 = 1_000
     /// A difference of wall clocks beyond which it is reported.
-    public var clockOffsetMilliseconds: Int64 = 120_000
+    package var clockOffsetMilliseconds: Int64 = 120_000
     /// After the beginning of a session, and between two comparisons of digests.
-    public var digestDelayMilliseconds: Int64 = 1_000
-    public var digestMilliseconds: Int64 = 10_000
+    package var digestDelayMilliseconds: Int64 = 1_000
+    package var digestMilliseconds: Int64 = 10_000
     /// After a comparison that found both equal, if nobody has written since: a row may have been damaged, or mended with somebody else.
-    public var digestAgainMilliseconds: Int64 = 60_000
+    package var digestAgainMilliseconds: Int64 = 60_000
     /// Between two steps of bringing a digest up to date.
-    public var digestStepMilliseconds: Int64 = 50
+    package var digestStepMilliseconds: Int64 = 50
     /// How long an answer to a question about digests is waited for.
-    public var digestAnswerMilliseconds: Int64 = 60_000
+    package var digestAnswerMilliseconds: Int64 = 60_000
 
-    public init() {}
+    package init() {}
 }

@@ -1,12 +1,12 @@
 /// How large a slice may become.
-public struct SliceLimits: Hashable, Sendable {
-    public var rowsMax: Int
-    public var bytesMax: Int
+package struct SliceLimits: Hashable, Sendable {
+    package var rowsMax: Int
+    package var bytesMax: Int
     /// What of a row's texts travels at once: bytes and number of changes; a single larger change travels alone.
-    public var textBytesMax: Int
-    public var textChangesMax: Int
+    package var textBytesMax: Int
+    package var textChangesMax: Int
 
-    public init(
+    package init(
         rowsMax: Int = WireLimits.sliceRowsMax, bytesMax: Int = WireLimits.sliceBytesMax,
         textBytesMax: Int = WireLimits.textBytesAtOnceMax, textChangesMax: Int = WireLimits.textChangesAtOnceMax
     ) {

@@ -1,7 +1,7 @@
 import KithCausality
 
 /// Reads the primitives of the wire format. Every length is checked before anything is allocated; nothing traps.
-public struct ByteReader: Sendable {
+package struct ByteReader: Sendable {
     private let bytes: [UInt8]
     private var offset: Int
     private let end: Int
@@ -10,7 +10,7 @@ public struct ByteReader: Sendable {
     /// The highest sequence named of each replica, by its number in the table; empty where nobody asks.
     private(set) var highest: [UInt64] = []
 
-    public init(_ bytes: [UInt8], entriesMax: Int = .max) {
+    package init(_ bytes: [UInt8], entriesMax: Int = .max) {
         self.init(bytes, from: 0, to: bytes.count, entriesLeft: entriesMax)
     }
 
@@ -32,17 +32,17 @@ public struct ByteReader: Sendable {
     }
 
     /// Bytes not read yet.
-    public var remaining: Int { end - offset }
+    package var remaining: Int { end - offset }
 
-    public var isAtEnd: Bool { offset == end }
+    package var isAtEnd: Bool { offset == end }
 
-    public mutating func byte() throws(WireError) -> UInt8 {
+    package mutating func byte() throws(WireError) -> UInt8 {
         guard offset < end else { throw .truncated }
         defer { offset += 1 }
         return bytes[offset]
     }
 
-    public mutating func varint() throws(WireError) -> UInt64 {
+    package mutating func varint() throws(WireError) -> UInt64 {
         var result: UInt64 = 0
         var shift: UInt64 = 0
         while true {
@@ -55,7 +55,7 @@ public struct ByteReader: Sendable {
     }
 
     /// A count of things that take at least `eachBytes` each, so that a lie cannot make the reader allocate.
-    public mutating func count(eachBytes: Int = 1, limit: Int = .max, _ name: String) throws(WireError) -> Int {
+    package mutating func count(eachBytes: Int = 1, limit: Int = .max, _ name: String) throws(WireError) -> Int {
         let count = try bounded(eachBytes: eachBytes, limit: limit, name)
         guard count <= entriesLeft else { throw .limitExceeded("entriesMax") }
         entriesLeft -= count
@@ -86,18 +86,18 @@ public struct ByteReader: Sendable {
     }
 
     /// A number that must be below `bound`.
-    public mutating func index(below bound: Int, _ name: String) throws(WireError) -> Int {
+    package mutating func index(below bound: Int, _ name: String) throws(WireError) -> Int {
         let value = try varint()
         guard value < UInt64(max(bound, 0)) else { throw .malformed("\(name) out of range") }
         return Int(value)
     }
 
-    public mutating func signed() throws(WireError) -> Int64 {
+    package mutating func signed() throws(WireError) -> Int64 {
         let value = try varint()
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
-    public mutating func fixed64() throws(WireError) -> UInt64 {
+    package mutating func fixed64() throws(WireError) -> UInt64 {
         guard remaining >= 8 else { throw .truncated }
         var result: UInt64 = 0
         for index in offset..<offset + 8 { result = result << 8 | UInt64(bytes[index]) }
@@ -105,18 +105,18 @@ public struct ByteReader: Sendable {
         return result
     }
 
-    public mutating func raw(_ count: Int) throws(WireError) -> [UInt8] {
+    package mutating func raw(_ count: Int) throws(WireError) -> [UInt8] {
         guard count >= 0, remaining >= count else { throw .truncated }
         defer { offset += count }
         return Array(bytes[offset..<offset + count])
     }
 
-    public mutating func blob(limit: Int = .max, _ name: String) throws(WireError) -> [UInt8] {
+    package mutating func blob(limit: Int = .max, _ name: String) throws(WireError) -> [UInt8] {
         try raw(bounded(eachBytes: 1, limit: limit, name))
     }
 
     /// Reads a section: its length, then what `body` reads of it. What `body` leaves of the section is skipped.
-    public mutating func section<Content>(
+    package mutating func section<Content>(
         _ name: String, _ body: (inout ByteReader) throws(WireError) -> Content
     ) throws(WireError) -> Content {
         let length = try bounded(eachBytes: 1, limit: .max, name)
@@ -130,19 +130,19 @@ public struct ByteReader: Sendable {
         return content
     }
 
-    public mutating func identifier<ID: Identifier128>(_: ID.Type = ID.self) throws(WireError) -> ID {
+    package mutating func identifier<ID: Identifier128>(_: ID.Type = ID.self) throws(WireError) -> ID {
         let high = try fixed64()
         return ID(high: high, low: try fixed64())
     }
 
-    public mutating func value() throws(WireError) -> Value {
+    package mutating func value() throws(WireError) -> ColumnValue {
         let tag = try byte()
         guard let value = try value(tag: tag) else { throw .malformed("value of unknown type") }
         return value
     }
 
     /// The value that follows its tag; `nil` for a tag that is not a value's.
-    mutating func value(tag: UInt8) throws(WireError) -> Value? {
+    mutating func value(tag: UInt8) throws(WireError) -> ColumnValue? {
         switch tag {
         case ValueTag.null: .null
         case ValueTag.integer: .integer(try signed())

@@ -1,12 +1,12 @@
 import KithCausality
 
 /// Appends the primitives of the wire format to a buffer. See docs/protocol.md, "Primitives".
-public struct ByteWriter: Sendable {
-    public private(set) var bytes: [UInt8] = []
+package struct ByteWriter: Sendable {
+    package private(set) var bytes: [UInt8] = []
     /// The highest sequence named of each replica, by its number in the table; `nil` where nobody asks.
     private(set) var highest: [UInt64]?
 
-    public init(reservingCapacity capacity: Int = 0) {
+    package init(reservingCapacity capacity: Int = 0) {
         bytes.reserveCapacity(capacity)
     }
 
@@ -27,7 +27,7 @@ public struct ByteWriter: Sendable {
         for (number, sequence) in (other.highest ?? []).enumerated() { claim(sequence, of: number) }
     }
 
-    public var count: Int { bytes.count }
+    package var count: Int { bytes.count }
 
     /// Makes room for so many bytes more.
     mutating func reserve(_ capacity: Int) {
@@ -35,17 +35,17 @@ public struct ByteWriter: Sendable {
     }
 
     /// Empties the buffer, which keeps its room.
-    public mutating func clear() {
+    package mutating func clear() {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    public mutating func byte(_ value: UInt8) {
+    package mutating func byte(_ value: UInt8) {
         bytes.append(value)
     }
 
     /// An unsigned LEB128 number, 1 to 10 bytes.
     @inlinable
-    public mutating func varint(_ value: UInt64) {
+    package mutating func varint(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
             append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -56,38 +56,38 @@ public struct ByteWriter: Sendable {
 
     /// A count or index, which is never negative.
     @inlinable
-    public mutating func count(_ value: Int) {
+    package mutating func count(_ value: Int) {
         varint(UInt64(max(0, value)))
     }
 
     /// A signed number, zigzag then LEB128.
-    public mutating func signed(_ value: Int64) {
+    package mutating func signed(_ value: Int64) {
         varint(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
     }
 
     /// Eight bytes, big-endian.
-    public mutating func fixed64(_ value: UInt64) {
+    package mutating func fixed64(_ value: UInt64) {
         withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
     /// Bytes as they are, with no length.
-    public mutating func raw(_ value: some Collection<UInt8>) {
+    package mutating func raw(_ value: some Collection<UInt8>) {
         bytes.append(contentsOf: value)
     }
 
     /// A length, then the bytes.
-    public mutating func blob(_ value: [UInt8]) {
+    package mutating func blob(_ value: [UInt8]) {
         count(value.count)
         bytes.append(contentsOf: value)
     }
 
     /// The 16 bytes of an id.
     @inlinable
-    public mutating func identifier(_ id: some Identifier128) {
+    package mutating func identifier(_ id: some Identifier128) {
         append(id.high, id.low)
     }
 
-    public mutating func value(_ value: Value) {
+    package mutating func value(_ value: ColumnValue) {
         switch value {
         case .null:
             byte(ValueTag.null)

@@ -1,19 +1,19 @@
 /// Optional abilities of a build, said in the hello. A session uses those that both sides have.
-public struct Capabilities: OptionSet, Hashable, Sendable {
-    public let rawValue: UInt64
+package struct Capabilities: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt64
 
-    public init(rawValue: UInt64) {
+    package init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
     /// Compares digests, and mends rows that differ.
-    public static let digest = Capabilities(rawValue: 1 << 0)
+    package static let digest = Capabilities(rawValue: 1 << 0)
     /// Sends and fetches the bytes of attachments: frame types 0x98 to 0x9C.
-    public static let attachments = Capabilities(rawValue: 1 << 1)
+    package static let attachments = Capabilities(rawValue: 1 << 1)
     /// Hears what members say about the household: frame type 0xA0.
-    public static let household = Capabilities(rawValue: 1 << 3)
+    package static let household = Capabilities(rawValue: 1 << 3)
     /// Undoes ``FrameCompression``: frame type 0xB0.
-    public static let compression = Capabilities(rawValue: 1 << 4)
+    package static let compression = Capabilities(rawValue: 1 << 4)
     /// Understands text columns; every session of this build does. A peer without it is not sent any.
-    public static let texts = Capabilities(rawValue: 1 << 2)
+    package static let texts = Capabilities(rawValue: 1 << 2)
 }

@@ -3,14 +3,14 @@ import KithCausality
 // Replicas stand as numbers into a table that travels beside, or that the store keeps.
 
 extension ByteWriter {
-    public mutating func dot(_ dot: Dot, _ replicas: inout ReplicaTable) {
+    package mutating func dot(_ dot: Dot, _ replicas: inout ReplicaTable) {
         let number = replicas.number(of: dot.replica)
         count(number)
         varint(dot.sequence)
         claim(dot.sequence, of: number)
     }
 
-    public mutating func vector(_ vector: VersionVector, _ replicas: inout ReplicaTable) {
+    package mutating func vector(_ vector: VersionVector, _ replicas: inout ReplicaTable) {
         count(vector.count)
         for dot in vector.entries { self.dot(dot, &replicas) }
     }
@@ -21,7 +21,7 @@ extension ByteWriter {
         if durable != known { vector(durable, &replicas) }
     }
 
-    public mutating func stamp(_ stamp: Stamp, _ replicas: inout ReplicaTable) {
+    package mutating func stamp(_ stamp: Stamp, _ replicas: inout ReplicaTable) {
         dot(stamp.dot, &replicas)
         fixed64(stamp.markedTimestamp)
     }
@@ -48,7 +48,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    public mutating func dot(_ replicas: ReplicaTable) throws(WireError) -> Dot {
+    package mutating func dot(_ replicas: ReplicaTable) throws(WireError) -> Dot {
         let number = try index(below: replicas.ids.count, "replica number")
         let sequence = try varint()
         guard sequence > 0, sequence <= UInt64(Int64.max) else { throw .malformed("sequence out of range") }
@@ -56,7 +56,7 @@ extension ByteReader {
         return Dot(replica: replicas.ids[number], sequence: sequence)
     }
 
-    public mutating func vector(_ replicas: ReplicaTable) throws(WireError) -> VersionVector {
+    package mutating func vector(_ replicas: ReplicaTable) throws(WireError) -> VersionVector {
         let count = try count(eachBytes: 2, limit: WireLimits.replicasMax, "replicasMax")
         var vector = VersionVector()
         for _ in 0..<count {
@@ -76,13 +76,13 @@ extension ByteReader {
         }
     }
 
-    public mutating func timestamp() throws(WireError) -> HybridTimestamp {
+    package mutating func timestamp() throws(WireError) -> HybridTimestamp {
         let timestamp = HybridTimestamp(rawValue: try fixed64())
         guard timestamp < .limit else { throw .malformed("timestamp beyond the year 2200") }
         return timestamp
     }
 
-    public mutating func stamp(_ replicas: ReplicaTable) throws(WireError) -> Stamp {
+    package mutating func stamp(_ replicas: ReplicaTable) throws(WireError) -> Stamp {
         let dot = try dot(replicas)
         let stamp = Stamp(dot: dot, markedTimestamp: try fixed64())
         guard stamp.timestamp < .limit else { throw .malformed("timestamp beyond the year 2200") }

@@ -1,7 +1,7 @@
 import KithCausality
 
 /// What one message between two replicas says. How long it is, is the transport's to tell.
-public enum Frame: Hashable, Sendable {
+package enum Frame: Hashable, Sendable {
     /// Who I am and what I know. The first frame in both directions, sent without waiting for the other's.
     case hello(Hello)
     /// A delta, or a part of one; `alsoSentTo` are other replicas to which the sender sends the same.
@@ -33,29 +33,29 @@ public enum Frame: Hashable, Sendable {
 }
 
 /// The first frame of a session.
-public struct Hello: Hashable, Sendable {
-    public var versions: ProtocolVersions
-    public var replica: ReplicaID
+package struct Hello: Hashable, Sendable {
+    package var versions: ProtocolVersions
+    package var replica: ReplicaID
     /// The app that the sender synchronises for, as ``AppID`` writes it. Must be equal on both sides.
-    public var app: String
+    package var app: String
     /// The group whose members synchronise; opaque, at most ``WireLimits/groupBytesMax`` bytes. Must be equal on both sides.
-    public var group: [UInt8]
+    package var group: [UInt8]
     /// Name and version of the software, for people.
-    public var software: String
+    package var software: String
     /// Optional abilities; a session uses those both sides have. Unknown ones are kept and ignored.
-    public var capabilities: Capabilities
+    package var capabilities: Capabilities
     /// Milliseconds since 1970 on the sender's wall clock.
-    public var wallClockMilliseconds: Int64
+    package var wallClockMilliseconds: Int64
     /// The sender's hybrid clock.
-    public var clock: HybridTimestamp
+    package var clock: HybridTimestamp
     /// The newest commit known of every replica: what the sender knows, and what it holds of the receiver.
-    public var heads: [Head]
+    package var heads: [Head]
     /// The part of it that would survive a loss of power.
-    public var durable: VersionVector
+    package var durable: VersionVector
     /// The catch-up that was broken off, if there is one.
-    public var resumption: Resumption?
+    package var resumption: Resumption?
 
-    public init(
+    package init(
         versions: ProtocolVersions, replica: ReplicaID, app: String, group: [UInt8], software: String, capabilities: Capabilities,
         wallClockMilliseconds: Int64, clock: HybridTimestamp, heads: [Head], durable: VersionVector, resumption: Resumption?
     ) {
@@ -72,32 +72,32 @@ public struct Hello: Hashable, Sendable {
         self.resumption = resumption
     }
 
-    public var vector: VersionVector { VersionVector(heads.map(\.dot)) }
+    package var vector: VersionVector { VersionVector(heads.map(\.dot)) }
 }
 
 /// What has become of the slices received so far.
-public struct Acknowledgement: Hashable, Sendable {
+package struct Acknowledgement: Hashable, Sendable {
     /// Slices of this session dealt with: applied, refused or dropped.
-    public var slices: UInt64
+    package var slices: UInt64
     /// What would survive a loss of power.
-    public var durable: VersionVector
+    package var durable: VersionVector
 
-    public init(slices: UInt64, durable: VersionVector) {
+    package init(slices: UInt64, durable: VersionVector) {
         self.slices = slices
         self.durable = durable
     }
 }
 
 /// What the sender of a refused slice is asked for instead.
-public struct Want: Hashable, Sendable {
+package struct Want: Hashable, Sendable {
     /// Slices of this session dealt with, the refused one among them.
-    public var slices: UInt64
+    package var slices: UInt64
     /// What the receiver really knows.
-    public var since: VersionVector
+    package var since: VersionVector
     /// The catch-up that was broken off, if there is one.
-    public var resumption: Resumption?
+    package var resumption: Resumption?
 
-    public init(slices: UInt64, since: VersionVector, resumption: Resumption?) {
+    package init(slices: UInt64, since: VersionVector, resumption: Resumption?) {
         self.slices = slices
         self.since = since
         self.resumption = resumption
@@ -105,15 +105,15 @@ public struct Want: Hashable, Sendable {
 }
 
 /// A sign of life, which also says what its sender knows.
-public struct Pulse: Hashable, Sendable {
-    public var nonce: UInt64
+package struct Pulse: Hashable, Sendable {
+    package var nonce: UInt64
     /// Milliseconds since 1970 on the sender's wall clock.
-    public var wallClockMilliseconds: Int64
-    public var vector: VersionVector
+    package var wallClockMilliseconds: Int64
+    package var vector: VersionVector
     /// The part of it that would survive a loss of power.
-    public var durable: VersionVector
+    package var durable: VersionVector
 
-    public init(nonce: UInt64, wallClockMilliseconds: Int64, vector: VersionVector, durable: VersionVector) {
+    package init(nonce: UInt64, wallClockMilliseconds: Int64, vector: VersionVector, durable: VersionVector) {
         self.nonce = nonce
         self.wallClockMilliseconds = wallClockMilliseconds
         self.vector = vector

@@ -9,7 +9,7 @@ struct ClaimingFrame: Hashable, Sendable {
 /// How frames stand in bytes: a type, the table of replicas that the rest refers to by number, and the fields of that type.
 ///
 /// Bytes after the known fields are skipped, so that a later version may add what may be ignored. See docs/protocol.md.
-public enum FrameCodec {
+package enum FrameCodec {
     /// Types from here on may be ignored by who does not know them; below it they are an error.
     static let firstOptionalType: UInt8 = 0x80
 
@@ -36,7 +36,7 @@ public enum FrameCodec {
         static let knownOptional = digest...digestRows
     }
 
-    public static func encode(_ frame: Frame) -> [UInt8] {
+    package static func encode(_ frame: Frame) -> [UInt8] {
         var body = ByteWriter()
         return encode(frame, &body).bytes
     }
@@ -119,7 +119,7 @@ public enum FrameCodec {
     }
 
     /// The frame in `bytes`; `nil` if it is of a kind that this build may ignore.
-    public static func decode(_ bytes: [UInt8]) throws(WireError) -> Frame? {
+    package static func decode(_ bytes: [UInt8]) throws(WireError) -> Frame? {
         try decodeWithClaims(bytes)?.frame
     }
 

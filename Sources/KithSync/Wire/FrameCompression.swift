@@ -5,16 +5,16 @@ import CZlib
 /// Most of what frames of a large group say of who knows what has been said just before. So each is compressed with DEFLATE
 /// (RFC 1951) and the last frames of its direction as the dictionary, as RFC 7692 does with the messages of a WebSocket. Both
 /// sides see the same frames in the same order, and hold the same dictionary. See docs/protocol.md, "Compressed frames".
-public struct FrameCompression: Sendable {
+package struct FrameCompression: Sendable {
     /// The last frames, one behind the other; of these the last ``WireLimits/compressionBytesMax`` bytes count.
     private var recent: [UInt8] = []
 
-    public init() {}
+    package init() {}
 
     /// The bytes to send for `frame`, the next one of this direction.
     ///
     /// - Parameter isUnderstood: whether the peer has said that it can undo it.
-    public mutating func compress(_ frame: [UInt8], isUnderstood: Bool) -> [UInt8] {
+    package mutating func compress(_ frame: [UInt8], isUnderstood: Bool) -> [UInt8] {
         guard Self.concerns(frame) else { return frame }
         defer { remember(frame) }
         guard isUnderstood, frame.count >= WireLimits.compressionBytesMin else { return frame }
@@ -29,7 +29,7 @@ public struct FrameCompression: Sendable {
     ///
     /// - Throws: ``WireError`` if they are no frame that was compressed by somebody who has sent what was received here. Takes at
     ///   most ``WireLimits/compressionBytesMax`` bytes for it, whatever arrives.
-    public mutating func decompress(_ bytes: [UInt8]) throws(WireError) -> [UInt8] {
+    package mutating func decompress(_ bytes: [UInt8]) throws(WireError) -> [UInt8] {
         var frame = bytes
         if bytes.first == FrameCodec.FrameType.compressed {
             var reader = ByteReader(bytes)

@@ -2,13 +2,13 @@
 ///
 /// The length is judged before anything is allocated for it, and memory grows with the bytes that arrive, not with
 /// the length that was promised. A stream that ends in the middle of a frame leaves no frame.
-public struct FrameDecoder: Sendable {
+package struct FrameDecoder: Sendable {
     /// Bytes of the length in front of each frame.
-    public static let headerBytes = 4
+    package static let headerBytes = 4
     /// Bytes reserved for a frame before its content has arrived.
-    public static let reservedBytesMax = 64 * 1024
+    package static let reservedBytesMax = 64 * 1024
 
-    public enum Step: Hashable, Sendable {
+    package enum Step: Hashable, Sendable {
         /// A whole frame.
         case frame([UInt8])
         /// The input is used up; nothing is decided.
@@ -23,22 +23,22 @@ public struct FrameDecoder: Sendable {
     private var length = 0
     private var body: [UInt8]?
 
-    public init() {}
+    package init() {}
 
     /// The length that stands in front of `frame`, to be written in big-endian order.
-    public static func header(of frame: [UInt8]) -> UInt32 {
+    package static func header(of frame: [UInt8]) -> UInt32 {
         UInt32(truncatingIfNeeded: frame.count)
     }
 
     /// Whether a frame has begun and is not complete.
-    public var isInsideFrame: Bool { headerCount > 0 }
+    package var isInsideFrame: Bool { headerCount > 0 }
 
     /// Bytes held for the incomplete frame.
-    public var reservedBytes: Int { body?.capacity ?? 0 }
+    package var reservedBytes: Int { body?.capacity ?? 0 }
 
     /// Takes bytes from the front of `input` up to the end of the next frame.
     /// - Parameter limit: longest frame allowed, in bytes.
-    public mutating func next(from input: inout UnsafeRawBufferPointer.SubSequence, limit: Int) -> Step {
+    package mutating func next(from input: inout UnsafeRawBufferPointer.SubSequence, limit: Int) -> Step {
         while headerCount < Self.headerBytes {
             guard let byte = input.popFirst() else { return .needsMore }
             length = length << 8 | Int(byte)

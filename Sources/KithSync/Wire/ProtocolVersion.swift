@@ -1,20 +1,20 @@
 /// The versions of the protocol that this build speaks. See docs/protocol.md, "Versions".
-public struct ProtocolVersions: Hashable, Sendable {
+package struct ProtocolVersions: Hashable, Sendable {
     /// The newest version understood, which a session prefers.
-    public let newest: UInt64
+    package let newest: UInt64
     /// The oldest version understood.
-    public let oldest: UInt64
+    package let oldest: UInt64
 
     /// What this build understands.
-    public static let current = ProtocolVersions(newest: 1, oldest: 1)
+    package static let current = ProtocolVersions(newest: 1, oldest: 1)
 
-    public init(newest: UInt64, oldest: UInt64) {
+    package init(newest: UInt64, oldest: UInt64) {
         self.newest = newest
         self.oldest = oldest
     }
 
     /// The version two sides speak: the newest that both understand; `nil` if there is none.
-    public func common(with other: ProtocolVersions) -> UInt64? {
+    package func common(with other: ProtocolVersions) -> UInt64? {
         let version = min(newest, other.newest)
         return version >= max(oldest, other.oldest) ? version : nil
     }

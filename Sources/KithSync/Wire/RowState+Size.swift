@@ -2,7 +2,7 @@ import KithCausality
 
 extension RowState {
     /// No fewer bytes than the row takes in a slice, its id included; for rows of ordinary size not many more.
-    public var sliceBytesBound: Int {
+    package var sliceBytesBound: Int {
         var bytes = Bound.row + context.count * Bound.dot
         var last: Stamp?
         for entry in cells {
@@ -40,7 +40,7 @@ extension RowState {
     }
 
     /// The limit of the wire format that the row breaks, if it breaks one: no peer would accept it.
-    public var exceededLimit: String? {
+    package var exceededLimit: String? {
         var entries = context.count
         for entry in cells {
             switch entry.cell {
@@ -92,7 +92,7 @@ private enum Bound {
     static let row = 2 + 16 + 5 + 4 * 5 + 1
     /// Column, and the counts of what it holds.
     static let cell = 2 + 2 * 3
-    /// The number of its stamp, and what a value may take beyond its ``Value/byteCount``.
+    /// The number of its stamp, and what a value may take beyond its ``ColumnValue/byteCount``.
     static let write = 4 + 2
     /// The length of its JSON and the count of its dots.
     static let element = 4 + 2

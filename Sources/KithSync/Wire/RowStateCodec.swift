@@ -3,9 +3,9 @@ import KithCausality
 /// How a row's state stands in bytes: the distinct stamps of its registers, then its cells, then its tombstones.
 ///
 /// A row that one commit wrote whole names its stamp once. See docs/protocol.md, "Row".
-public enum RowStateCodec {
+package enum RowStateCodec {
     /// Where the value that a register shows is found.
-    public enum ShownValues: Sendable {
+    package enum ShownValues: Sendable {
         /// In the bytes, as on the wire.
         case inline
         /// In the bytes, in a store's own record of a row that the user's table does not have.
@@ -15,7 +15,7 @@ public enum RowStateCodec {
     }
 
     /// - Parameter isInTable: with `.inTable`, whether the table has a column; others keep what they show in the bytes.
-    public static func encode(
+    package static func encode(
         _ row: RowState, shown: ShownValues, isInTable: (Int) -> Bool = { _ in true }, to writer: inout ByteWriter,
         _ replicas: inout ReplicaTable
     ) {
@@ -44,7 +44,7 @@ public enum RowStateCodec {
     }
 
     /// - Parameter kind: the kind of a column; `nil` refuses the column's number.
-    public static func decode(
+    package static func decode(
         _ reader: inout ByteReader, shown: ShownValues, _ replicas: ReplicaTable, kind: (Int) -> ColumnKind?
     ) throws(WireError) -> RowState {
         let stampCount = try reader.count(eachBytes: 10, "stamps")

@@ -231,14 +231,14 @@ enum TextStateCodec {
 
 extension TextState.Change {
     /// The change alone, for a store's own records.
-    public func record(_ replicas: inout ReplicaTable) -> [UInt8] {
+    package func record(_ replicas: inout ReplicaTable) -> [UInt8] {
         var writer = ByteWriter()
         TextStateCodec.encode(self, after: nil, to: &writer, &replicas)
         return writer.bytes
     }
 
     /// Reads what ``record(_:)`` gave.
-    public init(record bytes: [UInt8], _ replicas: ReplicaTable) throws(WireError) {
+    package init(record bytes: [UInt8], _ replicas: ReplicaTable) throws(WireError) {
         var reader = ByteReader(bytes)
         self = try TextStateCodec.change(&reader, after: nil, replicas)
     }

@@ -1,5 +1,5 @@
 /// Why bytes were refused. Nothing of them was used.
-public enum WireError: Error, Hashable, Sendable {
+package enum WireError: Error, Hashable, Sendable {
     /// They end before what they announce.
     case truncated
     /// A number, count or length is past the limit of that name.
@@ -11,7 +11,7 @@ public enum WireError: Error, Hashable, Sendable {
 }
 
 extension WireError: CustomStringConvertible {
-    public var description: String {
+    package var description: String {
         switch self {
         case .truncated: "the data ends too early"
         case .limitExceeded(let limit): "the data exceeds the limit \(limit)"

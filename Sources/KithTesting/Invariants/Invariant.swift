@@ -94,13 +94,13 @@ struct Ring {
     static func row(_ item: Int, of node: Int) -> Int { node * size + item + 1 }
 
     /// The ring of a machine as the values of the column that names the next row say it.
-    init(of node: Int, _ table: WorkloadTable, values: [Value?]) {
-        let ids = (0..<Self.size).map { Value.blob(table.id(of: Self.row($0, of: node)).bytes) }
+    init(of node: Int, _ table: WorkloadTable, values: [ColumnValue?]) {
+        let ids = (0..<Self.size).map { ColumnValue.blob(table.id(of: Self.row($0, of: node)).bytes) }
         next = values.map { value in value.flatMap { value in ids.firstIndex(of: value) } }
     }
 
     /// What the column of `item` holds.
-    func value(of item: Int, of node: Int, _ table: WorkloadTable) -> Value {
+    func value(of item: Int, of node: Int, _ table: WorkloadTable) -> ColumnValue {
         next[item].map { .blob(table.id(of: Self.row($0, of: node)).bytes) } ?? .null
     }
 }

@@ -35,11 +35,11 @@ extension Simulation {
     private func checkRings(_ table: WorkloadTable, _ column: String, _ node: SimulatedNode) throws {
         let rows = try node.database.writeWithoutTransaction { db in
             let statement = try db.cachedStatement(sql: "SELECT \(quoted(table.key)), \(quoted(column)) FROM \(quoted(table.name))")
-            return try Row.fetchAll(statement).map { (Value($0[0] as DatabaseValue), Value($0[1] as DatabaseValue)) }
+            return try Row.fetchAll(statement).map { (ColumnValue($0[0] as DatabaseValue), ColumnValue($0[1] as DatabaseValue)) }
         }
         for owner in nodes.indices {
             let values = (0..<Ring.size).map { item in
-                let id = Value.blob(table.id(of: Ring.row(item, of: owner)).bytes)
+                let id = ColumnValue.blob(table.id(of: Ring.row(item, of: owner)).bytes)
                 return rows.first { $0.0 == id }?.1
             }
             let ring = Ring(of: owner, table, values: values)

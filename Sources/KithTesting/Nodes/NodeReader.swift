@@ -10,14 +10,14 @@ struct NodeReader {
 
     /// The row's values in the order of the workload's columns, with sets as sorted arrays, the characters of texts sorted, and NULL
     /// for what this version of the app does not have; `nil` if it is not there.
-    func values(of keys: [RowKey]) throws -> [[Value]?] {
+    func values(of keys: [RowKey]) throws -> [[ColumnValue]?] {
         try database.writeWithoutTransaction { db in
             try keys.map { key in
                 let table = tables[key.table]
                 if !table.isKnown { return nil }
                 let statement = try db.cachedStatement(sql: table.selection)
                 guard let row = try Row.fetchOne(statement, arguments: [table.id(of: key.row).databaseValue]) else { return nil }
-                return table.columns.indices.map { normal(Value(row[$0] as DatabaseValue), table.columns[$0]) }
+                return table.columns.indices.map { normal(ColumnValue(row[$0] as DatabaseValue), table.columns[$0]) }
             }
         }
     }
@@ -32,7 +32,7 @@ struct NodeReader {
         try store.alternatives(of: keys.map { (tables[$0.table].name, tables[$0.table].id(of: $0.row)) })
     }
 
-    private func normal(_ value: Value, _ column: WorkloadTable.Column) -> Value {
+    private func normal(_ value: ColumnValue, _ column: WorkloadTable.Column) -> ColumnValue {
         if !column.isKnown { return .null }
         return switch (column.kind, value) {
         case (.set, .text(let bytes)): .text(RowView.text(RowDraft.elements(ofArray: bytes)))

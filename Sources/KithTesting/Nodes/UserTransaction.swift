@@ -98,7 +98,9 @@ struct UserTransaction {
         case .relink:
             let select = try db.cachedStatement(sql: "SELECT \(column) FROM \(name) WHERE \(key) = ?")
             let values = try (0..<Ring.size).map { item in
-                try DatabaseValue.fetchOne(select, arguments: [table.id(of: Ring.row(item, of: node)).databaseValue]).map { Value($0) }
+                try DatabaseValue.fetchOne(select, arguments: [table.id(of: Ring.row(item, of: node)).databaseValue]).map {
+                    ColumnValue($0)
+                }
             }
             var ring = Ring(of: node, table, values: values)
             let verb =
@@ -220,7 +222,7 @@ extension StoreError {
 
 extension RowID {
     /// The id as GRDB binds it.
-    var databaseValue: DatabaseValue { Value.blob(bytes).databaseValue }
+    var databaseValue: DatabaseValue { ColumnValue.blob(bytes).databaseValue }
 }
 
 /// `name` as an SQL identifier.

@@ -16,7 +16,7 @@ struct Expectation {
     }
 
     /// What is known of the row, and the values it shows; `nil` if it is not shown.
-    mutating func row(_ key: RowKey) -> (view: RowView, values: [Value]?) {
+    mutating func row(_ key: RowKey) -> (view: RowView, values: [ColumnValue]?) {
         let view = ledger.view(key, seenBy: known.of(key))
         let table = tables[key.table]
         guard table.isRelated else { return (view, view.isVisible(table.deletePolicy) ? view.shown(table) : nil) }

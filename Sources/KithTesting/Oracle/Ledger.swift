@@ -45,13 +45,13 @@ final class Ledger {
     }
 
     /// The row that a value names.
-    func key(_ table: Int, _ value: Value) -> RowKey? {
+    func key(_ table: Int, _ value: ColumnValue) -> RowKey? {
         guard case .blob(let bytes) = value, let id = RowID(bytes: bytes) else { return nil }
         return ids[table][id]
     }
 
     /// The same, or the row of `others` that it names.
-    func key(_ table: Int, _ value: Value, orOneOf others: [RowKey]) -> RowKey? {
+    func key(_ table: Int, _ value: ColumnValue, orOneOf others: [RowKey]) -> RowKey? {
         key(table, value) ?? others.first { $0.table == table && .blob(tables[table].id(of: $0.row).bytes) == value }
     }
 

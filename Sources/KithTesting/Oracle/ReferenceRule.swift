@@ -4,7 +4,7 @@ import KithSync
 struct WorkloadReference: Sendable {
     enum Action: Sendable {
         case cascade, restrict, noAction, setNull
-        case setDefault(Value)
+        case setDefault(ColumnValue)
 
         /// Whether a row is only shown together with its parent.
         var isHard: Bool {
@@ -39,7 +39,7 @@ struct ReferenceRule {
     private(set) var shown: Set<RowKey> = []
 
     /// - Parameter parent: the row of a table that a value names.
-    init(_ tables: [WorkloadTable], _ views: [RowKey: RowView], parent: (_ table: Int, Value) -> RowKey?) {
+    init(_ tables: [WorkloadTable], _ views: [RowKey: RowView], parent: (_ table: Int, ColumnValue) -> RowKey?) {
         self.tables = tables
         // A row without contents can never be shown.
         self.views = views.filter { tables[$0.key.table].isKnown && $0.value.hasContents }
@@ -57,8 +57,8 @@ struct ReferenceRule {
     func isShown(_ key: RowKey) -> Bool { shown.contains(key) }
 
     /// What columns of a shown row hold in place of a row that is not shown.
-    func standIns(_ key: RowKey, parent: (_ table: Int, Value) -> RowKey?) -> [Int: Value] {
-        var result: [Int: Value] = [:]
+    func standIns(_ key: RowKey, parent: (_ table: Int, ColumnValue) -> RowKey?) -> [Int: ColumnValue] {
+        var result: [Int: ColumnValue] = [:]
         for (column, action, target) in parents[key] ?? [] where !action.isHard {
             if let target, shown.contains(target) { continue }
             result[column] = .null

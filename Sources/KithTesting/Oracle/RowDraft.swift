@@ -14,10 +14,10 @@ struct RowDraft {
     /// Whether the store keeps what the row was in an earlier life.
     private let hasPast: Bool
     /// What columns show in place of rows that are not there.
-    private var standIns: [Int: Value]
+    private var standIns: [Int: ColumnValue]
 
     init(
-        _ table: WorkloadTable, _ view: RowView, event: EventID, seen: Knowledge, isShown: Bool? = nil, standIns: [Int: Value] = [:],
+        _ table: WorkloadTable, _ view: RowView, event: EventID, seen: Knowledge, isShown: Bool? = nil, standIns: [Int: ColumnValue] = [:],
         hasPast: Bool = true
     ) {
         self.table = table
@@ -33,7 +33,7 @@ struct RowDraft {
     var isVisible: Bool { isShown ?? view.isVisible(table.deletePolicy) }
 
     /// What its user sees in each column.
-    var shown: [Value] {
+    var shown: [ColumnValue] {
         var values = view.shown(table)
         for (column, value) in standIns { values[column] = value }
         return values
@@ -92,20 +92,20 @@ struct RowDraft {
     }
 
     /// Whether a column has no value that must have one.
-    private func lacksValue(_ given: [(column: Int, value: Value)]) -> Bool {
+    private func lacksValue(_ given: [(column: Int, value: ColumnValue)]) -> Bool {
         table.columns.enumerated().contains { index, column in
             column.isKnown && !column.isNullable && column.defaultValue == .null && !given.contains { $0.column == index }
         }
     }
 
-    private func wholeRow(_ given: [(column: Int, value: Value)]) -> [(column: Int, value: Value)] {
+    private func wholeRow(_ given: [(column: Int, value: ColumnValue)]) -> [(column: Int, value: ColumnValue)] {
         table.columns.indices.filter { table.columns[$0].isKnown }.map { column in
             (column, given.last { $0.column == column }?.value ?? table.columns[column].defaultValue)
         }
     }
 
     /// A new life: nothing of what was known of the row remains.
-    private mutating func begin(_ given: [(column: Int, value: Value)]) {
+    private mutating func begin(_ given: [(column: Int, value: ColumnValue)]) {
         if isShown != nil { isShown = true }
         standIns = [:]
         for (column, value) in wholeRow(given) {
@@ -160,7 +160,7 @@ struct RowDraft {
     }
 
     /// A plain save: columns that change, and of their concurrent writes only those of the value that was shown.
-    private mutating func save(_ given: [(column: Int, value: Value)]) {
+    private mutating func save(_ given: [(column: Int, value: ColumnValue)]) {
         var hasChanged = false
         let shown = shown
         for (column, value) in given {
@@ -188,7 +188,7 @@ struct RowDraft {
         if hasChanged { view.deletions = [] }
     }
 
-    private func changed(_ column: Int, _ verb: RowWrite.Verb, _ value: Value) -> Value? {
+    private func changed(_ column: Int, _ verb: RowWrite.Verb, _ value: ColumnValue) -> ColumnValue? {
         switch (view.columns[column], verb) {
         case (.set(let elements, _), .add):
             let json = Self.json(value)
@@ -204,18 +204,18 @@ struct RowDraft {
     }
 
     /// A write of this commit, later than everything its author has seen.
-    private func written(_ value: Value) -> RowView.RegisterWrite {
+    private func written(_ value: ColumnValue) -> RowView.RegisterWrite {
         RowView.RegisterWrite(event: event, stamp: .latest, value: value)
     }
 
     // MARK: Values
 
-    private static func number(_ value: Value) -> Int64 {
+    private static func number(_ value: ColumnValue) -> Int64 {
         if case .integer(let number) = value { number } else { 0 }
     }
 
     /// A text as JSON. Scripts only put strings into sets that need no escapes.
-    static func json(_ value: Value) -> [UInt8] {
+    static func json(_ value: ColumnValue) -> [UInt8] {
         guard case .text(let bytes) = value else { return Array("null".utf8) }
         return Array("\"".utf8) + bytes + Array("\"".utf8)
     }
@@ -232,7 +232,7 @@ struct RowDraft {
         return sorted(items.map { Array($0.drop { $0 == UInt8(ascii: " ") }) })
     }
 
-    static func elements(of value: Value) -> [[UInt8]] {
+    static func elements(of value: ColumnValue) -> [[UInt8]] {
         if case .text(let bytes) = value { elements(ofArray: bytes) } else { [] }
     }
 

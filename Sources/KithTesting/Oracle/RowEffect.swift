@@ -4,13 +4,13 @@ import KithSync
 /// What one commit did to one row: what it added, and what of that which its author saw it took away.
 struct RowEffect {
     enum Change {
-        case register(wrote: Value?, replaced: [EventID])
+        case register(wrote: ColumnValue?, replaced: [EventID])
         case set(added: [[UInt8]], removed: [(json: [UInt8], event: EventID)])
         /// With the values that were found and that it replaced or dismissed, and whether it inserted the row.
         case counter(increment: Int64, isBorn: Bool, dismissed: [Int64])
         case text(TextEffect)
         /// It wrote nothing, and found this.
-        case found(Value)
+        case found(ColumnValue)
     }
 
     let event: EventID
@@ -108,7 +108,7 @@ struct RowHistory {
             }
         }
         // Who replaces a value that was found does so for every equal one, wherever it was found.
-        var contents: Set<Value> = []
+        var contents: Set<ColumnValue> = []
         for effect in adoptions where replaced.contains(effect.event) {
             if case .found(let value)? = effect.changes[column] { contents.insert(value) }
         }

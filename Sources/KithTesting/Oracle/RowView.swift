@@ -7,7 +7,7 @@ struct RowView {
     struct RegisterWrite {
         let event: EventID
         let stamp: Stamp
-        let value: Value
+        let value: ColumnValue
     }
 
     struct Element {
@@ -69,7 +69,7 @@ struct RowView {
     }
 
     /// What the app's table shows, in the order of the workload's columns; NULL for those that the app's version does not have.
-    func shown(_ table: WorkloadTable) -> [Value] {
+    func shown(_ table: WorkloadTable) -> [ColumnValue] {
         columns.indices.map { index in
             if !table.columns[index].isKnown { return .null }
             return switch columns[index] {

@@ -67,7 +67,7 @@ struct TransactionDraft {
         guard let index = tables.firstIndex(where: { $0.isKnown && $0.name == pair.table }),
             let column = tables[index].column(named: pair.column)
         else { return false }
-        func write(_ verb: RowWrite.Verb, _ row: Int, _ value: Value) -> RowWrite {
+        func write(_ verb: RowWrite.Verb, _ row: Int, _ value: ColumnValue) -> RowWrite {
             RowWrite(verb, pair.table, row, [Assignment(pair.column, Literal(value))])
         }
         switch pair.verb {
@@ -148,7 +148,7 @@ struct TransactionDraft {
         for row in gone {
             for (child, action, column) in columns(referringTo: row) where !gone.contains(child) || (isReplaced && child == key) {
                 let name = tables[child.table].columns[column].name
-                func set(_ value: Value) {
+                func set(_ value: ColumnValue) {
                     _ = rows[child]?.perform(RowWrite(.update, tables[child.table].name, child.row, [Assignment(name, Literal(value))]))
                 }
                 switch action {
@@ -170,7 +170,7 @@ struct TransactionDraft {
 
     /// The columns of rows that are there in which this row stands.
     private mutating func columns(referringTo key: RowKey) -> [(RowKey, WorkloadReference.Action, Int)] {
-        let id = Value.blob(tables[key.table].id(of: key.row).bytes)
+        let id = ColumnValue.blob(tables[key.table].id(of: key.row).bytes)
         var result: [(RowKey, WorkloadReference.Action, Int)] = []
         for child in ledger.rows + order.filter({ !ledger.rows.contains($0) })
         where tables[child.table].isRelated && tables[child.table].isKnown {

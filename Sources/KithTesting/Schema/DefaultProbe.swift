@@ -11,14 +11,14 @@ struct DefaultProbe {
     }
 
     /// - Parameter expression: the default as SQLite tells it; `nil` if there is none.
-    func value(of expression: String?, _ affinity: WorkloadTable.Affinity) throws -> (value: Value, isSteady: Bool) {
+    func value(of expression: String?, _ affinity: WorkloadTable.Affinity) throws -> (value: ColumnValue, isSteady: Bool) {
         guard let expression else { return (.null, true) }
         let value = try stored(expression, affinity)
         return try isSteady(expression) ? (value, true) : (Self.standIn(for: value), false)
     }
 
     /// What a column of that affinity makes of the default.
-    private func stored(_ expression: String, _ affinity: WorkloadTable.Affinity) throws -> Value {
+    private func stored(_ expression: String, _ affinity: WorkloadTable.Affinity) throws -> ColumnValue {
         try scratch.write { db in
             // SQLite tells expressions without their parentheses, and takes names only without.
             for form in ["(\(expression))", expression] {
@@ -28,7 +28,7 @@ struct DefaultProbe {
                 } catch is DatabaseError {
                     continue
                 }
-                return Value(try DatabaseValue.fetchOne(db, sql: "SELECT value FROM probe") ?? .null)
+                return ColumnValue(try DatabaseValue.fetchOne(db, sql: "SELECT value FROM probe") ?? .null)
             }
             throw SchemaError("SQLite cannot tell what DEFAULT \(expression) is. Write it as a literal.")
         }
@@ -48,7 +48,7 @@ struct DefaultProbe {
     }
 
     /// What users write in place of a default that is another one each time, so that a seed gives the same run.
-    private static func standIn(for value: Value) -> Value {
+    private static func standIn(for value: ColumnValue) -> ColumnValue {
         switch value {
         case .null: .null
         case .integer: .integer(1_767_225_600)

@@ -137,7 +137,7 @@ extension SimulatedSchema {
                     CREATE INDEX loan_lender ON loan (lender);
                     """)
         }
-        let entry = TrackedTable("entry", counters: ["hours"], key: Key("day", "part"))
+        let entry = TrackedTable("entry", counters: ["hours"], key: ["day", "part"])
         let page = TrackedTable("page", texts: ["body", "remark"])
         let purse = TrackedTable("purse", counters: ["coins"])
         var schema = SimulatedSchema(

@@ -93,11 +93,11 @@ struct StoreTemplate: Sendable {
                     column.reference = WorkloadReference(
                         parent: reference.parent, action: action(reference.action, orDefault: column.defaultValue))
                 }
-                if tracked.key?.columns.contains(name) == true { keyColumns.append(column) } else { columns.append(column) }
+                if tracked.key?.contains(name) == true { keyColumns.append(column) } else { columns.append(column) }
             }
         }
         // In the order of the key, which decides the ids.
-        let keys = (tracked.key?.columns ?? []).compactMap { name in keyColumns.first { $0.name == name } }
+        let keys = (tracked.key ?? []).compactMap { name in keyColumns.first { $0.name == name } }
         var table = WorkloadTable(
             name: tracked.name, key: key, deletePolicy: tracked.deletePolicy, columns: columns, keyColumns: keys)
         let sql = try String.fetchOne(db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [tracked.name])
@@ -118,7 +118,7 @@ struct StoreTemplate: Sendable {
         return references
     }
 
-    private func action(_ name: String, orDefault value: Value) -> WorkloadReference.Action {
+    private func action(_ name: String, orDefault value: ColumnValue) -> WorkloadReference.Action {
         switch name {
         case "CASCADE": .cascade
         case "RESTRICT": .restrict
@@ -187,20 +187,20 @@ struct StoreTemplate: Sendable {
     }
 }
 
-extension Value {
+extension ColumnValue {
     init(_ value: DatabaseValue) {
         self =
             switch value.storage {
             case .null: .null
             case .int64(let number): .integer(number)
-            case .double(let number): Value.real(number).stored
+            case .double(let number): ColumnValue.real(number).stored
             case .string(let text): .text(text)
             case .blob(let data): .blob(Array(data))
             }
     }
 
     /// What a store takes it for: minus zero is zero, as in every comparison of SQLite.
-    var stored: Value {
+    var stored: ColumnValue {
         if case .real(let bits) = self { .real(Double(bitPattern: bits) + 0) } else { self }
     }
 

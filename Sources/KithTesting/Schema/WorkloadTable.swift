@@ -9,7 +9,7 @@ struct WorkloadTable: Sendable {
         let affinity: Affinity
         let isNullable: Bool
         /// What a row has that was inserted without this column.
-        let defaultValue: Value
+        let defaultValue: ColumnValue
         /// Whether that is the same each time. If not, as with the time of day, users always give ``defaultValue`` themselves.
         var hasSteadyDefault = true
         /// Whether the version of the app that runs on a node has it.
@@ -32,7 +32,7 @@ struct WorkloadTable: Sendable {
         }
 
         /// Whether a column stores `value` as it is, and not what it takes for the same in its type.
-        func keeps(_ value: Value) -> Bool {
+        func keeps(_ value: ColumnValue) -> Bool {
             switch (self, value) {
             case (.text, .integer), (.text, .real), (.real, .integer): false
             case (.integer, .real(let bits)), (.numeric, .real(let bits)): Int64(exactly: Double(bitPattern: bits)) == nil
@@ -91,7 +91,7 @@ struct WorkloadTable: Sendable {
     }
 
     /// What the columns of the natural key hold in that row.
-    func keyValues(of row: Int) -> [Value] {
+    func keyValues(of row: Int) -> [ColumnValue] {
         keyColumns.map { [.integer, .numeric].contains($0.affinity) ? .integer(Int64(row)) : .text("k\(row)") }
     }
 

@@ -3,9 +3,9 @@ import KithSync
 /// A value as a script writes it: SQL's literals, and `inf` and `-inf`.
 public struct Literal: Hashable, Sendable {
     /// The value that it stands for.
-    public let value: Value
+    public let value: ColumnValue
 
-    public init(_ value: Value) {
+    public init(_ value: ColumnValue) {
         self.value = value
     }
 }

@@ -285,7 +285,7 @@ extension Simulation {
         return ledger.key(table, row.id)
     }
 
-    func describe(_ values: [Value]?) -> String {
+    func describe(_ values: [ColumnValue]?) -> String {
         guard let values else { return "no row" }
         return "(" + values.map { Literal($0).description }.joined(separator: ", ") + ")"
     }
@@ -295,7 +295,7 @@ extension Simulation {
 private struct AlternativeValue: Hashable, Comparable, CustomStringConvertible {
     let column: String
     let dot: Dot
-    let value: Value
+    let value: ColumnValue
 
     static func < (left: AlternativeValue, right: AlternativeValue) -> Bool {
         left.column == right.column ? left.dot < right.dot : left.column < right.column

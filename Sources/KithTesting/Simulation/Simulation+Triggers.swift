@@ -11,7 +11,7 @@ extension Simulation {
             }
             if actual == expected { continue }
             let wrong = Set(actual.keys).union(expected.keys).filter { actual[$0] != expected[$0] }
-            let first = wrong.map { "(" + $0.map { Literal(Value($0)).description }.joined(separator: ", ") + ")" }.min() ?? "nothing"
+            let first = wrong.map { "(" + $0.map { Literal(ColumnValue($0)).description }.joined(separator: ", ") + ")" }.min() ?? "nothing"
             throw Violation(
                 .wrongFilledTable,
                 "\(table.name) on \(node.name) is not what its triggers would have written for what is shown: \(first).")
@@ -46,7 +46,7 @@ extension Simulation {
         if taint.reachesStores || ledger.hasLosses || members.contains(where: { !$0.known.contexts.isEmpty }) { return }
         let someAreHeldBack = members.contains { !$0.refused.isEmpty }
         let keys = ledger.rows.filter { taint.covers($0) && !(someAreHeldBack && workload.tables[$0.table].isRelated) }
-        var first: [RowKey: (node: SimulatedNode, values: [Value]?)] = [:]
+        var first: [RowKey: (node: SimulatedNode, values: [ColumnValue]?)] = [:]
         for node in members {
             guard let store = node.store, !node.isOld else { continue }
             let reader = NodeReader(store: store, database: node.database, tables: node.tables)
@@ -70,7 +70,7 @@ extension Simulation {
     }
 
     /// Whether an ideograph stands twice in a text: users type each once. The characters are sorted.
-    private func hasRepetition(_ values: [Value]?, _ table: WorkloadTable) -> Bool {
+    private func hasRepetition(_ values: [ColumnValue]?, _ table: WorkloadTable) -> Bool {
         zip(values ?? [], table.columns).contains { value, column in
             guard column.kind == .text, case .text(let bytes) = value else { return false }
             let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars.filter { $0.value >= 0x3400 }

@@ -26,20 +26,20 @@ struct TextView {
     }
 
     /// What is shown, with its characters sorted.
-    var shown: Value { marks.isEmpty && characters.isEmpty ? .null : Self.text(Array(characters)) }
+    var shown: ColumnValue { marks.isEmpty && characters.isEmpty ? .null : Self.text(Array(characters)) }
 
     /// A shown value, with its characters sorted.
-    static func normal(_ value: Value) -> Value {
+    static func normal(_ value: ColumnValue) -> ColumnValue {
         guard case .text(let bytes) = value else { return value }
         return text(Array(String(decoding: bytes, as: UTF8.self).unicodeScalars))
     }
 
-    private static func text(_ characters: [Unicode.Scalar]) -> Value {
+    private static func text(_ characters: [Unicode.Scalar]) -> ColumnValue {
         .text(Array(String(String.UnicodeScalarView(characters.sorted())).utf8))
     }
 
     /// The text after a plain save of `value`: what differs was typed and deleted.
-    func replaced(by value: Value, _ event: EventID) -> TextView {
+    func replaced(by value: ColumnValue, _ event: EventID) -> TextView {
         var new = TextView()
         if case .text(let bytes) = value {
             new.characters = Set(String(decoding: bytes, as: UTF8.self).unicodeScalars)

@@ -17,7 +17,7 @@ struct ValueGenerator {
         random = SplitMix64(seed: seed, .values, use == .found ? 1 : 0)
     }
 
-    mutating func value(for column: WorkloadTable.Column, _ verb: RowWrite.Verb) -> Value {
+    mutating func value(for column: WorkloadTable.Column, _ verb: RowWrite.Verb) -> ColumnValue {
         count += 1
         switch column.kind {
         case .set where verb == .add || verb == .remove: return .text(element())
@@ -31,12 +31,12 @@ struct ValueGenerator {
     }
 
     /// The id of a row that may be there, or NULL.
-    private mutating func reference(_ column: WorkloadTable.Column, _ reference: WorkloadReference) -> Value {
+    private mutating func reference(_ column: WorkloadTable.Column, _ reference: WorkloadReference) -> ColumnValue {
         if column.isNullable, random.chance(percent: 15) { return .null }
         return .blob(tables[reference.parent].id(of: random.int(in: 1...swarm.rowsPerTable)).bytes)
     }
 
-    private mutating func register(_ column: WorkloadTable.Column) -> Value {
+    private mutating func register(_ column: WorkloadTable.Column) -> ColumnValue {
         if column.isNullable, random.chance(percent: 5) { return .null }
         let isOdd = random.chance(percent: swarm.oddValuePercent)
         switch column.affinity {
@@ -47,7 +47,7 @@ struct ValueGenerator {
         }
     }
 
-    private mutating func any(_ isOdd: Bool) -> Value {
+    private mutating func any(_ isOdd: Bool) -> ColumnValue {
         switch random.int(in: 0...3) {
         case 0: .integer(isOdd ? random.pick(Self.oddIntegers) ?? 0 : number())
         case 1: .blob(isOdd ? [] : Array("b\(number())".utf8))
@@ -75,7 +75,7 @@ struct ValueGenerator {
         return "\(letter)\(number())"
     }
 
-    private mutating func set() -> Value {
+    private mutating func set() -> ColumnValue {
         var elements: [String] = []
         for element in Self.elements where random.chance(percent: 30) { elements.append("\"\(element)\"") }
         return .text("[" + elements.joined(separator: ",") + "]")

@@ -1,28 +1,28 @@
 /// The largest things this module accepts, from a local caller as from a peer.
-public enum TextLimits {
+package enum TextLimits {
     /// Scalars of a text, at the version of the change that made it so long. Two such texts may merge to a longer
     /// one: a limit on the merged text would be obeyed by one device and not by another. A text beyond the limit can
     /// still shrink.
-    public static let textScalarsMax = 16 << 20
+    package static let textScalarsMax = 16 << 20
     /// Operations of one change.
-    public static let operationsMax = 1 << 18
+    package static let operationsMax = 1 << 18
     /// Scalars that one change inserts and deletes together.
-    public static let changeEventsMax = 32 << 20
+    package static let changeEventsMax = 32 << 20
     /// Parents of one change.
-    public static let parentsMax = 4_096
+    package static let parentsMax = 4_096
     /// Events of one history. Far from any real one; it keeps all sums exact.
-    public static let historyEventsMax = 1 << 48
+    package static let historyEventsMax = 1 << 48
     /// Bytes of the encoded operations of one change, or of one column of a packed chunk.
-    public static let encodedBytesMax = 64 << 20
+    package static let encodedBytesMax = 64 << 20
     /// Changes of one packed chunk.
-    public static let chunkChangesMax = 1 << 18
+    package static let chunkChangesMax = 1 << 18
     /// Conflicts of a text that are remembered beyond the change that brings all concurrent ones together: the first ones in the text.
-    public static let conflictsOpenMax = 256
+    package static let conflictsOpenMax = 256
     /// Pairs of versions with a conflict in one part of the history that is concurrent. Beyond it those of that part are not listed.
-    public static let conflictPairsMax = 1_024
+    package static let conflictPairsMax = 1_024
     /// How many changes that only one of two versions had seen are compared, for all pairs of versions that were brought together in a
     /// part of the history with this many concurrent changes. Beyond it no conflicts are looked for in that part.
-    public static func conflictComparisonsMax(changes: Int) -> Int { max(1 << 16, changes << 8) }
+    package static func conflictComparisonsMax(changes: Int) -> Int { max(1 << 16, changes << 8) }
 
     static func check(_ value: Int, _ maximum: Int, _ limit: String) throws(TextError) {
         guard value <= maximum else { throw .limitExceeded(limit: limit, value: value, maximum: maximum) }

@@ -89,7 +89,7 @@ extension TextOperations {
     }
 
     /// The operations of a restart, of which the first deletes `count` scalars, however many it was before.
-    public func deletingFirst(_ count: Int) -> TextOperations {
+    package func deletingFirst(_ count: Int) -> TextOperations {
         var result = TextOperations()
         result.delete(count, at: 0)
         result.append(self, steps.indices.dropFirst(scalarsDeletedFirst > 0 ? 1 : 0))

@@ -10,7 +10,7 @@ extension TextChunk {
     ///
     /// - Throws: ``TextError/damagedHistory(_:)`` when the headers are not changes in a row, ``TextError/malformed(_:)`` when one is a
     ///   restart, which the format cannot say.
-    public static func encodeGraph(_ headers: [TextChangeHeader]) throws(TextError) -> [UInt8] {
+    package static func encodeGraph(_ headers: [TextChangeHeader]) throws(TextError) -> [UInt8] {
         guard let last = headers.last else { throw .emptyChange }
         try EventGraph.check(headers, end: last.end)
         try TextLimits.check(headers.count, TextLimits.chunkChangesMax, "The number of changes of a chunk")
@@ -66,7 +66,7 @@ extension TextChunk {
     /// The headers of a packed graph whose first event has the number `firstEvent`.
     ///
     /// - Throws: ``TextError`` for anything ``encodeGraph(_:)`` does not write.
-    public static func decodeGraph(_ bytes: [UInt8], firstEvent: Int) throws(TextError) -> [TextChangeHeader] {
+    package static func decodeGraph(_ bytes: [UInt8], firstEvent: Int) throws(TextError) -> [TextChangeHeader] {
         try TextLimits.check(bytes.count, TextLimits.encodedBytesMax, "The encoded size")
         guard firstEvent >= 0, firstEvent <= TextLimits.historyEventsMax else {
             throw .damagedHistory("a chunk begins at event \(firstEvent)")

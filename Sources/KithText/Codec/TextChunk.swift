@@ -2,7 +2,7 @@ import KithCausality
 
 /// Packs changes in a row for cold storage, in two parts: the graph, which the search for the conflict zone reads, and
 /// the contents, which only a replay reads. Not compressed: both are made so that a general compressor does well.
-public enum TextChunk {
+package enum TextChunk {
     /// The first byte of a packed graph.
     static let format: UInt8 = 1
 
@@ -10,7 +10,7 @@ public enum TextChunk {
 
     /// The operations of the changes: a varint with the size of the first column, the operations of all changes (the
     /// first position of a change counts from the end of the previous one), all inserted text as UTF-8.
-    public static func encodeBody(_ changes: [TextOperations]) -> [UInt8] {
+    package static func encodeBody(_ changes: [TextOperations]) -> [UInt8] {
         var steps = ByteWriter()
         var text: [UInt8] = []
         var end = 0
@@ -28,7 +28,7 @@ public enum TextChunk {
     /// The operations of the changes that `headers` list.
     ///
     /// - Throws: ``TextError`` for anything ``encodeBody(_:)`` does not write for changes of these lengths.
-    public static func decodeBody(
+    package static func decodeBody(
         _ bytes: [UInt8], headers: [TextChangeHeader]
     ) throws(TextError) -> [TextOperations] {
         try TextLimits.check(bytes.count, TextLimits.encodedBytesMax, "The encoded size")

@@ -31,7 +31,7 @@ extension TextDocument {
     /// A restart whose parents are not all here, because their history was forgotten: as if it had been made on those that are.
     ///
     /// - Throws: what `history` throws, or ``TextError``.
-    public mutating func standIn(for restart: TextChange, history: some TextHistory) throws -> TextChange {
+    package mutating func standIn(for restart: TextChange, history: some TextHistory) throws -> TextChange {
         let parents = try restart.parents.filter { try log.lastEvent(of: $0, from: history) != nil }
         let length = parents.isEmpty ? 0 : try text(at: parents, history: history).count
         return TextChange(

@@ -29,7 +29,7 @@ extension TextDocument {
     /// What operations made on an older version do to the current text.
     ///
     /// - Parameter dot: the name the edit will get; it decides between insertions at one place.
-    public mutating func transform(
+    package mutating func transform(
         _ operations: TextOperations, from base: [Dot], as dot: Dot, history: some TextHistory
     ) throws -> TextOperations {
         let parents = try events(of: base, history: history)

@@ -14,7 +14,7 @@ public struct TextMerge: Sendable {
     public internal(set) var pending: [TextChange] = []
     /// How many runs of characters the replay of concurrent changes held at most, about 60 bytes each: in proportion to
     /// what is concurrent, whatever the length of text and history. 0 when nothing had to be replayed.
-    public internal(set) var peakRuns = 0
+    package internal(set) var peakRuns = 0
 }
 
 /// A change that was refused, with the reason; others of the same portion are applied all the same.

@@ -6,18 +6,18 @@ import NIOCore
 /// Authenticated means that the peer proved to hold the key of `peer`, which this side accepts. It does not mean that the
 /// peer accepts this side: with TLS 1.3 the dialling side finishes first (RFC 8446, 2), so only the first
 /// frame from the peer says that it does. Until then nothing worth keeping should be sent.
-public final class Connection: Sendable {
+package final class Connection: Sendable {
     /// What the other side showed in this TLS session, in which it proved to hold the key.
-    public let certificate: DeviceCertificate
+    package let certificate: DeviceCertificate
     /// Whether this side dialled.
-    public let isInitiator: Bool
+    package let isInitiator: Bool
     /// This side's address; `nil` where the system does not tell.
-    public let localAddress: PeerAddress?
+    package let localAddress: PeerAddress?
     /// The other side's address; its port is a passing one if the other side dialled.
-    public let remoteAddress: PeerAddress?
+    package let remoteAddress: PeerAddress?
 
     /// The device on the other side.
-    public var peer: DeviceID { certificate.id }
+    package var peer: DeviceID { certificate.id }
 
     private let channel: any Channel
     let inbound: InboundQueue
@@ -56,13 +56,13 @@ public final class Connection: Sendable {
     /// While they are not read, nothing more than `inboundHighWaterBytes` is taken from the network, and in the end
     /// the peer has to wait. The sequence ends when the peer closed in order, after all that it sent; it throws
     /// `TransportError` when the connection ended otherwise.
-    public var frames: Frames { Frames(connection: self) }
+    package var frames: Frames { Frames(connection: self) }
 
     /// Allows frames of up to `bytes` from now on, but never more than `frameBytesMax`. Does not lower the limit.
     ///
     /// A longer frame that is here already waits for the reader to ask for it, so the limit may be raised after
     /// reading the frame that justifies it.
-    public func raiseFrameLimit(to bytes: Int) {
+    package func raiseFrameLimit(to bytes: Int) {
         inbound.limit = max(inbound.limit, min(bytes, frameBytesMax))
     }
 
@@ -72,7 +72,7 @@ public final class Connection: Sendable {
     /// `outboundHighWaterBytes` or more.
     /// - Throws: why the connection ended, `.stalled` for a peer that does not read; or `.frameTooLarge`, `.emptyFrame`
     ///   or `.cancelled`, after which the connection goes on.
-    public func send(_ frame: [UInt8], isolation: isolated (any Actor)? = #isolation) async throws(TransportError) {
+    package func send(_ frame: [UInt8], isolation: isolated (any Actor)? = #isolation) async throws(TransportError) {
         try await outbound.send(frame, isolation: isolation)
     }
 
@@ -81,7 +81,7 @@ public final class Connection: Sendable {
     /// For callers that bound by themselves what the peer has not answered yet; what they post is kept in memory.
     /// - Throws: why the connection ended; or `.frameTooLarge`, `.emptyFrame`, or `.stalled` while `outboundBytesMax` bytes
     ///   wait already, after which the connection goes on.
-    public func post(_ frame: [UInt8]) throws(TransportError) {
+    package func post(_ frame: [UInt8]) throws(TransportError) {
         try outbound.post(frame)
     }
 
@@ -90,25 +90,25 @@ public final class Connection: Sendable {
     /// Returns when the connection is closed, at the latest after `stallTimeoutMilliseconds` without progress and
     /// `closeTimeoutMilliseconds` without the peer's goodbye. Frames that were not read yet are still there.
     /// - Parameter reason: for the errors of tasks that still send; the peer does not learn it.
-    public func close(reason: String = "no longer needed") async {
+    package func close(reason: String = "no longer needed") async {
         beginClose(reason: reason)
         try? await channel.closeFuture.get()
     }
 
     /// Begins to end the connection in order, as ``close(reason:)`` does, and returns at once.
-    public func beginClose(reason: String) {
+    package func beginClose(reason: String) {
         outbound.close(.closed(reason))
         channel.pipeline.fireUserInboundEventTriggered(FrameHandler.Event.close)
     }
 
     /// Ends the connection at once. What was not written yet is lost.
-    public func abort(reason: String) {
+    package func abort(reason: String) {
         channel.pipeline.fireUserInboundEventTriggered(FrameHandler.Event.abort(.closed(reason)))
     }
 
     /// What was carried so far.
-    public var traffic: Traffic { counter.traffic }
+    package var traffic: Traffic { counter.traffic }
 
     /// Bytes that wait to be written.
-    public var unsentBytes: Int { outbound.bytes }
+    package var unsentBytes: Int { outbound.bytes }
 }

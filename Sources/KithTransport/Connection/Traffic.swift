@@ -1,10 +1,10 @@
 import Synchronization
 
 /// What a connection has carried: frames and their bytes, headers included, TLS and TCP not.
-public struct Traffic: Hashable, Sendable {
-    public internal(set) var bytesSent: UInt64 = 0
-    public internal(set) var bytesReceived: UInt64 = 0
-    public internal(set) var framesReceived: UInt64 = 0
+package struct Traffic: Hashable, Sendable {
+    package internal(set) var bytesSent: UInt64 = 0
+    package internal(set) var bytesReceived: UInt64 = 0
+    package internal(set) var framesReceived: UInt64 = 0
 }
 
 /// Counts on the event loop, read anywhere.

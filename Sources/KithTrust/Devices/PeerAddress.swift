@@ -1,7 +1,7 @@
 /// Where a device was last told to be: a host name or address, and a port. A hint: it says nothing about who is there.
 public struct PeerAddress: Hashable, Sendable {
     /// Longest host that is accepted, in UTF-8 bytes (RFC 1035, 2.3.4).
-    public static let hostBytesMax = 253
+    package static let hostBytesMax = 253
 
     /// A name, an IPv4 address, or an IPv6 address without brackets, with `%scope` where it needs one.
     public let host: String

@@ -8,11 +8,11 @@ import Synchronization
 /// times a second to notice what others did. A file that is damaged, or that others may write, is refused and left as it is.
 public final class TrustStore: Sendable {
     /// Name of the list in the identity folder.
-    public static let fileName = "devices.json"
+    package static let fileName = "devices.json"
     /// Largest list that is read, in bytes.
-    public static let fileBytesMax = 1024 * 1024
+    package static let fileBytesMax = 1024 * 1024
     /// Most devices in the list.
-    public static let devicesMax = DeviceList.devicesMax
+    package static let devicesMax = DeviceList.devicesMax
 
     /// Where the list is kept.
     public let file: URL
@@ -50,7 +50,7 @@ public final class TrustStore: Sendable {
     }
 
     /// The household, if there is one.
-    public var household: Household? {
+    package var household: Household? {
         state.withLock { $0.household }
     }
 
@@ -60,12 +60,12 @@ public final class TrustStore: Sendable {
     }
 
     /// How this device stands to a household.
-    public var standing: HouseholdStanding {
+    package var standing: HouseholdStanding {
         state.withLock { $0.standing }
     }
 
     /// The members of the household that this device has left, who are to hear of it.
-    public var leftBehind: [TrustedDevice] {
+    package var leftBehind: [TrustedDevice] {
         state.withLock { $0.standing == .left ? $0.household.map($0.members) ?? [] : [] }
     }
 
@@ -73,7 +73,7 @@ public final class TrustStore: Sendable {
     ///
     /// When they cannot be read any more, all stays as it was last known and each call throws anew.
     /// - Returns: whether the devices or the household are different now.
-    public func reloadIfChanged() throws(TrustError) -> Bool {
+    package func reloadIfChanged() throws(TrustError) -> Bool {
         try state.withLock { (state) throws(TrustError) in
             guard Self.stamps(file, householdFile) != state.stamps else { return false }
             let new = try Self.read(file, householdFile, state.ownID)
@@ -104,7 +104,7 @@ public final class TrustStore: Sendable {
 
     /// The key of this device.
     /// - Throws: `.busy` if it is that of another device meanwhile, and what reading it throws.
-    public func key() throws(TrustError) -> DeviceKey { try key(of: ownID) }
+    package func key() throws(TrustError) -> DeviceKey { try key(of: ownID) }
 
     /// The key, if this device is `id` still.
     func key(of id: DeviceID) throws(TrustError) -> DeviceKey {

@@ -4,19 +4,19 @@ import Crypto
 ///
 /// The hour, then the first twelve bytes of HMAC-SHA256(secret, label ‖ hour ‖ id of the device). A tag that was recorded is good for
 /// a day at most; whoever plays it back gets dialled, and the connection finds out who it is (RFC 8882, 3.4).
-public struct AnnouncementTag: Hashable, Sendable {
+package struct AnnouncementTag: Hashable, Sendable {
     /// Length in bytes.
-    public static let byteCount = 16
+    package static let byteCount = 16
     /// How far the clocks of two devices may be apart, in hours.
-    public static let hoursApartMax: Int64 = 26
+    package static let hoursApartMax: Int64 = 26
     /// How far apart they may be for a device to be recognised as one with a wrong clock, in hours.
-    public static let distantHoursMax: Int64 = 7 * 24
+    package static let distantHoursMax: Int64 = 7 * 24
     private static let label = Array("kith-household/1 announcement".utf8)
 
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// The tag of `device` in the hour of `milliseconds` since 1970.
-    public init(of device: DeviceID, secret: HouseholdSecret, milliseconds: Int64) {
+    package init(of device: DeviceID, secret: HouseholdSecret, milliseconds: Int64) {
         self.init(of: device, secret: secret, hour: Self.hour(milliseconds))
     }
 
@@ -27,7 +27,7 @@ public struct AnnouncementTag: Hashable, Sendable {
     }
 
     /// How many hours the hour that a tag tells is ahead of `milliseconds` since 1970, whoever says so; `nil` for what is no tag.
-    public static func hoursAhead(of tag: [UInt8], milliseconds: Int64) -> Int64? {
+    package static func hoursAhead(of tag: [UInt8], milliseconds: Int64) -> Int64? {
         guard tag.count == byteCount else { return nil }
         return Int64(hour(of: tag)) - Int64(hour(milliseconds))
     }
@@ -40,7 +40,7 @@ public struct AnnouncementTag: Hashable, Sendable {
     /// Recognises the tags of some devices.
     ///
     /// The tags of an hour are computed once, when the first tag of that hour comes: a flood of false ones costs little.
-    public struct Recognizer: Sendable {
+    package struct Recognizer: Sendable {
         private let devices: [DeviceID]
         private let secrets: [HouseholdSecret]
         private var known: [UInt32: [[UInt8]: DeviceID]] = [:]
@@ -51,13 +51,13 @@ public struct AnnouncementTag: Hashable, Sendable {
         /// Distant hours that are computed in one hour: each costs as much as there are devices and secrets, and anybody can tell any hour.
         static let distantHoursComputedMax = 64
 
-        public init(devices: [DeviceID], secrets: [HouseholdSecret]) {
+        package init(devices: [DeviceID], secrets: [HouseholdSecret]) {
             self.devices = devices
             self.secrets = secrets
         }
 
         /// Whose tag this is; `nil` for anything else.
-        public mutating func device(of tag: [UInt8], milliseconds: Int64) -> DeviceID? {
+        package mutating func device(of tag: [UInt8], milliseconds: Int64) -> DeviceID? {
             guard tag.count == AnnouncementTag.byteCount else { return nil }
             let hour = AnnouncementTag.hour(of: tag)
             let now = AnnouncementTag.hour(milliseconds)
@@ -70,7 +70,7 @@ public struct AnnouncementTag: Hashable, Sendable {
         }
 
         /// Whose tag this is though its hour is more than ``AnnouncementTag/hoursApartMax`` off, because one of the two clocks is wrong.
-        public mutating func distantDevice(of tag: [UInt8], milliseconds: Int64) -> DeviceID? {
+        package mutating func distantDevice(of tag: [UInt8], milliseconds: Int64) -> DeviceID? {
             guard let apart = AnnouncementTag.hoursAhead(of: tag, milliseconds: milliseconds)?.magnitude,
                 apart > AnnouncementTag.hoursApartMax, apart <= AnnouncementTag.distantHoursMax
             else { return nil }

@@ -1,15 +1,15 @@
 import Foundation
 
 /// What this device holds of its household.
-public struct Household: Sendable {
-    public let id: HouseholdID
+package struct Household: Sendable {
+    package let id: HouseholdID
     /// Most records that a certificate carries.
     static let statementsMax = 4
 
     /// Empty while the device joins and has not heard from a member yet.
-    public internal(set) var membership: Membership
+    package internal(set) var membership: Membership
     /// Newest first; empty while the device joins.
-    public internal(set) var secrets: [HouseholdSecret] = []
+    package internal(set) var secrets: [HouseholdSecret] = []
 
     /// A household that this device is about to join.
     init(joining id: HouseholdID) {
@@ -24,7 +24,7 @@ public struct Household: Sendable {
     }
 
     /// A new household with this device alone. Nothing is stored.
-    public static func founded(as name: String, by key: DeviceKey) throws(TrustError) -> Household {
+    package static func founded(as name: String, by key: DeviceKey) throws(TrustError) -> Household {
         var random = SystemRandomNumberGenerator()
         let nonce = (0..<HouseholdID.byteCount).map { _ in UInt8.random(in: 0...255, using: &random) }
         do {
@@ -65,7 +65,7 @@ public struct Household: Sendable {
 }
 
 /// How a device stands to a household.
-public enum HouseholdStanding: String, Hashable, CaseIterable, Sendable {
+package enum HouseholdStanding: String, Hashable, CaseIterable, Sendable {
     /// Neither a household nor a list of devices.
     case alone
     /// No household; the devices on the list, which were added by hand, are trusted.

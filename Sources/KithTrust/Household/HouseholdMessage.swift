@@ -1,7 +1,7 @@
 /// What two members say to each other about the household, over an authenticated connection. See docs/household.md, "Messages".
 ///
 /// Each says the digest of what it holds; where the digests differ, each says what it has, and gets what it lacks.
-public enum HouseholdMessage: Hashable, Sendable {
+package enum HouseholdMessage: Hashable, Sendable {
     /// The digest of the sender's records and secrets.
     case digest([UInt8])
     /// The ids of all records that the sender has.
@@ -12,7 +12,7 @@ public enum HouseholdMessage: Hashable, Sendable {
     case secrets([HouseholdSecret])
 
     /// Largest message, in bytes.
-    public static let bytesMax = 64 * 1024
+    package static let bytesMax = 64 * 1024
     static let digestBytes = 32
 
     private enum Kind {
@@ -22,7 +22,7 @@ public enum HouseholdMessage: Hashable, Sendable {
         static let secrets: UInt8 = 4
     }
 
-    public var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         switch self {
         case .digest(let digest): [Kind.digest] + digest
         case .have(let ids): [Kind.have] + ids.flatMap(\.bytes)
@@ -32,7 +32,7 @@ public enum HouseholdMessage: Hashable, Sendable {
     }
 
     /// Reads a message; `nil` if it is none that this version knows.
-    public init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         guard bytes.count <= Self.bytesMax, let kind = bytes.first else { return nil }
         let rest = bytes.dropFirst()
         switch kind {

@@ -3,24 +3,24 @@ import Crypto
 /// 32 random bytes that the members of a household share, to recognise each other's announcements. They open nothing else.
 ///
 /// Whoever revokes a device makes a new one, so that the revoked device recognises nobody from then on.
-public struct HouseholdSecret: Hashable, Sendable {
-    public static let byteCount = 32
+package struct HouseholdSecret: Hashable, Sendable {
+    package static let byteCount = 32
     /// How many a device keeps: announcements of members that have not heard of the newest ones are recognised, too.
-    public static let keptMax = 4
+    package static let keptMax = 4
 
     /// Of several, the one with the highest number is used; of equal ones the one with the greater bytes.
-    public let number: UInt32
-    public let bytes: [UInt8]
+    package let number: UInt32
+    package let bytes: [UInt8]
 
     /// `nil` if there are not 32 bytes.
-    public init?(number: UInt32, bytes: some Collection<UInt8>) {
+    package init?(number: UInt32, bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         self.number = number
         self.bytes = Array(bytes)
     }
 
     /// A secret to follow the newest of `others`.
-    public static func random(after others: [HouseholdSecret], using generator: inout some RandomNumberGenerator) -> HouseholdSecret {
+    package static func random(after others: [HouseholdSecret], using generator: inout some RandomNumberGenerator) -> HouseholdSecret {
         let newest = others.map(\.number).max() ?? 0
         return HouseholdSecret(following: newest, bytes: (0..<byteCount).map { _ in UInt8.random(in: 0...255, using: &generator) })
     }
@@ -41,6 +41,6 @@ public struct HouseholdSecret: Hashable, Sendable {
 
 extension HouseholdSecret: CustomStringConvertible, CustomReflectable {
     /// Nothing of the secret, so that no log shows it.
-    public var description: String { "HouseholdSecret(\(number))" }
-    public var customMirror: Mirror { Mirror(self, children: []) }
+    package var description: String { "HouseholdSecret(\(number))" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,12 +1,12 @@
 /// A device of a household.
-public struct HouseholdMember: Hashable, Sendable {
-    public let id: DeviceID
+package struct HouseholdMember: Hashable, Sendable {
+    package let id: DeviceID
     /// What the household calls it; may be empty.
-    public let name: String
+    package let name: String
     /// When it was added, by the wall clock of who added it, in milliseconds since 1970.
-    public let addedMilliseconds: Int64
+    package let addedMilliseconds: Int64
     /// Who added it; itself for the first one.
-    public let addedBy: DeviceID
+    package let addedBy: DeviceID
 }
 
 extension Membership {

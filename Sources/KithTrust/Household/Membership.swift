@@ -8,22 +8,22 @@ import Crypto
 /// * a revocation beats every addition of the same device that had not seen it, and voids what the revoked device said without
 ///   having seen it, except what the revoking one already knew;
 /// * revocations themselves always count, so that of two devices that revoke each other both are out until a third adds one again.
-public struct Membership: Sendable {
+package struct Membership: Sendable {
     /// Most records of a household. The last ``reservedForRevocations`` places are for revocations alone.
-    public static let recordsMax = 1024
-    public static let reservedForRevocations = 128
+    package static let recordsMax = 1024
+    package static let reservedForRevocations = 128
     /// Most records of one author, revocations aside.
-    public static let recordsPerAuthorMax = 128
+    package static let recordsPerAuthorMax = 128
     /// Most revocations of one author, so that no single device can use up the places that are reserved for them.
-    public static let revocationsPerAuthorMax = 32
+    package static let revocationsPerAuthorMax = 32
 
-    public let household: HouseholdID
+    package let household: HouseholdID
     /// Every record after those that it names.
-    public private(set) var records: [MembershipRecord] = []
+    package private(set) var records: [MembershipRecord] = []
     /// The members, by id.
-    public private(set) var members: [HouseholdMember] = []
+    package private(set) var members: [HouseholdMember] = []
     /// Records that no other one names, in ascending order.
-    public private(set) var heads: [MembershipRecord.ID] = []
+    package private(set) var heads: [MembershipRecord.ID] = []
 
     /// Where each record stands in `records`.
     private var places: [MembershipRecord.ID: Int] = [:]
@@ -36,12 +36,12 @@ public struct Membership: Sendable {
     private(set) var removals: [DeviceID: [Int]] = [:]
 
     /// A household of which nothing is known yet but its id.
-    public init(of household: HouseholdID) {
+    package init(of household: HouseholdID) {
         self.household = household
     }
 
     /// A household that begins with this record.
-    public init(foundedBy record: MembershipRecord) throws(MembershipError) {
+    package init(foundedBy record: MembershipRecord) throws(MembershipError) {
         self.init(of: record.household)
         try insert([record])
     }
@@ -51,7 +51,7 @@ public struct Membership: Sendable {
     /// - Returns: how many were new.
     /// - Throws: why the last of those that were passed over was; the others are in all the same.
     @discardableResult
-    public mutating func insert(_ records: [MembershipRecord]) throws(MembershipError) -> Int {
+    package mutating func insert(_ records: [MembershipRecord]) throws(MembershipError) -> Int {
         try insert(records, isLimited: true)
     }
 
@@ -79,7 +79,8 @@ public struct Membership: Sendable {
 
     /// Signs `action` after all that is known, and takes it in.
     @discardableResult
-    public mutating func say(_ action: MembershipAction, by key: DeviceKey, milliseconds: Int64) throws(MembershipError) -> MembershipRecord
+    package mutating func say(_ action: MembershipAction, by key: DeviceKey, milliseconds: Int64) throws(MembershipError)
+        -> MembershipRecord
     {
         let record = try MembershipRecord(
             action, in: household, after: Array(heads.prefix(MembershipRecord.parentsMax)), by: key, milliseconds: milliseconds)
@@ -87,17 +88,17 @@ public struct Membership: Sendable {
         return record
     }
 
-    public func member(_ id: DeviceID) -> HouseholdMember? {
+    package func member(_ id: DeviceID) -> HouseholdMember? {
         members.first { $0.id == id }
     }
 
     /// Whether the device was a member once and is none now.
-    public func isRevoked(_ id: DeviceID) -> Bool {
+    package func isRevoked(_ id: DeviceID) -> Bool {
         removals[id] != nil && member(id) == nil
     }
 
     /// The new key of a device that replaced its own.
-    public func replacement(of id: DeviceID) -> DeviceID? {
+    package func replacement(of id: DeviceID) -> DeviceID? {
         for place in removals[id] ?? [] {
             if case .replace(let successor) = records[place].action { return successor }
         }
@@ -133,15 +134,15 @@ public struct Membership: Sendable {
 
     // MARK: Comparing
 
-    public func contains(_ id: MembershipRecord.ID) -> Bool { places[id] != nil }
+    package func contains(_ id: MembershipRecord.ID) -> Bool { places[id] != nil }
 
     /// What is missing where only `known` is known, each after those that it names.
-    public func records(besides known: Set<MembershipRecord.ID>) -> [MembershipRecord] {
+    package func records(besides known: Set<MembershipRecord.ID>) -> [MembershipRecord] {
         records.filter { !known.contains($0.id) }
     }
 
     /// Equal exactly where the records are: the SHA-256 of their ids in ascending order.
-    public var digest: [UInt8] {
+    package var digest: [UInt8] {
         var hash = SHA256()
         for id in places.keys.sorted() { hash.update(data: id.bytes) }
         return Array(hash.finalize())

@@ -4,14 +4,14 @@ import Crypto
 ///
 /// A value exists only with a valid signature: it was signed here, or read from bytes and verified. The records that its
 /// author knew are named as `parents`, so that what came before, after or at the same time is known without any clock.
-public struct MembershipRecord: Hashable, Sendable {
+package struct MembershipRecord: Hashable, Sendable {
     /// The name of a record: the SHA-256 of its content, without the signature.
-    public struct ID: Hashable, Sendable, Comparable {
-        public static let byteCount = 32
+    package struct ID: Hashable, Sendable, Comparable {
+        package static let byteCount = 32
         // Four words, big-endian: sets of ids are compared all the time.
         private let words: SIMD4<UInt64>
 
-        public init?(bytes: some Collection<UInt8>) {
+        package init?(bytes: some Collection<UInt8>) {
             guard bytes.count == Self.byteCount else { return nil }
             var words = SIMD4<UInt64>()
             for (index, byte) in bytes.enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(byte) }
@@ -26,36 +26,36 @@ public struct MembershipRecord: Hashable, Sendable {
             self.words = words
         }
 
-        public var bytes: [UInt8] {
+        package var bytes: [UInt8] {
             (0..<Self.byteCount).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> UInt64(56 - $0 % 8 * 8)) }
         }
 
-        public static func < (left: ID, right: ID) -> Bool {
+        package static func < (left: ID, right: ID) -> Bool {
             for index in 0..<4 where left.words[index] != right.words[index] { return left.words[index] < right.words[index] }
             return false
         }
     }
 
     /// Largest record, in bytes.
-    public static let bytesMax = 1024
+    package static let bytesMax = 1024
     /// Most parents of one record.
-    public static let parentsMax = 16
+    package static let parentsMax = 16
 
-    public let id: ID
+    package let id: ID
     /// Which household it speaks of.
-    public let household: HouseholdID
+    package let household: HouseholdID
     /// The device that says it.
-    public let author: DeviceID
-    public let action: MembershipAction
+    package let author: DeviceID
+    package let action: MembershipAction
     /// Records that the author knew and that no other known one had as a parent, in ascending order. Empty for the first one alone.
-    public let parents: [ID]
+    package let parents: [ID]
     /// The author's wall clock, in milliseconds since 1970; for people alone.
-    public let milliseconds: Int64
+    package let milliseconds: Int64
     /// The canonical form, signature included.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// Signs the first record of a new household; its author is the first member.
-    public static func founding(as name: String, by key: DeviceKey, nonce: [UInt8], milliseconds: Int64) throws(MembershipError)
+    package static func founding(as name: String, by key: DeviceKey, nonce: [UInt8], milliseconds: Int64) throws(MembershipError)
         -> MembershipRecord
     {
         try MembershipRecord(.found(name: name), household: nonce, parents: [], by: key, milliseconds: milliseconds)
@@ -79,7 +79,7 @@ public struct MembershipRecord: Hashable, Sendable {
 
     /// Reads a record and verifies its signature. Whether its author may say it is for ``Membership`` to judge.
     /// - Throws: ``MembershipError`` with `.malformed` or `.unsigned`.
-    public init(bytes: [UInt8]) throws(MembershipError) {
+    package init(bytes: [UInt8]) throws(MembershipError) {
         self = try RecordClaim(bytes: bytes).verified()
     }
 
@@ -99,12 +99,12 @@ public struct MembershipRecord: Hashable, Sendable {
     }
 
     // One record may be signed twice with different bytes; it remains the same record.
-    public static func == (left: MembershipRecord, right: MembershipRecord) -> Bool { left.id == right.id }
-    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+    package static func == (left: MembershipRecord, right: MembershipRecord) -> Bool { left.id == right.id }
+    package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 /// What a record says.
-public enum MembershipAction: Hashable, Sendable {
+package enum MembershipAction: Hashable, Sendable {
     /// The author makes a household and is its first member, under this name.
     case found(name: String)
     /// The device becomes a member.
@@ -118,7 +118,7 @@ public enum MembershipAction: Hashable, Sendable {
 }
 
 /// Why a record is not taken.
-public enum MembershipError: Error, Hashable, Sendable {
+package enum MembershipError: Error, Hashable, Sendable {
     /// Not a record in its canonical form, or one in a form that a later version knows.
     case malformed
     /// The signature is not that of its author.

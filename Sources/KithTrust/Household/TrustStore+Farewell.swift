@@ -4,7 +4,7 @@
 /// down and says that it did; only then the device forgets the household.
 extension TrustStore {
     /// What a member is to hear from this device, which has left, and the record that the member has to name in its answer.
-    public var farewell: (id: MembershipRecord.ID, messages: [HouseholdMessage])? {
+    package var farewell: (id: MembershipRecord.ID, messages: [HouseholdMessage])? {
         let state = snapshot
         guard state.standing == .left, let membership = state.household?.membership,
             let record = membership.farewell(of: state.ownID)
@@ -14,7 +14,7 @@ extension TrustStore {
 
     /// The record by which the holder of `certificate`, a member now or once, says that it leaves. Then it is there to be heard by
     /// ``hear(_:fromLeaving:)`` and for nothing else. That it holds the key vouches for this; no signature of it is verified.
-    public func farewell(in certificate: DeviceCertificate) -> MembershipRecord.ID? {
+    package func farewell(in certificate: DeviceCertificate) -> MembershipRecord.ID? {
         let state = snapshot
         guard let household = state.household,
             let claim = claims(in: certificate, household).first(where: { $0.isFarewell(of: certificate.id) }),
@@ -26,7 +26,7 @@ extension TrustStore {
     /// Takes in what the holder of `certificate` says that leaves, and makes a new secret, with which it recognises nobody. One that
     /// was revoked meanwhile is not listened to.
     /// - Returns: the answer once it is written down that it is no member, and whether anything is different now.
-    public func hear(
+    package func hear(
         _ message: HouseholdMessage, fromLeaving certificate: DeviceCertificate
     ) throws(TrustError) -> (answer: HouseholdMessage?, hasChanged: Bool) {
         guard case .records(let records) = message, let farewell = farewell(in: certificate) else { return (nil, false) }

@@ -6,7 +6,7 @@ extension TrustStore {
     /// A new household takes in the devices on the list as well. A member keeps its name.
     /// - Throws: `.ownDevice`, `.limitReached`, and what reading or writing the files throws.
     @discardableResult
-    public func admit(_ device: TrustedDevice, into candidate: Household) throws(TrustError) -> TrustedDevice {
+    package func admit(_ device: TrustedDevice, into candidate: Household) throws(TrustError) -> TrustedDevice {
         try found(candidate)
         let isMember = self.device(device.id) != nil
         return try add(TrustedDevice(id: device.id, name: isMember ? "" : device.name, addresses: device.addresses, added: device.added))
@@ -15,7 +15,7 @@ extension TrustStore {
     /// Makes `candidate` the household of this device, unless it is a member of one already.
     ///
     /// A household that was left is forgotten.
-    public func found(_ candidate: Household) throws(TrustError) {
+    package func found(_ candidate: Household) throws(TrustError) {
         guard standing != .member else { return }
         try edit { (state) throws(TrustError) in
             guard state.standing != .member else { return }
@@ -32,7 +32,7 @@ extension TrustStore {
     /// Another household is left; no data is touched. Until a member was heard, only the devices on the list are trusted.
     /// - Throws: `.ownDevice`, and what reading or writing the files throws.
     @discardableResult
-    public func join(_ id: HouseholdID, through sponsor: TrustedDevice) throws(TrustError) -> TrustedDevice {
+    package func join(_ id: HouseholdID, through sponsor: TrustedDevice) throws(TrustError) -> TrustedDevice {
         guard sponsor.id != ownID else { throw TrustError(.ownDevice, "A device cannot join a household through itself.") }
         return try edit { (state) throws(TrustError) in
             let isOut = state.standing == .removed || state.standing == .left
@@ -61,7 +61,7 @@ extension TrustStore {
     }
 
     /// Forgets the household that this device has left.
-    public func forgetHousehold() throws(TrustError) {
+    package func forgetHousehold() throws(TrustError) {
         try edit { (state) throws(TrustError) in
             if state.standing == .left { state.forget() }
         }
@@ -70,14 +70,14 @@ extension TrustStore {
     // MARK: Exchange
 
     /// What to tell a peer at the beginning and after every change; `nil` without a household.
-    public var householdDigest: HouseholdMessage? {
+    package var householdDigest: HouseholdMessage? {
         household.map { .digest($0.digest) }
     }
 
     /// Takes in what a trusted peer says of the household.
     /// - Returns: the answers, and whether anything is different now.
     /// - Throws: what reading or writing the files throws. What the peer says wrongly is passed over.
-    public func answer(_ message: HouseholdMessage) throws(TrustError) -> (answers: [HouseholdMessage], hasChanged: Bool) {
+    package func answer(_ message: HouseholdMessage) throws(TrustError) -> (answers: [HouseholdMessage], hasChanged: Bool) {
         guard let household else { return ([], false) }
         switch message {
         case .digest(let digest):

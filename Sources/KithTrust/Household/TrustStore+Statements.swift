@@ -6,7 +6,7 @@ import Foundation
 /// the certificate of the TLS handshake, by records that are signed.
 extension TrustStore {
     /// What this device's certificate is to say: that it has left, and that it took the place of another one, newest first.
-    public var statements: [MembershipRecord] {
+    package var statements: [MembershipRecord] {
         let state = snapshot
         guard let membership = state.household?.membership else { return [] }
         var statements = membership.farewell(of: state.ownID).map { [$0] } ?? []
@@ -22,26 +22,26 @@ extension TrustStore {
     /// this device has not heard of. `nil` for anybody else.
     ///
     /// Whoever leaves is let in as well, for its ``farewell(in:)`` and nothing else.
-    public func admission(of certificate: DeviceCertificate) -> DeviceID? {
+    package func admission(of certificate: DeviceCertificate) -> DeviceID? {
         if farewell(in: certificate) != nil { return certificate.id }
         let state = snapshot
         return admission(of: certificate, among: state.trusted, state.household)
     }
 
     /// The member of the household that this device has left as which whoever shows `certificate` may hear of it.
-    public func witness(in certificate: DeviceCertificate) -> DeviceID? {
+    package func witness(in certificate: DeviceCertificate) -> DeviceID? {
         admission(of: certificate, among: leftBehind, household)
     }
 
     /// What `certificate`, which was let in, says that this device has not heard of, each after those that it needs.
-    public func news(in certificate: DeviceCertificate) -> [MembershipRecord] {
+    package func news(in certificate: DeviceCertificate) -> [MembershipRecord] {
         let state = snapshot
         return renewals(in: certificate, of: state.trusted, state.household)
     }
 
     /// Takes in the news from a certificate, and makes a new secret.
     /// - Returns: whether anything is different now.
-    public func hear(_ news: [MembershipRecord]) throws(TrustError) -> Bool {
+    package func hear(_ news: [MembershipRecord]) throws(TrustError) -> Bool {
         try take(news, renewsSecret: true)
     }
 

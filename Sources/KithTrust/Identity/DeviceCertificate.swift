@@ -5,18 +5,18 @@ import X509
 
 /// A device's self-signed certificate. It proves nothing by itself: the TLS handshake proves that the peer holds
 /// the key, and the id of that key says who the peer is. Names, issuer and signature in it are not looked at.
-public struct DeviceCertificate: Hashable, Sendable {
+package struct DeviceCertificate: Hashable, Sendable {
     /// Largest certificate that is read, in bytes.
-    public static let bytesMax = 4096
+    package static let bytesMax = 4096
 
     /// The certificate, DER-encoded.
-    public let derBytes: [UInt8]
+    package let derBytes: [UInt8]
     /// The id of the device whose public key it carries.
-    public let id: DeviceID
+    package let id: DeviceID
     /// First moment at which it is valid.
-    public let notValidBefore: Date
+    package let notValidBefore: Date
     /// Last moment at which it is valid.
-    public let notValidAfter: Date
+    package let notValidAfter: Date
     /// What the device says about its household, as it came; empty if it says nothing. See ``TrustStore/admission(of:)``.
     let statement: [UInt8]
 
@@ -25,7 +25,7 @@ public struct DeviceCertificate: Hashable, Sendable {
 
     /// Reads a certificate that came from a peer.
     /// - Throws: `.malformedCertificate` for anything but one X.509 certificate with a P-256 key.
-    public init(derBytes: [UInt8]) throws(TrustError) {
+    package init(derBytes: [UInt8]) throws(TrustError) {
         guard derBytes.count <= Self.bytesMax else {
             throw TrustError(
                 .malformedCertificate, "The certificate has \(derBytes.count) bytes, more than the \(Self.bytesMax) allowed.")
@@ -40,7 +40,7 @@ public struct DeviceCertificate: Hashable, Sendable {
     }
 
     /// Whether `date` lies in the certificate's validity.
-    public func isValid(at date: Date) -> Bool {
+    package func isValid(at date: Date) -> Bool {
         notValidBefore <= date && date <= notValidAfter
     }
 

@@ -2,11 +2,11 @@
 /// each followed by a check character, joined by dashes: `AAAQE-EAYEP-AUDAZ-…`, 65 characters without the dashes.
 extension DeviceID: CustomStringConvertible, LosslessStringConvertible {
     /// Groups in the readable form.
-    public static let groupCount = 13
+    package static let groupCount = 13
     /// Characters in a group, the check character included.
-    public static let groupLength = 5
+    package static let groupLength = 5
     /// Longest text that `init(parsing:)` looks at, in UTF-8 bytes.
-    public static let textBytesMax = 512
+    package static let textBytesMax = 512
 
     /// The readable form, for people and files.
     public var description: String {

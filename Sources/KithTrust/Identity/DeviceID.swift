@@ -6,7 +6,7 @@ import Crypto
 /// certificate fields) says who it is. Ids are compared as bytes, first byte first.
 public struct DeviceID: Hashable, Sendable, Comparable {
     /// Length of an id in bytes.
-    public static let byteCount = 32
+    package static let byteCount = 32
 
     /// The 32 bytes of the hash.
     public let bytes: [UInt8]

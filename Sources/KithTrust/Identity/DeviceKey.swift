@@ -9,9 +9,9 @@ import X509
 /// The key belongs outside the folder of the database, which people copy and back up.
 public struct DeviceKey: Sendable {
     /// Name of the key's file in the identity folder.
-    public static let fileName = "device.key"
+    package static let fileName = "device.key"
     /// Largest key file that is read, in bytes.
-    public static let fileBytesMax = 16 * 1024
+    package static let fileBytesMax = 16 * 1024
 
     /// The id of this device.
     public let id: DeviceID
@@ -66,7 +66,7 @@ public struct DeviceKey: Sendable {
     }
 
     /// The private key as PKCS#8 DER, for the TLS stack. Secret: neither log nor store it.
-    public var privateKeyDER: [UInt8] { Array(key.derRepresentation) }
+    package var privateKeyDER: [UInt8] { Array(key.derRepresentation) }
 
     /// The public key as a compressed point (SEC 1, 2.3.3): 33 bytes.
     package var publicKeyBytes: [UInt8] { Array(key.publicKey.compressedRepresentation) }
@@ -82,7 +82,7 @@ public struct DeviceKey: Sendable {
     /// time itself separates devices; trust ends by removing the device's id, not by a date.
     ///
     /// - Parameter statements: what it says about the household, to members that have not heard yet; see ``TrustStore/statements``.
-    public func makeCertificate(
+    package func makeCertificate(
         stating statements: [MembershipRecord] = [],
         notValidBefore: Date = Date(timeIntervalSince1970: 0),
         notValidAfter: Date = Date(timeIntervalSince1970: 253_402_300_799)

@@ -3,17 +3,17 @@
 /// Whoever reads it within its few minutes can pair in your place, so it is shown once and kept nowhere.
 public struct PairingToken: Hashable, Sendable {
     /// Length in bytes.
-    public static let byteCount = 16
+    package static let byteCount = 16
     /// Characters of the readable form, its check characters included and its dashes not.
-    public static let characterCount = 28
+    package static let characterCount = 28
     /// Longest text that `init(parsing:)` looks at, in UTF-8 bytes.
-    public static let textBytesMax = 256
+    package static let textBytesMax = 256
 
     /// The secret.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// The token with these 16 bytes; `nil` for any other length.
-    public init?(bytes: some Collection<UInt8>) {
+    package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         self.bytes = Array(bytes)
     }

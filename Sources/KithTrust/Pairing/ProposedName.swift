@@ -1,8 +1,8 @@
 /// What a device calls itself while it pairs: text from a stranger, made fit to be shown and kept.
-public enum ProposedName {
+package enum ProposedName {
     /// The name in `bytes`: without control characters, line ends and marks that change the direction of text, and at most
     /// `TrustedDevice.nameBytesMax` bytes long. Empty if nothing is left, or if the bytes are no UTF-8.
-    public static func sanitized(_ bytes: [UInt8]) -> String {
+    package static func sanitized(_ bytes: [UInt8]) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else { return "" }
         var shown = String.UnicodeScalarView()
         for scalar in text.unicodeScalars where isShown(scalar) {

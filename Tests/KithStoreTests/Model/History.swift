@@ -268,7 +268,7 @@ final class History {
 
     // MARK: Words
 
-    private static func content(_ value: Value) -> Model.Content {
+    private static func content(_ value: ColumnValue) -> Model.Content {
         switch value {
         case .integer(let number): .integer(number)
         case .text(let bytes): .string(String(decoding: bytes, as: UTF8.self))

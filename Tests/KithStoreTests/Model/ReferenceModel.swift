@@ -38,7 +38,7 @@ struct ReferenceModel {
 
     private struct Merged {
         var isAlive: Bool
-        var values: [String: Value]
+        var values: [String: ColumnValue]
     }
 
     /// How often the rule had something to do.
@@ -67,13 +67,13 @@ struct ReferenceModel {
     var tracked: [TrackedTable] { tables.map { TrackedTable($0.name, deletePolicy: $0.policy) } }
 
     /// The rows that a store with these merged rows shows, with what their references show.
-    func shown(_ delta: Slice, counting census: inout Census) -> [Place: [String: Value]] {
+    func shown(_ delta: Slice, counting census: inout Census) -> [Place: [String: ColumnValue]] {
         var rows: [Place: Merged] = [:]
         for part in delta.rows where !part.state.cells.isEmpty {
             let schema = delta.tables[part.table]
             let name = String(decoding: schema.name, as: UTF8.self)
             guard let table = tables.first(where: { $0.name == name }) else { continue }
-            var values: [String: Value] = [:]
+            var values: [String: ColumnValue] = [:]
             for column in table.columns {
                 values[column.name] = column.action == .setDefault ? .blob(standIn.bytes) : .null
                 if let index = schema.columns.firstIndex(where: { $0.name == Array(column.name.utf8) }),
@@ -87,7 +87,7 @@ struct ReferenceModel {
         let shown = shownPlaces(rows)
         census.hidden += rows.filter { $0.value.isAlive && !shown.contains($0.key) }.count
         census.held += rows.filter { !$0.value.isAlive && shown.contains($0.key) }.count
-        var result: [Place: [String: Value]] = [:]
+        var result: [Place: [String: ColumnValue]] = [:]
         for place in shown {
             guard let merged = rows[place], let table = table(place) else { continue }
             var values = merged.values
@@ -130,13 +130,13 @@ struct ReferenceModel {
     }
 
     /// What a store does show.
-    func found(_ database: any DatabaseReader) throws -> [Place: [String: Value]] {
+    func found(_ database: any DatabaseReader) throws -> [Place: [String: ColumnValue]] {
         try database.read { db in
-            var result: [Place: [String: Value]] = [:]
+            var result: [Place: [String: ColumnValue]] = [:]
             for table in tables {
                 for row in try Row.fetchAll(db, sql: "SELECT * FROM \(table.name)") {
                     guard let id = RowID(bytes: row["id"] as Data) else { continue }
-                    var values: [String: Value] = [:]
+                    var values: [String: ColumnValue] = [:]
                     for column in table.columns {
                         values[column.name] = (row[column.name] as Data?).map { .blob(Array($0)) } ?? .null
                     }
@@ -149,7 +149,7 @@ struct ReferenceModel {
 
     private func table(_ place: Place) -> Table? { tables.first { $0.name == place.table } }
 
-    private func parent(_ value: Value?, _ column: Column) -> Place? {
+    private func parent(_ value: ColumnValue?, _ column: Column) -> Place? {
         guard case .blob(let bytes)? = value, let id = RowID(bytes: bytes) else { return nil }
         return Place(table: column.parent, id: id)
     }

@@ -23,7 +23,7 @@ struct RandomSQL {
         """
 
     static let tracked = [
-        TrackedTable("folder"), TrackedTable("item", sets: ["tags"], counters: ["views"]), TrackedTable("day", key: Key("day")),
+        TrackedTable("folder"), TrackedTable("item", sets: ["tags"], counters: ["views"]), TrackedTable("day", key: ["day"]),
         TrackedTable("single"),
     ]
     static let names = ["folder", "item", "day", "single", "stats", "log"]

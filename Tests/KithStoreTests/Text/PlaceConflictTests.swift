@@ -12,7 +12,7 @@ struct PlaceConflictTests {
     /// What a conflict says on every store; who its authors are is what each has heard.
     private struct Said: Hashable {
         let lines: Conflict.Lines
-        let versions: [Value]
+        let versions: [ColumnValue]
         let stamps: [Stamp]
     }
 
@@ -26,7 +26,7 @@ struct PlaceConflictTests {
         }
     }
 
-    private static func text(_ value: Value) -> String? {
+    private static func text(_ value: ColumnValue) -> String? {
         if case .text(let bytes) = value { String(decoding: bytes, as: UTF8.self) } else { nil }
     }
 

@@ -241,7 +241,7 @@ import Testing
     }
 
     @Test func `a row with one value of the largest size fits a frame`() throws {
-        let value = Value.blob([UInt8](repeating: 7, count: WireLimits.valueBytesMax))
+        let value = ColumnValue.blob([UInt8](repeating: 7, count: WireLimits.valueBytesMax))
         var slice = FrameSamples.slice
         slice.rows = [RowPart(table: 1, id: RowID(high: 0, low: 0), state: FrameSamples.row)]
         slice.rows[0].state[0] = .register(RegisterState(writes: [Write(stamp: Stamp(dot: dots(1)[0], timestamp: .zero), value: value)]))

@@ -119,7 +119,7 @@ import Testing
             return effects.closeReason
         }
         func values(_ count: Int, bytes: Int) -> CloseReason? {
-            let value = Value.blob([UInt8](repeating: 0, count: bytes))
+            let value = ColumnValue.blob([UInt8](repeating: 0, count: bytes))
             let write = Write(stamp: Stamp(dot: dot, timestamp: .zero), value: value)
             return send { for column in 0..<count { $0[column] = .register(RegisterState(writes: [write])) } }
         }

@@ -28,7 +28,7 @@ enum FrameSamples {
     /// Every kind of value, cell and tombstone.
     static let row: RowState = {
         let (first, second) = (Dot(replica: a, sequence: 3), Dot(replica: b, sequence: 300))
-        let values: [Value] = [.null, .integer(-5), .integer(.max), .real(-1.5), .text("é\u{0}"), .blob([0, 255])]
+        let values: [ColumnValue] = [.null, .integer(-5), .integer(.max), .real(-1.5), .text("é\u{0}"), .blob([0, 255])]
         var row = RowState()
         for (column, value) in values.enumerated() {
             row[column] = .register(RegisterState(writes: [Write(stamp: Stamp(dot: first, timestamp: time), value: value)]))

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Kith
 
 /// What Kith keeps beside the notes, and what a migration writes.

@@ -1,5 +1,7 @@
 import Foundation
+import GRDB
 import Kith
+import KithCausality
 import KithSync
 
 /// Two nodes that know nearly the same and meet again.

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Kith
 
 /// A node that has nothing to do: its notes are those of its three peers, each in a process of its own.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Kith
+import KithCausality
 import KithSync
 import Synchronization
 

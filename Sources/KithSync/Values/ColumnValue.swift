@@ -2,7 +2,7 @@
 ///
 /// Text is kept as the bytes SQLite holds, valid UTF-8 or not, and a real by its bit pattern, so that equality
 /// of values is equality of bits (Swift's own `==` takes NFC for NFD and 0.0 for -0.0).
-public enum Value: Hashable, Sendable {
+public enum ColumnValue: Hashable, Sendable {
     case null
     case integer(Int64)
     /// An IEEE 754 double.
@@ -12,13 +12,13 @@ public enum Value: Hashable, Sendable {
     case blob([UInt8])
 
     /// The value of a Swift string.
-    public static func text(_ string: String) -> Value { .text(Array(string.utf8)) }
+    public static func text(_ string: String) -> ColumnValue { .text(Array(string.utf8)) }
 
     /// The value of a Swift double.
-    public static func real(_ number: Double) -> Value { .real(bitPattern: number.bitPattern) }
+    public static func real(_ number: Double) -> ColumnValue { .real(bitPattern: number.bitPattern) }
 
     /// About how many bytes the value takes on the wire.
-    public var byteCount: Int {
+    package var byteCount: Int {
         switch self {
         case .null: 1
         case .integer, .real: 9
@@ -27,9 +27,9 @@ public enum Value: Hashable, Sendable {
     }
 }
 
-extension Value: Comparable {
+extension ColumnValue: Comparable {
     /// SQLite's own order of storage classes (NULL, numbers, text, blob), then by content. Total and deterministic.
-    public static func < (left: Value, right: Value) -> Bool {
+    public static func < (left: ColumnValue, right: ColumnValue) -> Bool {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): a < b
         case (.real(let a), .real(let b)): Double(bitPattern: a).isTotallyOrdered(belowOrEqualTo: Double(bitPattern: b)) && a != b

@@ -31,7 +31,7 @@ enum Peers {
 
     /// Loro and Yrs, which are driven from Python.
     static func paper(_ ours: Double) throws -> [Line] {
-        let trace = try Trace.file(Trace.paper).path
+        let trace = Trace.file(Trace.paper).path
         return try ["loro", "yrs"].compactMap { library in
             guard let theirs = try run("texts.py", [library, trace]) else { return nil }
             return Line(
