@@ -35,7 +35,7 @@ public final class Node: Sendable {
     /// Where the node listened last.
     let lastPort = Mutex<Int?>(nil)
     /// What the store proves to peers and believes of them; `nil` until the node runs.
-    let proofs = Mutex<ProofBook?>(nil)
+    let proofs = Mutex<(any ProofBook)?>(nil)
     private let isRunning = Mutex(false)
     private let identity: Mutex<DeviceKey>
     private let knownTrust: Mutex<TrustSnapshot>

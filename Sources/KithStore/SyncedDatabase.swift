@@ -34,7 +34,7 @@ public final class SyncedDatabase: Sendable {
     /// What is known to be on the disk.
     let durability = Mutex(VersionVector())
     /// What is proven of whose commits; `nil` until the store is bound to a device.
-    let proofs = Mutex<ProofBook?>(nil)
+    let proofs = Mutex<(any ProofBook)?>(nil)
     /// Where attachments are; `nil` for a database in memory.
     let attachments: AttachmentFolder?
     let isClosed = Atomic(false)

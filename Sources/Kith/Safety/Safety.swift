@@ -54,6 +54,7 @@ extension SyncedDatabase {
         var held = VersionVector()
         for member in evidence.members { held.join(member.durable) }
         let summary = try summary()
+        let authors = try authors()
         // Of what a peer says of other replicas' commits, the sum can be more than there are numbers.
         let missing = summary.vector.entries.reduce(UInt64(0)) { sum, entry in
             let (more, overflow) = sum.addingReportingOverflow(entry.sequence - min(entry.sequence, held[entry.replica]))
@@ -61,7 +62,7 @@ extension SyncedDatabase {
         }
         return evidence.safety(
             rowHolders: try holders(), attachments: try heldAttachments(), commitsHereOnly: missing, isEmpty: summary.vector.isEmpty,
-            isWrittenHere: summary.head(of: summary.replica) != nil)
+            isWrittenHere: summary.vector.entries.contains { authors[$0.replica] == .own })
     }
 
     /// Which of the trusted devices hold a row as it is now, deletion included, and the attachments that it shows; none if the row is

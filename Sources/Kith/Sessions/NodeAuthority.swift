@@ -1,5 +1,5 @@
 import KithCausality
-import KithLedger
+import KithStore
 import KithSync
 import KithTrust
 

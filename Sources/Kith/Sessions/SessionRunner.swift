@@ -221,7 +221,7 @@ actor SessionRunner {
             return answer { .sliceRead(try self.store.slice(request)) }
         case .apply(let slice, let relay):
             hub.handle(.applies(relay, id))
-            return answer { .applied(try self.store.apply(slice)) }
+            return answer { .applied(try self.store.apply(slice, from: self.connection.peer.bytes)) }
         case .digest(let task):
             return answer { .digest(try self.store.perform(task)) }
         case .verifyIdentity(let head):

@@ -1,4 +1,3 @@
-import Crypto
 import KithCausality
 import KithSQLite
 import KithSync
@@ -82,15 +81,5 @@ package struct HeadRecords {
         statement.bind(1, blob: replica.bytes)
         statement.bind(2, blob: origin.key)
         if let nonce = origin.nonce { statement.bind(3, blob: nonce) } else { statement.bind(3, .null) }
-    }
-}
-
-extension HeadProof.Origin {
-    /// The id that a device's key and a nonce make: the first bytes of a SHA-256 over both, with the highest bit set. `nil` without a nonce.
-    package var replica: ReplicaID? {
-        guard let nonce else { return nil }
-        let digest = Array(SHA256.hash(data: Array("kith replica 1\n".utf8) + key + nonce).prefix(ReplicaID.byteCount))
-        guard let id = ReplicaID(bytes: digest) else { return nil }
-        return ReplicaID(high: id.high | 1 << 63, low: id.low)
     }
 }

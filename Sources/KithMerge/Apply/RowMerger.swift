@@ -16,6 +16,8 @@ package struct RowMerger {
     package let vectorAfter: VersionVector
     /// A listing under way: what it has passed is known as of its vector, absent or not.
     package let listed: Resumption?
+    /// The device that brings what is merged; `nil` if that is not known.
+    package var device: [UInt8]?
 
     package init(
         ledger: RowLedger, clock: CommitClock, own: ReplicaID, vector: VersionVector, vectorAfter: VersionVector, listed: Resumption?
@@ -75,6 +77,7 @@ package struct RowMerger {
             // The deleted row was collected here, and comes once more from somebody who has not heard that all of it was known here.
             part.cells.removeAll { $0.isCollectable }
         }
+        let news = part.clock
         let carrying = RegistersMadeTexts(table)
         let marks = carrying?.carryOver(&part) ?? []
         try TextCells(ledger).spellOut(&state, before: part, table: tableNumber, id: id)
@@ -96,10 +99,21 @@ package struct RowMerger {
             try SupersededValues(ledger: ledger).note(
                 before, after, tableNumber, id, nowMilliseconds: clock.wallClockMilliseconds)
         }
+        try keepWhatGoes(of: held, table, id, in: state, bringsNews: !mine.covers(news))
         state.context.join(theirs)
         if vectorAfter.covers(state.context) { state.context = VersionVector() }
         try save(state, table, id, held)
         return true
+    }
+
+    /// A row that is shown goes from the app's table, and no deletion keeps all that it showed; or it loses some of that to a part that
+    /// brings nothing new: what it showed stays in the trash all the same.
+    private func keepWhatGoes(of held: Held, _ table: CatalogTable, _ id: RowID, in state: RowState, bringsNews: Bool) throws {
+        guard let visible = held.visible, let tracked = table.tracked else { return }
+        if bringsNews, state.isVisible(tracked.deletePolicy) { return }
+        if held.state.cells.allSatisfy({ state[$0.column] != nil }) { return }
+        try RemovedRows(ledger: ledger).keep(
+            visible.values, of: table, tracked, id, by: device ?? [], nowMilliseconds: clock.wallClockMilliseconds)
     }
 
     /// Shows a row that was kept until the schema knew it, or whatever the app's table now allows to be shown of it.

@@ -12,6 +12,8 @@ package struct SliceApplier {
     package var earlyLimits = EarlyChanges.Limits()
     /// How long it takes is measured by this.
     package let monotonicMilliseconds: @Sendable () -> Int64
+    /// The device that brings the slice; `nil` if that is not known.
+    package var device: [UInt8]?
 
     package init(
         ledger: RowLedger, records: VectorRecords, clock: CommitClock, earlyLimits: EarlyChanges.Limits = EarlyChanges.Limits(),
@@ -53,18 +55,25 @@ package struct SliceApplier {
         guard vector.covers(slice.since) else { return .refused }
         try records.observe(slice.clock)
         let target = slice.targetVector
-        let merger = RowMerger(
+        let listing = try listingToTake(of: slice, vector)
+        var merger = RowMerger(
             ledger: ledger, clock: clock, own: try records.replica(ledger.catalog), vector: vector,
             vectorAfter: slice.isLast ? vector.joined(with: target) : vector,
             listed: try records.listed(ledger.catalog))
-        let absent = try absentRows(slice)
+        merger.device = device
+        let absent = try listing.map { try absentRows(slice, $0) } ?? []
         guard let (end, changed) = try merge(slice, from: first, merger) else { return .needsWholeRows }
         for row in absent {
             _ = try merger.merge(RowState(), isCut: false, incomplete: [], into: row.table, id: row.id, theirs: slice.vector)
         }
         if slice.isLast {
             try records.advance(to: slice.target, ledger)
-            if let listing = slice.listing { try records.raiseFloor(to: listing.floor, ledger) }
+            if let listing {
+                // Nobody's floor is beyond what he knows.
+                let known = vector.joined(with: target)
+                try records.raiseFloor(to: VersionVector(listing.floor.entries.filter(known.covers)), ledger)
+                try ListingRule(ledger).settle()
+            }
             try forgetCoveredResumption()
             try records.dropCoveredContexts(ledger)
             if ledger.keepsEarlyChanges, try records.resumption(ledger.catalog) == nil {
@@ -76,12 +85,23 @@ package struct SliceApplier {
         } else if let position = end < slice.rows.count ? slice.rows[end - 1].position(in: slice.tables) : slice.position {
             let progress = Resumption(position: position, vector: target)
             try records.noteProgress(progress, ledger)
-            if let listing = slice.listing { try records.noteListed(progress, after: listing.after, ledger) }
+            if let listing { try records.noteListed(progress, after: listing.after, ledger) }
             // All of it has come another way meanwhile.
             if vector.covers(target) { try forgetCoveredResumption() }
         }
         let tables = changed.union(absent.map(\.table))
         return .applied(Part(tables: tables.compactMap { ledger.catalog[$0]?.tracked?.sqlName }.sorted(), end: end))
+    }
+
+    /// The slice's listing, if this store has a reason to take one.
+    private func listingToTake(of slice: Slice, _ vector: VersionVector) throws -> Listing? {
+        guard let listing = slice.listing else { return nil }
+        switch try ListingRule(ledger).answer(to: listing, vector: vector, from: device, nowMilliseconds: clock.wallClockMilliseconds) {
+        case .take: return listing
+        case .passOver: return nil
+        case .refuse:
+            throw StoreError(.sliceRejected, "It says which rows were deleted long ago, and this store has not been away for so long.")
+        }
     }
 
     private func forgetCoveredResumption() throws {
@@ -123,8 +143,7 @@ package struct SliceApplier {
     }
 
     /// The rows held here that a listing passes over.
-    private func absentRows(_ slice: Slice) throws -> [(table: Int, id: RowID)] {
-        guard let listing = slice.listing else { return [] }
+    private func absentRows(_ slice: Slice, _ listing: Listing) throws -> [(table: Int, id: RowID)] {
         var listed = slice.rows.map { $0.position(in: slice.tables) }[...]
         var absent: [(table: Int, id: RowID)] = []
         try TableScan(ledger: ledger).read(after: listing.after) { row in

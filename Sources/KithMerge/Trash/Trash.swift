@@ -35,7 +35,17 @@ package struct Trash {
                     table: tracked.sqlName, id: try select.rowID(0), deletedMilliseconds: select.integer(6),
                     deletions: hidden.state.tombstones.map(\.dot), values: values))
         }
-        return rows
+        let removed = try RemovedRows(ledger: ledger).rows(table: name, max: limit, after: end)
+        if removed.isEmpty { return rows }
+        // What is left of these in a deletion is less.
+        let names = Set(removed.map { RowName(table: $0.table, id: $0.id) })
+        rows.removeAll { names.contains(RowName(table: $0.table, id: $0.id)) }
+        return Array((rows + removed).sorted { $0.deletedMilliseconds > $1.deletedMilliseconds }.prefix(limit))
+    }
+
+    private struct RowName: Hashable {
+        let table: String
+        let id: RowID
     }
 
     package func empty(table name: String?, after end: Int64) throws -> Int {
@@ -43,6 +53,7 @@ package struct Trash {
         for row in rows {
             guard let (number, _) = ledger.tracked(row.table) else { continue }
             try HiddenRows(connection).empty(number, row.id)
+            try RemovedRows(ledger: ledger).forget(number, row.id)
         }
         return rows.count
     }

@@ -12,6 +12,9 @@ public struct TrashedRow: Hashable, Sendable {
     public let deletions: [Dot]
     /// The replicas that deleted it, each once.
     public var deletedBy: [ReplicaID] { Set(deletions.map(\.replica)).sorted() }
+    /// The device on whose word the row went, if none of its deletions is known here: it said that it had been deleted long ago. Empty
+    /// for a device that is not known.
+    public var removedBy: [UInt8]?
     /// What the row showed, by column; a column that nobody wrote is missing.
     public let values: [String: ColumnValue]
 }

@@ -31,12 +31,11 @@ extension NotesStore {
     /// - Throws: ``NotesError`` with code `notFound` if the note is not there.
     public func history(of id: UUID) throws(NotesError) -> [NoteVersion] {
         try NotesError.mapping {
-            let own = try store.summary().replica
             let authors = try store.authors()
             return try store.textRevisions(table: NotesSchema.table, id: RowID(id), column: NoteField.body.rawValue).map { revision in
                 NoteVersion(
                     id: revision.version, author: revision.stamp.dot.replica.description,
-                    isOwn: revision.stamp.dot.replica == own, writer: authors[revision.stamp.dot.replica],
+                    isOwn: authors[revision.stamp.dot.replica] == .own, writer: authors[revision.stamp.dot.replica],
                     milliseconds: revision.stamp.timestamp.milliseconds, inserted: revision.insertedScalars,
                     deleted: revision.deletedScalars)
             }

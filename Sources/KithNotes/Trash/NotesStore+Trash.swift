@@ -7,9 +7,8 @@ extension NotesStore {
     /// ``SyncedDatabase/trashMilliseconds``.
     public func trash() throws(NotesError) -> [TrashedNote] {
         try NotesError.mapping {
-            let replica = try store.summary().replica
             let authors = try store.authors()
-            return try store.trash(table: NotesSchema.table, max: .max).compactMap { TrashedNote($0, own: replica, authors) }
+            return try store.trash(table: NotesSchema.table, max: .max).compactMap { TrashedNote($0, authors) }
         }
     }
 

@@ -8,8 +8,7 @@ public struct TrashedNote: Identifiable, Hashable, Sendable {
     public let note: Note
     /// When this machine learned of the deletion, in milliseconds since 1970 by its own clock.
     public let deletedMilliseconds: Int64
-    /// Whether it was deleted on this machine, as far as its store knows: a store that was restored from a copy does not
-    /// count what it did before.
+    /// Whether it was deleted on this machine, as far as its store knows.
     public let isDeletedHere: Bool
     /// Who deleted it, as far as this machine knows; of several that did so at the same time, one that is known.
     public let deletedBy: Author
@@ -24,11 +23,11 @@ public struct TrashedNote: Identifiable, Hashable, Sendable {
 }
 
 extension TrashedNote {
-    init?(_ row: TrashedRow, own replica: ReplicaID, _ authors: Authors) {
+    init?(_ row: TrashedRow, _ authors: Authors) {
         guard let note = Note(row.id, row.values) else { return nil }
-        let known = row.deletedBy.map { authors[$0] }
+        let known = row.deletedBy.map { authors[$0] } + (row.removedBy.map { [$0.isEmpty ? .unknown : .device($0)] } ?? [])
         self.init(
-            note: note, deletedMilliseconds: row.deletedMilliseconds, isDeletedHere: row.deletedBy.contains(replica),
+            note: note, deletedMilliseconds: row.deletedMilliseconds, isDeletedHere: known.contains(.own),
             deletedBy: known.first { $0 == .own } ?? known.first { $0 != .unknown } ?? .unknown)
     }
 }

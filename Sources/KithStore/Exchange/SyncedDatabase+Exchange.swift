@@ -55,7 +55,9 @@ extension SyncedDatabase {
 
     /// Merges a slice: a whole delta, or the last slice of one, in one transaction; a slice of a longer delta in several, so that
     /// nobody waits long. Observations of the app's tables fire as for any other commit.
-    package func apply(_ slice: Slice) throws -> ApplyOutcome {
+    ///
+    /// - Parameter device: who brings it.
+    package func apply(_ slice: Slice, from device: [UInt8]? = nil) throws -> ApplyOutcome {
         // A listing also deletes rows of tables that it does not name.
         let isRelated = slice.listing == nil ? writer.declarations.areRelated(slice.tables) : writer.declarations.hasForeignKeys
         // To stop SQLite's own actions costs every prepared statement. A few rows are tried with them; most have no need of it.
@@ -73,7 +75,7 @@ extension SyncedDatabase {
                     kept = try keepProofs(state)
                     return try mergePart(
                         of: slice, from: first, mayOmitTriggers: mayOmitTriggers && slice.isWorthNoTriggers(from: first),
-                        isRelated: isRelated, db, state)
+                        isRelated: isRelated, device, db, state)
                 }
                 if outcome.mayStay { didKeep(kept) }
                 switch outcome {
@@ -110,14 +112,15 @@ extension SyncedDatabase {
 
     /// - Parameter isRelated: whether other rows may have to be shown or hidden for what the slice brings.
     private func mergePart(
-        of slice: Slice, from first: Int, mayOmitTriggers: Bool, isRelated: Bool, _ db: Database, _ state: WriterState
+        of slice: Slice, from first: Int, mayOmitTriggers: Bool, isRelated: Bool, _ device: [UInt8]?, _ db: Database, _ state: WriterState
     ) throws -> PartOutcome {
         let records = VectorRecords(connection: state.ledger.connection)
         let before = try records.vector(state.ledger.catalog)
         signal.willMove(from: before)
-        let applier = SliceApplier(
+        var applier = SliceApplier(
             ledger: state.ledger, records: records, clock: state.clock, earlyLimits: options.earlyChanges,
             monotonicMilliseconds: options.monotonicMilliseconds)
+        applier.device = device
         let omitsTriggers = try mayOmitTriggers && WatchedTables(state.ledger).areFree(slice)
         let connection = state.ledger.connection
         let outcome: SliceApplier.Outcome

@@ -1,3 +1,4 @@
+import Crypto
 import KithCausality
 import KithLedger
 import KithSync
@@ -30,5 +31,15 @@ struct NewReplica {
 
     func setDeviceKey(_ key: [UInt8], _ records: VectorRecords) throws {
         try records.setMeta("device", .blob(key))
+    }
+}
+
+extension HeadProof.Origin {
+    /// The id that a device's key and a nonce make: the first bytes of a SHA-256 over both, with the highest bit set. `nil` without a nonce.
+    package var replica: ReplicaID? {
+        guard let nonce else { return nil }
+        let digest = Array(SHA256.hash(data: Array("kith replica 1\n".utf8) + key + nonce).prefix(ReplicaID.byteCount))
+        guard let id = ReplicaID(bytes: digest) else { return nil }
+        return ReplicaID(high: id.high | 1 << 63, low: id.low)
     }
 }

@@ -35,12 +35,14 @@ extension SyncedDatabase {
             var adopted: (id: ReplicaID, origin: HeadProof.Origin?)?
             // Another process may have been faster.
             if try records.replica(state.ledger.catalog) == replica {
+                // It may have been set back to before a deletion that others have forgotten since.
+                try ListingRule(state.ledger).becomeDue(nowMilliseconds: options.clock().milliseconds)
                 adopted = try NewReplica(options: options).adopt(state.ledger)
                 try presence?.note(try state.claim())
             }
             return (try records.summary(state.ledger.catalog), adopted)
         }
-        if let adopted, let origin = adopted.origin { proofs.withLock { $0 }?.add(adopted.id, origin) }
+        if let adopted, let origin = adopted.origin { proofs.withLock { $0 }?.withRecords { $0.add(adopted.id, origin) } }
         return summary
     }
 

@@ -9,7 +9,7 @@ extension SyncedDatabase {
     ///
     /// - Returns: what the store's sessions prove and believe; the same for each of them.
     @discardableResult
-    package func bind(to authority: any ReplicaAuthority) throws -> ProofBook {
+    package func bind(to authority: any ReplicaAuthority) throws -> any ProofBook {
         let makesReplica = NewReplica(options: options)
         let isBound = try read(rows: false) { ledger in
             let records = VectorRecords(connection: ledger.connection)
@@ -23,6 +23,7 @@ extension SyncedDatabase {
                 try makesReplica.setDeviceKey(authority.key, records)
                 let before = try records.replica(state.ledger.catalog)
                 if try HeadRecords(state.ledger.connection).origin(of: before)?.key == authority.key { return }
+                try noteEarlier(before, of: authority, state)
                 var makesReplica = makesReplica
                 makesReplica.options.deviceKey = authority.key
                 _ = try makesReplica.adopt(state.ledger)
@@ -33,7 +34,7 @@ extension SyncedDatabase {
             let records = HeadRecords(ledger.connection)
             return (try VectorRecords(connection: ledger.connection).heads(ledger.catalog), try records.origins(), try records.proofs())
         }
-        let book = ProofBook(authority, origins: origins, proofs: kept, heads: heads)
+        let book = LockedProofs(authority, ProofRecords(authority, origins: origins, proofs: kept, heads: heads))
         let isFirst = proofs.withLock { proofs in
             defer { proofs = book }
             return proofs == nil
@@ -47,18 +48,27 @@ extension SyncedDatabase {
         return book
     }
 
+    /// What the store was before is this device's, too, unless it was another's.
+    private func noteEarlier(_ replica: ReplicaID, of authority: any ReplicaAuthority, _ state: WriterState) throws {
+        let key = try HeadRecords(state.ledger.connection).origin(of: replica)?.key
+        if key.map(authority.isOwn) ?? true { try Authors.noteOwn(replica, state.ledger.connection) }
+    }
+
     /// Signs all that this device has written so far, so that whoever has the database can prove it: a copy on another device, or this
     /// device under another key.
     package func signAll() throws {
         guard let book = proofs.withLock({ $0 }) else { return }
-        try book.signAll()
-        if !book.unsaved.isEmpty { didKeep(try write { _, state in try keepProofs(state) }) }
+        let unsaved = try book.withRecords { records in
+            try records.signAll()
+            return records.unsaved
+        }
+        if !unsaved.isEmpty { didKeep(try write { _, state in try keepProofs(state) }) }
     }
 
     /// Keeps what was proven, as a part of the transaction that needs it. Returns what is to be told to the book once that is committed.
     func keepProofs(_ state: WriterState) throws -> [HeadProof] {
         guard let book = proofs.withLock({ $0 }) else { return [] }
-        let unsaved = book.unsaved
+        let unsaved = book.withRecords { $0.unsaved }
         let records = HeadRecords(state.ledger.connection)
         for proof in unsaved {
             try records.keep(proof)
@@ -71,7 +81,7 @@ extension SyncedDatabase {
 
     /// What was kept is committed.
     func didKeep(_ kept: [HeadProof]) {
-        if !kept.isEmpty { proofs.withLock({ $0 })?.saved(kept) }
+        if !kept.isEmpty { proofs.withLock({ $0 })?.withRecords { $0.saved(kept) } }
     }
 
     /// Own commits were read, which a session may be about to name.

@@ -27,15 +27,22 @@ extension SyncedDatabase {
             throw StoreError(.valueRejected, "The id of a device has at most \(Member.deviceBytesMax) bytes.")
         }
         let now = options.clock().milliseconds
-        if try Set(members().map(\.device)) == Set(devices) { return }
-        try write { _, state in try MemberRecords(ledger: state.ledger).set(devices, nowMilliseconds: now) }
+        let known = try members()
+        if Set(known.map(\.device)) == Set(devices) { return }
+        try write { _, state in
+            // It has come to a group, and may have been there before.
+            if known.isEmpty { try ListingRule(state.ledger).becomeDue(nowMilliseconds: now) }
+            try MemberRecords(ledger: state.ledger).set(devices, nowMilliseconds: now)
+        }
     }
 
     /// A member was heard of: it is this replica, and cannot lose what `durable` covers. Of a device that is not a member
     /// nothing is noted.
     package func noteMember(_ device: [UInt8], replica: ReplicaID, durable: VersionVector) throws {
         let now = options.clock().milliseconds
+        let wasAway = try members().contains { $0.device == device && ListingRule.wasAway($0, nowMilliseconds: now) }
         try write { _, state in
+            if wasAway { try ListingRule(state.ledger).becomeDue(nowMilliseconds: now) }
             try MemberRecords(ledger: state.ledger).note(device, replica, durable: durable, nowMilliseconds: now)
         }
     }

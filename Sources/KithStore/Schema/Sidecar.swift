@@ -23,5 +23,6 @@ enum Sidecar {
         \(ConflictRecords.sql)
         \(Authors.sql)
         \(HeadRecords.sql)
+        \(RemovedRows.sql)
         """ + "\n"
 }

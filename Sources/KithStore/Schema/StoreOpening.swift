@@ -165,6 +165,7 @@ struct StoreOpening {
             if let doubt {
                 let before = try records.replica(ledger.catalog)
                 _ = try NewReplica(options: options).adopt(ledger, mayBeOfDevice: doubt.isOfThisDevice)
+                try ListingRule(ledger).becomeDue(nowMilliseconds: options.clock().milliseconds)
                 if doubt.isOfThisDevice { try Authors.noteOwn(before, connection) }
             }
         }

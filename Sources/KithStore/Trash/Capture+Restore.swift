@@ -8,7 +8,10 @@ import KithTexts
 
 extension Capture {
     /// Shows a deleted row again, by a commit of this store.
-    func restore(table name: String, id: RowID) throws {
+    ///
+    /// - Parameter end: what went before this is not in the trash any more.
+    func restore(table name: String, id: RowID, after end: Int64) throws {
+        if try restoreRemoved(table: name, id: id, after: end) { return }
         guard let (number, tracked) = ledger.tracked(name), var hidden = try ledger.hiddenRow(number, id),
             hidden.reason == .deleted, !hidden.state.cells.isEmpty, try !Trash(ledger: ledger).isEmptied(hidden.number)
         else { throw StoreError(.notFound, "Row \(id) of \(name) is not in the trash.") }
@@ -31,6 +34,23 @@ extension Capture {
             try references.stopWaiting(RowKey(table: number, id: id))
             try references.note(RowKey(table: number, id: id))
         }
+    }
+
+    /// Writes again, as the app would, what went without a deletion that keeps it. Returns whether the row was one of these.
+    private func restoreRemoved(table name: String, id: RowID, after end: Int64) throws -> Bool {
+        guard let (number, tracked) = ledger.tracked(name) else { return false }
+        let removed = RemovedRows(ledger: ledger)
+        guard let kept = try removed.values(of: number, id, after: end) else { return false }
+        let table = ledger.catalog.tables[number]
+        let user = UserTable(connection: connection, table: table, tracked: tracked)
+        let values = tracked.columns.map { column in table.columns[column].sqlName.flatMap { kept[$0] } }
+        if let shown = try user.find(id) {
+            try user.update(shown.row, from: shown.values, to: zip(values, shown.values).map { $0 ?? $1 })
+        } else {
+            _ = try user.insert(id, values)
+        }
+        try removed.forget(number, id)
+        return true
     }
 
     /// Refuses a restoration after which the row is hidden still, as its references demand.

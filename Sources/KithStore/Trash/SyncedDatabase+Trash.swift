@@ -31,7 +31,7 @@ extension SyncedDatabase {
     ///   table does not let it in, or a row it refers to is gone.
     public func restore(table: String, id: RowID) throws {
         try write(obeyingForeignKeys: !writer.declarations.hasForeignKeys) { db, state in
-            try StoreError.rejectingValue { try state.capture.restore(table: table, id: id) }
+            try StoreError.rejectingValue { try state.capture.restore(table: table, id: id, after: trashEnd) }
             try state.settleReferences(db)
             try state.capture.checkIsShown(table: table, id: id)
             try state.notifyChanges(in: [table], db)
@@ -41,7 +41,7 @@ extension SyncedDatabase {
     /// The same as a part of the transaction that is open on `db`. If it throws, nothing of it stays.
     public func restore(_ db: Database, table: String, id: RowID) throws {
         try change(table, db) { capture in
-            try capture.restore(table: table, id: id)
+            try capture.restore(table: table, id: id, after: trashEnd)
             try capture.checkIsShown(table: table, id: id)
         }
     }
@@ -94,6 +94,7 @@ extension SyncedDatabase {
         while let after = last {
             let step = try write { _, state in
                 try SupersededValues(ledger: state.ledger).expire(until: trashEnd, max: Self.garbageRowsMax)
+                try RemovedRows(ledger: state.ledger).expire(until: trashEnd, max: Self.garbageRowsMax)
                 if after == 0 { try ConflictRecords(ledger: state.ledger).forgetHidden() }
                 return try Trash(ledger: state.ledger).collect(
                     acknowledged: try acknowledged(state.ledger), until: trashEnd, after: after, max: Self.garbageRowsMax)

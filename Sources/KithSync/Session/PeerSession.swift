@@ -9,7 +9,7 @@ import KithCausality
 /// It never traps on input, waits for nothing, and does the same on the same inputs in every process.
 package struct PeerSession: Sendable {
     /// What a session is told about its node.
-    package struct Configuration: Hashable, Sendable {
+    package struct Configuration: Sendable {
         /// What the node synchronises for.
         package var app: AppID
         /// The group whose members synchronise; at most ``WireLimits/groupBytesMax`` bytes.
@@ -21,7 +21,7 @@ package struct PeerSession: Sendable {
         /// Optional abilities of this node.
         package var capabilities: Capabilities = [.digest]
         /// What the store can prove and believes; without it everything is believed, and nothing proven.
-        package var proofs: ProofBook?
+        package var proofs: (any ProofBook)?
         /// Which device the transport has found the peer to be, as ``ReplicaAuthority/device(of:)`` names it.
         package var peerDevice: [UInt8]?
 
@@ -76,7 +76,7 @@ package struct PeerSession: Sendable {
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
-        proving = configuration.proofs.map(Proving.init)
+        proving = configuration.proofs.map { Proving($0) }
     }
 
     /// The largest frame that the peer may send now, for the transport to enforce before it buffers one.

@@ -1,12 +1,12 @@
 import KithCausality
 
 /// What the two sides of a session have proven to each other.
-struct Proving: Hashable, Sendable {
-    let book: ProofBook
+struct Proving: Sendable {
+    let book: any ProofBook
     /// Commits that the peer has named, and so can prove, and those that were proven to it.
     private var told = VersionVector()
 
-    init(_ book: ProofBook) {
+    init(_ book: any ProofBook) {
         self.book = book
     }
 
@@ -58,7 +58,7 @@ struct Proving: Hashable, Sendable {
 
 extension Hello {
     /// What of it is proven.
-    func believed(by book: ProofBook) -> Hello {
+    func believed(by book: any ProofBook) -> Hello {
         var hello = self
         let vector = book.proven(of: self.vector)
         hello.heads = heads.filter { vector.covers($0.dot) }

@@ -1,5 +1,5 @@
 import KithCausality
-import KithLedger
+import KithStore
 import KithSync
 
 /// Signs for a machine, with a hash where a device has a key: in a simulation nobody tries to find one.

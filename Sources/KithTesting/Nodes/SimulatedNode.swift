@@ -21,7 +21,7 @@ final class SimulatedNode {
     /// `nil` while the process does not run.
     private(set) var store: SyncedDatabase?
     /// What its store proves to others and believes of them.
-    private(set) var proofs: ProofBook?
+    private(set) var proofs: (any ProofBook)?
     /// An observer of each tracked table, in order.
     let probes: [ObservationProbe]
     /// An observer of each table that triggers of the app fill.

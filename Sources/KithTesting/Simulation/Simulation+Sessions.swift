@@ -66,7 +66,7 @@ extension Simulation {
         let node = node(of: end)
         try checkMeeting(end)
         for probe in node.probes { probe.reset() }
-        let outcome = try store.apply(slice)
+        let outcome = try store.apply(slice, from: self.node(of: end.other).device)
         statistics.applies += 1
         switch outcome {
         case .applied(let summary):

@@ -38,7 +38,7 @@ import Testing
     @Test func `frames of types from 128 on are ignored, unknown ones below are refused`() throws {
         #expect(try FrameCodec.decode([0x80]) == nil)
         #expect(try FrameCodec.decode([0xff, 1, 2, 3]) == nil)
-        for type: UInt8 in [0, 8, 0x7f] {
+        for type: UInt8 in [0, 9, 0x7f] {
             #expect(throws: WireError.unsupported("frame type \(type)")) { try FrameCodec.decode([type, 0]) }
         }
     }

@@ -1,0 +1,192 @@
+import KithCausality
+
+/// What a store can show, and believes, of who has made which commits: for each replica the newest proof that was met.
+///
+/// No commit beyond a replica's proof is believed, whoever names it.
+package struct ProofRecords: Sendable {
+    /// Replicas that one device may have in a store.
+    package static let replicasOfDeviceMax = 1_024
+    /// Replicas that one device may vouch for, and those of all devices together that never were members.
+    package static let replicasOfStrangersMax = 256
+
+    private struct Entry {
+        /// Whose replica it is, or who vouches for it.
+        var origin: HeadProof.Origin
+        /// `nil` as long as nothing was signed: of a new replica of this device.
+        var proof: HeadProof?
+
+        var sequence: UInt64 { proof?.head.dot.sequence ?? 0 }
+    }
+
+    private let authority: any ReplicaAuthority
+    private var entries: [ReplicaID: Entry] = [:]
+    /// How many replicas each key has.
+    private var replicas: [[UInt8]: Int] = [:]
+    /// How many each key vouches for.
+    private var vouched: [[UInt8]: Int] = [:]
+    /// How many are of devices that never were members.
+    private var strangers = 0
+    /// Whose proofs the store has not kept yet.
+    private var unsavedReplicas: Set<ReplicaID> = []
+    /// The newest commits that the store has read of replicas that this device may sign for.
+    private var own: [ReplicaID: Head] = [:]
+    /// Commits that the store holds and cannot prove: its database was another device's, which had not signed them yet.
+    private var unproven: [ReplicaID: UInt64] = [:]
+
+    /// - Parameters:
+    ///   - origins: whose the store's replicas are.
+    ///   - proofs: what the store has kept.
+    ///   - heads: what the store knows.
+    package init(
+        _ authority: any ReplicaAuthority, origins: [ReplicaID: HeadProof.Origin] = [:], proofs: [HeadProof] = [], heads: [Head] = []
+    ) {
+        self.authority = authority
+        for (replica, origin) in origins { add(Entry(origin: origin, proof: nil), of: replica) }
+        for proof in proofs { add(Entry(origin: proof.origin, proof: proof), of: proof.head.dot.replica) }
+        for head in heads {
+            let replica = head.dot.replica
+            if canSign(for: replica) {
+                own[replica] = head
+            } else if sequence(of: replica) < head.dot.sequence {
+                unproven[replica] = head.dot.sequence
+            }
+        }
+    }
+
+    private func sequence(of replica: ReplicaID) -> UInt64 { entries[replica]?.sequence ?? 0 }
+
+    // MARK: What is believed
+
+    /// The first of the claims that goes beyond what was proven; `nil` if there is none.
+    func lie(in claims: Claims) -> Dot? {
+        claims.dots.first { max(sequence(of: $0.replica), own[$0.replica]?.dot.sequence ?? 0) < $0.sequence }
+    }
+
+    /// What of `vector` is proven.
+    func proven(of vector: VersionVector) -> VersionVector {
+        vector.limited { max(sequence(of: $0), own[$0]?.dot.sequence ?? 0) }
+    }
+
+    /// The public key of the device whose replica it is; `nil` if that is not known, or the replica is nobody's.
+    func key(of replica: ReplicaID) -> [UInt8]? {
+        guard let origin = entries[replica]?.origin, origin.nonce != nil else { return nil }
+        return origin.key
+    }
+
+    /// What an offer is to be, if it is good; `nil` if as much is known already. The signature is not looked at.
+    func proof(in offer: ProofOffer) throws(CloseReason) -> HeadProof? {
+        let replica = offer.head.dot.replica
+        // Of a replica, who knows a commit knows all that came before.
+        if let known = entries[replica], known.sequence >= offer.head.dot.sequence { return nil }
+        guard let origin = offer.origin ?? entries[replica]?.origin else {
+            throw CloseReason(.protocolError, "It does not say whose replica \(replica) is.")
+        }
+        let isRight = origin.nonce == nil ? !replica.isOfDevice : replica.isOfDevice && authority.replica(of: origin) == replica
+        guard isRight else {
+            throw CloseReason(.protocolError, "It speaks for the replica \(replica), which is another device's.")
+        }
+        return HeadProof(head: offer.head, origin: origin, signature: offer.signature)
+    }
+
+    /// Believes a proof whose signature is good.
+    mutating func believe(_ proof: HeadProof) throws(CloseReason) {
+        let dot = proof.head.dot
+        if let entry = entries[dot.replica] {
+            if entry.sequence >= dot.sequence { return }
+        } else if !hasRoom(for: proof.origin) {
+            throw CloseReason(.tooLarge, "It brings more replicas of one device than a store takes.")
+        }
+        add(Entry(origin: proof.origin, proof: proof), of: dot.replica)
+        unsavedReplicas.insert(dot.replica)
+        if let missing = unproven[dot.replica], missing <= dot.sequence { unproven[dot.replica] = nil }
+    }
+
+    // MARK: What is shown
+
+    /// Whether the store can prove all that it holds. Until then it sends no rows: its peers would have to refuse them.
+    var isComplete: Bool { unproven.isEmpty }
+
+    /// What of the store's vector may be said.
+    func sayable(_ vector: VersionVector) -> VersionVector {
+        unproven.isEmpty ? vector : vector.limited { unproven[$0] == nil ? .max : sequence(of: $0) }
+    }
+
+    /// A new replica of this store.
+    package mutating func add(_ replica: ReplicaID, _ origin: HeadProof.Origin) {
+        if entries[replica] == nil { add(Entry(origin: origin, proof: nil), of: replica) }
+    }
+
+    /// The store has read that these commits were made.
+    package mutating func note(_ heads: [Head]) {
+        for head in heads where canSign(for: head.dot.replica) {
+            if let known = own[head.dot.replica], known.dot.sequence > head.dot.sequence { continue }
+            own[head.dot.replica] = head
+        }
+    }
+
+    /// A proof of this commit, or a later one of its replica. What is this device's own is signed now.
+    ///
+    /// - Throws: `storeFailed` if it cannot be proven.
+    mutating func proof(of dot: Dot) throws(CloseReason) -> HeadProof {
+        if let proof = entries[dot.replica]?.proof, proof.head.dot.sequence >= dot.sequence { return proof }
+        let origin = entries[dot.replica]?.origin ?? HeadProof.Origin(key: authority.key, nonce: nil)
+        guard let head = own[dot.replica], head.dot.sequence >= dot.sequence,
+            let signature = authority.signature(of: HeadProof.statement(of: head), by: origin.key)
+        else { throw CloseReason(.storeFailed, "The store cannot prove commit \(dot.sequence) of the replica \(dot.replica).") }
+        let proof = HeadProof(head: head, origin: origin, signature: signature)
+        add(Entry(origin: origin, proof: proof), of: dot.replica)
+        unsavedReplicas.insert(dot.replica)
+        return proof
+    }
+
+    /// Signs what is not signed of this device's own commits.
+    package mutating func signAll() throws(CloseReason) {
+        for head in own.values { _ = try proof(of: head.dot) }
+    }
+
+    // MARK: What is kept
+
+    /// Proofs that the store has not kept yet.
+    package var unsaved: [HeadProof] { unsavedReplicas.sorted().compactMap { entries[$0]?.proof } }
+
+    /// The store has kept these.
+    package mutating func saved(_ proofs: [HeadProof]) {
+        for proof in proofs where entries[proof.head.dot.replica]?.proof == proof { unsavedReplicas.remove(proof.head.dot.replica) }
+    }
+
+    // MARK: Room
+
+    /// Takes the place of what was known of the replica.
+    private mutating func add(_ entry: Entry, of replica: ReplicaID) {
+        let before = entries.updateValue(entry, forKey: replica)
+        if before?.origin == entry.origin { return }
+        for (origin, change) in [(before?.origin, -1), (entry.origin, 1)] {
+            guard let origin else { continue }
+            if origin.nonce == nil { vouched[origin.key, default: 0] += change } else { replicas[origin.key, default: 0] += change }
+            if !authority.isMember(origin.key) { strangers = max(0, strangers + change) }
+        }
+    }
+
+    private func hasRoom(for origin: HeadProof.Origin) -> Bool {
+        guard authority.isMember(origin.key) else { return strangers < Self.replicasOfStrangersMax }
+        return origin.nonce == nil
+            ? vouched[origin.key, default: 0] < Self.replicasOfStrangersMax : replicas[origin.key, default: 0] < Self.replicasOfDeviceMax
+    }
+
+    /// Whether this device may sign for the replica: it is its own, or nobody's and nobody has vouched for it.
+    private func canSign(for replica: ReplicaID) -> Bool {
+        guard let origin = entries[replica]?.origin else { return !replica.isOfDevice }
+        return authority.isOwn(origin.key)
+    }
+}
+
+extension VersionVector {
+    /// The vector with no more of each replica than `limit` says; none if that is 0.
+    fileprivate func limited(_ limit: (ReplicaID) -> UInt64) -> VersionVector {
+        VersionVector(
+            entries.compactMap { dot in
+                let sequence = min(dot.sequence, limit(dot.replica))
+                return sequence > 0 ? Dot(replica: dot.replica, sequence: sequence) : nil
+            })
+    }
+}

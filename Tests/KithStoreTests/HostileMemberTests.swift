@@ -1,0 +1,195 @@
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import Synchronization
+import Testing
+
+/// Risk: a member that lies in good form takes away what others show.
+///
+/// All commits that it names were made: that it names no others is the session's to see to (`ProofTests`).
+@Suite struct HostileMemberTests {
+    private static let mallory = ReplicaID(high: 9, low: 9)
+    private static let device: [UInt8] = [9]
+    private static let noteCount = 40
+
+    private final class Clock: Sendable {
+        private let milliseconds = Mutex<Int64>(1_700_000_000_000)
+        var now: Int64 { milliseconds.withLock { $0 } }
+        func pass(days: Int64) { milliseconds.withLock { $0 += days * 86_400_000 } }
+    }
+
+    /// A store with notes of its own and of a friend, and two members, who hold all that it knows.
+    private struct Victim {
+        let clock = Clock()
+        let database: DatabaseQueue
+        let store: SyncedDatabase
+
+        init() throws {
+            database = try DatabaseQueue()
+            try database.write { try $0.execute(sql: TestStore.noteSQL) }
+            store = try SyncedDatabase(
+                database, tables: [TestStore.note],
+                options: SyncedDatabase.Options(clock: { [clock] in HybridTimestamp(milliseconds: clock.now) }))
+            let friend = try TestStore()
+            try friend.execute("INSERT INTO note (id, title) VALUES (?, 'a friend''s')", [key(1_000)])
+            _ = try store.apply(try friend.store.delta(since: VersionVector()))
+            try database.write { db in
+                for number in 1..<UInt64(noteCount) {
+                    try db.execute(
+                        sql: "INSERT INTO note (id, title, tags) VALUES (?, ?, '[\"x\"]')",
+                        arguments: [key(number), "note \(number)"])
+                }
+            }
+            try store.setMembers([device, [1]])
+            // What it had missed until now it may have heard.
+            _ = try store.apply(slice(floor: VersionVector([Dot(replica: mallory, sequence: 1)]), rows: .all), from: device)
+            try hear()
+        }
+
+        /// Both members say that they have everything.
+        func hear() throws {
+            let vector = try store.vector()
+            try store.noteMember(device, replica: mallory, durable: vector)
+            try store.noteMember([1], replica: ReplicaID(high: 1, low: 1), durable: vector)
+        }
+
+        enum Rows {
+            case none
+            case all
+            case bare
+            case deleted
+        }
+
+        /// What a member sends that knows all that the store knows, and has made one more commit.
+        func slice(floor: VersionVector?, rows: Rows) throws -> Slice {
+            var slice = try store.delta(since: VersionVector())
+            let next = Head(
+                dot: Dot(replica: mallory, sequence: slice.vector[mallory] + 1),
+                timestamp: HybridTimestamp(milliseconds: clock.now))
+            slice.since = VersionVector()
+            slice.vector.join(VersionVector([next.dot]))
+            slice.target = (slice.target.filter { $0.dot.replica != mallory } + [next]).sorted { $0.dot < $1.dot }
+            slice.listing = floor.map { Listing(after: nil, floor: $0) }
+            for index in slice.rows.indices {
+                switch rows {
+                case .all, .none: break
+                case .bare: slice.rows[index].state = RowState()
+                case .deleted:
+                    slice.rows[index].state = RowState(
+                        cells: [], tombstones: [Tombstone(dot: next.dot, seen: slice.vector)], context: VersionVector())
+                }
+            }
+            if case .none = rows { slice.rows = [] }
+            slice.position = slice.rows.last?.position(in: slice.tables)
+            return slice
+        }
+
+        var shown: Int { get throws { try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") ?? 0 } } }
+
+        /// All that was taken is in the trash, as it was shown, and says on whose word it went.
+        func expectAllInTrash(removedBy device: [UInt8]?) throws {
+            #expect(try shown == 0)
+            let trash = try store.trash()
+            #expect(trash.count == noteCount)
+            let first = try #require(trash.first { $0.id == rowID(1) })
+            #expect(first.values["title"] == .text("note 1"))
+            #expect(first.values["tags"] == .text("[\"x\"]"))
+            if let device { #expect(trash.allSatisfy { $0.removedBy == device }) }
+        }
+    }
+
+    private func next(_ victim: Victim) throws -> VersionVector {
+        VersionVector([Dot(replica: Self.mallory, sequence: try victim.store.vector()[Self.mallory] + 1)])
+    }
+
+    @Test func `a listing is refused by a store that was not away, and takes no row`() throws {
+        let victim = try Victim()
+        #expect(try victim.shown == Self.noteCount)
+        let error = #expect(throws: StoreError.self) {
+            try victim.store.apply(try victim.slice(floor: next(victim), rows: .none), from: Self.device)
+        }
+        #expect(error?.code == .sliceRejected)
+        #expect(try victim.shown == Self.noteCount)
+        #expect(try victim.store.trash().isEmpty)
+        #expect(try victim.store.verify().problems == [])
+    }
+
+    @Test func `of a listing whose floor the store knows, absent rows are passed over`() throws {
+        let victim = try Victim()
+        let known = try victim.store.vector()
+        let before = try victim.store.delta(since: VersionVector()).listing
+        guard case .applied = try victim.store.apply(try victim.slice(floor: known, rows: .none), from: Self.device) else {
+            return #expect(Bool(false))
+        }
+        #expect(try victim.shown == Self.noteCount)
+        #expect(try victim.store.delta(since: VersionVector()).listing == before, "It has collected nothing itself.")
+    }
+
+    @Test func `whoever was away takes a listing once, and what goes with it stays in the trash`() throws {
+        let victim = try Victim()
+        victim.clock.pass(days: 50)
+        let slice = try victim.slice(floor: next(victim), rows: .none)
+        // The member is heard of before it sends anything.
+        try victim.hear()
+        guard case .applied = try victim.store.apply(slice, from: Self.device) else { return #expect(Bool(false)) }
+        try victim.expectAllInTrash(removedBy: Self.device)
+        // Its own edit brings a row back for everybody.
+        try victim.store.restore(table: "note", id: rowID(1))
+        let row = try victim.database.read { try Row.fetchOne($0, sql: "SELECT title, tags FROM note") }
+        #expect(row == ["title": "note 1", "tags": "[\"x\"]"])
+        #expect(try victim.store.trash().count == Self.noteCount - 1)
+        let other = try TestStore()
+        _ = try other.store.apply(try victim.store.delta(since: VersionVector()))
+        #expect(try other.row(rowID(1))?["title"] == "note 1")
+        // A second listing needs a reason of its own.
+        let again = try victim.slice(floor: next(victim), rows: .none)
+        #expect(throws: StoreError.self) { try victim.store.apply(again, from: Self.device) }
+        #expect(try victim.shown == 1)
+        #expect(try victim.store.verify().problems == [])
+        // In the end it leaves the trash.
+        victim.clock.pass(days: 31)
+        try victim.store.collectGarbage()
+        #expect(try victim.store.trash().isEmpty)
+        #expect(try victim.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM kith_removed") } == 0)
+    }
+
+    @Test func `rows that a member says it holds nothing of stay in the trash with their contents`() throws {
+        let victim = try Victim()
+        guard case .applied = try victim.store.apply(try victim.slice(floor: nil, rows: .bare), from: Self.device) else {
+            return #expect(Bool(false))
+        }
+        try victim.expectAllInTrash(removedBy: Self.device)
+        #expect(try victim.store.emptyTrash() == Self.noteCount)
+        #expect(try victim.store.trash().isEmpty)
+        #expect(throws: StoreError.self) { try victim.store.restore(table: "note", id: rowID(1)) }
+    }
+
+    @Test func `rows that a member deletes without their contents stay in the trash with them`() throws {
+        let victim = try Victim()
+        guard case .applied = try victim.store.apply(try victim.slice(floor: nil, rows: .deleted), from: Self.device) else {
+            return #expect(Bool(false))
+        }
+        try victim.expectAllInTrash(removedBy: nil)
+        try victim.store.restore(table: "note", id: rowID(1_000))
+        #expect(try victim.database.read { try String.fetchAll($0, sql: "SELECT title FROM note") } == ["a friend's"])
+        #expect(try victim.store.verify().problems == [])
+    }
+
+    @Test func `a row that is left with a counter alone has what it showed in the trash`() throws {
+        let victim = try Victim()
+        try victim.database.write { try $0.execute(sql: "UPDATE note SET views = 3 WHERE id = ?", arguments: [key(1)]) }
+        guard case .applied = try victim.store.apply(try victim.slice(floor: nil, rows: .bare), from: Self.device) else {
+            return #expect(Bool(false))
+        }
+        // Nobody can write a counter's total for another: it is there still.
+        #expect(try victim.database.read { try Int.fetchAll($0, sql: "SELECT views FROM note") } == [3])
+        let trash = try victim.store.trash()
+        #expect(trash.count == Self.noteCount)
+        #expect(trash.first { $0.id == rowID(1) }?.values["title"] == .text("note 1"))
+        try victim.store.restore(table: "note", id: rowID(1))
+        #expect(try victim.database.read { try Row.fetchOne($0, sql: "SELECT title, views FROM note") } == ["title": "note 1", "views": 3])
+        #expect(try victim.store.trash().count == Self.noteCount - 1)
+        #expect(try victim.store.verify().problems == [])
+    }
+}

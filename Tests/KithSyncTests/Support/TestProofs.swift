@@ -1,0 +1,16 @@
+import KithSync
+
+/// The proofs of a store that one thread uses.
+final class TestProofs: ProofBook, @unchecked Sendable {
+    let authority: any ReplicaAuthority
+    private var records: ProofRecords
+
+    init(_ authority: any ReplicaAuthority, _ records: ProofRecords? = nil) {
+        self.authority = authority
+        self.records = records ?? ProofRecords(authority)
+    }
+
+    func withRecords<Result>(_ body: (inout sending ProofRecords) throws -> sending Result) rethrows -> Result {
+        try body(&records)
+    }
+}
