@@ -11,14 +11,27 @@ extension StoreError {
         } catch let error as StoreError {
             throw error
         } catch let error as SQLiteError {
-            throw StoreError(sqlite: error.code, error.brief, details: error.description)
+            throw StoreError(sqlite: error.code, error.brief, details: error.description, error)
         } catch let error as DatabaseError {
             let code = error.extendedResultCode.rawValue
-            throw StoreError(sqlite: code, SQLiteError.brief(code, error.message), details: error.description)
+            throw StoreError(sqlite: code, SQLiteError.brief(code, error.message), details: error.description, error)
         } catch let error as TransactionRefused where error.row == nil {
-            throw StoreError(.valueRejected, "A rule of the table does not allow this; nothing was changed. (\(error.message))")
+            throw StoreError(refused: error)
         } catch let error as WireError {
-            throw StoreError(.corrupt, "A record of this store cannot be read: \(error).")
+            throw StoreError(.corrupt, "A record of this store cannot be read: \(error).", underlying: error)
+        }
+    }
+
+    /// The same for whatever `body` throws.
+    package static func typed<Result>(_ body: () throws -> Result) throws(StoreError) -> Result {
+        do {
+            return try mapping(body)
+        } catch let error as StoreError {
+            throw error
+        } catch let error as TransactionRefused {
+            throw StoreError(refused: error)
+        } catch {
+            throw StoreError(.failed, "\(error)", underlying: error)
         }
     }
 
@@ -29,14 +42,18 @@ extension StoreError {
         } catch let error as SQLiteError where error.isConstraint {
             throw StoreError(
                 .valueRejected, "A rule of the table does not allow this; nothing was changed. (\(error.brief))",
-                details: error.description,
-                sqliteCode: error.code)
+                details: error.description, sqliteCode: error.code, underlying: error)
         }
     }
 
-    private init(sqlite code: Int32, _ detail: String, details: String) {
+    private init(sqlite code: Int32, _ detail: String, details: String, _ error: any Error) {
         let (kind, message) = Self.words(code, detail)
-        self.init(kind, message, details: details, sqliteCode: code)
+        self.init(kind, message, details: details, sqliteCode: code, underlying: error)
+    }
+
+    private init(refused error: TransactionRefused) {
+        self.init(
+            .valueRejected, "A rule of the table does not allow this; nothing was changed. (\(error.message))", underlying: error)
     }
 
     private static func words(_ code: Int32, _ detail: String) -> (Code, String) {

@@ -34,12 +34,27 @@ public struct StoreError: Error, Hashable, Sendable {
     public let details: String?
     /// SQLite's extended result code, if SQLite refused something (sqlite.org/rescode.html).
     public let sqliteCode: Int32?
+    /// What was thrown first, such as GRDB's error, if that was another one. Equality does not look at it.
+    public let underlyingError: (any Error)?
 
-    public init(_ code: Code, _ message: String, details: String? = nil, sqliteCode: Int32? = nil) {
+    public init(
+        _ code: Code, _ message: String, details: String? = nil, sqliteCode: Int32? = nil, underlying: (any Error)? = nil
+    ) {
         self.code = code
         self.message = message
         self.details = details
         self.sqliteCode = sqliteCode
+        underlyingError = underlying
+    }
+
+    public static func == (left: StoreError, right: StoreError) -> Bool {
+        left.code == right.code && left.message == right.message && left.details == right.details
+            && left.sqliteCode == right.sqliteCode
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(message)
     }
 }
 

@@ -9,12 +9,16 @@ extension SyncedDatabase {
     /// process has open.
     /// - Parameter configuration: as for the file; WAL mode does not apply.
     /// - Throws: ``StoreError``, with code `notFound` if there is no such file.
-    public static func copyInMemory(ofDatabaseAt path: String, configuration: Configuration = Configuration()) throws -> DatabaseQueue {
-        let image = try DatabaseImage(readingFrom: path)
-        var configuration = configuration
-        configuration.journalMode = .default
-        let queue = try DatabaseQueue(configuration: configuration)
-        try queue.inDatabase(image.load)
-        return queue
+    public static func copyInMemory(ofDatabaseAt path: String, configuration: Configuration = Configuration()) throws(StoreError)
+        -> DatabaseQueue
+    {
+        try StoreError.typed {
+            let image = try DatabaseImage(readingFrom: path)
+            var configuration = configuration
+            configuration.journalMode = .default
+            let queue = try DatabaseQueue(configuration: configuration)
+            try queue.inDatabase(image.load)
+            return queue
+        }
     }
 }

@@ -28,6 +28,7 @@ struct DiskFaultTests {
             } catch let error as StoreError {
                 #expect(error.code == .diskFull)
                 #expect(error.sqliteCode == SQLITE_FULL)
+                #expect(error.underlyingError != nil)
             } catch let error as DatabaseError {
                 #expect(error.resultCode == .SQLITE_FULL)
             }

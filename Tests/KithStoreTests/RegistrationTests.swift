@@ -248,4 +248,18 @@ struct RegistrationTests {
         let error = #expect(throws: StoreError.self) { try notes.store.delta(since: VersionVector()) }
         #expect(error?.code == .notAStore)
     }
+
+    @Test(arguments: Backend.allCases) func `a store that was closed answers with a StoreError, and with nothing else`(backend: Backend)
+        throws
+    {
+        let notes = try TestStore(backend)
+        notes.store.close()
+        do throws(StoreError) {
+            _ = try notes.store.trash()
+            Issue.record("A closed store answers.")
+        } catch {
+            #expect(error.code == .failed)
+        }
+        #expect(throws: StoreError.self) { try notes.store.restore(table: "note", id: RowID(high: 0, low: 1)) }
+    }
 }

@@ -78,7 +78,7 @@ public actor Pairing {
 
     /// Runs until a device is paired or the window is closed. To be called once.
     /// - Throws: ``NodeError`` if a port that was asked for is taken.
-    public func run() async throws -> PairingOutcome {
+    public func run() async throws(NodeError) -> PairingOutcome {
         defer { happened.finish() }
         let port = configuration.method.isListening ? try await listen() : nil
         report(.open(port: port))

@@ -48,44 +48,46 @@ public struct Safety: Codable, Hashable, Sendable {
 
 extension SyncedDatabase {
     /// Which of the trusted devices hold everything that this store holds.
-    /// - Throws: ``StoreError``.
-    public func safety(among devices: [TrustedDevice]) throws -> Safety {
-        let evidence = try SafetyEvidence(devices, members())
-        var held = VersionVector()
-        for member in evidence.members { held.join(member.durable) }
-        let summary = try summary()
-        let authors = try authors()
-        // Of what a peer says of other replicas' commits, the sum can be more than there are numbers.
-        let missing = summary.vector.entries.reduce(UInt64(0)) { sum, entry in
-            let (more, overflow) = sum.addingReportingOverflow(entry.sequence - min(entry.sequence, held[entry.replica]))
-            return overflow ? .max : more
+    public func safety(among devices: [TrustedDevice]) throws(StoreError) -> Safety {
+        try StoreError.typed {
+            let evidence = try SafetyEvidence(devices, members())
+            var held = VersionVector()
+            for member in evidence.members { held.join(member.durable) }
+            let summary = try summary()
+            let authors = try authors()
+            // Of what a peer says of other replicas' commits, the sum can be more than there are numbers.
+            let missing = summary.vector.entries.reduce(UInt64(0)) { sum, entry in
+                let (more, overflow) = sum.addingReportingOverflow(entry.sequence - min(entry.sequence, held[entry.replica]))
+                return overflow ? .max : more
+            }
+            return evidence.safety(
+                rowHolders: try holders(), attachments: try heldAttachments(), commitsHereOnly: missing, isEmpty: summary.vector.isEmpty,
+                isWrittenHere: summary.vector.entries.contains { authors[$0.replica] == .own })
         }
-        return evidence.safety(
-            rowHolders: try holders(), attachments: try heldAttachments(), commitsHereOnly: missing, isEmpty: summary.vector.isEmpty,
-            isWrittenHere: summary.vector.entries.contains { authors[$0.replica] == .own })
     }
 
     /// Which of the trusted devices hold a row as it is now, deletion included, and the attachments that it shows; none if the row is
     /// not known.
-    /// - Throws: ``StoreError``.
-    public func safety(ofRow id: RowID, in table: String, among devices: [TrustedDevice]) throws -> Safety {
+    public func safety(ofRow id: RowID, in table: String, among devices: [TrustedDevice]) throws(StoreError) -> Safety {
         try safety(ofRows: [(table: table, id: id)], among: devices)
     }
 
     /// Which of the trusted devices hold all of these rows, as with one; none if one is not known.
-    /// - Throws: ``StoreError``.
-    public func safety(ofRows rows: [(table: String, id: RowID)], among devices: [TrustedDevice]) throws -> Safety {
-        let evidence = try SafetyEvidence(devices, members())
-        var holding: Set<[UInt8]>?
-        var attachments: [HeldAttachment] = []
-        for row in rows {
-            let holders = Set(try holders(table: row.table, id: row.id).map(\.device))
-            holding = holding?.intersection(holders) ?? holders
-            attachments += try heldAttachments(table: row.table, id: row.id)
+    public func safety(ofRows rows: [(table: String, id: RowID)], among devices: [TrustedDevice]) throws(StoreError) -> Safety {
+        try StoreError.typed {
+            let evidence = try SafetyEvidence(devices, members())
+            var holding: Set<[UInt8]>?
+            var attachments: [HeldAttachment] = []
+            for row in rows {
+                let holders = Set(try holders(table: row.table, id: row.id).map(\.device))
+                holding = holding?.intersection(holders) ?? holders
+                attachments += try heldAttachments(table: row.table, id: row.id)
+            }
+            return evidence.safety(
+                rowHolders: evidence.members.filter { holding?.contains($0.device) == true }, attachments: attachments,
+                commitsHereOnly: nil,
+                isEmpty: false, isWrittenHere: true)
         }
-        return evidence.safety(
-            rowHolders: evidence.members.filter { holding?.contains($0.device) == true }, attachments: attachments, commitsHereOnly: nil,
-            isEmpty: false, isWrittenHere: true)
     }
 }
 

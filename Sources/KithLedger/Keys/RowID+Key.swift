@@ -12,7 +12,7 @@ extension RowID {
     ///   - table: the table's name, as it was declared.
     ///   - key: the values of the key's columns in the order of ``TrackedTable/key``, each as the column stores it.
     /// - Throws: ``StoreError`` with code `valueRejected` if a value is NULL or a real.
-    public init(table: String, key: ColumnValue...) throws {
+    public init(table: String, key: ColumnValue...) throws(StoreError) {
         guard let id = RowID(table: Array(table.utf8), key: key) else {
             throw StoreError(.valueRejected, "A key of \(table) holds NULL or a real. Use integers, text or blobs.")
         }

@@ -77,7 +77,6 @@ package struct RowMerger {
             // The deleted row was collected here, and comes once more from somebody who has not heard that all of it was known here.
             part.cells.removeAll { $0.isCollectable }
         }
-        let news = part.clock
         let carrying = RegistersMadeTexts(table)
         let marks = carrying?.carryOver(&part) ?? []
         try TextCells(ledger).spellOut(&state, before: part, table: tableNumber, id: id)
@@ -99,7 +98,7 @@ package struct RowMerger {
             try SupersededValues(ledger: ledger).note(
                 before, after, tableNumber, id, nowMilliseconds: clock.wallClockMilliseconds)
         }
-        try keepWhatGoes(of: held, table, id, in: state, bringsNews: !mine.covers(news))
+        try keepWhatGoes(of: held, table, id, in: state, bringsNews: !mine.covers(part.clock))
         state.context.join(theirs)
         if vectorAfter.covers(state.context) { state.context = VersionVector() }
         try save(state, table, id, held)
@@ -108,10 +107,10 @@ package struct RowMerger {
 
     /// A row that is shown goes from the app's table, and no deletion keeps all that it showed; or it loses some of that to a part that
     /// brings nothing new: what it showed stays in the trash all the same.
-    private func keepWhatGoes(of held: Held, _ table: CatalogTable, _ id: RowID, in state: RowState, bringsNews: Bool) throws {
+    private func keepWhatGoes(of held: Held, _ table: CatalogTable, _ id: RowID, in state: RowState, bringsNews: @autoclosure () -> Bool) throws {
         guard let visible = held.visible, let tracked = table.tracked else { return }
-        if bringsNews, state.isVisible(tracked.deletePolicy) { return }
         if held.state.cells.allSatisfy({ state[$0.column] != nil }) { return }
+        if state.isVisible(tracked.deletePolicy), bringsNews() { return }
         try RemovedRows(ledger: ledger).keep(
             visible.values, of: table, tracked, id, by: device ?? [], nowMilliseconds: clock.wallClockMilliseconds)
     }

@@ -26,7 +26,7 @@ public struct NoteLists: AsyncSequence, Sendable {
         /// The next answer; `nil` once the task is cancelled.
         ///
         /// - Throws: ``NotesError`` if the notes cannot be read.
-        public mutating func next() async throws -> [Note]? {
+        public mutating func next() async throws(NotesError) -> [Note]? {
             while !Task.isCancelled {
                 if last != nil, await commits.next() == nil { return nil }
                 let notes = try lists.notes.list(lists.query)

@@ -11,9 +11,9 @@ extension SyncedDatabase {
     /// without a pause, that could go on for ever, so in the end the read is part of the writing.
     ///
     /// - Parameter rows: whether clocks of rows are read.
-    func read<Result>(rows: Bool = true, _ body: (RowLedger) throws -> Result) throws -> Result {
+    func read<Result>(rows: Bool = true, _ body: (RowLedger) throws -> Result) throws(StoreError) -> Result {
         try checkIsOpen()
-        return try StoreError.mapping {
+        return try StoreError.typed {
             for _ in 0..<Self.readsBeforeWrite {
                 let result = try database.unsafeReentrantRead { db -> Result? in
                     try db.requireNoAccess()
@@ -38,9 +38,9 @@ extension SyncedDatabase {
     }
 
     /// Reads as a part of `db`, an access to the store's database, what does not depend on clocks that are still in runs.
-    func read<Result>(_ db: Database, _ body: (RowLedger) throws -> Result) throws -> Result {
+    func read<Result>(_ db: Database, _ body: (RowLedger) throws -> Result) throws(StoreError) -> Result {
         try checkIsOpen()
-        return try StoreError.mapping {
+        return try StoreError.typed {
             if let state = try? writerState(db) {
                 try state.entry.enter()
                 return try body(state.ledger)
@@ -53,7 +53,7 @@ extension SyncedDatabase {
 
     private static let readsBeforeWrite = 2
 
-    private func checkIsOpen() throws {
+    private func checkIsOpen() throws(StoreError) {
         if isClosed.load(ordering: .acquiring) { throw StoreError(.failed, "The store is closed. Open it again.") }
     }
 
@@ -64,6 +64,13 @@ extension SyncedDatabase {
     /// - Parameter keeping: whether what `body` wrote stays, by what it returns.
     func write<Result>(
         obeyingForeignKeys: Bool = true, keeping: (Result) -> Bool = { _ in true }, _ body: (Database, WriterState) throws -> Result
+    ) throws(StoreError) -> Result {
+        try StoreError.typed { try writeOrBeRefused(obeyingForeignKeys: obeyingForeignKeys, keeping: keeping, body) }
+    }
+
+    /// The same, with ``TransactionRefused`` for a row of a peer that a trigger of the app refuses.
+    private func writeOrBeRefused<Result>(
+        obeyingForeignKeys: Bool, keeping: (Result) -> Bool, _ body: (Database, WriterState) throws -> Result
     ) throws -> Result {
         try checkIsOpen()
         return try StoreError.mapping {
@@ -113,7 +120,7 @@ extension SyncedDatabase {
     func writeMerged<Result>(
         obeyingForeignKeys: Bool? = nil, keeping: (Result) -> Bool = { _ in true }, _ body: (Database, WriterState) throws -> Result
     ) throws -> Result {
-        try write(obeyingForeignKeys: obeyingForeignKeys ?? !writer.declarations.hasForeignKeys, keeping: keeping) { db, state in
+        try writeOrBeRefused(obeyingForeignKeys: obeyingForeignKeys ?? !writer.declarations.hasForeignKeys, keeping: keeping) { db, state in
             try state.ledger.connection.writing(as: .merge) { try body(db, state) }
         }
     }
@@ -122,10 +129,10 @@ extension SyncedDatabase {
     ///
     /// For what is asked of one row, or of what is kept apart from rows: rows that were inserted in bulk may have their clocks in runs,
     /// which only an access that writes can expand.
-    func read<Result>(in db: Database?, rows: Bool = true, _ body: (RowLedger) throws -> Result) throws -> Result {
+    func read<Result>(in db: Database?, rows: Bool = true, _ body: (RowLedger) throws -> Result) throws(StoreError) -> Result {
         guard let db else { return try read(rows: rows, body) }
         try checkIsOpen()
-        return try StoreError.mapping {
+        return try StoreError.typed {
             if db.sqliteConnection == writer.handle, db.isInsideTransaction, try !db.isReading() {
                 try writer.state.entry.enter()
                 return try body(writer.state.ledger)
@@ -142,7 +149,7 @@ extension SyncedDatabase {
     }
 
     /// The state of the writing connection, for a caller that holds it.
-    func writerState(_ db: Database) throws -> WriterState {
+    func writerState(_ db: Database) throws(StoreError) -> WriterState {
         guard let handle = db.sqliteConnection, handle == writer.state.ledger.connection.handle else {
             throw StoreError(.failed, "This database access does not belong to the store, or only reads.")
         }

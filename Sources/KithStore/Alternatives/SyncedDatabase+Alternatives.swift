@@ -23,12 +23,12 @@ extension SyncedDatabase {
     /// They are the same on every replica with the same vector. Columns of a natural key have none: all who wrote one wrote the same. A
     /// value that several wrote is listed once, one that is shown never. Of a counter, values that were found when the table was first
     /// tracked and do not count are listed as they were found; of a text, versions that began with another text then.
-    public func alternatives(table: String, id: RowID) throws -> [Alternative] {
+    public func alternatives(table: String, id: RowID) throws(StoreError) -> [Alternative] {
         try read { ledger in try ledger.alternatives(table, id) }
     }
 
     /// The same as a part of what is open on `db`, so that a list and its conflicts are one observation.
-    public func alternatives(_ db: Database, table: String, id: RowID) throws -> [Alternative] {
+    public func alternatives(_ db: Database, table: String, id: RowID) throws(StoreError) -> [Alternative] {
         try read(in: db) { ledger in try ledger.alternatives(table, id) }
     }
 
@@ -42,13 +42,13 @@ extension SyncedDatabase {
     /// Part of the transaction that is open on `db`, which must be an access to this store's database. If it throws, nothing of it stays.
     /// - Throws: ``StoreError`` with code `notFound` if there is no such visible row or column, `valueRejected` if a rule of the
     ///   table does not allow the value.
-    public func resolve(_ db: Database, table: String, id: RowID, column: String, keeping value: ColumnValue) throws {
+    public func resolve(_ db: Database, table: String, id: RowID, column: String, keeping value: ColumnValue) throws(StoreError) {
         try change(table, db) { capture in try capture.resolve(table: table, id: id, column: column, keeping: value) }
     }
 
     /// Writes a row of `table` as a part of what is open on `db`: whole, or not at all. Who observes the table is told.
-    func change(_ table: String, _ db: Database, _ body: (Capture) throws -> Void) throws {
-        try StoreError.mapping {
+    func change(_ table: String, _ db: Database, _ body: (Capture) throws -> Void) throws(StoreError) {
+        try StoreError.typed {
             try db.inSavepoint {
                 let state = try writerState(db)
                 try state.entry.enter()

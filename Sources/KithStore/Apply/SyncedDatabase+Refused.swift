@@ -38,12 +38,12 @@ extension SyncedDatabase {
     }
 
     /// The rows that rules of the app's tables refuse, by table and id, at most `max`.
-    public func refusedRows(max limit: Int = 1_000) throws -> [RefusedRow] {
+    public func refusedRows(max limit: Int = 1_000) throws(StoreError) -> [RefusedRow] {
         try read(rows: false) { ledger in try RefusedRows(connection: ledger.connection).rows(ledger.catalog, max: limit) }
     }
 
     /// The same as a part of what is open on `db`.
-    public func refusedRows(_ db: Database, max limit: Int = 1_000) throws -> [RefusedRow] {
+    public func refusedRows(_ db: Database, max limit: Int = 1_000) throws(StoreError) -> [RefusedRow] {
         try read(in: db, rows: false) { ledger in try RefusedRows(connection: ledger.connection).rows(ledger.catalog, max: limit) }
     }
 }

@@ -16,10 +16,12 @@ extension SyncedDatabase {
     ///
     /// All are NULL for what is no attachment's id. A store has them on its writing connection; for the readers of a `DatabasePool`,
     /// call this in `Configuration.prepareDatabase`.
-    public static func addAttachmentFunctions(to db: Database) throws {
-        let row = try Row.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'")
-        guard let path: String = row?[0], !path.isEmpty else { return addAttachmentFunctions(to: db, nil) }
-        addAttachmentFunctions(to: db, AttachmentFolder(databasePath: path))
+    public static func addAttachmentFunctions(to db: Database) throws(StoreError) {
+        try StoreError.typed {
+            let row = try Row.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'")
+            guard let path: String = row?[0], !path.isEmpty else { return addAttachmentFunctions(to: db, nil) }
+            addAttachmentFunctions(to: db, AttachmentFolder(databasePath: path))
+        }
     }
 
     static func addAttachmentFunctions(to db: Database, _ folder: AttachmentFolder?) {

@@ -26,20 +26,24 @@ extension SyncedDatabase {
     /// is removed some time later: see ``collectAttachments()``.
     /// - Throws: ``StoreError`` with code `notFound` if there is no such file; `valueRejected` if it is no regular file or has more
     ///   than ``AttachmentLimits/bytesMax`` bytes; `diskFull`, `readOnly`; `failed` for a database in memory.
-    public func attach(contentsOf url: URL) throws -> AttachmentID {
-        guard let source = try OpenFile(reading: url.path) else {
-            throw StoreError(.notFound, "There is no file \(url.path).")
+    public func attach(contentsOf url: URL) throws(StoreError) -> AttachmentID {
+        try StoreError.typed {
+            guard let source = try OpenFile(reading: url.path) else {
+                throw StoreError(.notFound, "There is no file \(url.path).")
+            }
+            guard let size = try source.size() else {
+                throw StoreError(.valueRejected, "\(url.path) is not a regular file. Only files can be attached.")
+            }
+            try checkAttachment(ofBytes: size)
+            return try attach { try source.read(at: $0, count: AttachmentLimits.chunkBytes) }
         }
-        guard let size = try source.size() else {
-            throw StoreError(.valueRejected, "\(url.path) is not a regular file. Only files can be attached.")
-        }
-        try checkAttachment(ofBytes: size)
-        return try attach { try source.read(at: $0, count: AttachmentLimits.chunkBytes) }
     }
 
     /// The same with bytes in memory.
-    public func attach(_ bytes: [UInt8]) throws -> AttachmentID {
-        try attach { Array(bytes[Int($0)..<min(bytes.count, Int($0) + AttachmentLimits.chunkBytes)]) }
+    public func attach(_ bytes: [UInt8]) throws(StoreError) -> AttachmentID {
+        try StoreError.typed {
+            try attach { Array(bytes[Int($0)..<min(bytes.count, Int($0) + AttachmentLimits.chunkBytes)]) }
+        }
     }
 
     /// Whether the attachment's bytes are here. Reads no more than the names and sizes of a few files.
@@ -60,9 +64,11 @@ extension SyncedDatabase {
     /// Asks for an attachment, whatever its size, of whichever peer has it. One that is here is read and compared with its hash first.
     ///
     /// The wish is kept until it is fulfilled, also by another process that runs the node.
-    public func fetchAttachment(_ id: AttachmentID) throws {
-        let folder = try attachmentFolder()
-        if try provenAttachment(id) == nil { try folder.wish(for: id) }
+    public func fetchAttachment(_ id: AttachmentID) throws(StoreError) {
+        try StoreError.typed {
+            let folder = try attachmentFolder()
+            if try provenAttachment(id) == nil { try folder.wish(for: id) }
+        }
     }
 
     /// Asks for an attachment and waits until it is here.
@@ -90,13 +96,15 @@ extension SyncedDatabase {
     /// Reads all attachments and compares them with their hashes. One that is damaged is set aside, beside its place, with the
     /// ending `.damaged`, and is fetched again from a peer that has it; where the disk cannot be written it stays where it is.
     /// - Returns: the damaged ones, those found earlier and not mended yet included; sorted.
-    public func verifyAttachments() throws -> [AttachmentID] {
-        guard let folder = attachments else { return [] }
-        return try folder.ids().filter { id in
-            guard OpenFile.size(of: folder.content(id)) != nil else { return OpenFile.size(of: folder.damaged(id)) != nil }
-            if try folder.isProven(id) { return false }
-            try? setAside(id, folder)
-            return true
+    public func verifyAttachments() throws(StoreError) -> [AttachmentID] {
+        try StoreError.typed {
+            guard let folder = attachments else { return [] }
+            return try folder.ids().filter { id in
+                guard OpenFile.size(of: folder.content(id)) != nil else { return OpenFile.size(of: folder.damaged(id)) != nil }
+                if try folder.isProven(id) { return false }
+                try? setAside(id, folder)
+                return true
+            }
         }
     }
 

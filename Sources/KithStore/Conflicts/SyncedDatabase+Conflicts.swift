@@ -11,8 +11,7 @@ extension SyncedDatabase {
     /// Takes time in proportion to the conflicts and to the histories of texts that were changed on two machines at once and not searched
     /// since, not to the store. Columns that machines write without a person, such as the time of
     /// the last change, are among them: leave out what is not worth a question.
-    /// - Throws: ``StoreError``.
-    public func conflicts() throws -> [Conflict] {
+    public func conflicts() throws(StoreError) -> [Conflict] {
         let found = try read { ledger in try ConflictRecords(ledger: ledger).all() }
         // Only so that they need not be searched again: a store that cannot be written now can be read all the same.
         if !found.settled.isEmpty { try? write { _, state in try MergedTexts(ledger: state.ledger).forget(found.settled) } }
@@ -20,12 +19,12 @@ extension SyncedDatabase {
     }
 
     /// The same as a part of the access `db` to this store's database, such as an observation or a transaction that resolves them.
-    public func conflicts(_ db: Database) throws -> [Conflict] {
+    public func conflicts(_ db: Database) throws(StoreError) -> [Conflict] {
         try read(db) { ledger in try ConflictRecords(ledger: ledger).all().conflicts }
     }
 
     /// The conflicts of one visible row, by column; none if it is not there.
-    public func conflicts(table: String, id: RowID) throws -> [Conflict] {
+    public func conflicts(table: String, id: RowID) throws(StoreError) -> [Conflict] {
         try read { ledger in
             guard let (number, _) = ledger.tracked(table) else { return [] }
             return try ConflictRecords(ledger: ledger).conflicts(number, id, try Authors(ledger: ledger))
@@ -33,7 +32,7 @@ extension SyncedDatabase {
     }
 
     /// Who wrote the commits of each replica, as far as is known here.
-    public func authors() throws -> Authors {
+    public func authors() throws(StoreError) -> Authors {
         try read { ledger in try Authors(ledger: ledger) }
     }
 }

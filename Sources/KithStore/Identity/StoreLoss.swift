@@ -42,23 +42,25 @@ extension SyncedDatabase {
     ///
     /// - Returns: the names that were given.
     /// - Throws: ``StoreError`` with code `busy` if a process still has the store open; `readOnly`, `failed`.
-    public static func setAside(at path: String, ending: String) throws -> [String] {
-        let lock = try FileLock(path: path + "-kith-lock")
-        guard try lock.tryToTake(.exclusive) else {
-            throw StoreError(.busy, "A process still has the store in \(path) open. Stop it first, and try again.")
-        }
-        defer { lock.release() }
-        var names: [String] = []
-        // The log first: without its database it is never mistaken for that of another one.
-        for suffix in ["-wal", "-shm", ""] {
-            let name = path + ending + suffix
-            if rename(path + suffix, name) == 0 {
-                names.append(name)
-            } else if errno != ENOENT {
-                throw FileFailure.error("renamed", path + suffix)
+    public static func setAside(at path: String, ending: String) throws(StoreError) -> [String] {
+        try StoreError.typed {
+            let lock = try FileLock(path: path + "-kith-lock")
+            guard try lock.tryToTake(.exclusive) else {
+                throw StoreError(.busy, "A process still has the store in \(path) open. Stop it first, and try again.")
             }
+            defer { lock.release() }
+            var names: [String] = []
+            // The log first: without its database it is never mistaken for that of another one.
+            for suffix in ["-wal", "-shm", ""] {
+                let name = path + ending + suffix
+                if rename(path + suffix, name) == 0 {
+                    names.append(name)
+                } else if errno != ENOENT {
+                    throw FileFailure.error("renamed", path + suffix)
+                }
+            }
+            return names
         }
-        return names
     }
 }
 

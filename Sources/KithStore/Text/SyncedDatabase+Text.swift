@@ -30,7 +30,7 @@ extension SyncedDatabase {
     ///   for a text past `TextLimits`.
     public func saveText(
         _ db: Database, table: String, id: RowID, column: String, _ text: String, base: TextVersion
-    ) throws {
+    ) throws(StoreError) {
         try editText(db, table, id, column) { opened, dot in
             let new = TextBuffer(text)
             if new == opened.document.text { return [] }
@@ -45,7 +45,7 @@ extension SyncedDatabase {
     /// - Throws: as ``saveText(_:table:id:column:_:base:)``; `valueRejected` for a position outside the text.
     public func editText(
         _ db: Database, table: String, id: RowID, column: String, _ operations: TextOperations, base: TextVersion? = nil
-    ) throws {
+    ) throws(StoreError) {
         try editText(db, table, id, column) { opened, dot in
             guard let base else {
                 _ = try operations.length(after: opened.document.text.count)
@@ -61,7 +61,7 @@ extension SyncedDatabase {
     public func replaceText(
         _ db: Database, table: String, id: RowID, column: String, _ range: Range<Int>, in unit: TextUnit, with text: String,
         base: TextVersion? = nil
-    ) throws {
+    ) throws(StoreError) {
         try editText(db, table, id, column) { opened, dot in
             let loaded =
                 try base.map { try opened.document.text(at: $0.dots, history: opened.history) } ?? opened.document.text
@@ -74,7 +74,7 @@ extension SyncedDatabase {
     }
 
     /// Makes a text what it was at `version`, as a new change: what was written since stays in the history.
-    public func restoreText(_ db: Database, table: String, id: RowID, column: String, to version: TextVersion) throws {
+    public func restoreText(_ db: Database, table: String, id: RowID, column: String, to version: TextVersion) throws(StoreError) {
         try editText(db, table, id, column) { opened, _ in
             let old = try opened.document.text(at: version.dots, history: opened.history)
             return TextOperations(from: opened.document.text, to: old)
@@ -84,7 +84,7 @@ extension SyncedDatabase {
     private func editText(
         _ db: Database, _ table: String, _ id: RowID, _ column: String,
         _ operations: (inout TextCells.Opened, Dot) throws -> TextOperations
-    ) throws {
+    ) throws(StoreError) {
         try change(table, db) { capture in try capture.editText(table: table, id: id, column: column, operations) }
     }
 
@@ -93,30 +93,30 @@ extension SyncedDatabase {
     /// The current version of a text.
     ///
     /// - Throws: ``StoreError`` with code `notFound` if there is no such visible row or text column.
-    public func textVersion(table: String, id: RowID, column: String) throws -> TextVersion {
+    public func textVersion(table: String, id: RowID, column: String) throws(StoreError) -> TextVersion {
         try readText(nil, table, id, column) { _, opened in TextVersion(opened.document.version) }
     }
 
     /// The same as a part of what is open on `db`.
-    public func textVersion(_ db: Database, table: String, id: RowID, column: String) throws -> TextVersion {
+    public func textVersion(_ db: Database, table: String, id: RowID, column: String) throws(StoreError) -> TextVersion {
         try readText(db, table, id, column) { _, opened in TextVersion(opened.document.version) }
     }
 
     /// The text at a version.
     ///
     /// - Throws: ``StoreError`` with code `notFound` if there is no such visible row, text column or version.
-    public func text(table: String, id: RowID, column: String, at version: TextVersion) throws -> String {
+    public func text(table: String, id: RowID, column: String, at version: TextVersion) throws(StoreError) -> String {
         try text(in: nil, table, id, column, version)
     }
 
     /// The same as a part of what is open on `db`.
-    public func text(_ db: Database, table: String, id: RowID, column: String, at version: TextVersion) throws -> String {
+    public func text(_ db: Database, table: String, id: RowID, column: String, at version: TextVersion) throws(StoreError) -> String {
         try text(in: db, table, id, column, version)
     }
 
     private func text(
         in db: Database?, _ table: String, _ id: RowID, _ column: String, _ version: TextVersion
-    ) throws -> String {
+    ) throws(StoreError) -> String {
         try readText(db, table, id, column) { _, opened in
             try opened.document.text(at: version.dots, history: opened.history).string
         }
@@ -125,16 +125,16 @@ extension SyncedDatabase {
     /// The changes that made a text, newest first in the order in which they came to this store.
     ///
     /// - Throws: ``StoreError`` with code `notFound` if there is no such visible row or text column.
-    public func textRevisions(table: String, id: RowID, column: String) throws -> [TextRevision] {
+    public func textRevisions(table: String, id: RowID, column: String) throws(StoreError) -> [TextRevision] {
         try textRevisions(in: nil, table, id, column)
     }
 
     /// The same as a part of what is open on `db`.
-    public func textRevisions(_ db: Database, table: String, id: RowID, column: String) throws -> [TextRevision] {
+    public func textRevisions(_ db: Database, table: String, id: RowID, column: String) throws(StoreError) -> [TextRevision] {
         try textRevisions(in: db, table, id, column)
     }
 
-    private func textRevisions(in db: Database?, _ table: String, _ id: RowID, _ column: String) throws -> [TextRevision] {
+    private func textRevisions(in db: Database?, _ table: String, _ id: RowID, _ column: String) throws(StoreError) -> [TextRevision] {
         try readText(db, table, id, column) { state, opened in
             guard let archived = opened.archived else {
                 guard case .one(let stamp) = state.past else { return [] }
@@ -154,16 +154,16 @@ extension SyncedDatabase {
     }
 
     /// The changes of peers that could not be applied and were put aside, at most `max`.
-    public func refusedTextChanges(max limit: Int = 1_000) throws -> [RefusedTextChange] {
+    public func refusedTextChanges(max limit: Int = 1_000) throws(StoreError) -> [RefusedTextChange] {
         try refusedTextChanges(in: nil, limit)
     }
 
     /// The same as a part of what is open on `db`.
-    public func refusedTextChanges(_ db: Database, max limit: Int = 1_000) throws -> [RefusedTextChange] {
+    public func refusedTextChanges(_ db: Database, max limit: Int = 1_000) throws(StoreError) -> [RefusedTextChange] {
         try refusedTextChanges(in: db, limit)
     }
 
-    private func refusedTextChanges(in db: Database?, _ limit: Int) throws -> [RefusedTextChange] {
+    private func refusedTextChanges(in db: Database?, _ limit: Int) throws(StoreError) -> [RefusedTextChange] {
         try read(in: db, rows: false) { ledger in
             let select = try AsideRows(ledger.connection).selectingNotEarly(max: limit)
             var found: [RefusedTextChange] = []
@@ -186,7 +186,7 @@ extension SyncedDatabase {
     private func readText<Result>(
         _ db: Database?, _ table: String, _ id: RowID, _ column: String,
         _ body: (TextState, inout TextCells.Opened) throws -> Result
-    ) throws -> Result {
+    ) throws(StoreError) -> Result {
         try read(in: db) { ledger in
             try StoreError.rejectingText {
                 let cells = TextCells(ledger)

@@ -14,7 +14,7 @@ extension SyncedDatabase {
     /// They are the same on every store with the same changes: see `docs/text.md`, "Places in conflict", also for how many there may be. A text
     /// that was never changed on two machines at once costs nothing; any other is replayed from its first change.
     /// - Throws: ``StoreError`` with code `notFound` if there is no such text column.
-    public func textConflicts(_ db: Database, table: String, id: RowID, column: String) throws -> [Conflict] {
+    public func textConflicts(_ db: Database, table: String, id: RowID, column: String) throws(StoreError) -> [Conflict] {
         try read(db) { ledger in
             guard let (number, tracked) = ledger.tracked(table),
                 let index = tracked.columns.firstIndex(where: { ledger.catalog.tables[number].columns[$0].sqlName == column }),
@@ -29,7 +29,7 @@ extension SyncedDatabase {
     /// say already. Part of the transaction that is open on `db`; any other edit of the lines does as much.
     ///
     /// - Throws: ``StoreError`` with code `notFound` if the conflict is not, or not any more, what it was when it was listed.
-    public func resolveTextConflict(_ db: Database, _ conflict: Conflict, keeping text: String) throws {
+    public func resolveTextConflict(_ db: Database, _ conflict: Conflict, keeping text: String) throws(StoreError) {
         let versions = conflict.versions.map(\.stamp.dot)
         guard case .text(let lines) = conflict.kind else {
             throw StoreError(.notFound, "A conflict of whole values is resolved by resolve(_:table:id:column:keeping:).")

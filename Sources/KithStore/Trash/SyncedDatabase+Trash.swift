@@ -16,12 +16,12 @@ extension SyncedDatabase {
     /// - Parameters:
     ///   - table: only of this table; `nil` for all that this process has declared.
     ///   - max: at most so many.
-    public func trash(table: String? = nil, max limit: Int = 1_000) throws -> [TrashedRow] {
+    public func trash(table: String? = nil, max limit: Int = 1_000) throws(StoreError) -> [TrashedRow] {
         try read { ledger in try Trash(ledger: ledger).rows(table: table, max: limit, after: trashEnd) }
     }
 
     /// The same as a part of what is open on `db`.
-    public func trash(_ db: Database, table: String? = nil, max limit: Int = 1_000) throws -> [TrashedRow] {
+    public func trash(_ db: Database, table: String? = nil, max limit: Int = 1_000) throws(StoreError) -> [TrashedRow] {
         try read(in: db, rows: false) { ledger in try Trash(ledger: ledger).rows(table: table, max: limit, after: trashEnd) }
     }
 
@@ -29,7 +29,7 @@ extension SyncedDatabase {
     ///
     /// - Throws: ``StoreError`` with code `notFound` if the row is not in the trash; `valueRejected` if a rule of the
     ///   table does not let it in, or a row it refers to is gone.
-    public func restore(table: String, id: RowID) throws {
+    public func restore(table: String, id: RowID) throws(StoreError) {
         try write(obeyingForeignKeys: !writer.declarations.hasForeignKeys) { db, state in
             try StoreError.rejectingValue { try state.capture.restore(table: table, id: id, after: trashEnd) }
             try state.settleReferences(db)
@@ -39,7 +39,7 @@ extension SyncedDatabase {
     }
 
     /// The same as a part of the transaction that is open on `db`. If it throws, nothing of it stays.
-    public func restore(_ db: Database, table: String, id: RowID) throws {
+    public func restore(_ db: Database, table: String, id: RowID) throws(StoreError) {
         try change(table, db) { capture in
             try capture.restore(table: table, id: id, after: trashEnd)
             try capture.checkIsShown(table: table, id: id)
@@ -50,14 +50,14 @@ extension SyncedDatabase {
     /// ``collectGarbage(acknowledged:)`` may take them.
     /// - Returns: how many rows that were.
     @discardableResult
-    public func emptyTrash(table: String? = nil) throws -> Int {
+    public func emptyTrash(table: String? = nil) throws(StoreError) -> Int {
         try write { _, state in try Trash(ledger: state.ledger).empty(table: table, after: trashEnd) }
     }
 
     /// The same as a part of the transaction that is open on `db`.
     @discardableResult
-    public func emptyTrash(_ db: Database, table: String? = nil) throws -> Int {
-        try StoreError.mapping {
+    public func emptyTrash(_ db: Database, table: String? = nil) throws(StoreError) -> Int {
+        try StoreError.typed {
             let state = try writerState(db)
             try state.entry.enter()
             return try Trash(ledger: state.ledger).empty(table: table, after: trashEnd)

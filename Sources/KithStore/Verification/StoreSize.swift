@@ -55,7 +55,7 @@ public struct StoreSize: Hashable, Sendable {
 
 extension SyncedDatabase {
     /// Measures the file in whole pages, in time proportional to it.
-    public func size() throws -> StoreSize {
+    public func size() throws(StoreError) -> StoreSize {
         try read { ledger in try StoreMeasure(ledger: ledger).run() }
     }
 }

@@ -25,7 +25,7 @@ extension SyncedDatabase {
     /// Reads the whole store and checks that rows, clocks and index agree with each other.
     ///
     /// Takes time in proportion to the store. Nothing is changed.
-    public func verify() throws -> Verification {
+    public func verify() throws(StoreError) -> Verification {
         try read { ledger in try StoreVerifier(ledger: ledger).run() }
     }
 }

@@ -136,8 +136,9 @@ struct UserTransaction {
                     db, table: write.table, id: table.id(of: write.row), column: assignment.column, keeping: assignment.value.value)
             }
             return true
-        } catch let error as StoreError where error.code == .notFound {
-            return false
+        } catch {
+            if error.code == .notFound { return false }
+            throw error
         }
     }
 

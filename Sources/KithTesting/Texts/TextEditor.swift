@@ -96,8 +96,9 @@ final class TextEditor {
         do {
             try store.saveText(db, table: text.table, id: text.id, column: text.column, new, base: base.version)
             return true
-        } catch let error as StoreError where error.code == .notFound && versionsMayBeGone {
-            return false
+        } catch {
+            if error.code == .notFound, versionsMayBeGone { return false }
+            throw error
         }
     }
 

@@ -67,3 +67,16 @@ extension TextError: CustomStringConvertible {
         }
     }
 }
+
+extension TextError {
+    /// Runs `body`, which reads no history but what is in memory, and so throws nothing else.
+    static func typed<Result>(_ body: () throws -> Result) throws(TextError) -> Result {
+        do {
+            return try body()
+        } catch let error as TextError {
+            throw error
+        } catch {
+            throw .damagedHistory("\(error)")
+        }
+    }
+}

@@ -2,8 +2,8 @@ import KithCausality
 
 extension TextDocument {
     /// The places that were changed at the same time and that nobody has touched since, in a document that holds its whole history.
-    public mutating func conflicts() throws -> TextConflicts {
-        try conflicts(history: NoOlderHistory())
+    public mutating func conflicts() throws(TextError) -> TextConflicts {
+        try TextError.typed { try conflicts(history: NoOlderHistory()) }
     }
 
     /// The places that were changed at the same time and that nobody has touched since: a function of the changes alone, whatever the

@@ -2,8 +2,8 @@ import KithCausality
 
 extension TextDocument {
     /// Merges changes of other devices into a document that holds its whole history.
-    public mutating func merge(_ changes: [TextChange]) throws -> TextMerge {
-        try merge(changes, history: NoOlderHistory())
+    public mutating func merge(_ changes: [TextChange]) throws(TextError) -> TextMerge {
+        try TextError.typed { try merge(changes, history: NoOlderHistory()) }
     }
 
     /// Merges changes of other devices, in any order.

@@ -5,8 +5,8 @@ extension TextDocument {
     @discardableResult
     public mutating func edit(
         _ operations: TextOperations, at base: [Dot], as dot: Dot
-    ) throws -> AppendedTextChange? {
-        try edit(operations, at: base, as: dot, history: NoOlderHistory())
+    ) throws(TextError) -> AppendedTextChange? {
+        try TextError.typed { try edit(operations, at: base, as: dot, history: NoOlderHistory()) }
     }
 
     /// Saves an edit that was made on an older version, as an editor does that had the text open for a while.

@@ -2,8 +2,8 @@ import KithCausality
 
 extension TextDocument {
     /// The text as it was at `version`, in a document that holds its whole history.
-    public mutating func text(at version: [Dot]) throws -> TextBuffer {
-        try text(at: version, history: NoOlderHistory())
+    public mutating func text(at version: [Dot]) throws(TextError) -> TextBuffer {
+        try TextError.typed { try text(at: version, history: NoOlderHistory()) }
     }
 
     /// The text as it was at `version`: its changes are replayed from the beginning.
@@ -25,8 +25,8 @@ extension TextDocument {
 
     /// The changes that someone lacks who knows what `vector` says, parents first, from a document that holds its
     /// whole history.
-    public mutating func changes(unknownTo vector: VersionVector) throws -> [TextChange] {
-        try changes(unknownTo: vector, history: NoOlderHistory())
+    public mutating func changes(unknownTo vector: VersionVector) throws(TextError) -> [TextChange] {
+        try TextError.typed { try changes(unknownTo: vector, history: NoOlderHistory()) }
     }
 
     /// The changes that someone lacks who knows what `vector` says, parents first.
