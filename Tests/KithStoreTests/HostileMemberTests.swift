@@ -25,13 +25,17 @@ import Testing
         let database: DatabaseQueue
         let store: SyncedDatabase
 
-        init() throws {
+        /// - Parameter hasCounter: whether notes have a counter, whose totals outlive them.
+        init(hasCounter: Bool = false) throws {
             database = try DatabaseQueue()
-            try database.write { try $0.execute(sql: TestStore.noteSQL) }
+            let views = hasCounter ? ", views INTEGER NOT NULL DEFAULT 0" : ""
+            let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, tags TEXT NOT NULL DEFAULT '[]'\(views))"
+            try database.write { try $0.execute(sql: sql) }
+            let table = TrackedTable("note", sets: ["tags"], counters: hasCounter ? ["views"] : [])
             store = try SyncedDatabase(
-                database, tables: [TestStore.note],
+                database, tables: [table],
                 options: SyncedDatabase.Options(clock: { [clock] in HybridTimestamp(milliseconds: clock.now) }))
-            let friend = try TestStore()
+            let friend = try TestStore(sql: sql, tables: [table])
             try friend.execute("INSERT INTO note (id, title) VALUES (?, 'a friend''s')", [key(1_000)])
             _ = try store.apply(try friend.store.delta(since: VersionVector()))
             try database.write { db in
@@ -59,6 +63,7 @@ import Testing
             case all
             case bare
             case deleted
+            case untitled
         }
 
         /// What a member sends that knows all that the store knows, and has made one more commit.
@@ -74,6 +79,9 @@ import Testing
             for index in slice.rows.indices {
                 switch rows {
                 case .all, .none: break
+                case .untitled:
+                    let title = slice.tables[0].columns.firstIndex { $0.name == Array("title".utf8) }
+                    slice.rows[index].state.cells.removeAll { $0.column == title }
                 case .bare: slice.rows[index].state = RowState()
                 case .deleted:
                     slice.rows[index].state = RowState(
@@ -139,7 +147,7 @@ import Testing
         let row = try victim.database.read { try Row.fetchOne($0, sql: "SELECT title, tags FROM note") }
         #expect(row == ["title": "note 1", "tags": "[\"x\"]"])
         #expect(try victim.store.trash().count == Self.noteCount - 1)
-        let other = try TestStore()
+        let other = try TestStore(tables: [TrackedTable("note", sets: ["tags"], counters: ["views"])])
         _ = try other.store.apply(try victim.store.delta(since: VersionVector()))
         #expect(try other.row(rowID(1))?["title"] == "note 1")
         // A second listing needs a reason of its own.
@@ -176,20 +184,22 @@ import Testing
         #expect(try victim.store.verify().problems == [])
     }
 
-    @Test func `a row that is left with a counter alone has what it showed in the trash`() throws {
+    @Test func `a cell that a member leaves out without writing it anew is shown still`() throws {
         let victim = try Victim()
-        try victim.database.write { try $0.execute(sql: "UPDATE note SET views = 3 WHERE id = ?", arguments: [key(1)]) }
+        guard case .applied = try victim.store.apply(try victim.slice(floor: nil, rows: .untitled), from: Self.device) else {
+            return #expect(Bool(false))
+        }
+        #expect(
+            try victim.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note WHERE title NOT NULL") } == Self.noteCount)
+        #expect(try victim.store.verify().problems == [])
+    }
+
+    @Test func `rows with counters, which nobody can collect, are written anew and lose nothing`() throws {
+        let victim = try Victim(hasCounter: true)
         guard case .applied = try victim.store.apply(try victim.slice(floor: nil, rows: .bare), from: Self.device) else {
             return #expect(Bool(false))
         }
-        // Nobody can write a counter's total for another: it is there still.
-        #expect(try victim.database.read { try Int.fetchAll($0, sql: "SELECT views FROM note") } == [3])
-        let trash = try victim.store.trash()
-        #expect(trash.count == Self.noteCount)
-        #expect(trash.first { $0.id == rowID(1) }?.values["title"] == .text("note 1"))
-        try victim.store.restore(table: "note", id: rowID(1))
-        #expect(try victim.database.read { try Row.fetchOne($0, sql: "SELECT title, views FROM note") } == ["title": "note 1", "views": 3])
-        #expect(try victim.store.trash().count == Self.noteCount - 1)
+        #expect(try victim.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note WHERE title NOT NULL") } == Self.noteCount)
         #expect(try victim.store.verify().problems == [])
     }
 }

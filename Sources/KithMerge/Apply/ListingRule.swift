@@ -26,7 +26,7 @@ package struct ListingRule {
         records = VectorRecords(connection: ledger.connection)
     }
 
-    func answer(to listing: Listing, vector: VersionVector, from device: [UInt8]?, nowMilliseconds now: Int64) throws -> Answer {
+    func answer(to listing: Listing, vector: VersionVector, nowMilliseconds now: Int64) throws -> Answer {
         if vector.covers(listing.floor) { return .passOver }
         // It is new: all that it knows is its own.
         let authors = try Authors(ledger: ledger)
@@ -34,7 +34,8 @@ package struct ListingRule {
         // Whoever has told the store of no members keeps account of them elsewhere.
         let members = try MemberRecords(ledger: ledger).all()
         if members.isEmpty { return .take }
-        if let member = members.first(where: { $0.device == device }), Self.wasAway(member, nowMilliseconds: now) { return .take }
+        // Others may have taken this store for silent, too; and what one of them has collected, it has told the rest.
+        if members.contains(where: { Self.wasAway($0, nowMilliseconds: now) }) { return .take }
         guard case .integer(let since)? = try records.meta(Self.name) else { return .refuse }
         let (age, overflows) = now.subtractingReportingOverflow(since)
         return overflows || age > Self.dueMilliseconds ? .refuse : .take

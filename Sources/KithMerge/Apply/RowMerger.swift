@@ -98,19 +98,17 @@ package struct RowMerger {
             try SupersededValues(ledger: ledger).note(
                 before, after, tableNumber, id, nowMilliseconds: clock.wallClockMilliseconds)
         }
-        try keepWhatGoes(of: held, table, id, in: state, bringsNews: !mine.covers(part.clock))
+        try keepWhatGoes(of: held, table, id, in: state)
         state.context.join(theirs)
         if vectorAfter.covers(state.context) { state.context = VersionVector() }
         try save(state, table, id, held)
         return true
     }
 
-    /// A row that is shown goes from the app's table, and no deletion keeps all that it showed; or it loses some of that to a part that
-    /// brings nothing new: what it showed stays in the trash all the same.
-    private func keepWhatGoes(of held: Held, _ table: CatalogTable, _ id: RowID, in state: RowState, bringsNews: @autoclosure () -> Bool) throws {
-        guard let visible = held.visible, let tracked = table.tracked else { return }
+    /// A row that is shown goes from the app's table, and no deletion keeps all that it showed: that stays in the trash all the same.
+    private func keepWhatGoes(of held: Held, _ table: CatalogTable, _ id: RowID, in state: RowState) throws {
+        guard let visible = held.visible, let tracked = table.tracked, !state.isVisible(tracked.deletePolicy) else { return }
         if held.state.cells.allSatisfy({ state[$0.column] != nil }) { return }
-        if state.isVisible(tracked.deletePolicy), bringsNews() { return }
         try RemovedRows(ledger: ledger).keep(
             visible.values, of: table, tracked, id, by: device ?? [], nowMilliseconds: clock.wallClockMilliseconds)
     }

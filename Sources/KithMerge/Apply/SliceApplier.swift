@@ -96,7 +96,7 @@ package struct SliceApplier {
     /// The slice's listing, if this store has a reason to take one.
     private func listingToTake(of slice: Slice, _ vector: VersionVector) throws -> Listing? {
         guard let listing = slice.listing else { return nil }
-        switch try ListingRule(ledger).answer(to: listing, vector: vector, from: device, nowMilliseconds: clock.wallClockMilliseconds) {
+        switch try ListingRule(ledger).answer(to: listing, vector: vector, nowMilliseconds: clock.wallClockMilliseconds) {
         case .take: return listing
         case .passOver: return nil
         case .refuse:

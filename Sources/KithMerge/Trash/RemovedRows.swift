@@ -44,7 +44,7 @@ package struct RemovedRows {
         try insert.run()
     }
 
-    /// The rows that went after `end`, most recently first; without those that show again what they did.
+    /// The rows that went after `end`, most recently first; without those that are there again.
     func rows(table name: String?, max limit: Int, after end: Int64) throws -> [TrashedRow] {
         let select = try connection.statement(
             "SELECT tbl, id, device, vals, since FROM kith_removed WHERE since > ? ORDER BY since DESC, number DESC")
@@ -56,18 +56,11 @@ package struct RemovedRows {
                 continue
             }
             let id = try select.rowID(1)
-            let values = try Self.values(select.blob(3))
-            if let shown = try UserTable(connection: connection, table: table, tracked: tracked).find(id),
-                zip(tracked.columns, shown.values).allSatisfy({ column, value in
-                    table.columns[column].sqlName.flatMap { values[$0] }.map { $0 == value } ?? true
-                })
-            {
-                continue
-            }
+            if try UserTable(connection: connection, table: table, tracked: tracked).find(id) != nil { continue }
             rows.append(
                 TrashedRow(
                     table: tracked.sqlName, id: id, deletedMilliseconds: select.integer(4), deletions: [], removedBy: select.blob(2),
-                    values: values))
+                    values: try Self.values(select.blob(3))))
         }
         return rows
     }

@@ -36,19 +36,15 @@ extension Capture {
         }
     }
 
-    /// Writes again, as the app would, what went without a deletion that keeps it. Returns whether the row was one of these.
+    /// Inserts again, as the app would, what went without a deletion that keeps it. Returns whether the row was one of these.
     private func restoreRemoved(table name: String, id: RowID, after end: Int64) throws -> Bool {
         guard let (number, tracked) = ledger.tracked(name) else { return false }
         let removed = RemovedRows(ledger: ledger)
         guard let kept = try removed.values(of: number, id, after: end) else { return false }
         let table = ledger.catalog.tables[number]
         let user = UserTable(connection: connection, table: table, tracked: tracked)
-        let values = tracked.columns.map { column in table.columns[column].sqlName.flatMap { kept[$0] } }
-        if let shown = try user.find(id) {
-            try user.update(shown.row, from: shown.values, to: zip(values, shown.values).map { $0 ?? $1 })
-        } else {
-            _ = try user.insert(id, values)
-        }
+        if try user.find(id) != nil { return false }
+        _ = try user.insert(id, tracked.columns.map { column in table.columns[column].sqlName.flatMap { kept[$0] } })
         try removed.forget(number, id)
         return true
     }

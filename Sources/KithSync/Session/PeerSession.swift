@@ -215,7 +215,9 @@ package struct PeerSession: Sendable {
     }
 
     private mutating func end(_ reason: CloseReason) {
-        if phase != .unconnected, !reason.isFromPeer { perform(.send(FrameCodec.encode(.goodbye(code: reason.code, message: reason.message)))) }
+        if phase != .unconnected, !reason.isFromPeer {
+            perform(.send(FrameCodec.encode(.goodbye(code: reason.code, message: reason.message))))
+        }
         perform(.close(reason))
         phase = .closed
     }

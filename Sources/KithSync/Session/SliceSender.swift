@@ -123,7 +123,9 @@ struct SliceSender: Hashable, Sendable {
             if let limit = part.state.exceededLimit { throw .tooLarge(part, in: slice, limit) }
         }
         let frame = FrameCodec.encodeWithClaims(.slice(slice, alsoSentTo: neighbours))
-        if frame.bytes.count > WireLimits.frameBytesMax, let largest = slice.rows.first { throw .tooLarge(largest, in: slice, "frameBytesMax") }
+        if frame.bytes.count > WireLimits.frameBytesMax, let largest = slice.rows.first {
+            throw .tooLarge(largest, in: slice, "frameBytesMax")
+        }
         if delta.target == nil {
             // The store may know that the peer needs more than it asked for.
             delta.since = slice.since

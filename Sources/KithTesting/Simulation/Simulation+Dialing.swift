@@ -81,7 +81,8 @@ extension Simulation {
         trace.note(now, "connect \(sides[initiator].name)–\(sides[1 - initiator].name)")
         for side in 0...1 {
             links[link].ends[side] = LinkEnd(
-                session: PeerSession(configuration(of: sides[side], with: sides[1 - side])), id: sides[side].router.open(), isInitiator: side == initiator, since: now,
+                session: PeerSession(configuration(of: sides[side], with: sides[1 - side])), id: sides[side].router.open(),
+                isInitiator: side == initiator, since: now,
                 lastArrival: now)
         }
         let epoch = links[link].epoch

@@ -164,7 +164,7 @@ final class GarbageHistory {
             let limits = SliceLimits(rowsMax: Int.random(in: 1...3, using: &random))
             let slice = try travelled(try sender.store.slice(request, limits: limits))
             if slice.listing != nil { listingCount += 1 }
-            switch try receiver.store.apply(slice) {
+            switch try receiver.store.apply(slice, from: sender.device) {
             case .applied: break
             case .incomplete where !request.since.isEmpty:
                 request = SliceRequest(since: VersionVector())

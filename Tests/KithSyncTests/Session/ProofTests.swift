@@ -177,7 +177,8 @@ import Testing
             ProofOffer(head: good.head, origin: good.origin, signature: Array(good.signature.reversed())),
             // A device's replica is nobody else's to vouch for.
             ProofOffer(
-                head: other.head, origin: HeadProof.Origin(key: peer.key, nonce: nil), signature: peer.proof(of: other.head, peer.origin()).signature),
+                head: other.head, origin: HeadProof.Origin(key: peer.key, nonce: nil),
+                signature: peer.proof(of: other.head, peer.origin()).signature),
             // Nobody has said whose it is.
             ProofOffer(head: good.head, origin: nil, signature: good.signature),
         ]

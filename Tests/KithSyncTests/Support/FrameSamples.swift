@@ -109,6 +109,7 @@ enum FrameSamples {
         ("slice-with-adopted-row", .slice(adoptedSlice, alsoSentTo: [])),
         ("slice-without-rows", .slice(emptySlice, alsoSentTo: [])),
         ("slice-with-ending", .slice(sliceWithEnding, alsoSentTo: [])),
+        ("proofs", .proofs(proofs)),
         ("acknowledge", .acknowledge(Acknowledgement(slices: 130, durable: vector))),
         ("want", .want(Want(slices: 2, since: vector, resumption: nil))),
         ("want-with-resumption", .want(Want(slices: 2, since: vector, resumption: Resumption(position: position, vector: vector)))),
@@ -137,6 +138,14 @@ enum FrameSamples {
     // swift-format-ignore: NeverForceUnwrap
     private static let outline = AttachmentOutline(
         size: 262_145, hashes: [UInt8](repeating: 0xAA, count: 32) + [UInt8](repeating: 0xBB, count: 32))!
+
+    /// Of A by a key that is known, of B by its own, and of C by somebody else's.
+    private static let proofs: [ProofOffer] = {
+        let key = [UInt8](repeating: 0xDD, count: 33)
+        let origins = [nil, HeadProof.Origin(key: key, nonce: Array(0..<16)), HeadProof.Origin(key: key, nonce: nil)]
+        let all = heads + [Head(dot: Dot(replica: c, sequence: 9), timestamp: time)]
+        return zip(all, origins).map { ProofOffer(head: $0, origin: $1, signature: [UInt8](repeating: 0xEE, count: 64)) }
+    }()
 
     private static let newStore = Hello(
         versions: ProtocolVersions(newest: 1, oldest: 1), replica: c, app: "", group: [], software: "", capabilities: [],
