@@ -43,6 +43,12 @@ public struct TransportConfiguration: Sendable {
     public var unauthenticatedMax = 32
     /// Those of them from one address.
     public var unauthenticatedPerAddressMax = 4
+    /// Those of them from one network of IPv6, the first 64 bits of an address: whoever is there may have any number of addresses.
+    public var unauthenticatedPerNetworkMax = 16
+    /// Besides these, those from addresses at which somebody was let in before.
+    public var unauthenticatedKnownMax = 16
+    /// Addresses that are remembered for that.
+    public var knownAddressesMax = 64
     /// Accepted connections of one device.
     public var connectionsPerPeerMax = 8
     /// Accepted connections that wait to be taken from `Transport.incoming`.
