@@ -54,7 +54,9 @@ import Testing
         #expect(devices.count > 20 && membership.records.count > before)
         #expect(said.reduce(0) { $0 + $1.path.count } <= room)
         // All of them revoke each other, and then the desktop does.
-        for device in devices { for other in devices.dropFirst() { _ = try? membership.say(.revoke(other.id), by: device, milliseconds: 0) } }
+        for device in devices {
+            for other in devices.dropFirst() { _ = try? membership.say(.revoke(other.id), by: device, milliseconds: 0) }
+        }
         try membership.say(.revoke(phone.id), by: desktop, milliseconds: 0)
         #expect(membership.members.count <= 2 + devices.count && membership.member(phone.id) == nil)
         #expect(membership.revocations.byAddition.count <= membership.tree.chains.count)

@@ -30,7 +30,7 @@ import Testing
         var random = SplitMix64(seed: 1)
         var a = try HouseholdDevice.founder()
         let record = try a.say(.add(DeviceKey().id, name: "laptop")).bytes
-        for _ in 0..<5_000 {
+        for _ in 0..<Soak.count(5_000, soaking: 1_000_000) {
             var bytes = Bool.random(using: &random) ? random.bytes(Int.random(in: 0...400, using: &random)) : record
             let cut = Int.random(in: 0...bytes.count, using: &random)
             if Bool.random(using: &random) { bytes.removeLast(cut) } else { bytes.insert(contentsOf: random.bytes(3), at: cut) }
