@@ -59,13 +59,15 @@ extension Membership {
 
     /// The number from which on nothing that the device said under `chain` stands; `nil` if it was not revoked.
     ///
-    /// Whoever ended another addition of the device, as late as this one or later, knew nothing of this one.
+    /// Whoever ended another addition of the device, as late as this one or later, and not this one knew nothing of it.
     private func seal(of chain: RecordChain) -> Int? {
+        let revocation = revocations.byAddition[chain.addition.id]
         let isEndedElsewhere = (chains[chain.device] ?? []).contains { other in
-            other.addition.id != chain.addition.id && other.round >= chain.round
-                && (revocations.byAddition[other.addition.id] != nil || !other.renewals.isEmpty)
+            guard other.addition.id != chain.addition.id, other.round >= chain.round else { return false }
+            let elsewhere = revocations.byAddition[other.addition.id]
+            return !other.renewals.isEmpty || elsewhere != nil && elsewhere?.author != revocation?.author
         }
-        return isEndedElsewhere ? 0 : revocations.byAddition[chain.addition.id]?.terms.seal
+        return isEndedElsewhere ? 0 : revocation?.terms.seal
     }
 
     /// The newest name that each device was given, by a member if one has named it.

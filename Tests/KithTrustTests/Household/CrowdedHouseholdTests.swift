@@ -140,6 +140,26 @@ import Testing
         #expect(views[1].member(DeviceID.example(9)) != nil && views[1].digest == views[0].digest)
     }
 
+    @Test func `what a device added stays when one revokes it that knew all its additions and goes when one did not`() throws {
+        let start = try Membership.founded(by: desktop)
+        var (left, right) = (start, start)
+        try left.say(.add(laptop.id, name: ""), by: desktop, milliseconds: 0)
+        right = left
+        // Two members add the phone and do not know of each other.
+        try left.say(.add(phone.id, name: ""), by: desktop, milliseconds: 0)
+        try right.say(.add(phone.id, name: ""), by: laptop, milliseconds: 0)
+        let blind = right
+        right.hear(left)
+        try right.say(.add(DeviceID.example(1), name: ""), by: phone, milliseconds: 0)
+        for (who, knewAll) in [(right, true), (blind, false)] {
+            var revoking = who
+            try revoking.say(.revoke(phone.id), by: laptop, milliseconds: 0)
+            for _ in 0..<2 { revoking.hear(right) }
+            #expect(revoking.member(phone.id) == nil)
+            #expect((revoking.member(DeviceID.example(1)) != nil) == knewAll)
+        }
+    }
+
     @Test func `a backdated record of a renewed key is void and does not undo the renewal`() throws {
         var membership = try household()
         try membership.say(.add(DeviceID.example(8), name: "kept"), by: phone, milliseconds: 0)
