@@ -268,25 +268,25 @@ actor Network {
     }
 
     private func dial(_ target: NodeDialPlanner.Target, expecting device: DeviceID?, at addresses: [PeerAddress]) async {
-        var failure: TransportError?
-        for address in addresses where !Task.isCancelled {
-            do throws(TransportError) {
-                let connection = try await transport.dial(
-                    host: address.host, port: address.port, expecting: device, timeoutMilliseconds: 5_000)
-                await take(connection, dialled: target)
-                return
-            } catch {
-                failure = error
-                // Who answered and was refused answers the same at the other addresses.
-                if error.advice == .afterChange { break }
-            }
+        let outcome = await AddressRace.run(addresses) {
+            await self.isWanted(device)
+        } discard: { (connection: Connection) in
+            await connection.close(reason: "another address answered before")
+        } dial: { [transport] (address) throws(TransportError) in
+            try await transport.dial(host: address.host, port: address.port, expecting: device, timeoutMilliseconds: 5_000)
         }
+        if case .success(let connection)? = outcome { return await take(connection, dialled: target) }
+        var failure: TransportError?
+        if case .failure(let error)? = outcome { failure = error }
         if let device, let failure { node.board.failed(device, failure.message, isRefused: failure.code == .refusedByPeer) }
         planner.failed(
             target, failure?.advice ?? .later, now: MonotonicClock.now, using: &random)
         node.board.dials(planner.isDialling)
         alarm.ring()
     }
+
+    /// Whether `device` is still to be dialled: it may have been reached elsewhere meanwhile.
+    private func isWanted(_ device: DeviceID?) -> Bool { device.map { sessions[$0] == nil } ?? true }
 
     /// Runs a session over `connection` until it ends, unless another one to the same device stays, or that one leaves.
     private func take(_ connection: Connection, dialled target: NodeDialPlanner.Target?) async {
@@ -383,7 +383,7 @@ actor Network {
 
 extension TransportError {
     /// When it makes sense to dial again.
-    fileprivate var advice: RetryAdvice {
+    var advice: RetryAdvice {
         switch code {
         case .untrustedPeer, .unexpectedPeer, .ownDevice, .refusedByPeer, .refusedCertificate, .wrongProtocol: .afterChange
         default: .later

@@ -67,7 +67,23 @@ package struct Console: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting =
             isCompact ? [.sortedKeys, .withoutEscapingSlashes] : [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try writeLine(String(decoding: encoder.encode(value), as: UTF8.self))
+        try writeLine(Self.harmless(String(decoding: encoder.encode(value), as: UTF8.self)))
+    }
+
+    /// The same JSON without characters that control a terminal: beside those below U+0020, which JSON itself escapes, there are others
+    /// that some terminals take for the beginning of a sequence.
+    package static func harmless(_ json: String) -> String {
+        guard json.unicodeScalars.contains(where: { (0x7F...0x9F).contains($0.value) }) else { return json }
+        var text = String.UnicodeScalarView()
+        for scalar in json.unicodeScalars {
+            if (0x7F...0x9F).contains(scalar.value) {
+                // They stand in strings alone, where this is another way to write them.
+                text.append(contentsOf: "\\u00\(String(scalar.value, radix: 16))".unicodeScalars)
+            } else {
+                text.append(scalar)
+            }
+        }
+        return String(text)
     }
 }
 

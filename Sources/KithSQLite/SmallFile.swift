@@ -33,7 +33,9 @@ package enum SmallFile {
     /// - Parameter isDurable: whether the file is on the disk when this returns.
     package static func replace(_ path: String, with bytes: [UInt8], isDurable: Bool) throws {
         let temporary = path + ".\(getpid()).new"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        // What is in the way, of an earlier run or a link that somebody made, is removed and never written to.
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("written", path) }
         let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         let isWritten = written == bytes.count && (!isDurable || synchronize(descriptor))

@@ -43,6 +43,12 @@ package struct TransportConfiguration: Sendable {
     package var unauthenticatedMax = 32
     /// Those of them from one address.
     package var unauthenticatedPerAddressMax = 4
+    /// Those of them from one network of IPv6, the first 64 bits of an address: whoever is there may have any number of addresses.
+    package var unauthenticatedPerNetworkMax = 16
+    /// Besides these, those from addresses at which somebody was let in before.
+    package var unauthenticatedKnownMax = 16
+    /// Addresses that are remembered for that.
+    package var knownAddressesMax = 64
     /// Accepted connections of one device.
     package var connectionsPerPeerMax = 8
     /// Accepted connections that wait to be taken from `Transport.incoming`.

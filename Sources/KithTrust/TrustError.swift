@@ -18,6 +18,10 @@ public struct TrustError: Error, Hashable, Sendable {
         case corruptedHousehold
         /// This device is not a member of the household any more.
         case notAMember
+        /// An imported identity has not heard from a member yet, so it does not know what it has said itself.
+        case notHeardYet
+        /// Two machines have said different things with one key.
+        case copiedKey
         /// What was asked for needs a household, and this device is not a member of one.
         case noHousehold
         /// A passphrase that is too short, or too long.
@@ -66,16 +70,33 @@ extension TrustError {
         case .tooMany:
             self.init(
                 .limitReached,
-                "The household has as many records as it may have. Revoking still works; for more, begin a new one with kith household leave and kith pair."
+                """
+                This device may say no more in its household. Another member may still be able to add or rename; revoking always works. \
+                If none can, begin a new household with kith household leave and kith pair.
+                """
             )
         case .malformed:
             self.init(
                 .invalidName,
                 "A device name has at most \(TrustedDevice.nameBytesMax) bytes and fits on one line. Choose a shorter or plainer name.")
-        case .unsigned, .otherHousehold, .missingParent:
+        case .forked:
+            self.init(
+                .copiedKey,
+                """
+                Another machine has signed something else with the key of this one. Give this machine a new key with kith device renew; \
+                the other one is then out.
+                """)
+        case .unsigned, .otherHousehold, .missingRecord:
             self.init(.corruptedHousehold, "The record does not fit the household (\(membershipError)). Update Kith on both devices.")
         }
     }
+
+    static let notHeardYet = TrustError(
+        .notHeardYet,
+        """
+        This identity was imported and has not met another member since, so it does not know what it has said itself. Run kith up here and \
+        on another member, and try again. If there is no other one any more, begin a new household with kith household leave and kith pair.
+        """)
 
     static let notAMember = TrustError(
         .notAMember, "This device is not a member of the household any more, so it cannot change who is. Pair it again, or leave.")

@@ -40,6 +40,15 @@ struct TerminalTests {
         #expect(try lines("device list").first.map(plain)?.hasPrefix("NAME") == true)
     }
 
+    @Test func `the text of a note controls no terminal and stays as it is in a pipe`() throws {
+        try home.shell("printf 'one\\033[31mtwo\\302\\23332mthree\\n\\tfour\\n' | \"$KITH\" note add Danger --body -")
+        let shown = try lines("note show Danger --body-only").joined(separator: "\n")
+        #expect(shown.contains("one\u{FFFD}[31mtwo\u{FFFD}32mthree") && shown.contains("\tfour"))
+        #expect(!shown.unicodeScalars.contains { $0.value == 0x1B || $0.value == 0x9B })
+        let piped = try home.shell("\"$KITH\" note show Danger --body-only | od -An -tx1 | tr -d ' \\n'").output
+        #expect(piped.contains("6f6e651b5b33316d74776fc29b33326d7468726565"))
+    }
+
     @Test func `a conflict that arrives while a node runs rings the bell and leaves a line that says what to do`() async throws {
         let laptop = try KithHome()
         let note = try home.kith("note", "add", "Bread").lastLine

@@ -35,6 +35,45 @@ import Testing
         #expect(door.waitingCount <= 32)
     }
 
+    @Test func `addresses of one network of IPv6 share its places`() {
+        let door = Door()
+        let honest = door.arrive(from: "192.168.1.7").ticket
+        let other = door.arrive(from: "2001:db8:0:2::1").ticket
+        var evicted: [AdmissionControl.Ticket?] = []
+        for number in 0..<10_000 {
+            // Any number of addresses, however they are written, with another scope or none.
+            let prefix = number % 2 == 0 ? "2001:db8:0:1:" : "2001:0db8:0000:0001:"
+            evicted.append(door.arrive(from: "\(prefix)\(String(number, radix: 16)):1:2:3" + (number % 3 == 0 ? "%eth0" : "")).evicted)
+        }
+        #expect(door.waitingCount == 2 + 16)
+        #expect(!evicted.contains(honest) && !evicted.contains(other))
+        #expect(evicted.prefix(16).allSatisfy { $0 == nil } && evicted.dropFirst(16).allSatisfy { $0 != nil })
+    }
+
+    @Test func `an address at which somebody was let in keeps its place in any flood`() {
+        let door = Door()
+        let before = door.arrive(from: "fe80::1%eth0").ticket
+        #expect(door.authenticate(before, as: DeviceKey().id))
+        door.leave(before)
+        let honest = door.arrive(from: "fe80::1%eth0").ticket
+        for number in 0..<5_000 {
+            #expect(door.arrive(from: "fe80::\(String(number + 2, radix: 16))%eth0").evicted != honest)
+            #expect(door.arrive(from: "2001:db8:\(String(number, radix: 16))::1").evicted != honest)
+            #expect(door.arrive(from: "10.0.\(number / 250).\(number % 250)").evicted != honest)
+        }
+        #expect(door.waitingCount == 32 + 1)
+        // So many are remembered, and no more.
+        for number in 0..<64 {
+            let ticket = door.arrive(from: "10.9.0.\(number)").ticket
+            #expect(door.authenticate(ticket, as: DeviceKey().id))
+            door.leave(ticket)
+        }
+        var evicted: [AdmissionControl.Ticket?] = []
+        for number in 0..<17 { evicted.append(door.arrive(from: "10.9.0.\(number)").evicted) }
+        // Sixteen have places of their own, and the seventeenth takes that of the first of them.
+        #expect(evicted.prefix(15).allSatisfy { $0 == nil } && evicted[15] != nil)
+    }
+
     @Test func `who is authenticated or gone makes room`() {
         let door = Door()
         let peer = DeviceKey().id

@@ -109,7 +109,8 @@ import Testing
     @Test func `an import that fails leaves nothing and one that is cut off is not used`() throws {
         let (_, id, archive) = try device()
         let other = try TemporaryFolder()
-        let fields = ["household": "{}", "devices": "{}", "key": "no key"].mapValues {
+        let household = try HouseholdFile.json(of: Household.founded(as: "desk", by: DeviceKey()))
+        let fields = ["household": String(decoding: household, as: UTF8.self), "devices": "{}", "key": "no key"].mapValues {
             JSONValue.string(Data($0.utf8).base64EncodedString())
         }
         let broken = try IdentityArchive.seal(fields, passphrase, cost)

@@ -100,7 +100,7 @@ actor Farewell {
             for message in farewell.messages { try await connection.send(FrameCodec.encode(.household(message.encoded))) }
             for try await frame in connection.frames {
                 guard case .household(let bytes)? = try FrameCodec.decode(frame) else { continue }
-                if case .have(let known)? = HouseholdMessage(bytes), known.contains(farewell.id) { return true }
+                if case .have(let known, _, _)? = HouseholdMessage(bytes), known.contains(farewell.id) { return true }
             }
         } catch {
             node.logger.debug("nobody heard the farewell", metadata: ["address": "\(address)", "reason": "\(error)"])

@@ -11,7 +11,7 @@ struct HouseholdExchange: Sendable {
     let hub: SessionHub
     let logger: Logger
     /// Bytes that a session answers before it has learned something: several times all that there can be to say.
-    static let answerBytesMax = 8 << 20
+    static let answerBytesMax = 32 << 20
     /// Told when something is different after a peer's message.
     let onChange: @Sendable () -> Void
 

@@ -132,6 +132,7 @@ public actor Pairing {
         // People have said yes: another connection to the same device would only ask them again.
         if let current, current.connection.peer == connection.peer, await current.isDecided { return await turnAway(attempt, .busy) }
         if let code = objection(to: connection) { return await turnAway(attempt, code) }
+        guard window.begin(MonotonicClock.now) else { return await turnAway(attempt, .busy) }
         let old = current
         current = attempt
         await old?.stop(.replaced)
@@ -180,6 +181,9 @@ public actor Pairing {
     private func conclude(_ result: PairingAttempt.Result, of connection: Connection) {
         logger.debug(
             "an attempt to pair ended", metadata: ["device": "\(connection.peer.shortDescription)", "end": "\(result.end)"])
+        var isFailure = result.device == nil
+        if case .failed = result.end { isFailure = true }
+        window.end(isGuess: isFailure && result.isGuess)
         switch (result.end, result.device) {
         case (.paired, let device?): decided.yield(.paired(device))
         case (.trustedAlone(let failure), let device?):
@@ -189,13 +193,12 @@ public actor Pairing {
             } else {
                 decided.yield(.trustedAlone(device, failure))
             }
-        case (.failed(let failure), _), (.trustedAlone(let failure), nil): failed(failure, isGuess: result.isGuess, connection)
-        case (.paired, nil): failed(PairingFailure(.unspecified), isGuess: result.isGuess, connection)
+        case (.failed(let failure), _), (.trustedAlone(let failure), nil): failed(failure, connection)
+        case (.paired, nil): failed(PairingFailure(.unspecified), connection)
         }
     }
 
-    private func failed(_ failure: PairingFailure, isGuess: Bool, _ connection: Connection) {
-        window.fail(isGuess: isGuess)
+    private func failed(_ failure: PairingFailure, _ connection: Connection) {
         if failure.code != .replaced {
             report(.failed(failure, failures: window.failures, failuresMax: PairingWindow.failuresMax))
         }

@@ -8,7 +8,7 @@ struct DeviceImport: ParsableCommand {
         abstract: "Take over the identity that another machine exported.",
         discussion: """
             The other machine has to stop for good: two that use one identity disturb each other. Nothing is overwritten: this \
-            machine must not have an identity yet.
+            machine must not have an identity yet. It adds, renames and revokes nothing until it has met another member: let `kith up` run.
 
             EXAMPLES
               kith device import desk.kith

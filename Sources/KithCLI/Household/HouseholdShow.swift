@@ -70,7 +70,9 @@ struct HouseholdReport: Encodable {
             remedy = "Let `kith up` run here and on the machine that it was paired with."
         case .member:
             sentence = "Household \(name)."
-            remedy = nil
+            remedy =
+                trust.household?.isImported == true
+                ? "This identity was imported and changes nothing until it has met another member: let `kith up` run here and there." : nil
         case .left:
             sentence = "No household: this machine has left household \(name). Its notes are all here."
             remedy = "The others hear of it when `kith up` runs here and meets one of them. To forget it at once, leave again."

@@ -16,7 +16,7 @@ struct NoteShow: ParsableCommand {
     @Argument(help: "The title, or the beginning or end of the id.")
     var note: String
 
-    @Flag(help: "Print the text alone, byte for byte.")
+    @Flag(help: "Print the text alone: byte for byte, or on a terminal without what would control it.")
     var bodyOnly = false
 
     @Option(help: "Show the text as it was; `kith note history` lists the versions.")
@@ -38,7 +38,7 @@ struct NoteShow: ParsableCommand {
         if options.json {
             return try Console.output.write(json: NoteRecord(note, version: version.description, safety: safety, conflicts: conflicts))
         }
-        if bodyOnly { return try Console.output.write(note.body) }
+        if bodyOnly { return try Console.output.write(Console.output.isTerminal ? PlainText.block(note.body) : note.body) }
         try write(note, safety, attachments, to: .output)
         if !attachments.isEmpty { try Console.output.writeLine("") }
         try attachments.table.write(to: .output)

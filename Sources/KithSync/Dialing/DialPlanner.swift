@@ -1,11 +1,12 @@
 /// Decides whom to dial, and when: a value without sockets and clocks.
 ///
 /// Every target has its own growing pause, so that one that never answers costs nothing and one that appears is dialled at
-/// once. A device that is connected, or is being dialled already, is not dialled; a name that turned out to be such a device is
-/// not either.
+/// once. A device that is connected is not dialled; a name that turned out to be such a device is not either. One that may be in several
+/// places is dialled in a few of them at once, one shortly after the other (RFC 8305).
 ///
 /// Announcements are hints that anybody can give, so they are bounded in number, and so is how often somebody is dialled at whose
-/// announcement nobody answered yet. However many false ones there are, a listed device, or one that was reached before, waits for one of them.
+/// announcement nobody answered yet. However many false ones there are: where a person says that a device is, and where it was reached
+/// before, is dialled first; then where it has answered; then the others in turn, the one that was not tried for longest first.
 package struct DialPlanner<
     Device: Hashable & Comparable & Sendable, Name: Hashable & Comparable & Sendable, Address: Hashable & Sendable
 >: Sendable {
@@ -20,6 +21,10 @@ package struct DialPlanner<
         package let addresses: [Address]
     }
 
+    /// In how many places one device is dialled at once.
+    package static var atOnceMax: Int { 8 }
+    /// How much later a device is dialled in the next place. Most have answered by then.
+    package static var staggerMilliseconds: Int64 { 500 }
     /// Addresses tried for one target.
     package static var addressesMax: Int { 8 }
     /// Most announcements that are followed.
@@ -31,7 +36,10 @@ package struct DialPlanner<
         var addresses: [Address]
         var backoff = Backoff()
         var due: Instant
-        var isDialling = false
+        /// Since when it is being dialled.
+        var diallingSince: Instant?
+        /// When it was first heard of, or last tried, among all others.
+        var turn: UInt64
         /// Who answered there last.
         var device: Device?
         /// Whether `device` has answered there, and was not only said to be there.
@@ -39,15 +47,26 @@ package struct DialPlanner<
         /// Who is to be there; `nil` if any trusted device will do.
         var expected: Device?
 
+        var isDialling: Bool { diallingSince != nil }
         /// Who is probably there.
         var likely: Device? { expected ?? device }
+    }
+
+    /// In how many places a device is being dialled, and since when in the last of them.
+    private struct Attempts {
+        var count = 0
+        var last = Instant(milliseconds: .min)
+
+        mutating func add(_ since: Instant) {
+            count += 1
+            last = max(last, since)
+        }
     }
 
     private var entries: [Target: Entry] = [:]
     private var announcedCount = 0
     private var connected: [Device: Int] = [:]
-    /// The devices that an announcement has promised in vain: next they are dialled where the list says.
-    private var misannounced: Set<Device> = []
+    private var turns: UInt64 = 0
     private var newcomers = NewcomerBudget()
 
     package init() {}
@@ -64,7 +83,6 @@ package struct DialPlanner<
         for target in entries.keys {
             if case .device = target, !listed.contains(target) { entries[target] = nil }
         }
-        misannounced.formIntersection(devices.map(\.device))
         for (device, addresses) in devices {
             let earlier = remembered(device).filter { !addresses.contains($0) }
             set(.device(device), addresses + earlier, device: device, now: now)
@@ -112,9 +130,8 @@ package struct DialPlanner<
     /// A connection to `device` is up; `target` is what was dialled, if it was dialled from here.
     package mutating func connected(_ device: Device, dialled target: Target?) {
         connected[device, default: 0] += 1
-        misannounced.remove(device)
         guard let target else { return }
-        entries[target]?.isDialling = false
+        entries[target]?.diallingSince = nil
         entries[target]?.device = device
         entries[target]?.isProven = true
     }
@@ -142,25 +159,24 @@ package struct DialPlanner<
     package mutating func failed(
         _ target: Target, _ advice: RetryAdvice, now: Instant, using random: inout some RandomNumberGenerator
     ) {
-        entries[target]?.isDialling = false
-        if case .announced = target, let device = entries[target]?.likely { misannounced.insert(device) }
-        if case .device(let device) = target { misannounced.remove(device) }
+        entries[target]?.diallingSince = nil
         pause(target, advice, now: now, using: &random)
     }
 
     // MARK: What to do
 
-    /// The targets to dial now, each to be answered with `connected` or `failed`. Where a device is announced it is dialled there
-    /// first: it is on this network now, and a list may be old.
+    /// The targets to dial now, each to be answered with `connected` or `failed`.
     package mutating func start(now: Instant) -> [Dial] {
         newcomers.fill(now)
-        var busy = busy
+        var attempts = attempts
         var result: [Dial] = []
-        for target in entries.keys.filter({ entries[$0].map { isWaiting($0, busy) && $0.due <= now } == true }).sorted(by: isFirst) {
-            guard let entry = entries[target], isWaiting(entry, busy) else { continue }
+        for target in entries.keys.filter({ entries[$0].map { isDue($0, attempts, now) } == true }).sorted(by: isFirst) {
+            guard let entry = entries[target], isDue(entry, attempts, now) else { continue }
             if isNewcomer(target, entry), !newcomers.take() { continue }
-            entries[target]?.isDialling = true
-            if let device = entry.likely { busy.insert(device) }
+            entries[target]?.diallingSince = now
+            let turn = nextTurn()
+            entries[target]?.turn = turn
+            if let device = entry.likely { attempts[device, default: Attempts()].add(now) }
             var expected = entry.expected
             if case .device(let id) = target { expected = id }
             result.append(Dial(target: target, device: expected, addresses: Array(entry.addresses.prefix(Self.addressesMax))))
@@ -170,10 +186,11 @@ package struct DialPlanner<
 
     /// When something is to be dialled next; `nil` if nothing is.
     package var nextDue: Instant? {
-        let busy = busy
+        let attempts = attempts
         let budget = newcomers.nextDue
-        return entries.filter { isWaiting($0.value, busy) }.map { target, entry in
-            isNewcomer(target, entry) ? max(entry.due, budget ?? entry.due) : entry.due
+        return entries.compactMap { target, entry -> Instant? in
+            guard let due = due(entry, attempts) else { return nil }
+            return isNewcomer(target, entry) ? max(due, budget ?? due) : due
         }.min()
     }
 
@@ -186,13 +203,31 @@ package struct DialPlanner<
     /// How many places are known to be dialled.
     package var targetCount: Int { entries.count }
 
-    /// The devices that are connected or being dialled, as far as is known whom a target is.
-    private var busy: Set<Device> {
-        Set(connected.keys).union(entries.values.filter(\.isDialling).compactMap(\.likely))
+    private var attempts: [Device: Attempts] {
+        var attempts: [Device: Attempts] = [:]
+        for entry in entries.values {
+            guard let since = entry.diallingSince, let device = entry.likely else { continue }
+            attempts[device, default: Attempts()].add(since)
+        }
+        return attempts
     }
 
-    private func isWaiting(_ entry: Entry, _ busy: Set<Device>) -> Bool {
-        !entry.isDialling && !entry.addresses.isEmpty && entry.likely.map { !busy.contains($0) } ?? true
+    /// When `entry` may be dialled, as things are; `nil` if something else has to happen before.
+    private func due(_ entry: Entry, _ attempts: [Device: Attempts]) -> Instant? {
+        guard !entry.isDialling, !entry.addresses.isEmpty else { return nil }
+        guard let device = entry.likely else { return entry.due }
+        guard connected[device] == nil else { return nil }
+        guard let others = attempts[device] else { return entry.due }
+        return others.count < Self.atOnceMax ? max(entry.due, others.last.advanced(byMilliseconds: Self.staggerMilliseconds)) : nil
+    }
+
+    private func isDue(_ entry: Entry, _ attempts: [Device: Attempts], _ now: Instant) -> Bool {
+        due(entry, attempts).map { $0 <= now } ?? false
+    }
+
+    private mutating func nextTurn() -> UInt64 {
+        turns += 1
+        return turns
     }
 
     /// Whether nobody has answered at this announcement yet.
@@ -200,17 +235,18 @@ package struct DialPlanner<
         if case .announced = target { !entry.isProven } else { false }
     }
 
-    /// Whether `left` is dialled before `right`: a device at its addresses after it was announced in vain; then announcements at which
-    /// somebody has answered; then the others, whoever waits longest first; then the list.
+    /// Whether `left` is dialled before `right`: the list, with the places where a device was reached; then announcements at which
+    /// somebody has answered; then the others, in turn. What an announcement says of itself does not help it on.
     private func isFirst(_ left: Target, _ right: Target) -> Bool {
         let ranks = (rank(left), rank(right))
         guard ranks.0 == ranks.1, let one = entries[left], let other = entries[right] else { return ranks.0 < ranks.1 }
+        if ranks.0 > 0 { return one.turn < other.turn }
         return one.due == other.due ? left > right : one.due < other.due
     }
 
     private func rank(_ target: Target) -> Int {
         switch target {
-        case .device(let device): misannounced.contains(device) ? 0 : 3
+        case .device: 0
         case .announced: entries[target]?.isProven == true ? 1 : 2
         }
     }
@@ -225,7 +261,7 @@ package struct DialPlanner<
             }
             entries[target] = entry
         } else {
-            entries[target] = Entry(addresses: addresses, due: now, device: device)
+            entries[target] = Entry(addresses: addresses, due: now, turn: nextTurn(), device: device)
         }
     }
 

@@ -75,7 +75,9 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private func judge(_ chain: [NIOSSLCertificate]) -> Bool {
         // One more than the policy allows is enough to refuse the chain.
-        let judgement = policy.judge(chain: chain.prefix(2).map { (try? $0.toDERBytes()) ?? [] }, now: configuration.now())
+        let judgement = policy.judge(
+            chain: chain.prefix(2).map { (try? $0.toDERBytes()) ?? [] },
+            provedKey: (try? chain.first?.extractPublicKey().toSPKIBytes()) ?? [], now: configuration.now())
         self.judgement = judgement
         if case .success = judgement { return true }
         return false

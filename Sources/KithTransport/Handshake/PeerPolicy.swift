@@ -10,9 +10,11 @@ struct PeerPolicy: Sendable {
 
     /// - Parameters:
     ///   - chain: what the peer showed, DER-encoded, its own certificate first.
+    ///   - provedKey: the key of the first certificate as the TLS library has read it, which is the one that the peer proves to hold: a
+    ///     DER-encoded SubjectPublicKeyInfo.
     ///   - now: for the validity of the certificate.
     /// - Returns: the certificate of the peer, if it may go on.
-    func judge(chain: [[UInt8]], now: Date) -> Result<DeviceCertificate, TransportError> {
+    func judge(chain: [[UInt8]], provedKey: [UInt8], now: Date) -> Result<DeviceCertificate, TransportError> {
         guard let bytes = chain.first, chain.count == 1 else {
             return refuse(.refusedCertificate, "The other side showed \(chain.count) certificates instead of one.")
         }
@@ -22,7 +24,11 @@ struct PeerPolicy: Sendable {
         } catch {
             return refuse(.refusedCertificate, error.message)
         }
-        let id = certificate.id
+        // Who it is follows from the key that is proved, not from what another reader of the same bytes takes for it.
+        let id = DeviceID(publicKeyInfo: provedKey)
+        guard id == certificate.id else {
+            return refuse(.refusedCertificate, "The certificate of the other side can be read in two ways.")
+        }
         guard id != ownID else {
             return refuse(.ownDevice, "The other side is this device itself; its own address is announced or configured.", id)
         }

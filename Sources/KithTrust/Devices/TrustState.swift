@@ -39,6 +39,7 @@ struct TrustState: Sendable {
 
     func hasSameHousehold(as other: TrustState) -> Bool {
         household?.id == other.household?.id && household?.digest == other.household?.digest
+            && household?.isImported == other.household?.isImported
     }
 
     private var currentStanding: HouseholdStanding {

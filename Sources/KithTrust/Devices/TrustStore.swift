@@ -18,6 +18,9 @@ public final class TrustStore: Sendable {
     public let file: URL
     private let householdFile: URL
     private let state: Mutex<TrustState>
+    /// Of what members last said that they hold; see ``Household/isImported``.
+    private let heardDigests = Mutex<[[UInt8]]>([])
+    private static let heardDigestsMax = 16
 
     /// Opens what is in `folder`; without files nobody is trusted.
     /// - Throws: `TrustError` with `.corruptedList`, `.corruptedHousehold`, `.newerList`, `.exposedFile` or `.fileSystem`.
@@ -57,6 +60,16 @@ public final class TrustStore: Sendable {
     /// All of it, at one moment.
     var snapshot: TrustState {
         state.withLock { $0 }
+    }
+
+    /// A member holds what has this digest.
+    func heard(_ digest: [UInt8]) {
+        heardDigests.withLock { $0 = [digest] + $0.filter { $0 != digest }.prefix(Self.heardDigestsMax - 1) }
+    }
+
+    /// Whether a member holds what has this digest, as one has said lately.
+    func hasHeard(_ digest: [UInt8]) -> Bool {
+        heardDigests.withLock { $0.contains(digest) }
     }
 
     /// How this device stands to a household.

@@ -19,10 +19,12 @@ enum PrivateFile {
             throw .failed("open", path)
         }
         defer { close(descriptor) }
-        try check(path, bytesMax: bytesMax, forbiddenMode: forbiddenMode)
-        var bytes = [UInt8](repeating: 0, count: bytesMax + 1)
+        let expected = try check(path, bytesMax: bytesMax, forbiddenMode: forbiddenMode)
+        // One byte more than it has, to see that there is no more.
+        var bytes = [UInt8](repeating: 0, count: expected + 1)
         var count = 0
         while count <= bytesMax {
+            if count == bytes.count { bytes += [UInt8](repeating: 0, count: min(count, bytesMax + 1 - count)) }
             let read = bytes.withUnsafeMutableBytes { buffer in
                 retrying { systemRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: buffer[count...])) }
             }
@@ -67,7 +69,8 @@ enum PrivateFile {
 
     // MARK: Steps
 
-    private static func check(_ path: String, bytesMax: Int, forbiddenMode: Int64) throws(TrustError) {
+    /// - Returns: its size in bytes.
+    private static func check(_ path: String, bytesMax: Int, forbiddenMode: Int64) throws(TrustError) -> Int {
         guard let status = FileStatus(path: path) else { throw TrustError(.fileSystem, "Cannot look at \(path).") }
         guard status.isRegular else {
             throw TrustError(.fileSystem, "\(path) is not a regular file. Move it away.")
@@ -80,6 +83,7 @@ enum PrivateFile {
                 "Other users of this machine can reach \(path), so it is not used. Mend it with: chmod 600 '\(path)'"
                     + (mine ? "" : " (as its owner, who is someone else)"))
         }
+        return Int(status.bytes)
     }
 
     /// Makes a new file, whole or not at all unless the machine stops.

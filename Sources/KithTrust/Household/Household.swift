@@ -10,6 +10,9 @@ package struct Household: Sendable {
     package internal(set) var membership: Membership
     /// Newest first; empty while the device joins.
     package internal(set) var secrets: [HouseholdSecret] = []
+    /// Whether this device's identity was imported and has not heard from a member since. What it signed after it was exported is not
+    /// known here then, and a second record under the same number would void both.
+    package internal(set) var isImported = false
 
     /// A household that this device is about to join.
     init(joining id: HouseholdID) {
@@ -38,6 +41,7 @@ package struct Household: Sendable {
 
     /// Signs `action` with `key`.
     mutating func say(_ action: MembershipAction, by key: DeviceKey) throws(TrustError) {
+        if isImported { throw .notHeardYet }
         do {
             try membership.say(action, by: key, milliseconds: Self.now)
         } catch {

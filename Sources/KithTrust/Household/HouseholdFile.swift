@@ -3,17 +3,22 @@ import Foundation
 /// The file that holds the household, beside the device key and not in the database: it is this device's, it is needed before any
 /// store is open, it contains a secret, and a copy of the notes must not take it along.
 ///
-///     {"version": 1, "household": "base64", "records": ["base64", …], "secrets": [{"number": 1, "secret": "base64"}]}
+///     {"version": 2, "household": "base64", "records": "base64", "check": "base64", "secrets": [{"number": 1, "secret": "base64"}]}
+///
+/// The records stand one after the other, each with its length in two bytes before it. Their signatures were verified before they were
+/// written and are not verified again: who can write this file can also say whom this device trusts. The check, their SHA-256, finds damage.
 enum HouseholdFile {
     static let name = "household.json"
     /// Largest file that is read: a full household in base64.
-    static let bytesMax = 2 * 1024 * 1024
-    static let version: Int64 = 1
+    static let bytesMax = 16 * 1024 * 1024
+    static let version: Int64 = 2
 
     private enum Key {
         static let version = "version"
         static let household = "household"
         static let records = "records"
+        static let check = "check"
+        static let imported = "imported"
         static let secrets = "secrets"
         static let number = "number"
         static let secret = "secret"
@@ -48,14 +53,11 @@ enum HouseholdFile {
                 .newerList,
                 "The household \(path) was written by a newer version of Kith and was left as it is. Update Kith on this machine.")
         }
+        guard version == Self.version else { throw corrupted("of a version before the first release") }
         guard let id = fields[Key.household].flatMap(data).flatMap({ HouseholdID(bytes: $0) }) else { throw corrupted("no household") }
-        var records: [MembershipRecord] = []
-        for entry in fields[Key.records]?.array ?? [] {
-            guard let bytes = data(entry), let record = try? MembershipRecord(bytes: bytes) else {
-                throw corrupted("record \(records.count + 1)")
-            }
-            records.append(record)
-        }
+        guard let all = fields[Key.records].flatMap(data), fields[Key.check].flatMap(data) == PairingHash.sha256(all),
+            let pieces = HouseholdMessage.records(all[...]), let records = try? RecordClaim.restored(pieces)
+        else { throw corrupted("the records") }
         var secrets: [HouseholdSecret] = []
         for entry in fields[Key.secrets]?.array ?? [] {
             guard let number = entry.object?[Key.number]?.integer.flatMap({ UInt32(exactly: $0) }),
@@ -65,21 +67,21 @@ enum HouseholdFile {
         }
         var household = Household(joining: id)
         household.secrets = HouseholdSecret.merged(secrets, [])
-        do {
-            try household.membership.restore(records)
-        } catch {
-            throw corrupted("\(error)")
-        }
+        household.isImported = fields[Key.imported] == .bool(true)
+        // All fit, or fitted in the version that wrote them.
+        _ = try? household.membership.insert(records)
         return household
     }
 
     static func json(of household: Household) throws(TrustError) -> [UInt8] {
-        let fields: [String: JSONValue] = [
+        let records = HouseholdMessage.records(household.membership.records.map(\.bytes)).encoded.dropFirst()
+        var fields: [String: JSONValue] = [
             Key.version: .integer(version), Key.household: value(household.id.bytes),
-            Key.records: .array(household.membership.records.map { value($0.bytes) }),
+            Key.records: value(Array(records)), Key.check: value(PairingHash.sha256(Array(records))),
             Key.secrets: .array(
                 household.secrets.map { .object([Key.number: .integer(Int64($0.number)), Key.secret: value($0.bytes)]) }),
         ]
+        if household.isImported { fields[Key.imported] = .bool(true) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {

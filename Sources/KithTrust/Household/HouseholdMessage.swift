@@ -4,9 +4,9 @@
 package enum HouseholdMessage: Hashable, Sendable {
     /// The digest of the sender's records and secrets.
     case digest([UInt8])
-    /// The ids of all records that the sender has.
-    case have([MembershipRecord.ID])
-    /// Records, each after those that it names; not verified yet.
+    /// The ids of all records that the sender has from `from` up to `through`, in ascending order.
+    case have([MembershipRecord.ID], from: MembershipRecord.ID, through: MembershipRecord.ID)
+    /// Records, each after those that it needs; not verified yet.
     case records([[UInt8]])
     /// The secrets that the sender has.
     case secrets([HouseholdSecret])
@@ -14,6 +14,8 @@ package enum HouseholdMessage: Hashable, Sendable {
     /// Largest message, in bytes.
     package static let bytesMax = 64 * 1024
     static let digestBytes = 32
+    /// Most ids of a message.
+    static let idsMax = 2000
 
     private enum Kind {
         static let digest: UInt8 = 1
@@ -25,7 +27,7 @@ package enum HouseholdMessage: Hashable, Sendable {
     package var encoded: [UInt8] {
         switch self {
         case .digest(let digest): [Kind.digest] + digest
-        case .have(let ids): [Kind.have] + ids.flatMap(\.bytes)
+        case .have(let ids, let from, let through): [Kind.have] + ([from, through] + ids).flatMap(\.bytes)
         case .records(let records): [Kind.records] + records.flatMap { Self.big(UInt32($0.count), 2) + $0 }
         case .secrets(let secrets): [Kind.secrets] + secrets.flatMap { Self.big($0.number, 4) + $0.bytes }
         }
@@ -40,8 +42,10 @@ package enum HouseholdMessage: Hashable, Sendable {
             guard rest.count == Self.digestBytes else { return nil }
             self = .digest(Array(rest))
         case Kind.have:
-            guard let ids = Self.pieces(rest, of: MembershipRecord.ID.byteCount, atMost: Membership.recordsMax) else { return nil }
-            self = .have(ids.compactMap { MembershipRecord.ID(bytes: $0) })
+            guard let pieces = Self.pieces(rest, of: MembershipRecord.ID.byteCount, atMost: Self.idsMax + 2) else { return nil }
+            let ids = pieces.compactMap { MembershipRecord.ID(bytes: $0) }
+            guard ids.count >= 2 else { return nil }
+            self = .have(Array(ids.dropFirst(2)), from: ids[0], through: ids[1])
         case Kind.records:
             guard let records = Self.records(rest) else { return nil }
             self = .records(records)
@@ -53,20 +57,42 @@ package enum HouseholdMessage: Hashable, Sendable {
         }
     }
 
-    /// Messages for `records`, none larger than may be.
-    static func messages(_ records: [MembershipRecord]) -> [HouseholdMessage] {
+    /// Says that of all records the sender has these.
+    static func have(_ ids: [MembershipRecord.ID]) -> HouseholdMessage { .have(ids, from: .lowest, through: .highest) }
+
+    /// What to say that a device has that holds `ids`, in one message or several.
+    static func have(all ids: [MembershipRecord.ID]) -> [HouseholdMessage] {
+        let ids = ids.sorted()
         var messages: [HouseholdMessage] = []
-        var part: [[UInt8]] = []
+        var from = MembershipRecord.ID.lowest
+        for start in stride(from: 0, to: max(1, ids.count), by: idsMax) {
+            let part = Array(ids[start..<min(start + idsMax, ids.count)])
+            // The last of a part is the first of the next one, which does no harm.
+            let through = start + idsMax < ids.count ? part[part.count - 1] : .highest
+            messages.append(.have(part, from: from, through: through))
+            from = through
+        }
+        return messages
+    }
+
+    /// Messages for `records` of `membership`, none larger than may be. What a record cannot be taken without is in one message with it.
+    static func messages(_ records: [MembershipRecord], of membership: Membership) -> [HouseholdMessage] {
+        var messages: [HouseholdMessage] = []
+        var part: [MembershipRecord] = []
         var size = 1
         for record in records {
-            if size + 2 + record.bytes.count > bytesMax {
-                messages.append(.records(part))
+            let group = membership.witnesses(of: record) + [record]
+            let added = group.filter { !part.contains($0) }
+            if size + added.reduce(0, { $0 + 2 + $1.bytes.count }) > bytesMax {
+                messages.append(.records(part.map(\.bytes)))
                 (part, size) = ([], 1)
             }
-            part.append(record.bytes)
-            size += 2 + record.bytes.count
+            for record in group where !part.contains(record) {
+                part.append(record)
+                size += 2 + record.bytes.count
+            }
         }
-        return part.isEmpty ? messages : messages + [.records(part)]
+        return part.isEmpty ? messages : messages + [.records(part.map(\.bytes))]
     }
 
     private static func pieces(_ bytes: ArraySlice<UInt8>, of length: Int, atMost count: Int) -> [ArraySlice<UInt8>]? {
@@ -74,7 +100,7 @@ package enum HouseholdMessage: Hashable, Sendable {
         return stride(from: bytes.startIndex, to: bytes.endIndex, by: length).map { bytes[$0..<$0 + length] }
     }
 
-    private static func records(_ bytes: ArraySlice<UInt8>) -> [[UInt8]]? {
+    static func records(_ bytes: ArraySlice<UInt8>) -> [[UInt8]]? {
         var rest = bytes
         var records: [[UInt8]] = []
         while !rest.isEmpty {

@@ -10,74 +10,101 @@ package struct HouseholdMember: Hashable, Sendable {
 }
 
 extension Membership {
-    /// Whether `device` is a member by the records in `scope`, which must contain all those before each.
-    func isMember(_ device: DeviceID, in scope: RecordSet) -> Bool {
-        membership(of: device, in: scope, whichCount(in: scope)) != nil
+    /// Whether the device of `chain` is no member by its addition any more: it was revoked, or took another key.
+    func isEnded(_ chain: RecordChain) -> Bool {
+        !chain.renewals.isEmpty || seal(of: chain) != nil
+    }
+
+    /// The additions by which `device` is a member.
+    func warrants(of device: DeviceID) -> [RecordChain] {
+        (chains[device] ?? []).filter { counting.contains($0.addition.id) && !isEnded($0) }
+    }
+
+    /// The records that count, revocations aside: what a device said is void from the number on that is beyond its seal.
+    func countingRecords() -> Set<MembershipRecord.ID> {
+        var counting = Set(tree.chains.prefix(1).map(\.addition.id))
+        for chain in tree.chains where counting.contains(chain.addition.id) {
+            let seal = min(seal(of: chain) ?? .max, chain.ambiguousNumber ?? .max)
+            for record in chain.path + (chain.renewal.map { [$0] } ?? []) where record.terms.number < seal { counting.insert(record.id) }
+        }
+        return counting
     }
 
     /// The members by all that is known.
     func currentMembers() -> [HouseholdMember] {
-        let scope = RecordSet(below: records.count)
-        let counts = whichCount(in: scope)
-        let names = names(counts)
-        var members: [HouseholdMember] = []
-        for device in additions.keys.sorted() {
-            guard let place = membership(of: device, in: scope, counts) else { continue }
-            let record = records[place]
-            members.append(
-                HouseholdMember(
-                    id: device, name: names[device] ?? "", addedMilliseconds: record.milliseconds, addedBy: record.author))
+        let warrants: [RecordChain] = chains.keys.compactMap { device in
+            self.warrants(of: device).min { ($0.depth, $0.addition.id) < ($1.depth, $1.addition.id) }
         }
-        return members
+        let names = names(among: Set(warrants.map(\.device)))
+        return warrants.sorted { $0.device < $1.device }.map { chain in
+            HouseholdMember(
+                id: chain.device, name: name(of: chain.device, names), addedMilliseconds: chain.addition.milliseconds,
+                addedBy: chain.addition.author)
+        }
     }
 
-    /// For each record in `scope`, whether what it adds or renames counts. (What it removes always does.)
-    private func whichCount(in scope: RecordSet) -> [Bool] {
-        var counts = [Bool](repeating: false, count: records.count)
-        // Each record stands after those before it, on which it depends.
-        for place in records.indices where scope.contains(place) {
-            counts[place] = records[place].parents.isEmpty || doesCount(place, in: scope, counts)
+    /// The highest edition of the names of `device`; 0 if it has none.
+    func edition(of device: DeviceID) -> Int {
+        records.reduce(0) { highest, record in
+            record.naming?.device == device && counting.contains(record.id) ? max(highest, record.terms.edition) : highest
         }
-        return counts
     }
 
-    /// Whether the author was a member by records that count, and nobody revoked it without knowing this one.
-    private func doesCount(_ place: Int, in scope: RecordSet, _ counts: [Bool]) -> Bool {
-        let author = records[place].author
-        for removal in removals[author] ?? [] where scope.contains(removal) && removal != place {
-            guard pasts[place].contains(removal) || pasts[removal].contains(place) else { return false }
-        }
-        return membership(of: author, in: pasts[place], counts) != nil
+    /// The highest round in which `device` was revoked or took another key, and at least -1.
+    func endedRound(of device: DeviceID) -> Int {
+        (chains[device] ?? []).filter(isEnded).map(\.round).max() ?? -1
     }
 
-    /// The record by which `device` is a member: one that counts and that knew of every removal. Of several the first in the order
-    /// of all devices.
-    private func membership(of device: DeviceID, in scope: RecordSet, _ counts: [Bool]) -> Int? {
-        let removed = (removals[device] ?? []).filter { scope.contains($0) }
-        let valid = (additions[device] ?? []).filter { addition in
-            scope.contains(addition) && counts[addition] && removed.allSatisfy { pasts[addition].contains($0) }
+    // MARK: Parts
+
+    /// The number from which on nothing that the device said under `chain` stands; `nil` if it was not revoked.
+    ///
+    /// Whoever ended another addition of the device, as late as this one or later, and not this one knew nothing of it.
+    private func seal(of chain: RecordChain) -> Int? {
+        let revocation = revocations.byAddition[chain.addition.id]
+        let isEndedElsewhere = (chains[chain.device] ?? []).contains { other in
+            guard other.addition.id != chain.addition.id, other.round >= chain.round else { return false }
+            let elsewhere = revocations.byAddition[other.addition.id]
+            return !other.renewals.isEmpty || elsewhere != nil && elsewhere?.author != revocation?.author
         }
-        return valid.min(by: isBefore)
+        return isEndedElsewhere ? 0 : revocation?.terms.seal
     }
 
-    /// The last name that each device was given.
-    private func names(_ counts: [Bool]) -> [DeviceID: String] {
-        var names: [DeviceID: String] = [:]
-        for place in records.indices.filter({ counts[$0] }).sorted(by: isBefore) {
-            let record = records[place]
-            switch record.action {
-            case .found(let name): names[record.author] = name
-            case .add(let device, let name): names[device] = name.isEmpty ? names[device] : name
-            case .rename(let device, let name): names[device] = name
-            case .replace(let device): names[device] = names[record.author]
-            case .revoke: break
-            }
+    /// The newest name that each device was given, by a member if one has named it.
+    private func names(among members: Set<DeviceID>) -> [DeviceID: MembershipRecord] {
+        var names: [DeviceID: MembershipRecord] = [:]
+        func rank(_ record: MembershipRecord) -> (Int, Int, MembershipRecord.ID) {
+            (members.contains(record.author) ? 1 : 0, record.terms.edition, record.id)
+        }
+        for record in records where counting.contains(record.id) {
+            guard let device = record.naming?.device else { continue }
+            if let other = names[device], rank(other) > rank(record) { continue }
+            names[device] = record
         }
         return names
     }
 
-    /// An order that is the same everywhere and in which each record comes after those that it names.
-    private func isBefore(_ left: Int, _ right: Int) -> Bool {
-        (depths[left], records[left].id) < (depths[right], records[right].id)
+    /// What `device` is called, or what it was called under its earlier keys.
+    private func name(of device: DeviceID, _ names: [DeviceID: MembershipRecord]) -> String {
+        var earlier: DeviceID? = device
+        var steps = 0
+        while let id = earlier, steps <= Self.depthMax {
+            if let name = names[id]?.naming?.name { return name }
+            earlier = chains[id]?.first { $0.addition.isRenewal && counting.contains($0.addition.id) }?.addition.author
+            steps += 1
+        }
+        return ""
+    }
+}
+
+extension MembershipRecord {
+    /// The name that it gives to a device.
+    var naming: (device: DeviceID, name: String)? {
+        switch action {
+        case .found(let name): (author, name)
+        case .add(let device, let name): name.isEmpty ? nil : (device, name)
+        case .rename(let device, let name): (device, name)
+        case .revoke, .replace: nil
+        }
     }
 }

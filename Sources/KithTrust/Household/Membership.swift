@@ -1,43 +1,39 @@
 import Crypto
 
-/// Who belongs to a household: a set of signed records that only grows, and what follows from it. A pure value.
+/// Who belongs to a household: a set of signed records, and what follows from it. A pure value.
 ///
-/// Two devices with the same records name the same members, in whatever order the records came. What counts is decided by
-/// what each author had seen, never by a clock:
-/// * a record is taken only if its author was a member by the records that it names;
-/// * a revocation beats every addition of the same device that had not seen it, and voids what the revoked device said without
-///   having seen it, except what the revoking one already knew;
+/// Two devices with the same records name the same members, in whatever order the records came. Clocks decide nothing:
+/// * what a device may say stands on the record that made it a member, and on its own records before, never on those of others;
+/// * a revocation ends what made a device a member, and voids what that device said beyond what the revoking one knew;
 /// * revocations themselves always count, so that of two devices that revoke each other both are out until a third adds one again.
 package struct Membership: Sendable {
-    /// Most records of a household. The last ``reservedForRevocations`` places are for revocations alone.
+    /// How many records a household may have, revocations aside: the first device has as many numbers, and hands on parts of them.
     package static let recordsMax = 1024
-    package static let reservedForRevocations = 128
-    /// Most records of one author, revocations aside.
-    package static let recordsPerAuthorMax = 128
-    /// Most revocations of one author, so that no single device can use up the places that are reserved for them.
-    package static let revocationsPerAuthorMax = 32
+    /// Most additions and new keys from the first device to any other one.
+    package static let depthMax = 32
+    /// Which part of its numbers a device hands on to one that it adds.
+    static let handedOn = 3
 
     package let household: HouseholdID
-    /// Every record after those that it names.
+    /// Every record after those that it needs.
     package private(set) var records: [MembershipRecord] = []
     /// The members, by id.
-    package private(set) var members: [HouseholdMember] = []
-    /// Records that no other one names, in ascending order.
-    package private(set) var heads: [MembershipRecord.ID] = []
+    package internal(set) var members: [HouseholdMember] = []
 
-    /// Where each record stands in `records`.
-    private var places: [MembershipRecord.ID: Int] = [:]
-    /// For each record all those before it.
-    private(set) var pasts: [RecordSet] = []
-    /// How many records are in the longest chain up to each.
-    private(set) var depths: [Int] = []
-    /// Records that make a device a member, and those that end it.
-    private(set) var additions: [DeviceID: [Int]] = [:]
-    private(set) var removals: [DeviceID: [Int]] = [:]
+    private var known: [MembershipRecord.ID: MembershipRecord] = [:]
+    private(set) var tree: RecordTree
+    private(set) var revocations: Revocations
+    /// The records that count, revocations aside.
+    private(set) var counting: Set<MembershipRecord.ID> = []
+    /// The chains of each device.
+    private(set) var chains: [DeviceID: [RecordChain]] = [:]
 
     /// A household of which nothing is known yet but its id.
     package init(of household: HouseholdID) {
         self.household = household
+        let signed = SignedRevocations(of: household, [:])
+        tree = RecordTree(of: household, [:], signed)
+        revocations = Revocations(in: tree, signed)
     }
 
     /// A household that begins with this record.
@@ -46,149 +42,115 @@ package struct Membership: Sendable {
         try insert([record])
     }
 
-    /// Takes in records, each after those that it names, and passes over what may not be taken.
+    /// Takes in records, in any order, and passes over what may not be taken. What they make worthless is forgotten.
     ///
     /// - Returns: how many were new.
     /// - Throws: why the last of those that were passed over was; the others are in all the same.
     @discardableResult
     package mutating func insert(_ records: [MembershipRecord]) throws(MembershipError) -> Int {
-        try insert(records, isLimited: true)
-    }
-
-    /// Takes in again what was taken in before, by whatever version: how much may be said is no question any more.
-    mutating func restore(_ records: [MembershipRecord]) throws(MembershipError) {
-        try insert(records, isLimited: false)
-    }
-
-    @discardableResult
-    private mutating func insert(_ records: [MembershipRecord], isLimited: Bool) throws(MembershipError) -> Int {
-        var count = 0
-        var refusal: MembershipError?
-        for record in records where places[record.id] == nil {
-            do throws(MembershipError) {
-                try insert(record, isLimited)
-                count += 1
-            } catch {
-                refusal = error
-            }
+        let new = records.filter { known[$0.id] == nil }
+        let own = new.filter { $0.household == household }
+        guard !own.isEmpty else {
+            if !new.isEmpty { throw .otherHousehold }
+            return 0
         }
-        if count > 0 { members = currentMembers() }
-        if let refusal { throw refusal }
-        return count
-    }
-
-    /// Signs `action` after all that is known, and takes it in.
-    @discardableResult
-    package mutating func say(_ action: MembershipAction, by key: DeviceKey, milliseconds: Int64) throws(MembershipError)
-        -> MembershipRecord
-    {
-        let record = try MembershipRecord(
-            action, in: household, after: Array(heads.prefix(MembershipRecord.parentsMax)), by: key, milliseconds: milliseconds)
-        try insert([record])
-        return record
+        var candidates = known
+        for record in own { candidates[record.id] = record }
+        let before = self
+        settle(candidates)
+        if let refused = own.last(where: { known[$0.id] == nil }) { throw before.refusal(of: refused, candidates) }
+        if own.count < new.count { throw .otherHousehold }
+        return Set(own).count
     }
 
     package func member(_ id: DeviceID) -> HouseholdMember? {
         members.first { $0.id == id }
     }
 
-    /// Whether the device was a member once and is none now.
+    /// Whether the device was a member once, was revoked or took another key, and is none now.
     package func isRevoked(_ id: DeviceID) -> Bool {
-        removals[id] != nil && member(id) == nil
+        (chains[id] ?? []).contains(where: isEnded) && member(id) == nil
     }
 
     /// The new key of a device that replaced its own.
-    package func replacement(of id: DeviceID) -> DeviceID? {
-        for place in removals[id] ?? [] {
-            if case .replace(let successor) = records[place].action { return successor }
-        }
-        return nil
-    }
+    package func replacement(of id: DeviceID) -> DeviceID? { successors(of: id).first }
 
     /// The record by which `id` took the place of another device.
     func replacing(by id: DeviceID) -> MembershipRecord? {
-        additions[id]?.lazy.map { records[$0] }.first { $0.action == .replace(by: id) }
+        records.first { $0.action == .replace(by: id) }
     }
 
     /// Whether `id` took the place of `earlier`, directly or through others.
     func isSuccessor(_ id: DeviceID, of earlier: DeviceID) -> Bool {
-        var device = earlier
-        // Keys that replace each other in a circle end the search.
-        for _ in records {
-            guard let next = replacement(of: device) else { return false }
-            if next == id { return true }
-            device = next
+        var (open, seen) = ([earlier], Set([earlier]))
+        while let device = open.popLast() {
+            for successor in successors(of: device) where seen.insert(successor).inserted { open.append(successor) }
         }
-        return false
+        return id != earlier && seen.contains(id)
     }
 
     /// The record by which `id` said that it leaves, if it is no member because of that: not one from before it came back.
     func farewell(of id: DeviceID) -> MembershipRecord? {
-        guard isRevoked(id) else { return nil }
-        let place = removals[id]?.first { place in
-            records[place].author == id && records[place].action == .revoke(id)
-                && additions[id]?.contains { pasts[$0].contains(place) } != true
-        }
-        return place.map { records[$0] }
+        guard isRevoked(id), let last = (chains[id] ?? []).max(by: { $0.round < $1.round }),
+            let revocation = revocations.byAddition[last.addition.id], revocation.author == id
+        else { return nil }
+        return revocation
     }
 
     // MARK: Comparing
 
-    package func contains(_ id: MembershipRecord.ID) -> Bool { places[id] != nil }
+    package func contains(_ id: MembershipRecord.ID) -> Bool { known[id] != nil }
 
-    /// What is missing where only `known` is known, each after those that it names.
-    package func records(besides known: Set<MembershipRecord.ID>) -> [MembershipRecord] {
-        records.filter { !known.contains($0.id) }
+    /// What is missing where only `ids` are known, each after those that it needs.
+    package func records(besides ids: Set<MembershipRecord.ID>) -> [MembershipRecord] {
+        records.filter { !ids.contains($0.id) }
     }
+
+    /// The additions without which nobody who does not have them takes `record`, and that are not taken for themselves.
+    func witnesses(of record: MembershipRecord) -> [MembershipRecord] { revocations.witnesses[record.id] ?? [] }
 
     /// Equal exactly where the records are: the SHA-256 of their ids in ascending order.
     package var digest: [UInt8] {
         var hash = SHA256()
-        for id in places.keys.sorted() { hash.update(data: id.bytes) }
+        for id in known.keys.sorted() { hash.update(data: id.bytes) }
         return Array(hash.finalize())
     }
 
-    // MARK: Taking one in
+    // MARK: Parts
 
-    private mutating func insert(_ record: MembershipRecord, _ isLimited: Bool) throws(MembershipError) {
-        guard record.household == household else { throw .otherHousehold }
-        var past = RecordSet()
-        var depth = 0
-        for parent in record.parents {
-            guard let place = places[parent] else { throw .missingParent }
-            past.formUnion(pasts[place])
-            past.insert(place)
-            depth = max(depth, depths[place] + 1)
+    /// Works out from `candidates` what is kept of them, and what follows.
+    private mutating func settle(_ candidates: [MembershipRecord.ID: MembershipRecord]) {
+        let signed = SignedRevocations(of: household, candidates)
+        tree = RecordTree(of: household, candidates, signed)
+        revocations = Revocations(in: tree, signed)
+        chains = Dictionary(grouping: tree.chains, by: \.device)
+        (records, known) = ([], [:])
+        keep(tree.chains.prefix(1).map(\.addition))
+        for chain in tree.chains { keep(chain.records) }
+        for chain in tree.chains {
+            guard let revocation = revocations.byAddition[chain.addition.id] else { continue }
+            keep(witnesses(of: revocation) + [revocation])
         }
-        if isLimited { try checkRoom(for: record, past) }
-        if !record.parents.isEmpty, !isMember(record.author, in: past) { throw .notAMember }
-        let place = records.count
-        records.append(record)
-        places[record.id] = place
-        heads.removeAll { record.parents.contains($0) }
-        heads.insert(record.id, at: heads.firstIndex { record.id < $0 } ?? heads.endIndex)
-        pasts.append(past)
-        depths.append(depth)
-        switch record.action {
-        case .found: additions[record.author, default: []].append(place)
-        case .add(let device, _): additions[device, default: []].append(place)
-        case .rename: break
-        case .revoke(let device): removals[device, default: []].append(place)
-        case .replace(let device):
-            additions[device, default: []].append(place)
-            removals[record.author, default: []].append(place)
+        counting = countingRecords()
+        members = currentMembers()
+    }
+
+    private mutating func keep(_ records: [MembershipRecord]) {
+        for record in records where known.updateValue(record, forKey: record.id) == nil { self.records.append(record) }
+    }
+
+    private func successors(of id: DeviceID) -> [DeviceID] {
+        (chains[id] ?? []).flatMap(\.renewals).compactMap { record in
+            if case .replace(let device) = record.action { device } else { nil }
         }
     }
 
-    private func checkRoom(for record: MembershipRecord, _ past: RecordSet) throws(MembershipError) {
-        if record.isRevocation {
-            // All of them are counted, in whatever order they were signed: there is no other room for revocations.
-            let own = records.count { $0.author == record.author && $0.isRevocation }
-            guard records.count < Self.recordsMax, own < Self.revocationsPerAuthorMax else { throw .tooMany }
-        } else {
-            guard records.count < Self.recordsMax - Self.reservedForRevocations else { throw .tooMany }
-            let own = records.indices.count { past.contains($0) && records[$0].author == record.author }
-            guard own < Self.recordsPerAuthorMax else { throw .tooMany }
+    /// Why `record` was not taken together with `candidates`.
+    private func refusal(of record: MembershipRecord, _ candidates: [MembershipRecord.ID: MembershipRecord]) -> MembershipError {
+        for id in [record.terms.warrant, record.terms.previous, record.terms.addition] {
+            if let id, candidates[id] == nil { return .missingRecord }
         }
+        guard let chain = record.terms.warrant.flatMap({ tree[$0] }), chain.device == record.author else { return .notAMember }
+        return chain.mayHold(record) ? .forked : .tooMany
     }
 }

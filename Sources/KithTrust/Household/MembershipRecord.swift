@@ -2,8 +2,8 @@ import Crypto
 
 /// One signed sentence about who belongs to a household: "A adds B", "A revokes C".
 ///
-/// A value exists only with a valid signature: it was signed here, or read from bytes and verified. The records that its
-/// author knew are named as `parents`, so that what came before, after or at the same time is known without any clock.
+/// A value exists only with a valid signature: it was signed here, or read from bytes and verified. It names what it needs and
+/// nothing else (``RecordTerms``), so that what one device says cannot stand in the way of what another one says.
 package struct MembershipRecord: Hashable, Sendable {
     /// The name of a record: the SHA-256 of its content, without the signature.
     package struct ID: Hashable, Sendable, Comparable {
@@ -26,6 +26,13 @@ package struct MembershipRecord: Hashable, Sendable {
             self.words = words
         }
 
+        static let lowest = ID(words: SIMD4(repeating: 0))
+        static let highest = ID(words: SIMD4(repeating: .max))
+
+        private init(words: SIMD4<UInt64>) {
+            self.words = words
+        }
+
         package var bytes: [UInt8] {
             (0..<Self.byteCount).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> UInt64(56 - $0 % 8 * 8)) }
         }
@@ -37,9 +44,7 @@ package struct MembershipRecord: Hashable, Sendable {
     }
 
     /// Largest record, in bytes.
-    package static let bytesMax = 1024
-    /// Most parents of one record.
-    package static let parentsMax = 16
+    package static let bytesMax = 512
 
     package let id: ID
     /// Which household it speaks of.
@@ -47,34 +52,30 @@ package struct MembershipRecord: Hashable, Sendable {
     /// The device that says it.
     package let author: DeviceID
     package let action: MembershipAction
-    /// Records that the author knew and that no other known one had as a parent, in ascending order. Empty for the first one alone.
-    package let parents: [ID]
     /// The author's wall clock, in milliseconds since 1970; for people alone.
     package let milliseconds: Int64
     /// The canonical form, signature included.
     package let bytes: [UInt8]
+    let terms: RecordTerms
 
     /// Signs the first record of a new household; its author is the first member.
     package static func founding(as name: String, by key: DeviceKey, nonce: [UInt8], milliseconds: Int64) throws(MembershipError)
         -> MembershipRecord
     {
-        try MembershipRecord(.found(name: name), household: nonce, parents: [], by: key, milliseconds: milliseconds)
+        try MembershipRecord(
+            .found(name: name), RecordTerms(), household: nonce, by: RecordSigner(key), milliseconds: milliseconds)
     }
 
-    /// Signs a record of a household that exists.
+    /// Signs a record.
+    /// - Parameter household: the id of the household, or the random bytes of a new one.
     init(
-        _ action: MembershipAction, in household: HouseholdID, after parents: [ID], by key: DeviceKey, milliseconds: Int64
-    ) throws(MembershipError) {
-        try self.init(action, household: household.bytes, parents: parents, by: key, milliseconds: milliseconds)
-    }
-
-    private init(
-        _ action: MembershipAction, household: [UInt8], parents: [ID], by key: DeviceKey, milliseconds: Int64
+        _ action: MembershipAction, _ terms: RecordTerms, household: [UInt8], by signer: RecordSigner, milliseconds: Int64
     ) throws(MembershipError) {
         let content = try MembershipRecordCodec.content(
-            action, household: household, parents: parents.sorted(), author: key.publicKeyBytes, milliseconds: milliseconds)
-        guard let signature = key.signature(of: MembershipRecordCodec.label + content) else { throw .unsigned }
-        try self.init(bytes: content + signature)
+            action, terms, household: household, author: signer.publicKeyBytes, milliseconds: milliseconds)
+        guard let signature = signer.sign(MembershipRecordCodec.label + content) else { throw .unsigned }
+        let fields = try MembershipRecordCodec.fields(of: content + signature)
+        self.init(verified: RecordClaim(fields, bytes: content + signature, by: signer.id))
     }
 
     /// Reads a record and verifies its signature. Whether its author may say it is for ``Membership`` to judge.
@@ -83,19 +84,15 @@ package struct MembershipRecord: Hashable, Sendable {
         self = try RecordClaim(bytes: bytes).verified()
     }
 
-    /// What `claim` says, whose signature was verified.
+    /// What `claim` says, whose signature was verified: now, or before it was written to a file that only its owner can write.
     init(verified claim: RecordClaim) {
         id = claim.id
         household = claim.household
         author = claim.author
         action = claim.action
-        parents = claim.parents
+        terms = claim.terms
         milliseconds = claim.milliseconds
         bytes = claim.bytes
-    }
-
-    var isRevocation: Bool {
-        if case .revoke = action { true } else { false }
     }
 
     // One record may be signed twice with different bytes; it remains the same record.
@@ -111,7 +108,7 @@ package enum MembershipAction: Hashable, Sendable {
     case add(DeviceID, name: String)
     /// A member gets another name.
     case rename(DeviceID, name: String)
-    /// The device is no member any more; what it says at the same time counts for nothing.
+    /// The device is no member any more; what it said and the author did not know counts for nothing.
     case revoke(DeviceID)
     /// The author's key gives way to another one, which takes over its place and name.
     case replace(by: DeviceID)
@@ -126,9 +123,11 @@ package enum MembershipError: Error, Hashable, Sendable {
     /// It speaks of another household.
     case otherHousehold
     /// A record that it names is not known.
-    case missingParent
-    /// Its author was no member when it was written.
+    case missingRecord
+    /// What it names does not make its author a member.
     case notAMember
-    /// More records than a household may have, in all or of one author.
+    /// More than its author has room for, or than a line of devices may be long.
     case tooMany
+    /// Its author has said something else under the same number.
+    case forked
 }

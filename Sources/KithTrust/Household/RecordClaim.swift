@@ -8,39 +8,59 @@ struct RecordClaim {
     let household: HouseholdID
     let author: DeviceID
     let action: MembershipAction
-    let parents: [MembershipRecord.ID]
+    let terms: RecordTerms
     let milliseconds: Int64
     let bytes: [UInt8]
 
-    private let key: P256.Signing.PublicKey
-    private let content: [UInt8]
-    private let signature: [UInt8]
+    private let fields: MembershipRecordCodec.Fields
 
     /// - Throws: `.malformed`, or `.unsigned` if there can be no key of the author.
     init(bytes: [UInt8]) throws(MembershipError) {
         let fields = try MembershipRecordCodec.fields(of: bytes)
-        guard let key = try? P256.Signing.PublicKey(compressedRepresentation: fields.author) else { throw .unsigned }
-        self.key = key
-        content = fields.content
-        signature = fields.signature
-        id = MembershipRecord.ID(of: fields.content)
-        author = DeviceID(publicKey: key)
-        action = fields.action
-        parents = fields.parents
-        milliseconds = fields.milliseconds
+        guard let author = Self.device(of: fields.author) else { throw .unsigned }
+        self.init(fields, bytes: bytes, by: author)
+    }
+
+    /// - Parameter author: the device of the key in `fields`.
+    init(_ fields: MembershipRecordCodec.Fields, bytes: [UInt8], by author: DeviceID) {
+        self.fields = fields
         self.bytes = bytes
-        if case .found = action {
+        self.author = author
+        id = MembershipRecord.ID(of: fields.content)
+        action = fields.action
+        terms = fields.terms
+        milliseconds = fields.milliseconds
+        if case .found = fields.action {
             household = HouseholdID(foundedBy: id)
         } else {
             household = fields.household
         }
     }
 
+    /// Reads again what was verified before it was written down. The keys of few authors are in many records, and to expand one is
+    /// what costs most.
+    static func restored(_ all: [[UInt8]]) throws(MembershipError) -> [MembershipRecord] {
+        var authors: [[UInt8]: DeviceID] = [:]
+        var records: [MembershipRecord] = []
+        for bytes in all {
+            let fields = try MembershipRecordCodec.fields(of: bytes)
+            guard let author = authors[fields.author] ?? device(of: fields.author) else { throw .unsigned }
+            authors[fields.author] = author
+            records.append(MembershipRecord(verified: RecordClaim(fields, bytes: bytes, by: author)))
+        }
+        return records
+    }
+
     /// - Throws: `.unsigned` if the signature is not that of the author.
     func verified() throws(MembershipError) -> MembershipRecord {
-        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
-            key.isValidSignature(signature, for: MembershipRecordCodec.label + content)
+        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: fields.signature),
+            let key = try? P256.Signing.PublicKey(compressedRepresentation: fields.author),
+            key.isValidSignature(signature, for: MembershipRecordCodec.label + fields.content)
         else { throw .unsigned }
         return MembershipRecord(verified: self)
+    }
+
+    private static func device(of key: [UInt8]) -> DeviceID? {
+        (try? P256.Signing.PublicKey(compressedRepresentation: key)).map { DeviceID(publicKey: $0) }
     }
 }

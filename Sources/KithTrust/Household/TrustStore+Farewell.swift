@@ -9,7 +9,7 @@ extension TrustStore {
         guard state.standing == .left, let membership = state.household?.membership,
             let record = membership.farewell(of: state.ownID)
         else { return nil }
-        return (record.id, HouseholdMessage.messages(membership.records))
+        return (record.id, HouseholdMessage.messages(membership.records, of: membership))
     }
 
     /// The record by which the holder of `certificate`, a member now or once, says that it leaves. Then it is there to be heard by

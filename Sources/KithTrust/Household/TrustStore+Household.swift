@@ -46,17 +46,14 @@ extension TrustStore {
     /// Leaves the household, or forgets the list: nobody is trusted from now on. No data is touched.
     ///
     /// A member signs that it leaves; a running node tells one of the others, who tells the rest, and then calls
-    /// ``forgetHousehold()``. Leaving once more forgets at once, and so does leaving a household that is full.
+    /// ``forgetHousehold()``. Leaving once more forgets at once, and so does leaving with an imported identity that has met no member.
     public func leave() throws(TrustError) {
         try edit { (state) throws(TrustError) in
-            guard state.standing == .member, state.trusted.count > 0 else { return state.forget() }
-            let key = try key(of: state.ownID)
-            do throws(TrustError) {
-                try state.household?.say(.revoke(key.id), by: key)
-            } catch  where error.code == .limitReached {
-                // There is no room to say it, here or anywhere else.
-                state.forget()
+            guard state.standing == .member, state.trusted.count > 0, state.household?.isImported == false else {
+                return state.forget()
             }
+            let key = try key(of: state.ownID)
+            try state.household?.say(.revoke(key.id), by: key)
         }
     }
 
@@ -81,16 +78,36 @@ extension TrustStore {
         guard let household else { return ([], false) }
         switch message {
         case .digest(let digest):
-            if digest == household.digest { return ([], false) }
-            return ([.have(household.membership.records.map(\.id)), .secrets(household.secrets)], false)
-        case .have(let ids):
-            return (HouseholdMessage.messages(household.membership.records(besides: Set(ids))), false)
+            heard(digest)
+            if digest == household.digest { return ([], try settleImport()) }
+            return (HouseholdMessage.have(all: household.membership.records.map(\.id)) + [.secrets(household.secrets)], false)
+        case .have(let ids, let from, let through):
+            let missing = household.membership.records(besides: Set(ids)).filter { from <= $0.id && $0.id <= through }
+            return (HouseholdMessage.messages(missing, of: household.membership), false)
         case .records(let records):
-            let hasChanged = try take(verified(records))
+            var hasChanged = try take(verified(records))
+            hasChanged = try settleImport() || hasChanged
             // What the peer said before may count only with these: it says it again where the digests differ.
             return (hasChanged ? [householdDigest].compactMap(\.self) : [], hasChanged)
         case .secrets(let secrets):
-            return ([], try take([], secrets))
+            let hasChanged = try take([], secrets)
+            return ([], try settleImport() || hasChanged)
+        }
+    }
+
+    /// Ends the wait of an imported identity once it holds what a member has said that it holds.
+    ///
+    /// What it signed after it was exported is then known here, so that it signs nothing else under the same number.
+    private func settleImport() throws(TrustError) -> Bool {
+        guard let household, household.isImported, hasHeard(household.digest) else { return false }
+        return try edit { (state) throws(TrustError) in
+            guard state.household?.isImported == true, state.household?.digest == household.digest else { return false }
+            state.household?.isImported = false
+            if state.standing == .member {
+                let key = try key(of: state.ownID)
+                try state.household?.enrol(state.list.devices, by: key)
+            }
+            return true
         }
     }
 
@@ -119,7 +136,7 @@ extension TrustStore {
             let wasJoining = state.standing == .joining
             state.household = household
             state.settle()
-            if wasJoining, state.standing == .member {
+            if wasJoining, state.standing == .member, !household.isImported {
                 let key = try key(of: state.ownID)
                 try state.household?.enrol(state.list.devices, by: key)
             }
@@ -142,6 +159,6 @@ extension Household {
         var household = self
         _ = try? household.membership.insert(records)
         household.note(secrets)
-        return household.secrets != self.secrets || household.membership.records.count > membership.records.count
+        return household.digest != digest
     }
 }

@@ -7,6 +7,7 @@ extension TrustStore {
     public func renewKey() throws(TrustError) -> DeviceID {
         try edit { (state) throws(TrustError) in
             guard state.standing == .member else { throw .cannotRenew }
+            if state.household?.isImported == true { throw .notHeardYet }
             let (old, new) = (try key(of: state.ownID), DeviceKey())
             try new.prepareRenewal(in: folder)
             try state.household?.say(.replace(by: new.id), by: old)

@@ -17,6 +17,11 @@ public struct DeviceID: Hashable, Sendable, Comparable {
         self.bytes = Array(bytes)
     }
 
+    /// The id of the device whose public key this is, as a DER-encoded SubjectPublicKeyInfo.
+    public init(publicKeyInfo: [UInt8]) {
+        bytes = Array(SHA256.hash(data: publicKeyInfo))
+    }
+
     /// The id of the device whose public key this is.
     init(publicKey: P256.Signing.PublicKey) {
         bytes = Array(SHA256.hash(data: publicKey.derRepresentation))

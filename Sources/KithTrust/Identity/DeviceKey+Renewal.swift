@@ -41,7 +41,7 @@ extension DeviceKey {
         guard let new = try Self.read(pending),
             let membership = try HouseholdFile.read(folder.appendingPathComponent(HouseholdFile.name).path)?.membership
         else { return self }
-        guard membership.replacement(of: id) == new.id else { return self }
+        guard membership.isSuccessor(new.id, of: id) else { return self }
         let path = folder.appendingPathComponent(Self.fileName).path
         try retire(in: folder)
         try PrivateFile.move(pending, to: path)

@@ -11,7 +11,7 @@ import Foundation
 /// of the passphrase, the cipher ChaCha20-Poly1305 (RFC 8439), and everything before the nonce is authenticated with it.
 public enum IdentityArchive {
     /// Largest archive that is read, in bytes.
-    public static let bytesMax = 6 * 1024 * 1024
+    public static let bytesMax = 32 * 1024 * 1024
     /// Shortest passphrase that an archive is made with, in UTF-8 bytes.
     public static let passphraseBytesMin = 10
     /// Longest passphrase, in UTF-8 bytes.
@@ -83,9 +83,15 @@ public enum IdentityArchive {
         var made: [String] = []
         do throws(TrustError) {
             for (name, file) in files {
-                guard let bytes = content[name]?.string.flatMap({ Data(base64Encoded: $0) }) else { continue }
+                guard let data = content[name]?.string.flatMap({ Data(base64Encoded: $0) }) else { continue }
                 let path = folder.appendingPathComponent(file).path
-                try PrivateFile.create(path, with: Array(bytes))
+                var bytes = Array(data)
+                if name == Key.household {
+                    var household = try HouseholdFile.household(json: bytes, path: path)
+                    household.isImported = true
+                    bytes = try HouseholdFile.json(of: household)
+                }
+                try PrivateFile.create(path, with: bytes)
                 made.append(path)
             }
             let id = try DeviceKey.load(from: folder).id

@@ -73,16 +73,27 @@ import Testing
         #expect(planner.start(now: at(1_000_600)).count == 1)
     }
 
-    @Test mutating func `a device is dialled in one place at a time first where it is announced`() throws {
+    @Test mutating func `a device is dialled first where it was reached and a little later where it is announced`() throws {
         planner.trust([device(1)], now: at(0))
         planner.found("one", [address(2)], device: id(1), now: at(0))
-        #expect(planner.start(now: at(0)).map(\.target) == [.announced("one")])
-        #expect(planner.start(now: at(10)).isEmpty)
-        #expect(planner.nextDue == nil, "the other place waits for the answer, not for a time")
-        planner.failed(.announced("one"), .later, now: at(20), using: &random)
-        #expect(planner.start(now: at(20)).map(\.target) == [.device(id(1))])
-        planner.connected(id(1), dialled: .device(id(1)))
+        #expect(planner.start(now: at(0)).map(\.target) == [.device(id(1))])
+        #expect(planner.start(now: at(499)).isEmpty)
+        #expect(planner.nextDue == at(500))
+        #expect(planner.start(now: at(500)).map(\.target) == [.announced("one")])
         #expect(planner.nextDue == nil)
+        planner.connected(id(1), dialled: .announced("one"))
+        planner.failed(.device(id(1)), .later, now: at(600), using: &random)
+        #expect(planner.nextDue == nil)
+    }
+
+    @Test mutating func `a device is dialled in as many places at once as may be and no more`() throws {
+        planner.trust([(id(1), [])], now: at(0))
+        for number in 0..<20 { planner.found("\(number)", [address(number)], device: id(1), now: at(0)) }
+        for step in 0..<30 { _ = planner.start(now: at(Int64(step) * 500)) }
+        #expect(planner.diallingCount == Planner.atOnceMax && planner.nextDue == nil)
+        // In the order in which they came, and whoever had its turn waits for the others.
+        planner.failed(.announced("0"), .atOnce, now: at(20_000), using: &random)
+        #expect(planner.start(now: at(20_000)).map(\.target) == [.announced("8")])
     }
 
     @Test mutating func `whose connections all gave way to others is dialled soon`() throws {

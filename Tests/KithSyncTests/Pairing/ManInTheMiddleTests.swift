@@ -128,7 +128,7 @@ import Testing
             first.reveal(nonce)
             var window = PairingWindow(now: Instant(milliseconds: 0), milliseconds: 120_000)
             var guesses = 0
-            while window.isOpen(Instant(milliseconds: 0)) {
+            while window.begin(Instant(milliseconds: 0)) {
                 guesses += 1
                 nonce = random.nonce()
                 var second = Victim(.acceptor, id: 2, cryptography, &random)
@@ -138,7 +138,7 @@ import Testing
                     break
                 }
                 second.tell(.disconnected)
-                window.fail(isGuess: second.isGuess)
+                window.end(isGuess: second.isGuess)
             }
             #expect(guesses <= PairingWindow.failuresMax)
         }

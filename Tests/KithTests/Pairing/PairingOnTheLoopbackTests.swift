@@ -201,6 +201,26 @@ import Testing
         #expect(first.codes.isEmpty)
     }
 
+    /// A device that dials again takes the place of its earlier attempt, whose connection it leaves open.
+    @Test func `who replaces its own attempts guesses no more often`() async throws {
+        let (port, record) = try await wait(attic.open(), answering: true)
+        let key = DeviceKey()
+        var (nonces, connections) = (0, [] as [Connection])
+        for _ in 0..<12 {
+            let connection = try await stranger(port, key: key)
+            let transcript = PairingTranscript(
+                cryptography: NodeCryptography(), acceptor: connection.peer.bytes, initiator: key.id.bytes, app: "test")
+            try? await connection.send([1, 1, 1] + [UInt8](repeating: 9, count: 32) + transcript.app)
+            var frames = connection.frames.makeAsyncIterator()
+            if try await frames.next()?.first == 2 { nonces += 1 }
+            connections.append(connection)
+        }
+        #expect(nonces <= PairingWindow.failuresMax)
+        for connection in connections { connection.abort(reason: "the digits do not fit") }
+        while try await !guesses(port), nonces < PairingWindow.failuresMax { nonces += 1 }
+        #expect(try await record.value.outcome == .tooManyFailures(3))
+    }
+
     /// Learns the acceptor's nonce and hangs up; `false` if it was told to wait, because the last attempt is not over yet.
     private func guesses(_ port: Int) async throws -> Bool {
         let key = DeviceKey()

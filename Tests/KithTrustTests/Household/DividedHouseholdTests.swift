@@ -47,13 +47,13 @@ import Testing
         mutating func plant() throws {
             let all = thief.membership.records
             var memory = Membership(of: thief.membership.household)
-            let known = Int.random(in: 1...all.count, using: &random)
-            try memory.insert(Array(all.prefix(known)))
+            let known = Bool.random(using: &random) ? all.count : Int.random(in: 1...all.count, using: &random)
+            _ = try? memory.insert(Array(all.prefix(known)))
             let planted = DeviceKey().id
             var liar = HouseholdDevice(key: thief.key, knowing: memory)
             guard (try? liar.say(.add(planted, name: "plant"))) != nil else { return }
             self.planted.insert(planted)
-            try thief.membership.insert(liar.membership.records.suffix(1))
+            _ = try? thief.membership.insert(liar.membership.records)
         }
 
         /// A member that does not know better listens to the thief.
@@ -119,7 +119,7 @@ import Testing
                 try #require(waiting.count < before, "seed \(seed): \(waiting.count) records never fit")
             }
             #expect(other.members == known.members, "seed \(seed)")
-            #expect(other.heads == known.heads)
+            #expect(other.digest == known.digest)
         }
     }
 }

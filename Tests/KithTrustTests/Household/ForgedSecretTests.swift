@@ -44,7 +44,7 @@ import Testing
         try a.store.remove(thief.id)
         let household = try #require(a.store.household)
         #expect(try !b.store.answer(.secrets(household.secrets)).hasChanged, "the record that makes room for it is not there yet")
-        for message in HouseholdMessage.messages(household.membership.records) {
+        for message in HouseholdMessage.messages(household.membership.records, of: household.membership) {
             let (answers, hasChanged) = try b.store.answer(message)
             #expect(hasChanged && answers == [b.store.householdDigest])
         }

@@ -32,9 +32,9 @@ struct HouseholdDevice {
         try membership.say(action, by: key, milliseconds: 0)
     }
 
-    /// Learns what `other` knows.
+    /// Learns what `other` knows, as far as it can be taken.
     mutating func hear(_ other: HouseholdDevice) throws {
-        try membership.insert(other.membership.records(besides: Set(membership.records.map(\.id))))
+        membership.hear(other.membership)
     }
 
     /// Both learn what the other knows.

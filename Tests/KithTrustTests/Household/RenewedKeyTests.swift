@@ -87,15 +87,25 @@ import Testing
         }()
         try a.meet(b)
         #expect(try a.store.news(in: b.certificate).isEmpty)
-        // One whose parents are not known here.
+        // One whose author is not known here.
         let c = try TrustedHome()
         try b.pair(with: c)
-        _ = try b.store.renewKey()
-        let early = try a.store.news(in: b.certificate)
+        _ = try c.store.renewKey()
+        let early = c.store.statements
         #expect(early.count == 1)
         // Whoever writes reads before, and would notice.
         try a.folder.write("damaged", to: "household.json")
         #expect(try !a.store.hear(news) && !a.store.hear(early))
+    }
+
+    @Test func `a renewal is taken before what its device said before it`() throws {
+        let c = try TrustedHome()
+        try b.pair(with: c)
+        let id = try b.store.renewKey()
+        #expect(try a.store.hear(a.store.news(in: b.certificate)))
+        #expect(a.trusted == [id])
+        try a.meet(b)
+        #expect(a.trusted == [id, c.id])
     }
 
     @Test func `a chain whose oldest link is forged opens nothing`() throws {
@@ -104,11 +114,12 @@ import Testing
         let membership = try #require(b.store.household?.membership)
         var bytes = try #require(b.store.statements.first).bytes
         // b's own record with the thief's key in the place of the new one, and what the thief can sign itself.
-        bytes.replaceSubrange(bytes.count - 97..<bytes.count - 65, with: link.id.bytes)
+        bytes.replaceSubrange(bytes.count - 96..<bytes.count - 64, with: link.id.bytes)
         let forged = try RecordClaim(bytes: bytes)
         #expect(a.store.isTrusted(forged.author) && forged.action == .replace(by: link.id))
-        let own = try MembershipRecord(
-            .replace(by: thief.id), in: membership.household, after: [forged.id], by: link, milliseconds: 0)
+        var terms = RecordTerms()
+        (terms.warrant, terms.number, terms.previous) = (forged.id, 1, forged.id)
+        let own = try membership.record(.replace(by: thief.id), terms, by: RecordSigner(link))
         let certificate = try thief.makeCertificate(stating: [own, MembershipRecord(verified: forged)])
         #expect(a.store.admission(of: certificate) == nil && a.store.news(in: certificate).isEmpty)
     }

@@ -8,8 +8,10 @@ final class TrustedHome {
     let folder: TemporaryFolder
     private(set) var store: TrustStore
 
-    init() throws {
-        folder = try TemporaryFolder()
+    convenience init() throws { try self.init(in: TemporaryFolder()) }
+
+    init(in folder: TemporaryFolder) throws {
+        self.folder = folder
         store = try TrustStore(in: folder.url, ownID: DeviceKey.loadOrCreate(in: folder.url).id)
     }
 
@@ -64,7 +66,7 @@ final class TrustedHome {
         guard let farewell = store.farewell, try store.witness(in: other.certificate) != nil else { return }
         for message in farewell.messages {
             let read = try #require(HouseholdMessage(message.encoded))
-            guard case .have(let ids)? = try other.store.hear(read, fromLeaving: certificate).answer else { continue }
+            guard case .have(let ids, _, _)? = try other.store.hear(read, fromLeaving: certificate).answer else { continue }
             if ids.contains(farewell.id) { try store.forgetHousehold() }
         }
     }

@@ -1,0 +1,73 @@
+extension Membership {
+    /// Signs `action` with `key`, and takes it in.
+    /// - Throws: `.notAMember`, `.tooMany`, `.forked`, `.malformed`.
+    @discardableResult
+    package mutating func say(_ action: MembershipAction, by key: DeviceKey, milliseconds: Int64) throws(MembershipError) -> MembershipRecord
+    {
+        try say(action, by: RecordSigner(key), milliseconds: milliseconds)
+    }
+
+    @discardableResult
+    mutating func say(_ action: MembershipAction, by signer: RecordSigner, milliseconds: Int64) throws(MembershipError) -> MembershipRecord
+    {
+        // What was begun is gone on with.
+        let warrants = warrants(of: signer.id).sorted { ($1.next, $0.addition.id) < ($0.next, $1.addition.id) }
+        guard let warrant = warrants.first else { throw .notAMember }
+        var said: [MembershipRecord] = []
+        if case .revoke(let device) = action {
+            for chain in self.warrants(of: device) {
+                var terms = RecordTerms()
+                terms.warrant = warrant.addition.id
+                terms.addition = chain.addition.id
+                terms.seal = chain.next
+                said.append(try record(action, terms, by: signer, milliseconds))
+            }
+        } else {
+            let terms = try terms(of: action, under: warrants)
+            said.append(try record(action, terms, by: signer, milliseconds))
+        }
+        guard let last = said.last else { throw .notAMember }
+        try insert(said)
+        return last
+    }
+
+    private func record(
+        _ action: MembershipAction, _ terms: RecordTerms, by signer: RecordSigner, _ milliseconds: Int64
+    ) throws(MembershipError) -> MembershipRecord {
+        try MembershipRecord(action, terms, household: household.bytes, by: signer, milliseconds: milliseconds)
+    }
+
+    /// On what the next record of a device stands that is a member by `warrants`.
+    private func terms(of action: MembershipAction, under warrants: [RecordChain]) throws(MembershipError) -> RecordTerms {
+        var refusal = MembershipError.tooMany
+        for chain in warrants {
+            var terms = RecordTerms()
+            terms.warrant = chain.addition.id
+            terms.number = chain.next
+            terms.previous = chain.tip
+            switch action {
+            case .found: throw .malformed
+            case .add(let device, _):
+                terms.round = endedRound(of: device) + 1
+                terms.edition = min(edition(of: device) + 1, RecordTerms.numberMax)
+                let left = chain.room - (terms.next - 1)
+                terms.room = max(0, left) / Self.handedOn
+                guard left >= 0, chain.depth < Self.depthMax else { continue }
+            case .rename(let device, _):
+                terms.edition = min(edition(of: device) + 1, RecordTerms.numberMax)
+                guard chain.room >= terms.number else { continue }
+            case .replace: guard chain.depth < Self.depthMax else { continue }
+            case .revoke: break
+            }
+            // A new key settles which of two records counts; anything else would be void with them.
+            if chain.isForked, action.isRenewal == false { refusal = .forked } else { return terms }
+        }
+        throw refusal
+    }
+}
+
+extension MembershipAction {
+    fileprivate var isRenewal: Bool {
+        if case .replace = self { true } else { false }
+    }
+}
