@@ -67,7 +67,7 @@ extension SyncedDatabase {
             HybridTimestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
         }
 
-        package static let systemMonotonicClock: @Sendable () -> Int64 = {
+        static let systemMonotonicClock: @Sendable () -> Int64 = {
             let elapsed = clockStart.duration(to: .now).components
             return elapsed.seconds * 1_000 + elapsed.attoseconds / 1_000_000_000_000_000
         }
@@ -75,7 +75,7 @@ extension SyncedDatabase {
         private static let clockStart = ContinuousClock.now
 
         /// Draws the id of a new replica from the system's random numbers.
-        package static let randomReplicaID: @Sendable () -> ReplicaID = {
+        static let randomReplicaID: @Sendable () -> ReplicaID = {
             var generator = SystemRandomNumberGenerator()
             return ReplicaID.random(using: &generator)
         }

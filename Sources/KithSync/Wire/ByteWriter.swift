@@ -11,7 +11,7 @@ package struct ByteWriter: Sendable {
     package var count: Int { bytes.count }
 
     /// Empties the buffer, which keeps its room.
-    package mutating func clear() {
+    mutating func clear() {
         bytes.removeAll(keepingCapacity: true)
     }
 
@@ -63,7 +63,7 @@ package struct ByteWriter: Sendable {
         append(id.high, id.low)
     }
 
-    package mutating func value(_ value: ColumnValue) {
+    mutating func value(_ value: ColumnValue) {
         switch value {
         case .null:
             byte(ValueTag.null)

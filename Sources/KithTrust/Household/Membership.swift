@@ -11,11 +11,11 @@ import Crypto
 package struct Membership: Sendable {
     /// Most records of a household. The last ``reservedForRevocations`` places are for revocations alone.
     package static let recordsMax = 1024
-    package static let reservedForRevocations = 128
+    static let reservedForRevocations = 128
     /// Most records of one author, revocations aside.
-    package static let recordsPerAuthorMax = 128
+    static let recordsPerAuthorMax = 128
     /// Most revocations of one author, so that no single device can use up the places that are reserved for them.
-    package static let revocationsPerAuthorMax = 32
+    static let revocationsPerAuthorMax = 32
 
     package let household: HouseholdID
     /// Every record after those that it names.
