@@ -49,7 +49,7 @@ package actor Discovery {
     package func announce(_ advertisement: Advertisement) { perform(.announce(advertisement)) }
 
     /// Nothing is announced from now on; browsing goes on.
-    package func withdraw() { perform(.announce(nil)) }
+    func withdraw() { perform(.announce(nil)) }
 
     /// Keeps a name that proved to be of use from being crowded out by a flood of others, until it disappears or this is taken back.
     package func keep(_ name: InstanceName, _ isKept: Bool = true) { perform(.keep(name, isKept)) }

@@ -10,7 +10,7 @@ package enum DiscoveryError: Error, Hashable, Sendable {
     case malformedText
 
     /// A short name that does not change between versions.
-    package var code: String {
+    var code: String {
         switch self {
         case .daemonUnavailable: "daemon-unavailable"
         case .invalidTextKey: "invalid-text-key"

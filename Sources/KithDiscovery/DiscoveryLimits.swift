@@ -5,18 +5,18 @@ package struct DiscoveryLimits: Hashable, Sendable {
     /// Addresses kept of one name.
     package var addressesMax = 8
     /// Interfaces that one name is followed on.
-    package var interfacesMax = 8
+    var interfacesMax = 8
     /// Names that are looked up at once. Each takes up to three connections to the mDNS daemon.
-    package var lookupsMax = 24
+    var lookupsMax = 24
     /// How long a look-up may go on while others wait for their turn.
-    package var lookupTurn = Duration.seconds(2)
+    var lookupTurn = Duration.seconds(2)
     /// How long a name known from an earlier browse has to be seen again.
-    package var confirmation = Duration.seconds(5)
+    var confirmation = Duration.seconds(5)
     /// The time between two browses while there is more around than `announcementsMax`.
-    package var rebrowse = Duration.seconds(10)
+    var rebrowse = Duration.seconds(10)
     /// The wait after the mDNS daemon failed for the first time; it doubles with each further failure.
-    package var retryFirst = Duration.milliseconds(500)
-    package var retryMax = Duration.seconds(10)
+    var retryFirst = Duration.milliseconds(500)
+    var retryMax = Duration.seconds(10)
 
     package init() {}
 }

@@ -13,7 +13,7 @@ package final class PreparedStatement {
     private let owner: AnyObject?
 
     /// Prepares `sql` for many uses.
-    package init(_ connection: OpaquePointer, _ sql: String) throws(SQLiteError) {
+    init(_ connection: OpaquePointer, _ sql: String) throws(SQLiteError) {
         var handle: OpaquePointer?
         let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
         guard code == SQLITE_OK, let handle else { throw SQLiteError(connection, code: code, sql: sql) }
@@ -22,7 +22,7 @@ package final class PreparedStatement {
     }
 
     /// Runs a statement that `owner` has prepared and keeps.
-    package init(borrowing handle: OpaquePointer, from owner: AnyObject) {
+    init(borrowing handle: OpaquePointer, from owner: AnyObject) {
         self.handle = handle
         self.owner = owner
     }
@@ -32,7 +32,7 @@ package final class PreparedStatement {
     }
 
     /// Lets go of the statement, as must happen before its connection is closed.
-    package func finalize() {
+    func finalize() {
         if owner == nil { sqlite3_finalize(handle) }
         handle = nil
     }

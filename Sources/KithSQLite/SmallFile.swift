@@ -8,7 +8,7 @@ import Darwin
 
 /// Reads and replaces files of a few kilobytes, and brings files to the disk.
 package enum SmallFile {
-    package static let bytesMax = 64 * 1_024
+    static let bytesMax = 64 * 1_024
 
     /// The content of `path`, up to ``bytesMax``; `nil` if it cannot be read.
     package static func read(_ path: String) -> [UInt8]? {

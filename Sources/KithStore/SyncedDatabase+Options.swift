@@ -70,7 +70,7 @@ extension SyncedDatabase {
             HybridTimestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
         }
 
-        package static let systemMonotonicClock: @Sendable () -> Int64 = {
+        static let systemMonotonicClock: @Sendable () -> Int64 = {
             let elapsed = clockStart.duration(to: .now).components
             return elapsed.seconds * 1_000 + elapsed.attoseconds / 1_000_000_000_000_000
         }

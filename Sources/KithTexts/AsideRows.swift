@@ -6,7 +6,7 @@ import KithSync
 ///
 /// With a reason they are refused for good, without one a parent is missing; the reason of an early one, which came ahead of its row, is empty.
 package struct AsideRows {
-    package static let sql = """
+    static let sql = """
         -- Changes of peers that are not applied: with a reason for good, without one as long as a parent is missing, with an empty
         -- one until the row comes that they were sent ahead of.
         CREATE TABLE IF NOT EXISTS kith_text_aside (

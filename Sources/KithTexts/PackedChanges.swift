@@ -30,7 +30,7 @@ package struct PackedChanges {
         self.body = body
     }
 
-    package var isCompressed: Bool { graph.first == Self.compressed }
+    var isCompressed: Bool { graph.first == Self.compressed }
 
     package func headers(firstEvent: Int) throws -> [TextChangeHeader] {
         try TextChunk.decodeGraph(isCompressed ? expand(Array(graph.dropFirst())) : graph, firstEvent: firstEvent)

@@ -18,7 +18,7 @@ package struct TextKey: Hashable {
     }
 
     /// Binds table, id, column and document, from 1 on.
-    package func bind(to statement: PreparedStatement) {
+    func bind(to statement: PreparedStatement) {
         statement.bind(1, table)
         statement.bind(2, id)
         statement.bind(3, column)

@@ -14,33 +14,33 @@ package struct TransportConfiguration: Sendable {
     /// Bytes of unread frames at which nothing more is read from the network.
     package var inboundHighWaterBytes = 1024 * 1024
     /// Bytes of unread frames at which reading goes on.
-    package var inboundLowWaterBytes = 256 * 1024
+    var inboundLowWaterBytes = 256 * 1024
     /// Bytes of unsent frames at which `send` waits.
     package var outboundHighWaterBytes = 1024 * 1024
     /// Bytes of unsent frames at which waiting `send`s go on.
-    package var outboundLowWaterBytes = 256 * 1024
+    var outboundLowWaterBytes = 256 * 1024
     /// Bytes of unsent frames at which `post` refuses the next one, since the peer reads too little.
-    package var outboundBytesMax = 256 * 1024 * 1024
+    var outboundBytesMax = 256 * 1024 * 1024
 
     // MARK: Time
 
     /// From the arrival of a connection to the end of its TLS handshake.
-    package var handshakeTimeoutMilliseconds = 10_000
+    var handshakeTimeoutMilliseconds = 10_000
     /// How long the peer may take nothing of what is to be sent.
-    package var stallTimeoutMilliseconds = 30_000
+    var stallTimeoutMilliseconds = 30_000
     /// How long the peer may be silent. Keep-alives of the layer above must come more often.
-    package var idleTimeoutMilliseconds = 300_000
+    var idleTimeoutMilliseconds = 300_000
     /// How long to wait for the peer's own goodbye in an orderly close.
-    package var closeTimeoutMilliseconds = 5_000
+    var closeTimeoutMilliseconds = 5_000
     /// A frame that has begun must bring `minimumBytes` in every window of this length.
-    package var minimumWindowMilliseconds = 30_000
+    var minimumWindowMilliseconds = 30_000
     /// See `minimumWindowMilliseconds`: 30 KiB in 30 seconds.
-    package var minimumBytes = 30 * 1024
+    var minimumBytes = 30 * 1024
 
     // MARK: Connections
 
     /// Accepted connections whose handshake is not finished.
-    package var unauthenticatedMax = 32
+    var unauthenticatedMax = 32
     /// Those of them from one address.
     package var unauthenticatedPerAddressMax = 4
     /// Those of them from one network of IPv6, the first 64 bits of an address: whoever is there may have any number of addresses.
@@ -50,9 +50,9 @@ package struct TransportConfiguration: Sendable {
     /// Addresses that are remembered for that.
     package var knownAddressesMax = 64
     /// Accepted connections of one device.
-    package var connectionsPerPeerMax = 8
+    var connectionsPerPeerMax = 8
     /// Accepted connections that wait to be taken from `Transport.incoming`.
-    package var incomingMax = 64
+    var incomingMax = 64
 
     /// The wall clock, for the validity of certificates.
     package var now: @Sendable () -> Date = { Date() }

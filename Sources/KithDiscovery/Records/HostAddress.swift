@@ -33,7 +33,7 @@ package struct HostAddress: Hashable, Sendable {
     }
 
     /// Whether the address holds only on the link it was heard on (169.254.0.0/16, fe80::/10).
-    package var isLinkLocal: Bool {
+    var isLinkLocal: Bool {
         bytes.count == 4 ? bytes[0] == 169 && bytes[1] == 254 : Self.isLinkLocalIPv6(bytes)
     }
 

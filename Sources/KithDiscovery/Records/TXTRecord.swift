@@ -5,7 +5,7 @@ package struct TXTRecord: Hashable, Sendable {
     /// The most bytes a whole record may take on the wire: what still fits one Ethernet packet (RFC 6763, section 6.2).
     package static let bytesMax = 1300
     /// The most bytes one `key=value` string may take: its length is one byte.
-    package static let entryBytesMax = 255
+    static let entryBytesMax = 255
 
     package struct Entry: Hashable, Sendable {
         package let key: String

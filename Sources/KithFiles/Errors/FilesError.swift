@@ -25,7 +25,7 @@ package struct FilesError: Error, Hashable, Sendable {
     /// What happened, what it means, and what to do: a line or two.
     package let message: String
 
-    package init(_ code: Code, _ message: String) {
+    init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

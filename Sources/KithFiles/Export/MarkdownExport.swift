@@ -11,7 +11,7 @@ import KithNotes
 /// | `.trash/Title.md` | a note in the trash |
 package struct MarkdownExport {
     /// The folder of attachments.
-    package static let attachmentFolder = "attachments"
+    static let attachmentFolder = "attachments"
 
     private let notes: NotesStore
     private let options: ExportOptions

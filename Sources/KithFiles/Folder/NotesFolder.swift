@@ -37,9 +37,9 @@ package struct NotesFolder: Hashable, Sendable {
         /// Whether every file is read, even if its time and its size say that it was not written.
         package var readsAll = false
         /// Files that may be gone at once without asking.
-        package var deletedMax = 50
+        var deletedMax = 50
         /// How long no program has written a file that is read.
-        package var quietMilliseconds: Int64 = 200
+        var quietMilliseconds: Int64 = 200
         /// A program that has a file open to write into it, and has not written for so long, is not waited for.
         var openMilliseconds: Int64 = 5_000
         /// Two writes of a file within this time may have the same time: the coarsest clock of a file system.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What `kith import` recognises.
-package enum ImportFormat: String, CaseIterable, Sendable {
+enum ImportFormat: String, CaseIterable, Sendable {
     /// A folder of Markdown files and plain text, or one such file.
     case markdown
     /// JSON lines that Kith wrote.

@@ -24,7 +24,7 @@ package struct ImportReport: Hashable, Sendable {
     /// All remarks, counted.
     package internal(set) var remarkCount = 0
 
-    package static let remarksMax = 10_000
+    static let remarksMax = 10_000
 
     mutating func remark(_ origin: String, _ words: String, isLeftOut: Bool = true) {
         if isLeftOut { leftOut += 1 }

@@ -5,39 +5,39 @@ import KithNotes
 ///
 /// The front matter holds the keys of ``Key``; whatever else stands there belongs to the body, which is kept byte for byte: the same note
 /// makes the same file, and the file the same note.
-package struct MarkdownNote: Hashable, Sendable {
+struct MarkdownNote: Hashable, Sendable {
     /// The keys of the front matter that are the note's own.
-    package enum Key: String, CaseIterable, Sendable {
+    enum Key: String, CaseIterable, Sendable {
         case id, title, tags, color, created, updated, deleted, attachments
     }
 
     /// A file that belongs to the note.
-    package struct Attachment: Hashable, Sendable {
+    struct Attachment: Hashable, Sendable {
         /// Where it is, from the folder of the Markdown file.
-        package var path: String
-        package var name: String
+        var path: String
+        var name: String
 
-        package init(path: String, name: String) {
+        init(path: String, name: String) {
             self.path = path
             self.name = name
         }
     }
 
-    package var id: UUID?
+    var id: UUID?
     /// `nil` if the file's name says it.
-    package var title: String?
-    package var tags: [String] = []
-    package var color: NoteColor?
-    package var createdMilliseconds: Int64?
-    package var updatedMilliseconds: Int64?
+    var title: String?
+    var tags: [String] = []
+    var color: NoteColor?
+    var createdMilliseconds: Int64?
+    var updatedMilliseconds: Int64?
     /// When the note was deleted; such a file is one of the trash.
-    package var deletedMilliseconds: Int64?
-    package var attachments: [Attachment] = []
-    package var body: String
+    var deletedMilliseconds: Int64?
+    var attachments: [Attachment] = []
+    var body: String
     /// Whether there is a block of front matter that is no YAML. It is a part of the body then.
-    package var hasBrokenFrontMatter = false
+    var hasBrokenFrontMatter = false
 
-    package init(body: String) {
+    init(body: String) {
         self.body = body
     }
 }
@@ -46,12 +46,12 @@ extension MarkdownNote {
     /// A byte order mark, as UTF-8.
     static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     /// Bytes of a file that is read.
-    package static let bytesMax = NoteLimits.bodyBytesMax + FrontMatter.bytesMax
+    static let bytesMax = NoteLimits.bodyBytesMax + FrontMatter.bytesMax
 
     /// Reads a file.
     ///
     /// - Throws: ``FilesError`` with code `data` for what is no text in UTF-8, or too large.
-    package init(_ bytes: [UInt8]) throws(FilesError) {
+    init(_ bytes: [UInt8]) throws(FilesError) {
         try Self.check(bytes)
         let hasMark = bytes.starts(with: Self.mark)
         let text = bytes[(hasMark ? 3 : 0)...]

@@ -3,16 +3,16 @@ import Foundation
 /// Names for files that Linux, macOS and Windows can all hold.
 ///
 /// What one of them cannot hold is replaced or left out: `a/b` becomes `a-b`, `CON` becomes `CON_`. A name is made in composed form (NFC).
-package enum FileName {
+enum FileName {
     /// Bytes of a name, as UTF-8, on most file systems.
-    package static let bytesMax = 255
+    static let bytesMax = 255
     /// Bytes of a name without its ending and a number: there is room for ` (99999)` and `.jpeg`.
     static let stemBytesMax = 236
     /// The stem where nothing of a title can be used.
     static let untitled = "Untitled"
 
     /// The part of a name before its ending, for a note with this title.
-    package static func stem(for title: String) -> String {
+    static func stem(for title: String) -> String {
         var stem = ""
         for scalar in title.precomposedStringWithCanonicalMapping.unicodeScalars {
             switch scalar {
@@ -29,7 +29,7 @@ package enum FileName {
     }
 
     /// A whole name for a file that was called `name` where it came from; never a path.
-    package static func name(for name: String) -> String {
+    static func name(for name: String) -> String {
         let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? ""
         let (base, ending) = parts(last)
         let letters = (ending ?? "").unicodeScalars.filter { CharacterSet.alphanumerics.contains($0) }.prefix(16)
@@ -45,7 +45,7 @@ package enum FileName {
     }
 
     /// What two names have in common that some file system takes for one: case and the form of accents do not count.
-    package static func key(_ name: String) -> String {
+    static func key(_ name: String) -> String {
         if name.utf8.allSatisfy({ $0 < 0x80 }) { return name.lowercased() }
         return name.precomposedStringWithCanonicalMapping.folding(options: .caseInsensitive, locale: nil)
             .precomposedStringWithCanonicalMapping

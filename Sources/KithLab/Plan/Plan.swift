@@ -5,7 +5,7 @@ package struct Plan: Equatable, Sendable {
     package struct Step: Equatable, Sendable {
         /// When it is done, from the start of the run, and when that is in the scenario's own time.
         package var atMilliseconds: Int64
-        package var scenarioMilliseconds: Int64
+        var scenarioMilliseconds: Int64
         package var action: Scenario.Action
     }
 

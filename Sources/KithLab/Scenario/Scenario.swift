@@ -3,16 +3,16 @@ package struct Scenario: Equatable, Sendable {
     /// More machines than these are refused: each has daemons of its own.
     package static let nodesMax = 12
     /// More steps than these, workloads counted out, are refused.
-    package static let stepsMax = 20_000
+    static let stepsMax = 20_000
     /// A larger attachment is refused: the lab makes its bytes anew to compare them.
-    package static let attachmentBytesMax = 64_000_000
+    static let attachmentBytesMax = 64_000_000
 
     package struct Node: Equatable, Sendable {
         package var name: String
         /// The size of its disk; `nil` for that of this machine.
-        package var diskBytes: Int?
+        var diskBytes: Int?
         /// How far its wall clock is ahead.
-        package var clockMilliseconds: Int64 = 0
+        var clockMilliseconds: Int64 = 0
         /// Which of ``Scenario/binaries`` it runs; `nil` for the kith that runs the lab.
         package var binary: String?
     }
@@ -41,11 +41,11 @@ package struct Scenario: Equatable, Sendable {
     package struct Link: Equatable, Sendable {
         package var delayMilliseconds: Double = 0
         /// Added to the delay: evenly spread between nothing and this.
-        package var jitterMilliseconds: Double = 0
+        var jitterMilliseconds: Double = 0
         /// How many of a hundred frames vanish.
-        package var lossPercent: Double = 0
+        var lossPercent: Double = 0
         /// `nil` for as fast as it goes.
-        package var bitsPerSecond: Double?
+        var bitsPerSecond: Double?
     }
 
     package struct Pair: Hashable, Sendable {
@@ -61,9 +61,9 @@ package struct Scenario: Equatable, Sendable {
     /// Writes at random, the same for the same seed.
     package struct Workload: Equatable, Sendable {
         package var nodes: [Int]
-        package var everyMilliseconds: Int64
-        package var fromMilliseconds: Int64
-        package var untilMilliseconds: Int64
+        var everyMilliseconds: Int64
+        var fromMilliseconds: Int64
+        var untilMilliseconds: Int64
         package var kinds: [Change.Kind]
     }
 
@@ -128,17 +128,17 @@ package struct Scenario: Equatable, Sendable {
     package var name: String
     package var about: String
     /// How long it lasts in its own time, and how long it takes.
-    package var lastsMilliseconds: Int64
-    package var takesMilliseconds: Int64
+    var lastsMilliseconds: Int64
+    var takesMilliseconds: Int64
     /// How long the nodes have to agree once everything works again, in real time.
-    package var settleMilliseconds: Int64
+    var settleMilliseconds: Int64
     package var seed: UInt64
     package var nodes: [Node]
     package var topology: Topology
     /// Every link, and those that differ.
     package var link: Link
     package var links: [Pair: Link]
-    package var workloads: [Workload]
+    var workloads: [Workload]
     package var events: [Event]
     /// Other programs than the one that runs the lab, by name.
     package var binaries: [String: String]

@@ -14,7 +14,7 @@ package struct MetaRecords {
 
     private let connection: DatabaseConnection
 
-    package init(_ connection: DatabaseConnection) {
+    init(_ connection: DatabaseConnection) {
         self.connection = connection
     }
 
@@ -24,7 +24,7 @@ package struct MetaRecords {
     /// Selects how often the catalog has changed.
     static let catalogVersionSQL = valueSQL(catalog)
 
-    package func value(_ name: String) throws -> ColumnValue? {
+    func value(_ name: String) throws -> ColumnValue? {
         let select = try connection.statement("SELECT value FROM kith_meta WHERE name = ?")
         select.bind(1, .text(name))
         guard try select.step() else { return nil }
@@ -32,7 +32,7 @@ package struct MetaRecords {
         return select.value(0)
     }
 
-    package func set(_ name: String, _ value: ColumnValue) throws {
+    func set(_ name: String, _ value: ColumnValue) throws {
         let insert = try connection.statement(
             "INSERT INTO kith_meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2")
         insert.bind(1, .text(name))
@@ -42,7 +42,7 @@ package struct MetaRecords {
 
     /// Returns whether there was a value.
     @discardableResult
-    package func remove(_ name: String) throws -> Bool {
+    func remove(_ name: String) throws -> Bool {
         let delete = try connection.statement("DELETE FROM kith_meta WHERE name = ?")
         delete.bind(1, .text(name))
         try delete.run()

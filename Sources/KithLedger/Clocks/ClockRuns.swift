@@ -16,7 +16,7 @@ package struct ClockRuns {
     /// Rows of one run: as many ids as fit on a page of the database.
     package static let rowsMax = 240
     /// Fewer rows are stored one by one.
-    package static let rowsMin = 16
+    static let rowsMin = 16
     /// Rows that are expanded in one transaction of their own, little enough that a local save does not notice.
     package static let expandedRowsMax = 2_000
 

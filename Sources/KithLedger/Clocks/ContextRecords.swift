@@ -10,7 +10,7 @@ package struct ContextRecords {
         """
 
     /// Selects the numbers of all.
-    package static let numbersSQL = "SELECT number FROM kith_context"
+    static let numbersSQL = "SELECT number FROM kith_context"
 
     private let connection: DatabaseConnection
 

@@ -6,7 +6,7 @@ import KithSync
 /// What the store as a whole knows: its version vector, its clock, the catch-up that was broken off. The only owner of
 /// `kith_replica`.
 package struct VectorRecords {
-    package static let table = "kith_replica"
+    static let table = "kith_replica"
 
     package static let sql = """
         -- Every replica met, with its newest known commit: together the version vector.

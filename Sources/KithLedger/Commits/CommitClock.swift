@@ -56,7 +56,7 @@ package final class CommitClock {
     }
 
     /// Runs `body`, which stores clocks of inserted rows: half of them may be in the file if it fails.
-    package func storingRows(_ body: (TransactionMachine.Noted) throws -> Void) throws {
+    func storingRows(_ body: (TransactionMachine.Noted) throws -> Void) throws {
         guard let noted = machine.noted, machine.handle(.storingRows) == .proceed else { throw Self.rowsNotStored }
         try body(noted)
         _ = machine.handle(.storedRows)

@@ -10,7 +10,7 @@ package struct NaturalKey: Sendable {
     package let positions: [Int]
 
     /// A bit for each of the key's columns, as the update trigger numbers them.
-    package var mask: UInt64 { positions.reduce(0) { $0 | 1 << UInt64($1) } }
+    var mask: UInt64 { positions.reduce(0) { $0 | 1 << UInt64($1) } }
 
     /// The SQL that gives the id of a row.
     package func sql(of row: String = "") -> String {

@@ -11,7 +11,7 @@ package struct RefusedRows {
         self.connection = connection
     }
 
-    package static let table = "kith_refused"
+    static let table = "kith_refused"
 
     package static let sql = """
         -- Rows of which a rule of the app does not let the table show the merged state, and what it said. A row that is not in

@@ -47,9 +47,9 @@ package struct RowMerger {
             self.hidden = hidden
         }
 
-        package var dots: [Dot] { state.liveDots }
+        var dots: [Dot] { state.liveDots }
         /// Whether nothing is left that garbage collection would have taken.
-        package var isBare: Bool { visible == nil && state.isBare }
+        var isBare: Bool { visible == nil && state.isBare }
         /// Whether a rule of the app may have refused what was merged before.
         var mayBeRefused: Bool { visible == nil ? hidden?.reason.isRefusal == true : !state.tombstones.isEmpty }
     }

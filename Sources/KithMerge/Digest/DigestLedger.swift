@@ -213,7 +213,7 @@ extension RowCandidates {
         return try load(Candidate(table: table.number, row: -hidden.number, position: position))
     }
 
-    package func rows(at row: RowReference, table: Int) throws -> Found? {
+    func rows(at row: RowReference, table: Int) throws -> Found? {
         guard let candidate = try candidate(table: table, row: row) else { return nil }
         return Found(candidate: candidate, state: try load(candidate))
     }

@@ -24,7 +24,7 @@ extension AttachmentOutline {
     }
 
     /// Whether `bytes` is the chunk `index`.
-    package func proves(_ bytes: [UInt8], chunk index: Int) -> Bool {
+    func proves(_ bytes: [UInt8], chunk index: Int) -> Bool {
         guard let hash = hash(ofChunk: index), let range = range(ofChunk: index), range.count == bytes.count else { return false }
         return SHA256.hash(data: bytes).elementsEqual(hash)
     }

@@ -86,7 +86,7 @@ extension SyncedDatabase {
     }
 
     /// Deleted rows that one transaction looks at.
-    package static let garbageRowsMax = 500
+    static let garbageRowsMax = 500
 
     private func collectGarbage(_ acknowledged: (RowLedger) throws -> [VersionVector]) throws -> Int {
         var count = 0

@@ -21,7 +21,7 @@ package enum AttachmentLimits {
     /// How long a peer may take to send a piece before another one is asked, in milliseconds.
     package static let patienceMilliseconds: Int64 = 30_000
     /// The same for a peer that was late several times, in milliseconds. The slowest line that is not cut off takes half of it.
-    package static let patienceMillisecondsMax: Int64 = 480_000
+    static let patienceMillisecondsMax: Int64 = 480_000
     /// When a peer that did not have an attachment is asked again, and when a disk that failed is tried again, in milliseconds.
     package static let retryMilliseconds: Int64 = 30_000
 }

@@ -155,7 +155,7 @@ package struct Slice: Hashable, Sendable {
     package var isPrelude: Bool { rows.first?.isPrelude == true }
 
     /// How many rows it brings to their end.
-    package var rowCount: Int { isPrelude ? 0 : rows.count }
+    var rowCount: Int { isPrelude ? 0 : rows.count }
 
     /// Whether the slice may follow one that ends at `after`.
     package func follows(_ after: SlicePosition?) -> Bool {

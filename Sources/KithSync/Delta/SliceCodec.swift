@@ -1,8 +1,8 @@
 import KithCausality
 
 /// How a slice stands in bytes, after the replica table of its frame. See docs/protocol.md, "Slice".
-package enum SliceCodec {
-    package static func encode(_ slice: Slice, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
+enum SliceCodec {
+    static func encode(_ slice: Slice, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
         writer.vector(slice.since, &replicas)
         writer.vector(slice.vector, &replicas)
         writer.heads(slice.target, &replicas)

@@ -1,7 +1,7 @@
 /// Where each device was reached last: as many addresses as are worth a try, the newest first. A value; whoever has a disk keeps it there.
 package struct AddressBook<Device: Hashable & Sendable, Address: Hashable & Sendable>: Sendable {
     /// Addresses kept of one device.
-    package static var addressesMax: Int { 4 }
+    static var addressesMax: Int { 4 }
 
     private var known: [Device: [Address]] = [:]
 

@@ -30,7 +30,7 @@ package struct DialPlanner<
     /// Most announcements that are followed.
     package static var announcedMax: Int { 512 }
     /// The pause after a peer refused us or we it: nothing helps but a change, which ends the pause.
-    package static var refusedMilliseconds: Int64 { 60_000 }
+    static var refusedMilliseconds: Int64 { 60_000 }
 
     private struct Entry: Sendable {
         var addresses: [Address]

@@ -39,7 +39,7 @@ package struct AdoptedTexts: Hashable, Sendable {
         package var root: Dot? { number == 0 ? nil : Dot(replica: .nobody, sequence: UInt64(number)) }
 
         /// Whether nobody needs to be told of this version.
-        package var isDismissed: Bool { (number == 0 || isFoundDismissed) && dismissed.covers(edited) }
+        var isDismissed: Bool { (number == 0 || isFoundDismissed) && dismissed.covers(edited) }
 
         /// The edit or adoption by which it is listed.
         package var stamp: Stamp {
@@ -97,7 +97,7 @@ package struct AdoptedTexts: Hashable, Sendable {
     }
 
     /// The document that is shown: the one with the latest edit, else one that was written, else the one that was found earliest.
-    package var shown: Int64? {
+    var shown: Int64? {
         func precedes(_ a: Document, _ b: Document) -> Bool {
             switch (a.lastEdit, b.lastEdit) {
             case (let mine?, let theirs?): return mine.isShown(over: theirs)
@@ -217,7 +217,7 @@ extension TextState {
     }
 
     /// The commits that live here.
-    package var dots: [Dot] {
+    var dots: [Dot] {
         guard let adopted, !adopted.adopters.isEmpty else { return touched.entries }
         return touched.joined(with: adopted.adopters).entries
     }

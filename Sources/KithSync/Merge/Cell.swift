@@ -40,7 +40,7 @@ package indirect enum Cell: Hashable, Sendable {
     /// What a replica that knows `vector` lacks of this cell; `nil` if nothing.
     ///
     /// Registers and sets travel whole, a counter's totals and a text's changes one by one.
-    package func uncovered(by vector: VersionVector) -> Cell? {
+    func uncovered(by vector: VersionVector) -> Cell? {
         switch self {
         case .register(let state):
             return state.writes.contains { !vector.covers($0.stamp.dot) } ? self : nil

@@ -9,7 +9,7 @@ package struct ContentSet: Hashable, Sendable {
     package private(set) var isEverything = false
 
     /// How many contents one cell remembers.
-    package static let countMax = 10_000
+    static let countMax = 10_000
 
     package init() {}
 

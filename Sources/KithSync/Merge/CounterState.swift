@@ -101,13 +101,13 @@ package struct CounterState: Hashable, Sendable {
     }
 
     /// The commits that live here, sorted.
-    package var dots: [Dot] {
+    var dots: [Dot] {
         let written = totals.map(\.dot)
         return bases.isEmpty ? written : Set(written + bases.map(\.stamp.dot)).sorted()
     }
 
     /// Per replica its last commit that counted here; not those that merely found a value.
-    package var touched: VersionVector { VersionVector(totals.map(\.dot)) }
+    var touched: VersionVector { VersionVector(totals.map(\.dot)) }
 
     mutating func merge(_ other: CounterState) {
         var merged: [Total] = []

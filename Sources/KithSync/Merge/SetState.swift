@@ -51,7 +51,7 @@ package struct SetState: Hashable, Sendable {
     }
 
     /// The commits that live here.
-    package var dots: [Dot] { adopters.isEmpty ? touched.entries : touched.joined(with: adopters).entries }
+    var dots: [Dot] { adopters.isEmpty ? touched.entries : touched.joined(with: adopters).entries }
 
     /// The set that one commit wrote whole. `elements` need not be sorted or distinct.
     package init(elements: [[UInt8]], dot: Dot) {

@@ -1,7 +1,7 @@
 /// The six digits that two people compare.
 public struct PairingCode: Hashable, Sendable {
     /// Different codes there are: one in so many is what an attacker guesses right.
-    package static let count: UInt64 = 1_000_000
+    static let count: UInt64 = 1_000_000
 
     package let number: Int
 

@@ -3,7 +3,7 @@ package enum PairingLimits {
     /// The application protocol (ALPN, RFC 7301) of a pairing connection.
     package static let applicationProtocol = "kith-pair/1"
     /// The version of the protocol, as it stands in the first message and in everything that is hashed.
-    package static let version: UInt8 = 1
+    static let version: UInt8 = 1
     /// Longest message, in bytes.
     package static let messageBytesMax = 128
     /// Longest name that a device proposes for itself, in UTF-8 bytes.
@@ -11,17 +11,17 @@ package enum PairingLimits {
     /// Length of a device's id, a nonce, a commitment and a proof, in bytes.
     package static let hashBytes = 32
     /// Length of a token, in bytes.
-    package static let tokenBytes = 16
+    static let tokenBytes = 16
 }
 
 /// When a pairing gives up.
-package struct PairingTiming: Hashable, Sendable {
+struct PairingTiming: Hashable, Sendable {
     /// From the connection to the numbers on the screen.
-    package var exchangeMilliseconds: Int64 = 10_000
+    var exchangeMilliseconds: Int64 = 10_000
     /// How long the two people may take to compare and answer.
-    package var decisionMilliseconds: Int64 = 120_000
+    var decisionMilliseconds: Int64 = 120_000
     /// From both answers to the other side's word that it is done.
-    package var finishMilliseconds: Int64 = 10_000
+    var finishMilliseconds: Int64 = 10_000
 
-    package init() {}
+    init() {}
 }

@@ -23,7 +23,7 @@ package struct PairingSession: Sendable {
         package var port: UInt16 = 0
         /// Its household, or the one that it would make.
         package var household = HouseholdClaim(.new, [UInt8](repeating: 0, count: PairingLimits.hashBytes))
-        package var timing = PairingTiming()
+        var timing = PairingTiming()
 
         package init(own: [UInt8], peer: [UInt8], role: PairingRole, app: AppID, method: PairingMethod) {
             precondition(own.count == PairingLimits.hashBytes && peer.count == PairingLimits.hashBytes, "an id has 32 bytes")

@@ -12,7 +12,7 @@ package enum CommitNews: Hashable, Sendable {
 
 extension StoreSummary {
     /// The summary after a commit; `nil` if it does not follow from the news, so that it must be read.
-    package func learning(_ news: CommitNews) -> StoreSummary? {
+    func learning(_ news: CommitNews) -> StoreSummary? {
         switch news {
         case .own(let head):
             // Other processes commit as the same replica. Who has missed one of theirs sees the gap.

@@ -17,7 +17,7 @@ package struct PeerSession: Sendable {
         /// Name and version of the software, for people.
         package var software: String
         package var versions = ProtocolVersions.current
-        package var timing = SessionTiming()
+        var timing = SessionTiming()
         /// Optional abilities of this node.
         package var capabilities: Capabilities = [.digest]
         /// What the store can prove and believes; without it everything is believed, and nothing proven.

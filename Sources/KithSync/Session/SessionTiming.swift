@@ -1,9 +1,9 @@
 /// When a session speaks up, and when it gives up.
 package struct SessionTiming: Hashable, Sendable {
     /// Until the peer's hello must be there.
-    package var helloMilliseconds: Int64 = 5_000
+    var helloMilliseconds: Int64 = 5_000
     /// Silence of our own after which a ping is sent.
-    package var keepAliveMilliseconds: Int64 = 15_000
+    var keepAliveMilliseconds: Int64 = 15_000
     /// Silence of the peer after which the session is closed.
     package var silenceMilliseconds: Int64 = 45_000
     /// How long a replica leaves it to another one to bring the peer what it said it would.
@@ -11,14 +11,14 @@ package struct SessionTiming: Hashable, Sendable {
     /// A difference of wall clocks beyond which it is reported.
     package var clockOffsetMilliseconds: Int64 = 120_000
     /// After the beginning of a session, and between two comparisons of digests.
-    package var digestDelayMilliseconds: Int64 = 1_000
-    package var digestMilliseconds: Int64 = 10_000
+    var digestDelayMilliseconds: Int64 = 1_000
+    var digestMilliseconds: Int64 = 10_000
     /// After a comparison that found both equal, if nobody has written since: a row may have been damaged, or mended with somebody else.
-    package var digestAgainMilliseconds: Int64 = 60_000
+    var digestAgainMilliseconds: Int64 = 60_000
     /// Between two steps of bringing a digest up to date.
-    package var digestStepMilliseconds: Int64 = 50
+    var digestStepMilliseconds: Int64 = 50
     /// How long an answer to a question about digests is waited for.
-    package var digestAnswerMilliseconds: Int64 = 60_000
+    var digestAnswerMilliseconds: Int64 = 60_000
 
     package init() {}
 }

@@ -18,7 +18,7 @@ public enum ColumnValue: Hashable, Sendable {
     public static func real(_ number: Double) -> ColumnValue { .real(bitPattern: number.bitPattern) }
 
     /// About how many bytes the value takes on the wire.
-    package var byteCount: Int {
+    var byteCount: Int {
         switch self {
         case .null: 1
         case .integer, .real: 9

@@ -116,7 +116,7 @@ package struct ByteReader: Sendable {
     }
 
     /// Reads a section: its length, then what `body` reads of it. What `body` leaves of the section is skipped.
-    package mutating func section<Content>(
+    mutating func section<Content>(
         _ name: String, _ body: (inout ByteReader) throws(WireError) -> Content
     ) throws(WireError) -> Content {
         let length = try bounded(eachBytes: 1, limit: .max, name)

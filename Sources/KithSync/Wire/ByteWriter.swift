@@ -35,7 +35,7 @@ package struct ByteWriter: Sendable {
     }
 
     /// Empties the buffer, which keeps its room.
-    package mutating func clear() {
+    mutating func clear() {
         bytes.removeAll(keepingCapacity: true)
     }
 
@@ -87,7 +87,7 @@ package struct ByteWriter: Sendable {
         append(id.high, id.low)
     }
 
-    package mutating func value(_ value: ColumnValue) {
+    mutating func value(_ value: ColumnValue) {
         switch value {
         case .null:
             byte(ValueTag.null)

@@ -21,7 +21,7 @@ extension ByteWriter {
         if durable != known { vector(durable, &replicas) }
     }
 
-    package mutating func stamp(_ stamp: Stamp, _ replicas: inout ReplicaTable) {
+    mutating func stamp(_ stamp: Stamp, _ replicas: inout ReplicaTable) {
         dot(stamp.dot, &replicas)
         fixed64(stamp.markedTimestamp)
     }
@@ -76,13 +76,13 @@ extension ByteReader {
         }
     }
 
-    package mutating func timestamp() throws(WireError) -> HybridTimestamp {
+    mutating func timestamp() throws(WireError) -> HybridTimestamp {
         let timestamp = HybridTimestamp(rawValue: try fixed64())
         guard timestamp < .limit else { throw .malformed("timestamp beyond the year 2200") }
         return timestamp
     }
 
-    package mutating func stamp(_ replicas: ReplicaTable) throws(WireError) -> Stamp {
+    mutating func stamp(_ replicas: ReplicaTable) throws(WireError) -> Stamp {
         let dot = try dot(replicas)
         let stamp = Stamp(dot: dot, markedTimestamp: try fixed64())
         guard stamp.timestamp < .limit else { throw .malformed("timestamp beyond the year 2200") }

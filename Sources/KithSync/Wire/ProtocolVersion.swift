@@ -14,7 +14,7 @@ package struct ProtocolVersions: Hashable, Sendable {
     }
 
     /// The version two sides speak: the newest that both understand; `nil` if there is none.
-    package func common(with other: ProtocolVersions) -> UInt64? {
+    func common(with other: ProtocolVersions) -> UInt64? {
         let version = min(newest, other.newest)
         return version >= max(oldest, other.oldest) ? version : nil
     }

@@ -37,21 +37,21 @@ package enum WireLimits {
     /// Concurrent writes of one register, or tombstones of one row.
     package static let concurrentMax = 4_096
     /// Different texts that were found in one cell.
-    package static let textDocumentsMax = 1_024
+    static let textDocumentsMax = 1_024
     /// Elements of one set.
     package static let setElementsMax = 100_000
     /// Bytes of one message about the household.
-    package static let householdBytesMax = 64 << 10
+    static let householdBytesMax = 64 << 10
     /// Changes of one text in one slice.
     package static let textChangesMax = 1 << 20
     /// Bytes of the changes of one row's texts, and their number, beyond which a sender lets some of them travel ahead of it.
-    package static let textBytesAtOnceMax = 32 << 20
-    package static let textChangesAtOnceMax = 1 << 18
+    static let textBytesAtOnceMax = 32 << 20
+    static let textChangesAtOnceMax = 1 << 18
     /// Changes of one text, and their bytes, that are kept ahead of their row.
     package static let textChangesAheadMax = 1 << 22
     package static let textBytesAheadMax = 1 << 30
     /// Bytes of the operations, or of the inserted text, of one text change.
-    package static let textBytesMax = 64 << 20
+    static let textBytesMax = 64 << 20
     /// Parts into which a range of rows is cut to find one that differs.
     package static let digestPartsMax = 64
     /// Bytes of a reason given for closing.

@@ -17,12 +17,12 @@ package enum TextLimits {
     /// Changes of one packed chunk.
     package static let chunkChangesMax = 1 << 18
     /// Conflicts of a text that are remembered beyond the change that brings all concurrent ones together: the first ones in the text.
-    package static let conflictsOpenMax = 256
+    static let conflictsOpenMax = 256
     /// Pairs of versions with a conflict in one part of the history that is concurrent. Beyond it those of that part are not listed.
-    package static let conflictPairsMax = 1_024
+    static let conflictPairsMax = 1_024
     /// How many changes that only one of two versions had seen are compared, for all pairs of versions that were brought together in a
     /// part of the history with this many concurrent changes. Beyond it no conflicts are looked for in that part.
-    package static func conflictComparisonsMax(changes: Int) -> Int { max(1 << 16, changes << 8) }
+    static func conflictComparisonsMax(changes: Int) -> Int { max(1 << 16, changes << 8) }
 
     static func check(_ value: Int, _ maximum: Int, _ limit: String) throws(TextError) {
         guard value <= maximum else { throw .limitExceeded(limit: limit, value: value, maximum: maximum) }

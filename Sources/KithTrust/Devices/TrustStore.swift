@@ -8,7 +8,7 @@ import Synchronization
 /// times a second to notice what others did. A file that is damaged, or that others may write, is refused and left as it is.
 public final class TrustStore: Sendable {
     /// Name of the list in the identity folder.
-    package static let fileName = "devices.json"
+    static let fileName = "devices.json"
     /// Largest list that is read, in bytes.
     package static let fileBytesMax = 1024 * 1024
     /// Most devices in the list.

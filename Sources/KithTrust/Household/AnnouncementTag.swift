@@ -10,7 +10,7 @@ package struct AnnouncementTag: Hashable, Sendable {
     /// How far the clocks of two devices may be apart, in hours.
     package static let hoursApartMax: Int64 = 26
     /// How far apart they may be for a device to be recognised as one with a wrong clock, in hours.
-    package static let distantHoursMax: Int64 = 7 * 24
+    static let distantHoursMax: Int64 = 7 * 24
     private static let label = Array("kith-household/1 announcement".utf8)
 
     package let bytes: [UInt8]

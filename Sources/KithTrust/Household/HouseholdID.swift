@@ -1,7 +1,7 @@
 /// Which household: the hash of the record that founded it. Not secret.
 package struct HouseholdID: Hashable, Sendable, Comparable {
     /// Length in bytes.
-    package static let byteCount = 32
+    static let byteCount = 32
 
     /// The 32 bytes of the hash.
     package let bytes: [UInt8]

@@ -4,9 +4,9 @@ import Crypto
 ///
 /// Whoever revokes a device makes a new one, so that the revoked device recognises nobody from then on.
 package struct HouseholdSecret: Hashable, Sendable {
-    package static let byteCount = 32
+    static let byteCount = 32
     /// How many a device keeps: announcements of members that have not heard of the newest ones are recognised, too.
-    package static let keptMax = 4
+    static let keptMax = 4
 
     /// Of several, the one with the highest number is used; of equal ones the one with the greater bytes.
     package let number: UInt32
@@ -20,7 +20,7 @@ package struct HouseholdSecret: Hashable, Sendable {
     }
 
     /// A secret to follow the newest of `others`.
-    package static func random(after others: [HouseholdSecret], using generator: inout some RandomNumberGenerator) -> HouseholdSecret {
+    static func random(after others: [HouseholdSecret], using generator: inout some RandomNumberGenerator) -> HouseholdSecret {
         let newest = others.map(\.number).max() ?? 0
         return HouseholdSecret(following: newest, bytes: (0..<byteCount).map { _ in UInt8.random(in: 0...255, using: &generator) })
     }

@@ -7,11 +7,11 @@ import Crypto
 package struct MembershipRecord: Hashable, Sendable {
     /// The name of a record: the SHA-256 of its content, without the signature.
     package struct ID: Hashable, Sendable, Comparable {
-        package static let byteCount = 32
+        static let byteCount = 32
         // Four words, big-endian: sets of ids are compared all the time.
         private let words: SIMD4<UInt64>
 
-        package init?(bytes: some Collection<UInt8>) {
+        init?(bytes: some Collection<UInt8>) {
             guard bytes.count == Self.byteCount else { return nil }
             var words = SIMD4<UInt64>()
             for (index, byte) in bytes.enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(byte) }

@@ -2,9 +2,9 @@
 /// each followed by a check character, joined by dashes: `AAAQE-EAYEP-AUDAZ-…`, 65 characters without the dashes.
 extension DeviceID: CustomStringConvertible, LosslessStringConvertible {
     /// Groups in the readable form.
-    package static let groupCount = 13
+    static let groupCount = 13
     /// Characters in a group, the check character included.
-    package static let groupLength = 5
+    static let groupLength = 5
     /// Longest text that `init(parsing:)` looks at, in UTF-8 bytes.
     package static let textBytesMax = 512
 

@@ -9,7 +9,7 @@ import X509
 /// The key belongs outside the folder of the database, which people copy and back up.
 public struct DeviceKey: Sendable {
     /// Name of the key's file in the identity folder.
-    package static let fileName = "device.key"
+    static let fileName = "device.key"
     /// Largest key file that is read, in bytes.
     package static let fileBytesMax = 16 * 1024
 

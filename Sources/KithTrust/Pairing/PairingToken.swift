@@ -3,9 +3,9 @@
 /// Whoever reads it within its few minutes can pair in your place, so it is shown once and kept nowhere.
 public struct PairingToken: Hashable, Sendable {
     /// Length in bytes.
-    package static let byteCount = 16
+    static let byteCount = 16
     /// Characters of the readable form, its check characters included and its dashes not.
-    package static let characterCount = 28
+    static let characterCount = 28
     /// Longest text that `init(parsing:)` looks at, in UTF-8 bytes.
     package static let textBytesMax = 256
 
