@@ -9,9 +9,9 @@ import Glibc
 #endif
 
 /// Small files that concern nobody but their owner.
-enum PrivateText {
+package enum PrivateText {
     /// Replaces the file by one with mode 0600 and this content, in one step.
-    static func write(_ data: Data, to file: URL) throws {
+    package static func write(_ data: Data, to file: URL) throws {
         let temporary = file.deletingLastPathComponent().appending(path: ".\(file.lastPathComponent).\(getpid())")
         try? FileManager.default.removeItem(at: temporary)
         let isMade = FileManager.default.createFile(atPath: temporary.path, contents: data, attributes: [.posixPermissions: 0o600])

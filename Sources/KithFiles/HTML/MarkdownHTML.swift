@@ -3,8 +3,8 @@ import CFileFormats
 /// Renders Markdown with the extensions of GitHub (tables, check lists, strikethrough, links that stand by themselves) as HTML.
 ///
 /// HTML in the text is left out, and links that run something lead nowhere.
-enum MarkdownHTML {
-    static func html(_ markdown: String) -> String {
+package enum MarkdownHTML {
+    package static func html(_ markdown: String) -> String {
         var text = markdown
         let html = text.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) { kith_markdown_html($0.baseAddress, $0.count) }

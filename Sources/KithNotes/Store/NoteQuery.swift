@@ -36,6 +36,16 @@ public struct NoteQuery: Hashable, Sendable {
 
     /// - Parameter kept: notes in which the words occur otherwise, in a version that is not shown.
     func fetch(_ db: Database, besides kept: [RowID] = []) throws -> [Note] {
+        let (condition, arguments) = condition(besides: kept)
+        let sql = """
+            SELECT \(readsBodies ? Note.columns : Note.columnsWithoutBody) FROM note \(condition) ORDER BY \(order.sql) LIMIT ?
+            """
+        let all = arguments + [limit.map { max(0, $0) } ?? -1]
+        return try Array(Row.fetchCursor(db, sql: sql, arguments: StatementArguments(all)).compactMap(Note.init(row:)))
+    }
+
+    /// The WHERE of the notes that are asked for, empty for all of them, and what stands for its question marks.
+    func condition(besides kept: [RowID]) -> (sql: String, arguments: [any DatabaseValueConvertible]) {
         var conditions: [String] = []
         var arguments: [any DatabaseValueConvertible] = []
         if let tag {
@@ -52,17 +62,12 @@ public struct NoteQuery: Hashable, Sendable {
             conditions.append("(\(each.joined(separator: " AND ")) OR id IN (\(ids.joined(separator: ", "))))")
             arguments += words.map { TextFolding.fold($0) }
         }
-        arguments.append(limit.map { max(0, $0) } ?? -1)
-        let sql = """
-            SELECT \(readsBodies ? Note.columns : Note.columnsWithoutBody) FROM note \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
-            ORDER BY \(order.sql) LIMIT ?
-            """
-        return try Array(Row.fetchCursor(db, sql: sql, arguments: StatementArguments(arguments)).compactMap(Note.init(row:)))
+        return (conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "), arguments)
     }
 }
 
 extension NoteQuery.Order {
-    fileprivate var sql: String {
+    var sql: String {
         switch self {
         case .updated: "updated DESC, id DESC"
         case .created: "created DESC, id DESC"

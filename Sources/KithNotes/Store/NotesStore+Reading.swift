@@ -10,7 +10,7 @@ extension NotesStore {
     }
 
     /// Notes in which all of the words occur if the versions count that are kept and not shown.
-    private func notes(keeping words: [String]) throws(NotesError) -> [RowID] {
+    func notes(keeping words: [String]) throws(NotesError) -> [RowID] {
         let conflicts = Dictionary(grouping: try conflicts(), by: \.noteID)
         let words = words.map(TextFolding.fold)
         var found: [RowID] = []
