@@ -23,7 +23,9 @@ struct KithCommand: ParsableCommand {
             """,
         version: Version.described,
         groupedSubcommands: [
-            CommandGroup(name: "Notes", subcommands: [ViewCommand.self, NoteCommand.self, ConflictsCommand.self, TrashCommand.self]),
+            CommandGroup(
+                name: "Notes",
+                subcommands: [ViewCommand.self, TodayCommand.self, NoteCommand.self, ConflictsCommand.self, TrashCommand.self]),
             CommandGroup(
                 name: "In and out",
                 subcommands: [ImportCommand.self, ExportCommand.self, FolderCommand.self, BackupCommand.self, RestoreCommand.self]),

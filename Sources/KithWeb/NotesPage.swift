@@ -81,6 +81,10 @@ public struct NotesPage: Sendable {
         router.add(middleware: Gate(doorkeeper: doorkeeper, names: names))
         PageRoutes(notes: notes, builder: builder, feed: feed, configuration: configuration).add(to: router)
         ChangeRoutes(notes: notes, limits: configuration.limits).add(to: router)
+        SheetRoutes(notes: notes, limits: configuration.limits).add(to: router)
+        FileRoutes(notes: notes, folder: configuration.folder).add(to: router)
+        let desk = PairingDesk(identity: configuration.identity, notesFile: configuration.notesFile) { feed.tell(pairing: $0) }
+        DeviceRoutes(desk: desk, limits: configuration.limits).add(to: router)
         return (router, { current.value })
     }
 }

@@ -11,6 +11,8 @@ public struct PageConfiguration: Sendable {
     public var folder: URL
     /// The file of the notes, of which the node says how it is.
     public var notesFile: URL
+    /// The folder of the device key and the trusted devices.
+    public var identity: URL
     /// What the page says it is, as `0.1.0 (v0.1.0-7-g9f038a6)`.
     public var software: String
     /// Bounds of what browsers may ask for.
@@ -19,11 +21,8 @@ public struct PageConfiguration: Sendable {
     /// - Parameter identity: the folder of the device key, in which the page gets one for each file of notes.
     public init(identity: URL, notesFile: URL, software: String) {
         let name = Checksum.text(of: notesFile.standardizedFileURL.resolvingSymlinksInPath().path.utf8)
-        self.init(folder: identity.appending(path: "web").appending(path: name), notesFile: notesFile, software: software)
-    }
-
-    init(folder: URL, notesFile: URL, software: String) {
-        self.folder = folder
+        folder = identity.appending(path: "web").appending(path: name)
+        self.identity = identity
         self.notesFile = notesFile
         self.software = software
     }

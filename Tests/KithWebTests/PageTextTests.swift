@@ -10,8 +10,10 @@ struct PageTextTests {
         let hostile = "\"\(mark) autofocus onfocus=\"\(mark)alert(1) '\(mark) <\(mark)script>&\(mark)amp;"
         let escaped = PageText.escaped(hostile)
         for scalar in escaped.unicodeScalars { #expect(!["\"", "'", "<", ">"].contains(scalar)) }
-        let note = try Templates().render(
-            "rows", ["entries": [["id": "1", "title": hostile, "tags": [["tag": hostile]], "excerpt": hostile]]])
+        let row: [String: Any] = [
+            "id": "1", "title": hostile, "tags": [["tag": hostile]], "excerpt": [["text": hostile, "isMarked": true]],
+        ]
+        let note = try Templates().render("rows", ["entries": [row]])
         #expect(note.contains(escaped) && !note.unicodeScalars.contains("'"))
         #expect(!note.contains("<script") && !Array(note.utf8).contains(subsequence: Array(hostile.utf8)))
     }

@@ -79,6 +79,7 @@ struct UpCommand: AsyncParsableCommand {
                 group.addTask { await hook?.run(since: start) }
                 group.addTask { await keeper.run() }
                 group.addTask { await page?.run() }
+                if noWeb { group.addTask { await notes.keepSearchIndex() } }
             }
         }
         defer { others.cancel() }

@@ -51,6 +51,7 @@ public enum NotesSchema {
                     CREATE INDEX note_by_title ON note (title);
                     """)
         }
+        migrator.registerMigration("kith-notes-search", foreignKeyChecks: .immediate) { try SearchIndex.create($0) }
         return migrator
     }
 

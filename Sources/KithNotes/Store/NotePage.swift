@@ -8,6 +8,8 @@ public struct NotePage: Hashable, Sendable {
     public struct Entry: Identifiable, Hashable, Sendable {
         /// The note, of which the body is only the beginning.
         public let note: Note
+        /// Where in the body it was found; `nil` where nothing was searched for.
+        public let snippet: Snippet?
 
         public var id: UUID { note.id }
     }
@@ -41,7 +43,8 @@ extension NotesStore {
                     """
                 let all = arguments + [max(0, rows), max(0, offset)]
                 let rows = try Row.fetchAll(db, sql: sql, arguments: StatementArguments(all))
-                return NotePage(total: total, offset: offset, entries: rows.compactMap(Note.init(row:)).map(NotePage.Entry.init))
+                return NotePage(
+                    total: total, offset: offset, entries: rows.compactMap(Note.init(row:)).map { NotePage.Entry(note: $0, snippet: nil) })
             }
         }
     }

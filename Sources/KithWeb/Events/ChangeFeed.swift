@@ -36,6 +36,7 @@ final class ChangeFeed: Sendable {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.followCommits() }
             group.addTask { await self.followStatus() }
+            group.addTask { await self.notes.keepSearchIndex() }
             group.addTask {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .milliseconds(Self.beatMilliseconds))
@@ -88,7 +89,7 @@ final class ChangeFeed: Sendable {
     private func followStatus() async {
         while !Task.isCancelled {
             let file = notesFile
-            let sentence = (try? await DiskWork.run { PageStatus.sentence(notesFile: file) }) ?? ""
+            let sentence = (try? await DiskWork.run { PageStatus.sentence(notesFile: file, devices: nil) }) ?? ""
             let isNew = state.withLock { state in
                 defer { state.status = sentence }
                 return state.status != sentence
@@ -97,6 +98,8 @@ final class ChangeFeed: Sendable {
             try? await Task.sleep(for: .milliseconds(Self.statusMilliseconds))
         }
     }
+
+    func tell(pairing view: PairingDesk.View) { send(Self.event("pairing", view)) }
 
     private func send(_ event: String) {
         let listeners = state.withLock { Array($0.listeners.values) }

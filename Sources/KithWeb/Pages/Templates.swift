@@ -10,7 +10,9 @@ struct Templates: Sendable {
         var library = MustacheLibrary()
         let sources = [
             "page": PackageResources.page_mustache, "rows": PackageResources.rows_mustache, "note": PackageResources.note_mustache,
-            "empty": PackageResources.empty_mustache,
+            "empty": PackageResources.empty_mustache, "reading": PackageResources.reading_mustache,
+            "conflicts": PackageResources.conflicts_mustache, "trash": PackageResources.trash_mustache,
+            "history": PackageResources.history_mustache, "devices": PackageResources.devices_mustache,
         ]
         for (name, bytes) in sources {
             let text = "{{% CONTENT_TYPE: \(PageText.name)}}" + String(decoding: bytes, as: UTF8.self)

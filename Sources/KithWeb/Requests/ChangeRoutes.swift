@@ -77,7 +77,7 @@ private struct NewBody: Decodable {
     let base: String
 }
 
-private struct ChosenNotes: Decodable {
+struct ChosenNotes: Decodable {
     let ids: [UUID]
 }
 

@@ -1,18 +1,12 @@
-import Foundation
+import Dispatch
 
-/// Does what waits for the disk on threads of its own, a few things at a time, so that nobody else waits with it.
+/// Does what waits for the disk on threads of its own, so that nobody else waits with it. The system bounds their number.
 enum DiskWork {
-    private static let threadsMax = 4
-    private static let queue: OperationQueue = {
-        let queue = OperationQueue()
-        queue.maxConcurrentOperationCount = threadsMax
-        queue.qualityOfService = .userInitiated
-        return queue
-    }()
+    private static let queue = DispatchQueue(label: "kith.page.disk", qos: .userInitiated, attributes: .concurrent)
 
     static func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
-            queue.addOperation { continuation.resume(with: Swift.Result { try body() }) }
+            queue.async { continuation.resume(with: Swift.Result { try body() }) }
         }
     }
 }

@@ -22,17 +22,24 @@ struct PageRoutes: Sendable {
             guard let note else { throw ErrorAnswer(.notFound, "notFound", "This note was deleted.") }
             return try await show(request, .note(note.note)) { try builder.note(note) }
         }
+        router.get("/conflicts") { request, _ in try await show(request, .conflicts) { try builder.conflicts() } }
+        router.get("/trash") { request, _ in try await show(request, .trash) { try builder.trash() } }
+        router.get("/devices") { request, _ in try await show(request, .devices) { try builder.devices() } }
+        router.get("/note/:id/history") { request, context in
+            let id = try context.noteID()
+            return try await show(request, .history) { try builder.history(of: id) }
+        }
         router.get("/part/list") { request, _ in
-            let query = NoteQuery(searching: request.word("q"))
+            let text = SearchText(request.word("q"))
             let (from, count) = (request.number("from", 0), min(request.number("count", PageBuilder.firstRows), Self.rowsMax))
-            let page = try await DiskWork.run { try notes.page(query, offset: from, count: count) }
+            let page = try await DiskWork.run { try notes.search(text, offset: max(0, from), count: count) }
             var response = Response.html(builder.rows(page))
             response.headers[.total] = String(page.total)
             return response
         }
         router.get("/part/rendered/:id") { _, context in
             let id = try context.noteID()
-            return Response.html(try await DiskWork.run { try notes.note(id).map(builder.rendered) ?? "" })
+            return Response.html(try await DiskWork.run { try notes.versionedNote(id).map(builder.reading) ?? "" })
         }
         router.get("/events") { _, _ in try events() }
         for (path, file) in PageFile.all {
@@ -72,6 +79,7 @@ struct PageFile: Sendable {
         ("/list.js", PageFile(type: script, bytes: PackageResources.list_js)),
         ("/editor.js", PageFile(type: script, bytes: PackageResources.editor_js)),
         ("/merge.js", PageFile(type: script, bytes: PackageResources.merge_js)),
+        ("/sheets.js", PageFile(type: script, bytes: PackageResources.sheets_js)),
         ("/drafts.js", PageFile(type: script, bytes: PackageResources.drafts_js)),
         ("/style.css", PageFile(type: "text/css; charset=utf-8", bytes: PackageResources.style_css)),
         ("/icon.svg", PageFile(type: "image/svg+xml", bytes: PackageResources.icon_svg)),

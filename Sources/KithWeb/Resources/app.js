@@ -3,6 +3,7 @@
 import { Editor } from "./editor.js";
 import { List } from "./list.js";
 import * as drafts from "./drafts.js";
+import { arriveAtSheet, clickedOnSheet, showPairing } from "./sheets.js";
 
 const retryMilliseconds = 1_000;
 // The server says something every ten seconds.
@@ -21,10 +22,10 @@ class Refusal extends Error {
   }
 }
 
-async function request(path, options) {
+async function request(path, options, milliseconds = 30_000) {
   let response;
   try {
-    response = await fetch(path, { ...options, signal: AbortSignal.timeout(30_000) });
+    response = await fetch(path, { ...options, signal: AbortSignal.timeout(milliseconds) });
   } catch {
     lost();
     throw new Refusal("offline", "Not connected.", true);
@@ -44,6 +45,12 @@ async function request(path, options) {
 export async function api(path, change) {
   const options = change && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(change) };
   return (await request(path, options)).json();
+}
+
+/** Sends a file, however long that takes. */
+export async function send(path, file) {
+  const options = { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file };
+  return (await request(path, options, 6 * 3_600_000)).json();
 }
 
 /** A part of a page. */
@@ -101,6 +108,7 @@ function listen() {
   source.addEventListener("hello", ({ data }) => { heardOf(); begin(JSON.parse(data)); });
   source.addEventListener("beat", heardOf);
   source.addEventListener("status", ({ data }) => { document.querySelector("#status").textContent = JSON.parse(data).sentence; });
+  source.addEventListener("pairing", ({ data }) => showPairing(JSON.parse(data)));
   source.addEventListener("changes", ({ data }) => { heardOf(); changed(JSON.parse(data)); });
   source.addEventListener("error", () => {
     lost();
@@ -152,6 +160,7 @@ function arrive() {
   editor = note ? new Editor(note) : null;
   document.body.dataset.place = note ? "note" : location.pathname === "/" ? "notes" : location.pathname.slice(1);
   list.choose(editor?.id ?? null);
+  arriveAtSheet();
   document.title = (document.querySelector("#main h1")?.textContent || "(no title)") + " · Kith";
   for (const link of document.querySelectorAll("header nav a")) {
     if (link.pathname === location.pathname) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
@@ -162,7 +171,7 @@ function arrive() {
   }
 }
 
-async function go(path, isNew = true) {
+export async function go(path, isNew = true) {
   try {
     const html = await getPart(path);
     if (isNew) history.pushState(null, "", path);
@@ -211,6 +220,9 @@ document.addEventListener("click", (event) => {
     if (link.origin !== location.origin) {
       event.preventDefault();
       window.open(link.href, "_blank", "noopener,noreferrer");
+    } else if (link.pathname === "/new") {
+      event.preventDefault();
+      newNote(new URLSearchParams(link.search).get("title"));
     } else if (!link.hash && !link.download && !link.classList.contains("file")) {
       event.preventDefault();
       go(link.pathname + link.search);
@@ -219,7 +231,10 @@ document.addEventListener("click", (event) => {
   }
   const button = event.target.closest("button");
   if (!button) return;
+  if (clickedOnSheet(button)) return;
   if (button.id === "new") newNote();
+  else if (button.id === "today") today();
+  else if (button.classList.contains("detach")) detach(button.closest("li").dataset.file);
   else if (button.id === "view") nextView();
   else if (button.id === "pin") editor.change({ isPinned: button.getAttribute("aria-pressed") !== "true" });
   else if (button.id === "delete") deleteNote();
@@ -227,8 +242,46 @@ document.addEventListener("click", (event) => {
 });
 
 document.addEventListener("change", (event) => {
-  if (event.target.id === "color") editor.change({ color: event.target.value });
+  const { target } = event;
+  if (target.id === "color") editor.change({ color: target.value });
+  else if (target.id === "attach") editor.attach([...target.files]);
+  else if (target.type === "checkbox" && target.closest("#rendered")) editor.check(target);
 });
+
+// Files that are dropped or pasted.
+for (const name of ["dragover", "dragleave", "drop"]) {
+  document.addEventListener(name, (event) => {
+    if (!editor || !event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    editor.element.classList.toggle("dropping", name === "dragover");
+    if (name === "drop") editor.attach([...event.dataTransfer.files]);
+  });
+}
+document.addEventListener("paste", (event) => {
+  const files = [...(event.clipboardData?.files ?? [])];
+  if (editor && files.length) { event.preventDefault(); editor.attach(files); }
+});
+
+async function detach(id) {
+  try {
+    await api(`/api/file/${id}/detach`, {});
+    editor?.render();
+  } catch (error) {
+    if (!error.isOffline) say(error.message);
+  }
+}
+
+/** The note of the day, by this browser's calendar. */
+async function today() {
+  const now = new Date();
+  const day = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((number) => String(number).padStart(2, "0")).join("-");
+  try {
+    const { id } = await api("/api/day", { day });
+    if (await go(`/note/${id}`)) editor.area.focus();
+  } catch (error) {
+    if (!error.isOffline) say(error.message);
+  }
+}
 
 async function deleteNote() {
   const next = list.neighbour(1) ?? list.neighbour(-1);
@@ -261,6 +314,7 @@ document.addEventListener("keydown", (event) => {
   const open = (link) => { if (link) { event.preventDefault(); link.focus(); link.click(); } };
   if (key === "/") { event.preventDefault(); document.querySelector("#search").focus(); }
   else if (key === "n") { event.preventDefault(); newNote(); }
+  else if (key === "t") { event.preventDefault(); today(); }
   else if (key === "j") open(list.neighbour(1));
   else if (key === "k") open(list.neighbour(-1));
   else if (key === "ArrowDown" || key === "ArrowUp") {

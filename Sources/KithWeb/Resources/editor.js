@@ -2,7 +2,7 @@
 
 import { diff, merge, shown, unshown } from "./merge.js";
 import * as drafts from "./drafts.js";
-import { api, getPart, say, isOnline } from "./app.js";
+import { api, getPart, say, send, isOnline } from "./app.js";
 
 const pauseMilliseconds = 300;
 // The browser's undo takes long to learn of more than this.
@@ -41,6 +41,7 @@ export class Editor {
       this.showFields(note);
       if (titled) this.title.value = titled.draft.title;
       if (this.isDirty) this.changed();
+      this.enableChecks();
       // They are a part of this tab's own draft now.
       for (const { key } of left) if (!key.endsWith(sessionStorage.kithTab) || !this.isDirty) localStorage.removeItem(key);
     });
@@ -53,7 +54,7 @@ export class Editor {
   /** One request after the other. */
   enqueue(work) {
     const result = this.queue.then(() => (this.isClosed && !this.isDirty ? undefined : work()));
-    this.queue = result.catch((error) => this.failed(error));
+    this.queue = result.catch((error) => { this.failed(error); });
     return this.queue;
   }
 
@@ -186,8 +187,47 @@ export class Editor {
 
   async render() {
     if (getComputedStyle(this.rendered).display === "none") return;
-    const html = await getPart(`/part/rendered/${this.id}`);
-    if (this.rendered.innerHTML !== html) this.rendered.innerHTML = html;
+    this.rendered.innerHTML = await getPart(`/part/rendered/${this.id}`);
+    this.enableChecks();
+  }
+
+  /** Boxes of check lists can be ticked where they are shown. */
+  enableChecks() {
+    for (const box of this.rendered.querySelectorAll("li[data-sourcepos] input[type=checkbox]")) {
+      box.disabled = false;
+      box.setAttribute("aria-label", box.parentElement.textContent.trim() || "Item");
+    }
+  }
+
+  /** Ticks the box, or takes the tick off, in the line of the text that it stands for. */
+  check(box) {
+    const { version } = this.rendered.querySelector("#markdown").dataset;
+    const item = box.closest("li[data-sourcepos]");
+    if (!item || !this.base || version !== this.base.version) { this.refresh(); return; }
+    const text = shown(this.base.text);
+    const lines = text.split("\n");
+    const index = Number(item.dataset.sourcepos.split(":")[0]) - 1;
+    lines[index] = lines[index].replace(/^([ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+)\[[xX ]{1,2}\]/, (_, start) => `${start}[${box.checked ? "x" : " "}]`);
+    const { selectionStart, selectionEnd } = this.area;
+    const merged = merge(text, lines.join("\n"), this.area.value, [selectionStart, selectionEnd]);
+    this.show(merged.text, merged.marks);
+    this.changed();
+    this.save();
+  }
+
+  /** Attaches files, one after the other. */
+  async attach(files) {
+    for (const file of files) {
+      this.tell(`Attaching ${file.name} …`);
+      const saved = await this.enqueue(() => send(`/api/note/${this.id}/attach?name=${encodeURIComponent(file.name)}`, file));
+      if (saved && file.type.startsWith("image/")) {
+        const at = this.area.selectionEnd;
+        this.area.setRangeText(`![[${file.name}]]`, at, at, "end");
+        this.changed();
+      }
+    }
+    this.tell(this.isDirty ? "Typing …" : "Saved");
+    this.render();
   }
 
   // Fields
