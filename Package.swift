@@ -76,6 +76,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
     ],
     targets: [
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
@@ -119,6 +121,15 @@ let package = Package(
             "KithFiles",
             ["Kith", "KithNotes", "CFileFormats", crypto, cryptoExtras, grdb, .product(name: "Yams", package: "Yams")], computing),
 
+        .target(
+            name: "KithWeb",
+            dependencies: [
+                "Kith", "KithNotes", "KithFiles", "KithProgram", crypto, logging, .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"), .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "Mustache", package: "swift-mustache"),
+            ] + nio,
+            resources: [.embedInCode("Resources")], swiftSettings: settings),
+
         // The programs.
         .target(
             name: "CKithVersion", cSettings: described.map { [.define("KITH_DESCRIBED", to: "\"\($0)\"")] } ?? []),
@@ -135,7 +146,7 @@ let package = Package(
         .executableTarget(
             name: "KithCLI",
             dependencies: [
-                "Kith", "KithNotes", "KithFiles", "KithProgram", grdb, logging, argumentParser,
+                "Kith", "KithNotes", "KithFiles", "KithWeb", "KithProgram", grdb, logging, argumentParser,
             ], resources: [.embedInCode("Resources")], swiftSettings: settings),
         .executableTarget(
             name: "kith-lab", dependencies: ["KithLab", "KithNotes", "KithProgram", argumentParser], swiftSettings: settings),
@@ -186,6 +197,7 @@ let package = Package(
         tests("KithLabTests", ["KithLab", "KithCausality", "KithTesting", "KithCLI", "kith-lab"], fixtures: true),
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),
         tests("KithFilesTests", ["KithCausality", "KithFiles", "KithNotes", "KithStore", "KithSync", grdb], fixtures: true),
+        tests("KithWebTests", ["KithWeb", "KithNotes", "KithStore", grdb]),
         tests("KithCLITests", ["KithCLI", "KithProgram", "kith-lab", grdb]),
     ]
 )

@@ -10,7 +10,7 @@ field() { sed -e 's/[[:space:]]*$//' -e 's/^$/./' -e 's/^/ /' "$@"; }
 for folder in .build/checkouts/*/; do
     name=$(basename "$folder")
     printf ' .\n %s\n' "$name"
-    for file in "$folder"NOTICE.txt "$folder"LICENSE; do
+    for file in "$folder"NOTICE.txt "$folder"LICENSE "$folder"LICENSE.txt; do
         [ ! -e "$file" ] || { printf ' .\n' && field "$file"; }
     done
 done

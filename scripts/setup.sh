@@ -15,6 +15,7 @@ readonly packages=(
     python3                             # the models that tests compare with; manual pages
     xz-utils                            # the archive of the programs
     tmux mandoc                         # tests of the full-screen view and of manual pages
+    chromium fonts-dejavu-core python3-venv   # tests of the page in a browser
 )
 
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
@@ -63,12 +64,26 @@ install_missing() {
     rm -f "$log"
 }
 
+# Playwright, for the tests of the page, in a folder that `make clean` removes.
+install_playwright() {
+    local folder=.build/browser
+    [ ! -x /usr/bin/chromium ] || [ -e "$folder/ready" ] && return
+    printf 'setup: installing Playwright in %s\n' "$folder"
+    if python3 -m venv "$folder" && "$folder/bin/pip" install --quiet --disable-pip-version-check 'playwright>=1.40'; then
+        : >"$folder/ready"
+    else
+        printf 'setup: Playwright cannot be installed; the tests of the page in a browser are left out\n' >&2
+    fi
+}
+
+cd "$(dirname "$0")/.."
 check_swift
 case $(uname -s) in
     Darwin) ;; # SQLite and mDNS are part of the system
     Linux)
         if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
             install_missing
+            install_playwright
         else
             printf 'setup: no apt-get here; make sure that what Debian calls these is installed: %s\n' "${packages[*]}" >&2
         fi

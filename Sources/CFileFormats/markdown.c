@@ -4,7 +4,7 @@
 #include <cmark-gfm.h>
 #include <stdlib.h>
 
-char *kith_markdown_html(const char *text, long count) {
+char *kith_markdown_html(const char *text, long count, int has_positions) {
     static const char *const names[] = {"table", "tasklist", "strikethrough", "autolink"};
     // Looks itself whether it was done.
     cmark_gfm_core_extensions_ensure_registered();
@@ -17,7 +17,7 @@ char *kith_markdown_html(const char *text, long count) {
     cmark_parser_feed(parser, text, (size_t)count);
     cmark_node *document = cmark_parser_finish(parser);
     // Without CMARK_OPT_UNSAFE: HTML is left out, and links that run something lead nowhere.
-    char *html = document ? cmark_render_html(document, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser)) : NULL;
+    char *html = document ? cmark_render_html(document, has_positions ? CMARK_OPT_SOURCEPOS : CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser)) : NULL;
     if (document) cmark_node_free(document);
     cmark_parser_free(parser);
     return html;

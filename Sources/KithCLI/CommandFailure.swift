@@ -2,6 +2,7 @@ import Foundation
 import Kith
 import KithFiles
 import KithNotes
+import KithWeb
 
 extension CommandFailure {
     /// What an error of the parts below means for a command; `nil` for those of the argument parser.
@@ -13,6 +14,8 @@ extension CommandFailure {
         case let error as TrustError: self.init(Self.status(of: error.code), error.message)
         case let error as DeviceIDError: self.init(.data, error.description)
         case let error as NodeError: self.init(error.code == .portUnavailable ? .unavailable : .software, error.message)
+        case PageError.isServedElsewhere: self.init(.temporary, "Another process has just begun to serve the page. Run this again.")
+        case PageError.portIsTaken(let port): self.init(.unavailable, "Another program listens on port \(port). Give another with --port.")
         case let error as StoreError: self.init(error.code == .busy ? .temporary : .inputOutput, error.message, details: error.details)
         default: return nil
         }

@@ -57,8 +57,9 @@ void kith_archive_discard(void *archive);
 
 // MARK: Markdown
 
-/// Markdown of GitHub as HTML, without the HTML in it; to be freed with kith_markdown_free.
-char *kith_markdown_html(const char *text, long count);
+/// Markdown of GitHub as HTML, without the HTML in it; to be freed with kith_markdown_free. With positions, each block says which lines of
+/// the text it comes from.
+char *kith_markdown_html(const char *text, long count, int has_positions);
 void kith_markdown_free(char *html);
 
 // MARK: The system

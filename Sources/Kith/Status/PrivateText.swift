@@ -9,11 +9,11 @@ import Glibc
 #endif
 
 /// Small files that concern nobody but their owner.
-enum PrivateText {
+package enum PrivateText {
     /// Replaces the file by one with mode 0600 and this content, in one step.
     ///
     /// Others may be able to write into the folder: what they have put in the way is not written to, and at no moment can they read.
-    static func write(_ data: Data, to file: URL) throws {
+    package static func write(_ data: Data, to file: URL) throws {
         let temporary = file.deletingLastPathComponent().appending(path: ".\(file.lastPathComponent).\(getpid())").path
         // Of an earlier run, or put there by somebody: the link itself is removed, and not what it leads to.
         unlink(temporary)

@@ -11,8 +11,8 @@ struct ListOptions: ParsableArguments {
     @Option(help: "Only notes of this color.")
     var color: NoteColor?
 
-    @Option(help: "The order; by time, the newest comes first.")
-    var order = NoteQuery.Order.updated
+    @Option(help: "The order; by time, the newest comes first. Without it: updated, or relevance where words are looked for.")
+    var order: NoteQuery.Order?
 
     @Option(help: "How many at most.")
     var limit: Int?
@@ -24,7 +24,7 @@ struct ListOptions: ParsableArguments {
     func apply(to query: inout NoteQuery) {
         query.tag = tag.map(NoteTags.tag(typed:))
         query.color = color
-        query.order = order
+        query.order = order ?? (query.text == nil ? .updated : .relevance)
         query.limit = limit
     }
 }

@@ -4,14 +4,17 @@ import KithNotes
 struct NoteSearch: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "search",
-        abstract: "List notes that contain all of the words.",
+        abstract: "List notes that contain all of the words, best first.",
         discussion: """
-            Words are looked for in titles, texts and tags, as parts of words too, whatever the case and the accents; also in titles \
-            that another machine wrote at the same time. A note of which several versions are kept is marked with `!`.
+            Words are looked for by their beginning in titles, texts and tags, whatever the case and the accents, and if none \
+            begins so, as parts of words; also in titles that another machine wrote at the same time. A note of which several versions \
+            are kept is marked with `!`. Quotation marks hold words together, a minus leaves out, and tag:, color:, since: and before: \
+            ask for more.
 
             EXAMPLES
               kith note search coffee
-              kith note search bread house --tag home
+              kith note search bread house tag:home
+              kith note search '"black coffee" -decaf color:red before:2026-11-01'
             """)
 
     @Argument(help: "What to look for.")

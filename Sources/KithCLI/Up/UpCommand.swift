@@ -3,6 +3,7 @@ import Foundation
 import Kith
 import KithFiles
 import KithNotes
+import KithWeb
 import Logging
 
 struct UpCommand: AsyncParsableCommand {
@@ -11,8 +12,8 @@ struct UpCommand: AsyncParsableCommand {
         abstract: "Keep the notes in step with the trusted machines, until Ctrl-C.",
         discussion: """
             Works without any network, too: it waits and catches up when a machine appears. Other commands may be used \
-            meanwhile; what they change is sent on at once. Folders of `kith folder` are kept in step. One such node runs for one file \
-            of notes.
+            meanwhile; what they change is sent on at once. Folders of `kith folder` are kept in step, and the page of `kith web` is served. One such \
+            node runs for one file of notes.
 
             EXAMPLES
               kith up
@@ -33,6 +34,9 @@ struct UpCommand: AsyncParsableCommand {
             "Run this with the shell after notes have changed, here or elsewhere; standard input says which, as JSON.",
             valueName: "command"))
     var onChange: String?
+
+    @Flag(help: "Do not serve the page of `kith web`.")
+    var noWeb = false
 
     @Flag(help: "Start it now and at each login, as a service of systemd, with these options.")
     var install = false
@@ -67,12 +71,15 @@ struct UpCommand: AsyncParsableCommand {
         let watch = options.json ? nil : ConflictWatch(notes, display) { DeviceNames(trust.devices) }
         let start = try notes.store.vector()
         let hook = onChange.map { ChangeHook(command: $0, notes: notes) { display.show(line: "kith: \($0)", on: .error) } }
+        let page = noWeb ? nil : UpPage(notes, PageConfiguration(folders)) { display.show(line: $0, on: options.json ? .error : nil) }
         let keeper = FolderKeeper(notes) { display.show(line: "kith: \($0)", on: .error) }
         let others = Task {
             await withDiscardingTaskGroup { group in
                 group.addTask { await watch?.run() }
                 group.addTask { await hook?.run(since: start) }
                 group.addTask { await keeper.run() }
+                group.addTask { await page?.run() }
+                if noWeb { group.addTask { await notes.keepSearchIndex() } }
             }
         }
         defer { others.cancel() }
@@ -96,6 +103,7 @@ struct UpCommand: AsyncParsableCommand {
         }
         var arguments = port.map { ["--port", String($0)] } ?? []
         if noDiscovery { arguments.append("--no-discovery") }
+        if noWeb { arguments.append("--no-web") }
         if let onChange { arguments += ["--on-change", onChange] }
         // The service has a working folder of its own.
         if options.store != nil { arguments += ["--store", try options.folders().notes.absoluteURL.path] }

@@ -3,7 +3,7 @@ import Foundation
 /// The links in a Markdown text to files beside it: `[text](path)`, `![text](<a path>)`, `[[path]]`, `![[path|text]]`.
 ///
 /// What only looks like a link, in a block of code for instance, is found, too; whoever asks knows which files there are.
-enum MarkdownLinks {
+package enum MarkdownLinks {
     /// A link to a file, perhaps.
     struct Link: Hashable {
         /// As it is meant: without percent encoding.
@@ -86,7 +86,7 @@ enum MarkdownLinks {
     }
 
     /// A path as the destination of a link.
-    static func encoded(_ path: String) -> String {
+    package static func encoded(_ path: String) -> String {
         path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path
     }
 

@@ -1,7 +1,7 @@
 /// Links in the form of a wiki: `[[Title]]`, `[[Title|text]]`, `![[picture.png]]`.
-enum WikiLinks {
+package enum WikiLinks {
     /// Makes links of Markdown of those for which `destination` knows where they lead.
-    static func replaced(_ text: String, _ destination: (_ name: String, _ isEmbedded: Bool) -> String?) -> String {
+    package static func replaced(_ text: String, _ destination: (_ name: String, _ isEmbedded: Bool) -> String?) -> String {
         guard text.contains("[[") else { return text }
         var result = ""
         var rest = text[...]

@@ -16,10 +16,12 @@ public struct Note: Identifiable, Hashable, Sendable {
     public let createdMilliseconds: Int64
     /// When its title, body, color or tags last changed, likewise.
     public let updatedMilliseconds: Int64
+    /// Whether it stands before all others.
+    public let isPinned: Bool
 
     public init(
         id: UUID, title: String, body: String = "", color: NoteColor = .none, tags: NoteTags = [],
-        createdMilliseconds: Int64, updatedMilliseconds: Int64
+        createdMilliseconds: Int64, updatedMilliseconds: Int64, isPinned: Bool = false
     ) {
         self.id = id
         self.title = title
@@ -28,6 +30,7 @@ public struct Note: Identifiable, Hashable, Sendable {
         self.tags = tags
         self.createdMilliseconds = createdMilliseconds
         self.updatedMilliseconds = updatedMilliseconds
+        self.isPinned = isPinned
     }
 
     /// The fields of which `self` and `other` hold different values, compared byte by byte.

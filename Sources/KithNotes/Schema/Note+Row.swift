@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 
 extension Note {
-    static let columnNames = ["id", "title", "body", "color", "tags", "created", "updated"]
+    static let columnNames = ["id", "title", "body", "color", "tags", "created", "updated", "pinned"]
     static let columns = columnNames.joined(separator: ", ")
     /// The same with an empty text in the place of the body.
     static let columnsWithoutBody = columnNames.map { $0 == "body" ? "''" : $0 }.joined(separator: ", ")
@@ -20,7 +20,7 @@ extension Note {
         guard let id = UUID.fromDatabaseValue(value(0)) else { return nil }
         self.init(
             id: id, title: text(1), body: text(2), color: NoteColor(rawValue: integer(3)), tags: NoteTags(json: text(4)),
-            createdMilliseconds: integer(5), updatedMilliseconds: integer(6))
+            createdMilliseconds: integer(5), updatedMilliseconds: integer(6), isPinned: integer(7) != 0)
     }
 
     /// What a column of one of the fields holds.

@@ -43,6 +43,15 @@ public enum NotesSchema {
                     CREATE INDEX attachment_by_note ON attachment (note);
                     """)
         }
+        migrator.registerMigration("kith-notes-pins", foreignKeyChecks: .immediate) { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE note ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+                    CREATE INDEX note_by_order ON note (pinned DESC, updated DESC, id DESC);
+                    CREATE INDEX note_by_title ON note (title);
+                    """)
+        }
+        migrator.registerMigration("kith-notes-search", foreignKeyChecks: .immediate) { try SearchIndex.create($0) }
         return migrator
     }
 

@@ -11,11 +11,14 @@ public struct NoteQuery: Hashable, Sendable {
         case created
         /// By title, without case and accents.
         case title
+        /// What fits the words of a search best first; without words, last changed first.
+        case relevance
     }
 
-    /// Notes that contain each of these words somewhere in title, body or tags, whatever the case and the accents. A title that another
-    /// machine wrote at the same time, and that is kept, counts as well.
-    public var words: [String] = []
+    /// What the notes contain.
+    public var text: SearchText?
+    /// Notes in which each of these occurs somewhere in title, body or tags, whatever the case and the accents.
+    var words: [String] = []
     /// Notes with this tag.
     public var tag: String?
     /// Notes of this color.
@@ -29,44 +32,79 @@ public struct NoteQuery: Hashable, Sendable {
 
     public init() {}
 
-    /// All notes in which every word of `text` occurs.
+    /// All notes that `text` describes, as ``SearchText`` does; a title that another machine wrote at the same time, and that is kept, counts
+    /// as well.
     public init(searching text: String) {
-        words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+        self.text = SearchText(text)
     }
 
     /// - Parameter kept: notes in which the words occur otherwise, in a version that is not shown.
     func fetch(_ db: Database, besides kept: [RowID] = []) throws -> [Note] {
+        let (condition, arguments) = condition(besides: kept)
+        let (hits, match) = order == .relevance ? hits : ("", [])
+        let columns = Note.columnNames.map { $0 == "body" && !readsBodies ? "''" : "note." + $0 }.joined(separator: ", ")
+        let rank = match.isEmpty ? "" : "hit.rank, "
+        let sql = "SELECT \(columns) FROM note \(hits) \(condition) ORDER BY \(rank)\(order.sql) LIMIT ?"
+        let all = match + arguments + [limit.map { max(0, $0) } ?? -1]
+        return try Array(Row.fetchCursor(db, sql: sql, arguments: StatementArguments(all)).compactMap(Note.init(row:)))
+    }
+
+    /// How well each note that the index knows fits; nothing, if no words are looked for.
+    private var hits: (sql: String, arguments: [any DatabaseValueConvertible]) {
+        guard let match = text?.match else { return ("", []) }
+        let sql = """
+            LEFT JOIN (
+                SELECT key.id, bm25(note_search, 10, 1, 5) AS rank FROM note_search
+                JOIN note_search_key AS key ON key.key = note_search.rowid WHERE note_search MATCH ?
+            ) AS hit ON hit.id = note.id
+            """
+        return (sql, [match])
+    }
+
+    /// The WHERE of the notes that are asked for, empty for all of them, and what stands for its question marks.
+    func condition(besides kept: [RowID]) -> (sql: String, arguments: [any DatabaseValueConvertible]) {
         var conditions: [String] = []
         var arguments: [any DatabaseValueConvertible] = []
         if let tag {
-            conditions.append("json_valid(tags) AND EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)")
+            conditions.append(SearchText.hasTag)
             arguments.append(tag)
         }
         if let color {
-            conditions.append("color = ?")
+            conditions.append("note.color = ?")
             arguments.append(color.rawValue)
         }
+        for (filter, argument) in text?.filters ?? [] {
+            conditions.append(filter)
+            arguments.append(argument)
+        }
+        let ids = Self.list(of: kept)
+        if let match = text?.match {
+            conditions.append("(note.id IN (\(SearchIndex.idsSQL)) OR note.id IN (\(ids)))")
+            arguments.append(match)
+        }
         if !words.isEmpty {
-            let each = words.map { _ in "instr(\(TextFolding.sqlName)(title || char(10) || body || char(10) || tags), ?) > 0" }
-            let ids = kept.map { id in "x'\(id.bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())'" }
-            conditions.append("(\(each.joined(separator: " AND ")) OR id IN (\(ids.joined(separator: ", "))))")
+            let all = "\(TextFolding.sqlName)(note.title || char(10) || note.body || char(10) || note.tags)"
+            let each = words.map { _ in "instr(\(all), ?) > 0" }
+            conditions.append("(\(each.joined(separator: " AND ")) OR note.id IN (\(ids)))")
             arguments += words.map { TextFolding.fold($0) }
         }
-        arguments.append(limit.map { max(0, $0) } ?? -1)
-        let sql = """
-            SELECT \(readsBodies ? Note.columns : Note.columnsWithoutBody) FROM note \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
-            ORDER BY \(order.sql) LIMIT ?
-            """
-        return try Array(Row.fetchCursor(db, sql: sql, arguments: StatementArguments(arguments)).compactMap(Note.init(row:)))
+        return (conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "), arguments)
+    }
+}
+
+extension NoteQuery {
+    /// Ids for SQL.
+    private static func list(of ids: [RowID]) -> String {
+        ids.map { id in "x'\(id.bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())'" }.joined(separator: ", ")
     }
 }
 
 extension NoteQuery.Order {
-    fileprivate var sql: String {
+    var sql: String {
         switch self {
-        case .updated: "updated DESC, id DESC"
-        case .created: "created DESC, id DESC"
-        case .title: "\(TextFolding.sqlName)(title), id"
+        case .updated, .relevance: "note.updated DESC, note.id DESC"
+        case .created: "note.created DESC, note.id DESC"
+        case .title: "\(TextFolding.sqlName)(note.title), note.id"
         }
     }
 }

@@ -84,19 +84,20 @@ extension NotesStore {
     @discardableResult
     public func saveBody(_ body: String, of id: UUID, base: TextVersion) throws(NotesError) -> Note {
         try NotesError.mapping {
-            try database.write { db in
-                let current = try Self.current(id, db)
-                var edited = current
-                edited.body = body
-                try NoteLimits.check(edited)
-                try store.saveText(
-                    db, table: NotesSchema.table, id: RowID(id), column: NoteField.body.rawValue, body, base: base)
-                let merged = try Self.current(id, db)
-                if merged.fieldsThatDiffer(from: current).isEmpty { return current }
-                try db.execute(
-                    sql: "UPDATE note SET updated = ? WHERE id = ?", arguments: [options.nowMilliseconds(), Data(id.bytes)])
-                return try Self.current(id, db)
-            }
+            try database.write { db in try saveBody(body, of: id, base: base, db) }
         }
+    }
+
+    /// The same within a transaction.
+    func saveBody(_ body: String, of id: UUID, base: TextVersion, _ db: Database) throws -> Note {
+        let current = try Self.current(id, db)
+        var edited = current
+        edited.body = body
+        try NoteLimits.check(edited)
+        try store.saveText(db, table: NotesSchema.table, id: RowID(id), column: NoteField.body.rawValue, body, base: base)
+        let merged = try Self.current(id, db)
+        if merged.fieldsThatDiffer(from: current).isEmpty { return current }
+        try db.execute(sql: "UPDATE note SET updated = ? WHERE id = ?", arguments: [options.nowMilliseconds(), Data(id.bytes)])
+        return try Self.current(id, db)
     }
 }

@@ -4,13 +4,30 @@ import Kith
 
 extension NotesStore {
     /// The notes that `query` asks for.
+    ///
+    /// - Throws: ``NotesError`` if the notes cannot be read.
     public func list(_ query: NoteQuery = NoteQuery()) throws(NotesError) -> [Note] {
-        let kept = query.words.isEmpty ? [] : try notes(keeping: query.words)
-        return try NotesError.mapping { try database.read { db in try query.fetch(db, besides: kept) } }
+        guard let text = query.text, text.usesIndex else { return try fetch(query, besides: []) }
+        let words = text.terms.map(\.text)
+        let kept = text.filters.isEmpty && !words.isEmpty ? try notes(keeping: words) : []
+        if readOnlyReason == nil {
+            try updateSearchIndex()
+            let found = try fetch(query, besides: kept)
+            if !found.isEmpty || words.isEmpty || !text.isAboutBeginnings { return found }
+        }
+        // What begins no word may be a part of one.
+        var parts = query
+        parts.words = words
+        parts.text?.terms = []
+        return try fetch(parts, besides: kept)
+    }
+
+    private func fetch(_ query: NoteQuery, besides kept: [RowID]) throws(NotesError) -> [Note] {
+        try NotesError.mapping { try database.read { db in try query.fetch(db, besides: kept) } }
     }
 
     /// Notes in which all of the words occur if the versions count that are kept and not shown.
-    private func notes(keeping words: [String]) throws(NotesError) -> [RowID] {
+    func notes(keeping words: [String]) throws(NotesError) -> [RowID] {
         let conflicts = Dictionary(grouping: try conflicts(), by: \.noteID)
         let words = words.map(TextFolding.fold)
         var found: [RowID] = []

@@ -115,9 +115,10 @@ extension NotesStore {
 
     private static func insert(_ whole: WholeNote, _ db: Database) throws {
         let (note, id) = (whole.note, Data(whole.id.bytes))
-        let insert = try db.cachedStatement(sql: "INSERT INTO note (\(Note.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)")
+        let insert = try db.cachedStatement(sql: "INSERT INTO note (\(Note.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
         try insert.execute(arguments: [
             id, note.title, note.body, note.color.rawValue, try note.tags.json(), note.createdMilliseconds, note.updatedMilliseconds,
+            note.isPinned ? 1 : 0,
         ])
         for file in whole.attachments {
             try db.cachedStatement(sql: "INSERT OR IGNORE INTO attachment (\(NoteAttachment.columns)) VALUES (?, ?, ?, ?, ?)")

@@ -18,7 +18,7 @@ extension NotesStore {
         try NotesError.mapping {
             try database.write { db in
                 try db.execute(
-                    sql: "INSERT INTO note (\(Note.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    sql: "INSERT INTO note (\(Note.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
                     arguments: [Data(note.id.bytes), title, body, color.rawValue, try tags.json(), now, now])
             }
         }
@@ -109,6 +109,22 @@ extension Note {
             case .body: body = other.body
             case .color: color = other.color
             case .tags: tags = other.tags
+            }
+        }
+    }
+}
+
+extension NotesStore {
+    /// Pins notes before all others, or no longer, in one transaction. It is no edit: the time of the last change stays.
+    ///
+    /// - Throws: ``NotesError`` with code `busy`, `diskFull`, `readOnly`.
+    public func pin(_ ids: [UUID], _ isPinned: Bool) throws(NotesError) {
+        try NotesError.mapping {
+            try database.write { db in
+                for id in ids {
+                    try db.execute(
+                        sql: "UPDATE note SET pinned = ?1 WHERE id = ?2 AND pinned <> ?1", arguments: [isPinned ? 1 : 0, Data(id.bytes)])
+                }
             }
         }
     }

@@ -1,16 +1,17 @@
 import Foundation
+import TestSupport
 import Testing
 
-/// A `kith up` that runs while a test looks at it.
+/// A `kith up`, or another command that does not end by itself, that runs while a test looks at it.
 final class RunningNode: @unchecked Sendable {  // Used by one test at a time.
     private let process = Process()
     private let log: URL
 
-    init(_ home: KithHome, _ arguments: String..., environment: [String: String] = [:]) throws {
+    init(_ home: KithHome, command: String = "up", _ arguments: String..., environment: [String: String] = [:]) throws {
         log = home.folder.appending(path: "log-\(UUID().uuidString)")
         try Data().write(to: log)
         process.executableURL = try KithHome.program
-        process.arguments = ["up"] + arguments
+        process.arguments = [command] + arguments
         process.environment = try home.environment(environment)
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: log)
@@ -43,5 +44,16 @@ final class RunningNode: @unchecked Sendable {  // Used by one test at a time.
     func end() async throws -> Int32 {
         while process.isRunning { try await Task.sleep(for: .milliseconds(20)) }
         return process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
+    }
+}
+
+extension RunningNode {
+    /// A `kith web` of this home, and a browser that was let in.
+    static func web(_ home: KithHome) async throws -> (node: RunningNode, browser: RawBrowser) {
+        let node = try RunningNode(home, command: "web", "--port", "0")
+        try await node.wait { $0.contains("token=") && $0.hasSuffix("\n") }
+        var browser = try RawBrowser(entrance: node.output)
+        browser.owners = [home, node]
+        return (node, browser)
     }
 }

@@ -1,0 +1,189 @@
+import Foundation
+import GRDB
+import Kith
+import KithSync
+import Synchronization
+
+extension NotesStore {
+    /// Brings the index up to date that searches use. A search does so itself; before, it saves the searcher the time.
+    ///
+    /// - Throws: ``NotesError`` with code `busy`, `diskFull`, `readOnly`.
+    public func updateSearchIndex() throws(NotesError) { try updateSearchIndex { false } }
+
+    /// - Parameter isStopped: says whether to leave the rest for another time.
+    private func updateSearchIndex(_ isStopped: () -> Bool) throws(NotesError) {
+        try NotesError.mapping {
+            let known = try store.vector()
+            let indexed = try database.read(SearchIndex.vector)
+            if indexed == known { return }
+            guard let indexed, known.covers(indexed) else { return try rebuildSearchIndex(isStopped) }
+            let slice = try store.slice(SliceRequest(since: indexed))
+            // So much has changed that a look at all notes takes no longer. A listing says nothing of what is gone.
+            guard slice.isLast, slice.listing == nil else { return try rebuildSearchIndex(isStopped) }
+            let rows = slice.rows.filter { slice.tables[$0.table].name == Array(NotesSchema.table.utf8) }
+            guard try bringIn(rows.map { Data($0.id.bytes) }, isStopped) else { return }
+            try database.write { db in try SearchIndex.setVector(slice.vector, db) }
+        }
+    }
+
+    /// Compares the index with all notes, and mends it.
+    private func rebuildSearchIndex(_ isStopped: () -> Bool) throws {
+        let known = try store.vector()
+        var next: Data? = Data()
+        while let place = next {
+            let (ids, following) = try database.read { db in try SearchIndex.suspects(after: place, db) }
+            guard try bringIn(ids, isStopped) else { return }
+            next = following
+        }
+        guard try bringIn(database.read(SearchIndex.leftovers), isStopped) else { return }
+        try database.write { db in try SearchIndex.setVector(known, db) }
+    }
+
+    /// In transactions between which others write; `false` if it was stopped.
+    private func bringIn(_ ids: [Data], _ isStopped: () -> Bool) throws -> Bool {
+        var rest = ids[...]
+        while !rest.isEmpty {
+            if isStopped() { return false }
+            let batch = rest.prefix(SearchIndex.batchRows)
+            rest = rest.dropFirst(SearchIndex.batchRows)
+            try database.write { db in try SearchIndex.bringIn(batch, db) }
+        }
+        return true
+    }
+
+    /// Brings in what changes, whoever changes it, until the task is cancelled. For a process that runs for long.
+    public func keepSearchIndex() async {
+        let commits = store.commits
+        repeat {
+            await updateSearchIndexOnThread()
+            try? await Task.sleep(for: .milliseconds(Self.indexPauseMilliseconds))
+        } while await commits.first { true } != nil && !Task.isCancelled
+    }
+
+    /// On a thread of its own, since that may take seconds, until the task is cancelled.
+    private func updateSearchIndexOnThread() async {
+        let isStopped = Mutex(false)
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global(qos: .utility).async {
+                    // What fails now is done by the next search.
+                    try? self.updateSearchIndex { isStopped.withLock { $0 } }
+                    continuation.resume()
+                }
+            }
+        } onCancel: {
+            isStopped.withLock { $0 = true }
+        }
+    }
+
+    /// Commits within this time are brought in together.
+    private static let indexPauseMilliseconds = 300
+    /// More results than these are counted no further, and are in no order of rank: the words say nothing.
+    static let rankedMax = 2_000
+    static let resultsMax = 10_000
+    private static let marks = ("\u{2}", "\u{3}")
+
+    /// A part of what a search finds, best first: a title counts more than a tag, and a tag more than a text. Notes of which a version is
+    /// kept that is not shown, and in which the words occur, come before the others.
+    ///
+    /// If no word begins with what was typed, notes are listed in which it is a part of words.
+    /// - Throws: ``NotesError`` if the notes cannot be read.
+    public func search(_ text: SearchText, offset: Int, count: Int) throws(NotesError) -> NotePage {
+        if readOnlyReason != nil { return try parts(text, offset: offset, count: count) }
+        if text.usesIndex { try updateSearchIndex() }
+        guard let match = text.match else { return try filtered(text, offset: offset, count: count) }
+        let kept = try keptVersions(matching: text)
+        let keptIDs = kept.map { Data(RowID($0.id).bytes) }
+        let found = try NotesError.mapping {
+            try database.read { db in
+                try Self.matches(text, match, besides: keptIDs, db, offset: max(0, offset - kept.count), count: count)
+            }
+        }
+        if found.total == 0, kept.isEmpty, text.isAboutBeginnings { return try parts(text, offset: offset, count: count) }
+        let first = offset < kept.count ? kept[offset...].prefix(count).map { NotePage.Entry(note: $0, snippet: nil) } : []
+        return NotePage(
+            total: found.total + kept.count, offset: offset, entries: first + found.entries.prefix(max(0, count - first.count)))
+    }
+
+    private static func matches(
+        _ text: SearchText, _ match: String, besides kept: [Data], _ db: Database, offset: Int, count: Int
+    ) throws -> NotePage {
+        var arguments: [any DatabaseValueConvertible] = [match]
+        var sql = """
+            FROM note_search JOIN note_search_key AS key ON key.key = note_search.rowid JOIN note ON note.id = key.id
+            WHERE note_search MATCH ?
+            """
+        for (filter, argument) in text.filters {
+            sql += " AND \(filter)"
+            arguments.append(argument)
+        }
+        if !kept.isEmpty {
+            sql += " AND note.id NOT IN (\(kept.map { _ in "?" }.joined(separator: ", ")))"
+            arguments += kept
+        }
+        let total =
+            try Int.fetchOne(
+                db, sql: "SELECT count(*) FROM (SELECT 1 \(sql) LIMIT \(resultsMax))", arguments: StatementArguments(arguments)) ?? 0
+        let order = total > rankedMax ? "note_search.rowid DESC" : "bm25(note_search, 10, 1, 5), note.updated DESC"
+        let columns = Note.columnNames.map { $0 == "body" ? "substr(note.body, 1, \(excerptScalars))" : "note." + $0 }
+        let snippet = "snippet(note_search, 1, '\(marks.0)', '\(marks.1)', '…', 16)"
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT \(columns.joined(separator: ", ")), \(snippet) \(sql) ORDER BY \(order) LIMIT ? OFFSET ?",
+            arguments: StatementArguments(arguments + [max(0, count), offset]))
+        let entries = rows.compactMap { row in
+            Note(row: row).map { NotePage.Entry(note: $0, snippet: Snippet(row[Note.columnNames.count], marks)) }
+        }
+        return NotePage(total: total, offset: offset, entries: entries)
+    }
+
+    /// Notes that are asked for by other things than words.
+    private func filtered(_ text: SearchText, offset: Int, count: Int) throws(NotesError) -> NotePage {
+        var query = NoteQuery()
+        query.text = text
+        return try page(query, offset: offset, count: count)
+    }
+
+    /// Notes in which the words occur as parts of others.
+    private func parts(_ text: SearchText, offset: Int, count: Int) throws(NotesError) -> NotePage {
+        var query = NoteQuery()
+        query.words = text.terms.map(\.text)
+        query.text = text
+        query.text?.terms = []
+        return try page(query, offset: offset, count: count)
+    }
+
+    /// Notes of which a version that is not shown has the words.
+    private func keptVersions(matching text: SearchText) throws(NotesError) -> [Note] {
+        guard text.filters.isEmpty else { return [] }
+        var notes: [Note] = []
+        for id in try self.notes(keeping: text.terms.map(\.text)) {
+            if let note = try note(UUID(id)) { notes.append(note) }
+        }
+        return notes
+    }
+}
+
+/// A piece of a text, with what was looked for in it.
+public struct Snippet: Hashable, Sendable {
+    /// A part of it.
+    public struct Piece: Hashable, Sendable {
+        /// What it says.
+        public let text: String
+        /// Whether it was looked for.
+        public let isMarked: Bool
+    }
+
+    /// One after the other.
+    public let pieces: [Piece]
+
+    /// - Parameter marks: what stands before and after each word that was looked for.
+    init(_ text: String?, _ marks: (String, String)) {
+        var pieces: [Piece] = []
+        for (index, part) in (text ?? "").components(separatedBy: marks.0).enumerated() {
+            let halves = part.components(separatedBy: marks.1)
+            if index > 0 { pieces.append(Piece(text: halves[0], isMarked: true)) }
+            pieces.append(Piece(text: (index > 0 ? halves.dropFirst().joined() : part), isMarked: false))
+        }
+        self.pieces = pieces.filter { !$0.text.isEmpty }
+    }
+}

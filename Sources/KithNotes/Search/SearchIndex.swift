@@ -1,0 +1,87 @@
+import Foundation
+import GRDB
+import Kith
+
+/// The words of all notes, to be found without reading the notes: an FTS5 table beside them.
+///
+/// It remembers what the store knew when it was made, and is brought up to date from there, at the latest when somebody searches. Writing
+/// and merging notes costs nothing more for it.
+enum SearchIndex {
+    /// Notes of which the words are brought in by one transaction.
+    static let batchRows = 100
+
+    /// The ids of the notes in which the words occur.
+    static let idsSQL =
+        "SELECT key.id FROM note_search JOIN note_search_key AS key ON key.key = note_search.rowid WHERE note_search MATCH ?"
+
+    static func create(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE note_search_key (key INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE);
+                CREATE TABLE note_search_state (vector TEXT NOT NULL);
+                CREATE VIRTUAL TABLE note_search USING fts5(
+                    title, body, tags, tokenize = 'unicode61 remove_diacritics 2', prefix = '2');
+                """)
+    }
+
+    /// What the store knew when the index was last whole; `nil` if it never was.
+    static func vector(_ db: Database) throws -> VersionVector? {
+        try String.fetchOne(db, sql: "SELECT vector FROM note_search_state").flatMap(TextVersion.init).map { VersionVector($0.dots) }
+    }
+
+    static func setVector(_ vector: VersionVector, _ db: Database) throws {
+        try db.execute(sql: "DELETE FROM note_search_state")
+        try db.execute(sql: "INSERT INTO note_search_state VALUES (?)", arguments: [TextVersion(vector.entries).description])
+    }
+
+    /// Brings in these notes as they are now; what is right is left as it is.
+    static func bringIn(_ ids: some Sequence<Data>, _ db: Database) throws {
+        let find = try db.cachedStatement(
+            sql: """
+                SELECT key.key, old.title, old.body, old.tags, note.title, note.body, note.tags, note.id FROM (SELECT ?1 AS id)
+                LEFT JOIN note_search_key AS key USING (id) LEFT JOIN note_search AS old ON old.rowid = key.key LEFT JOIN note USING (id)
+                """)
+        let forget = try db.cachedStatement(sql: "DELETE FROM note_search WHERE rowid = ?")
+        let drop = try db.cachedStatement(sql: "DELETE FROM note_search_key WHERE key = ?")
+        let name = try db.cachedStatement(sql: "INSERT INTO note_search_key (id) VALUES (?)")
+        let learn = try db.cachedStatement(sql: "INSERT INTO note_search (rowid, title, body, tags) VALUES (?, ?, ?, ?)")
+        for id in ids {
+            guard let row = try Row.fetchOne(find, arguments: [id]) else { continue }
+            var key: DatabaseValue = row[0]
+            let isThere = !row.hasNull(atIndex: 7)
+            let (old, new) = ((1...3).map { row[$0] as DatabaseValue }, (4...6).map { row[$0] as DatabaseValue })
+            if !key.isNull {
+                if isThere, old == new { continue }
+                try forget.execute(arguments: [key])
+                if !isThere { try drop.execute(arguments: [key]) }
+            }
+            guard isThere else { continue }
+            if key.isNull {
+                try name.execute(arguments: [id])
+                key = db.lastInsertedRowID.databaseValue
+            }
+            try learn.execute(arguments: [key, new[0], new[1], new[2]])
+        }
+    }
+
+    /// Of the next notes after `id` those that the index has not, or otherwise; and where to look next, `nil` at the end.
+    static func suspects(after id: Data, _ db: Database) throws -> (ids: [Data], next: Data?) {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT note.id, old.rowid IS NOT NULL AND old.title IS note.title AND old.body IS note.body AND old.tags IS note.tags FROM note
+                LEFT JOIN note_search_key AS key USING (id) LEFT JOIN note_search AS old ON old.rowid = key.key
+                WHERE note.id > ? ORDER BY note.id LIMIT ?
+                """, arguments: [id, Self.lookRows])
+        let ids = rows.filter { $0[1] == false }.map { $0[0] as Data }
+        return (ids, rows.count < Self.lookRows ? nil : rows.last.map { $0[0] as Data })
+    }
+
+    /// Notes that are compared by one look.
+    private static let lookRows = 1_000
+
+    /// The ids of notes that are no more.
+    static func leftovers(_ db: Database) throws -> [Data] {
+        try Data.fetchAll(db, sql: "SELECT id FROM note_search_key WHERE id NOT IN (SELECT id FROM note)")
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import GRDB
+
+/// What a person types to find notes, taken apart: `tag:home color:red "exact words" -without before:2026-11-01 coffee`.
+public struct SearchText: Hashable, Sendable {
+    /// What a note contains: words by their beginning, or words that follow each other exactly.
+    struct Term: Hashable, Sendable {
+        let text: String
+        let isExact: Bool
+    }
+
+    var terms: [Term] = []
+    var without: [Term] = []
+    var tags: [String] = []
+    var withoutTags: [String] = []
+    var colors: [NoteColor] = []
+    /// Changed on this day or later, and before this day; in milliseconds since 1970.
+    var sinceMilliseconds: Int64?
+    var beforeMilliseconds: Int64?
+
+    /// Whether nothing is asked for.
+    public var isEmpty: Bool { self == SearchText("") }
+
+    /// - Parameter calendar: says when a day begins.
+    public init(_ text: String, calendar: Calendar = .current) {
+        for piece in Self.pieces(of: text) { take(piece, calendar) }
+    }
+
+    /// A part of the text between spaces.
+    private struct Piece {
+        var isWithout = false
+        var text = ""
+        var isQuoted = false
+    }
+
+    private static func pieces(of text: String) -> [Piece] {
+        var pieces: [Piece] = []
+        var piece = Piece()
+        var isOpen = false
+        func finish() {
+            if !piece.text.isEmpty { pieces.append(piece) }
+            piece = Piece()
+        }
+        for character in text {
+            switch character {
+            case "\"", "\u{201C}", "\u{201D}":
+                isOpen.toggle()
+                piece.isQuoted = piece.isQuoted || piece.text.isEmpty
+                if !isOpen { finish() }
+            case _ where character.isWhitespace && !isOpen: finish()
+            case "-" where piece.text.isEmpty && !isOpen && !piece.isWithout && !piece.isQuoted: piece.isWithout = true
+            default: piece.text.append(character)
+            }
+        }
+        finish()
+        return pieces
+    }
+
+    private mutating func take(_ piece: Piece, _ calendar: Calendar) {
+        let parts = piece.text.split(separator: ":", maxSplits: 1).map(String.init)
+        if !piece.isQuoted, parts.count == 2 {
+            let value = parts[1]
+            switch parts[0].lowercased() {
+            case "tag":
+                let tag = value.hasPrefix("#") ? String(value.dropFirst()) : value
+                if piece.isWithout { withoutTags.append(tag) } else { tags.append(tag) }
+                return
+            case "color" where !piece.isWithout:
+                if let color = NoteColor(named: value) {
+                    colors.append(color)
+                    return
+                }
+            case "before" where !piece.isWithout:
+                if let day = Self.day(value, calendar) {
+                    beforeMilliseconds = day
+                    return
+                }
+            case "since" where !piece.isWithout:
+                if let day = Self.day(value, calendar) {
+                    sinceMilliseconds = day
+                    return
+                }
+            default: break
+            }
+        }
+        let term = Term(text: piece.text, isExact: piece.isQuoted)
+        if piece.isWithout { without.append(term) } else { terms.append(term) }
+    }
+
+    /// The beginning of a day written as `2026-11-01`.
+    private static func day(_ text: String, _ calendar: Calendar) -> Int64? {
+        let numbers = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+        guard numbers.count == 3, let year = numbers[0], let month = numbers[1], let day = numbers[2] else { return nil }
+        let components = DateComponents(year: year, month: month, day: day)
+        guard components.isValidDate(in: calendar), let date = calendar.date(from: components) else { return nil }
+        return Int64(date.timeIntervalSince1970 * 1_000)
+    }
+}
+
+extension SearchText.Term {
+    /// For the index: as text between quotation marks, so that nothing in it means anything else. See "Full-text Query Syntax" of FTS5.
+    var match: String {
+        // By what SQLite sees: to a person, a quotation mark with an accent on it is no quotation mark.
+        let inner = text.unicodeScalars.map { $0 == "\"" ? "\"\"" : $0 == "\0" ? " " : String($0) }.joined()
+        let quoted = "\"\(inner)\""
+        return isExact ? quoted : quoted + "*"
+    }
+}
+
+extension SearchText {
+    /// What the index is asked; `nil` if no words are looked for.
+    var match: String? { terms.isEmpty ? nil : terms.map(\.match).joined(separator: " AND ") }
+
+    /// Whether a note has a tag, whatever its column holds.
+    static let hasTag = "EXISTS (SELECT 1 FROM json_each(CASE WHEN json_valid(note.tags) THEN note.tags ELSE '[]' END) WHERE value = ?)"
+
+    /// Whether words are looked for, or left out.
+    var usesIndex: Bool { !terms.isEmpty || !without.isEmpty }
+
+    /// Whether it is asked for words by their beginning alone, which may be parts of words as well.
+    var isAboutBeginnings: Bool { !terms.contains(where: \.isExact) }
+
+    /// What else holds for a note that is meant.
+    var filters: [(sql: String, argument: any DatabaseValueConvertible)] {
+        var filters: [(String, any DatabaseValueConvertible)] = []
+        let hasTag = Self.hasTag
+        for tag in tags { filters.append((hasTag, tag)) }
+        for tag in withoutTags { filters.append(("NOT " + hasTag, tag)) }
+        for color in colors { filters.append(("note.color = ?", color.rawValue)) }
+        if let sinceMilliseconds { filters.append(("note.updated >= ?", sinceMilliseconds)) }
+        if let beforeMilliseconds { filters.append(("note.updated < ?", beforeMilliseconds)) }
+        if !without.isEmpty {
+            let match = without.map(\.match).joined(separator: " OR ")
+            filters.append(("note.id NOT IN (\(SearchIndex.idsSQL))", match))
+        }
+        return filters
+    }
+}

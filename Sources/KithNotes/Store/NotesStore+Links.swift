@@ -1,0 +1,68 @@
+import Foundation
+import GRDB
+import Kith
+
+extension NotesStore {
+    /// The note with this very title; of several, the one that changed last. `nil` if there is none.
+    ///
+    /// - Throws: ``NotesError`` if the notes cannot be read.
+    public func id(titled title: String) throws(NotesError) -> UUID? {
+        try NotesError.mapping {
+            try database.read { db in
+                let sql = "SELECT id FROM note WHERE title = ? ORDER BY updated DESC, id DESC LIMIT 1"
+                return try Row.fetchOne(db, sql: sql, arguments: [title]).flatMap { UUID.fromDatabaseValue($0[0]) }
+            }
+        }
+    }
+
+    /// Notes whose text has a link to a note by its title, as `[[Title]]` or `[[Title|words]]`; without their bodies.
+    ///
+    /// - Throws: ``NotesError`` if the notes cannot be read.
+    public func notes(linkingTo note: Note) throws(NotesError) -> [Note] {
+        if note.title.isEmpty || readOnlyReason != nil { return [] }
+        try updateSearchIndex()
+        let match = "body : " + SearchText.Term(text: note.title, isExact: true).match
+        return try NotesError.mapping {
+            try database.read { db in
+                let sql = """
+                    SELECT \(Note.columnsWithoutBody) FROM note WHERE id IN (\(SearchIndex.idsSQL)) AND id <> ?
+                    AND (instr(body, '[[' || ? || ']]') > 0 OR instr(body, '[[' || ? || '|') > 0)
+                    ORDER BY title, id LIMIT \(Self.linksMax)
+                    """
+                return try Row.fetchAll(db, sql: sql, arguments: [match, Data(note.id.bytes), note.title, note.title])
+                    .compactMap(Note.init(row:))
+            }
+        }
+    }
+
+    /// More links than these to one note are not listed.
+    private static let linksMax = 100
+
+    /// The note of a day, which is the same on all machines, also if several make it before they meet: then both texts are in it. It is made
+    /// if it is not there, and comes back if it was deleted.
+    ///
+    /// - Parameter day: as `2026-11-24`, which becomes the title.
+    /// - Throws: as ``add(title:body:color:tags:)``.
+    public func note(ofDay day: String) throws(NotesError) -> Note {
+        let id = try NotesError.mapping { UUID(try RowID(table: "day", key: .text(day))) }
+        if let note = try note(id) { return note }
+        if try trash().contains(where: { $0.id == id }) { return try restore(id) }
+        let now = options.nowMilliseconds()
+        let note = Note(id: id, title: day, createdMilliseconds: now, updatedMilliseconds: now)
+        _ = try insert([WholeNote(note)])
+        guard let made = try self.note(id) else { throw NotesError(.notFound, "The note of \(day) was deleted as soon as it was made.") }
+        return made
+    }
+
+    /// The attachment with this id; `nil` if there is none.
+    ///
+    /// - Throws: ``NotesError`` if the notes cannot be read.
+    public func attachment(_ id: UUID) throws(NotesError) -> NoteAttachment? {
+        try NotesError.mapping {
+            try database.read { db in
+                let sql = "SELECT \(NoteAttachment.columns) FROM attachment WHERE id = ?"
+                return try Row.fetchOne(db, sql: sql, arguments: [Data(id.bytes)]).flatMap { NoteAttachment(row: $0, in: store) }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// Stands before everything that is served: only browsers that were let in, at the names of this page, and changes only from its own scripts.
+struct Gate: RouterMiddleware {
+    typealias Context = BasicRequestContext
+
+    let doorkeeper: Doorkeeper
+    let names: PageNames
+
+    func handle(_ request: Request, context: Context, next: (Request, Context) async throws -> Response) async throws -> Response {
+        var response: Response
+        do {
+            if let refusal = try refusal(of: request) { response = refusal } else { response = try await next(request, context) }
+        } catch {
+            response = ErrorAnswer(error).response
+        }
+        for (name, value) in Self.headers where response.headers[name] == nil { response.headers[name] = value }
+        return response
+    }
+
+    /// What is said to whoever is not let in; `nil` for everybody else. Nobody learns from it what is served here.
+    private func refusal(of request: Request) throws -> Response? {
+        guard names.areRight(host: request.head.authority) else {
+            return .plain(.misdirectedRequest, "This page is not served under this name.")
+        }
+        guard [.get, .head, .post].contains(request.method) else { return .plain(.methodNotAllowed, "Not here.") }
+        // Browsers say whether another site asks; "none" is a person who typed the address.
+        if let site = request.headers[.secFetchSite], site != "same-origin", site != "none" {
+            return .plain(.forbidden, "This page answers to itself alone.")
+        }
+        if request.method == .post, !names.isOwn(origin: request.headers[.origin]) {
+            return .plain(.forbidden, "This page answers to itself alone.")
+        }
+        if request.method == .get, request.uri.path == "/", let token = request.uri.queryParameters.get("token") {
+            return try admit(String(token), request)
+        }
+        let known = doorkeeper.check(cookie: cookie(of: request))
+        guard known.isGood else { return .plain(.unauthorized, Self.unknown) }
+        return nil
+    }
+
+    /// Lets in whoever shows the token, and takes the token out of the address.
+    private func admit(_ token: String, _ request: Request) throws -> Response {
+        var cookie = try doorkeeper.admit(token: token)
+        if cookie == nil, doorkeeper.check(cookie: self.cookie(of: request)).isGood { cookie = try doorkeeper.makeCookie() }
+        guard let cookie else { return .plain(.unauthorized, Self.unknown) }
+        return Response(status: .seeOther, headers: [.location: "/", .setCookie: header(of: cookie)])
+    }
+
+    private func header(of cookie: String) -> String {
+        let secure = names.isSecure ? "; Secure" : ""
+        return "\(names.cookie)=\(cookie); Max-Age=\(Doorkeeper.cookieSeconds); Path=/; HttpOnly; SameSite=Strict\(secure)"
+    }
+
+    private func cookie(of request: Request) -> String {
+        // A browser may send several fields.
+        for field in request.headers[values: .cookie] {
+            for pair in field.split(separator: ";") {
+                let parts = pair.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+                if parts.count == 2, parts[0] == names.cookie { return parts[1] }
+            }
+        }
+        return ""
+    }
+
+    private static let unknown = "Open this page with a new address from the program that serves it: an address lets in one browser, once."
+
+    /// Scripts, styles and pictures of this page alone; no frames, no forms, nothing kept by anybody in between.
+    private static let headers: [(HTTPField.Name, String)] = [
+        (
+            .contentSecurityPolicy,
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        ), (.contentTypeOptions, "nosniff"), (.referrerPolicy, "no-referrer"), (.frameOptions, "DENY"), (.cacheControl, "no-store"),
+        (.openerPolicy, "same-origin"), (.resourcePolicy, "same-origin"),
+    ]
+}
+
+extension HTTPField.Name {
+    static let secFetchSite = known("Sec-Fetch-Site")
+    static let contentTypeOptions = known("X-Content-Type-Options")
+    static let referrerPolicy = known("Referrer-Policy")
+    static let frameOptions = known("X-Frame-Options")
+    static let openerPolicy = known("Cross-Origin-Opener-Policy")
+    static let resourcePolicy = known("Cross-Origin-Resource-Policy")
+    /// Asks for a part of a page instead of the whole.
+    static let part = known("X-Part")
+    /// How long the whole list is of which a part is sent.
+    static let total = known("X-Total")
+
+    private static func known(_ text: String) -> Self {
+        guard let name = Self(text) else { preconditionFailure("\(text) is a name of a header") }
+        return name
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Kith
+import KithNotes
+import Synchronization
+
+/// Tells the pages that are open what has changed, as server-sent events.
+final class ChangeFeed: Sendable {
+    private static let beatMilliseconds = 10_000
+    private static let statusMilliseconds = 1_000
+    /// News that one page may leave unread before it has to begin anew.
+    private static let backlogMax = 200
+
+    private struct State {
+        var listeners: [Int: AsyncStream<String>.Continuation] = [:]
+        var next = 0
+        var status = ""
+    }
+
+    private let notes: NotesStore
+    private let notesFile: URL
+    private let listenersMax: Int
+    /// Names this run of the server, so that a page knows when another has taken its place.
+    private let run = UUID().uuidString
+    private let software: String
+    private let state = Mutex(State())
+
+    init(_ notes: NotesStore, _ configuration: PageConfiguration) {
+        self.notes = notes
+        notesFile = configuration.notesFile
+        listenersMax = configuration.limits.listenersMax
+        software = configuration.software
+    }
+
+    /// Runs until the task is cancelled.
+    func follow() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.followCommits() }
+            group.addTask { await self.followStatus() }
+            group.addTask { await self.notes.keepSearchIndex() }
+            group.addTask {
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: .milliseconds(Self.beatMilliseconds))
+                    self.send("event: beat\ndata: {}\n\n")
+                }
+            }
+        }
+        let listeners = state.withLock { state in
+            defer { state.listeners = [:] }
+            return state.listeners
+        }
+        for listener in listeners.values { listener.finish() }
+    }
+
+    /// The events for one page; `nil` if there are too many pages already.
+    func listen() -> AsyncStream<String>? {
+        let (stream, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(Self.backlogMax))
+        let number: Int? = state.withLock { state in
+            guard state.listeners.count < listenersMax else { return nil }
+            state.next += 1
+            state.listeners[state.next] = continuation
+            return state.next
+        }
+        guard let number else { return nil }
+        continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners[number] = nil } }
+        continuation.yield(Self.event("hello", Hello(run: run, software: software)))
+        continuation.yield(Self.event("status", Sentence(sentence: state.withLock(\.status))))
+        return stream
+    }
+
+    private func followCommits() async {
+        let commits = notes.store.commits
+        guard var known = try? notes.store.vector() else { return }
+        for await _ in commits {
+            if Task.isCancelled { return }
+            let before = known
+            let notes = notes
+            // What cannot be read now is read after the next commit.
+            guard
+                let (news, vector) = try? await DiskWork.run({
+                    let changes = try notes.changes(since: before)
+                    return (News(changes), changes.hasMore ? try notes.store.vector() : changes.vector)
+                })
+            else { continue }
+            known = vector
+            if !news.changed.isEmpty || !news.deleted.isEmpty || news.more { send(Self.event("changes", news)) }
+        }
+    }
+
+    private func followStatus() async {
+        while !Task.isCancelled {
+            let file = notesFile
+            let sentence = (try? await DiskWork.run { PageStatus.sentence(notesFile: file, devices: nil) }) ?? ""
+            let isNew = state.withLock { state in
+                defer { state.status = sentence }
+                return state.status != sentence
+            }
+            if isNew { send(Self.event("status", Sentence(sentence: sentence))) }
+            try? await Task.sleep(for: .milliseconds(Self.statusMilliseconds))
+        }
+    }
+
+    func tell(pairing view: PairingDesk.View) { send(Self.event("pairing", view)) }
+
+    private func send(_ event: String) {
+        let listeners = state.withLock { Array($0.listeners.values) }
+        for listener in listeners {
+            // Whoever has not read the others comes back, and looks at everything.
+            if case .dropped = listener.yield(event) { listener.finish() }
+        }
+    }
+
+    private static func event(_ name: String, _ value: some Encodable) -> String {
+        let data = (try? JSONEncoder().encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+        return "event: \(name)\ndata: \(data)\n\n"
+    }
+}
+
+private struct Hello: Encodable {
+    let run: String
+    let software: String
+}
+
+private struct Sentence: Encodable {
+    let sentence: String
+}
+
+private struct News: Encodable {
+    let changed: [String]
+    let deleted: [String]
+    let more: Bool
+
+    init(_ changes: NoteChanges) {
+        changed = changes.changed.map { $0.id.uuidString.lowercased() }
+        deleted = changes.deleted.map { $0.uuidString.lowercased() }
+        more = changes.hasMore
+    }
+}

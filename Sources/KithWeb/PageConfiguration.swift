@@ -1,0 +1,52 @@
+import Foundation
+
+/// Where the page is served, and what it keeps.
+public struct PageConfiguration: Sendable {
+    /// The port that is taken if it is free and no other was asked for.
+    public static let standardPort = 4780
+
+    /// The port to listen on, 0 for any that is free; `nil` for ``standardPort``, or any if that is taken.
+    public var port: Int?
+    /// A folder that nobody but the person can read: for the key of the cookies and the address of the page that runs.
+    public var folder: URL
+    /// The file of the notes, of which the node says how it is.
+    public var notesFile: URL
+    /// The folder of the device key and the trusted devices.
+    public var identity: URL
+    /// What the page says it is, as `0.1.0 (v0.1.0-7-g9f038a6)`.
+    public var software: String
+    /// Bounds of what browsers may ask for.
+    var limits = RequestLimits()
+
+    /// - Parameter identity: the folder of the device key, in which the page gets one for each file of notes.
+    public init(identity: URL, notesFile: URL, software: String) {
+        let name = Checksum.text(of: notesFile.standardizedFileURL.resolvingSymlinksInPath().path.utf8)
+        folder = identity.appending(path: "web").appending(path: name)
+        self.identity = identity
+        self.notesFile = notesFile
+        self.software = software
+    }
+}
+
+/// How much of everything a browser may take.
+struct RequestLimits: Sendable {
+    /// Connections at once; more wait until one of these ends.
+    var connectionsMax = 256
+    /// Pages at once that are told of changes.
+    var listenersMax = 64
+    /// Bytes of the headers of a request.
+    var headerBytesMax = 32 << 10
+    /// Bytes of a change in JSON: a body of ``NoteLimits/bodyBytesMax`` in which many characters are escaped.
+    var jsonBytesMax = 12 << 20
+    /// How long the body of a change may take to arrive.
+    var bodyMilliseconds = 20_000
+    /// How long a connection may be open on which nobody asks for anything.
+    var idleSeconds: Int64 = 20
+}
+
+extension PageConfiguration {
+    /// Makes every browser that is known need a new address.
+    ///
+    /// - Throws: an error of the file system.
+    public func signOutAll() throws { try Doorkeeper.signOutAll(in: folder) }
+}

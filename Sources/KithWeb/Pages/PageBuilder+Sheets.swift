@@ -1,0 +1,107 @@
+import Foundation
+import Kith
+import KithNotes
+import KithProgram
+
+/// The parts of the page beside the notes: versions to choose between, the trash, and the other machines.
+extension PageBuilder {
+    func conflicts() throws -> String {
+        let names = deviceNames
+        let conflicts = try notes.conflicts().map { conflict -> [String: Any] in
+            var versions = conflict.versions.enumerated().map { index, version -> [String: Any] in
+                [
+                    "text": version.text, "index": index, "isShown": index == 0 && conflict.lines == nil,
+                    "by": names[version.author] ?? "another device",
+                    "written": TimeText(milliseconds: version.writtenMilliseconds)?.local ?? "at an unknown time",
+                ]
+            }
+            if let lines = conflict.lines {
+                versions.append(["text": lines.shown, "index": -1, "isShown": true, "by": "both, as it stands", "written": ""])
+            }
+            return [
+                "id": conflict.noteID.uuidString.lowercased(), "title": conflict.title.isEmpty ? "(no title)" : conflict.title,
+                "field": conflict.field.rawValue, "mark": Self.mark(of: conflict), "versions": versions,
+                "before": conflict.lines?.before ?? "", "hasBefore": conflict.lines != nil,
+            ]
+        }
+        return templates.render("conflicts", ["conflicts": conflicts, "isEmpty": conflicts.isEmpty])
+    }
+
+    /// Names a choice as it was shown.
+    static func mark(of conflict: NoteConflict) -> String {
+        let texts = [conflict.field.rawValue, conflict.lines?.shown ?? ""] + conflict.versions.map(\.text)
+        return Checksum.text(of: texts.flatMap { Array($0.utf8) + [0] })
+    }
+
+    func trash() throws -> String {
+        let names = deviceNames
+        let trashed = try notes.trash().map { trashed -> [String: Any] in
+            [
+                "id": trashed.id.uuidString.lowercased(), "title": Self.title(of: trashed.note),
+                "deleted": time(trashed.deletedMilliseconds),
+                "by": trashed.deletedBy == .own ? "here" : "on " + (names[trashed.deletedBy] ?? "another device"),
+                "until": String(TimeText(milliseconds: trashed.endMilliseconds)?.local.prefix(10) ?? "an unknown day"),
+            ]
+        }
+        return templates.render("trash", ["trashed": trashed, "isEmpty": trashed.isEmpty])
+    }
+
+    func history(of id: UUID) throws -> String {
+        guard let note = try notes.note(id) else { throw ErrorAnswer.noNote }
+        let names = deviceNames
+        let versions = try notes.history(of: id).reversed().map { version -> [String: Any] in
+            [
+                "version": version.id.description, "by": names[version.writer] ?? String(version.author.prefix(8)),
+                "written": TimeText(milliseconds: version.milliseconds)?.local ?? "at an unknown time", "inserted": version.inserted,
+                "deleted": version.deleted,
+            ]
+        }
+        return templates.render(
+            "history",
+            [
+                "id": id.uuidString.lowercased(), "title": Self.title(of: note), "versions": versions, "last": max(0, versions.count - 1),
+                "isEmpty": versions.isEmpty,
+            ])
+    }
+
+    func devices() throws -> String {
+        let trust = try? trust()
+        let node = PageStatus.node(notesFile: notesFile)
+        let devices = trust?.devices ?? []
+        let peers = Dictionary((node?.peers ?? []).map { ($0.deviceID, $0) }) { first, _ in first }
+        let members = try notes.store.members()
+        let rows = devices.map { device -> [String: Any] in
+            let peer = peers[device.id.description]
+            let seen = [members.first { $0.device == device.id.bytes }?.seenMilliseconds, peer?.lastSyncMilliseconds].compactMap(\.self)
+                .max()
+            return [
+                "name": device.name.isEmpty ? device.id.shortDescription : device.name, "id": device.id.shortDescription,
+                "state": Self.state(of: peer), "seen": peer?.state == .connected ? "now" : seen.map { time($0)["ago"] ?? "" } ?? "never",
+            ]
+        }
+        let safety = try notes.store.safety(among: devices)
+        let sentence = safety.sentence(rows: "Texts") { loose in
+            AttachmentID(loose.id).flatMap { try? notes.attachments(withContent: $0).first?.name }
+        }
+        return templates.render(
+            "devices",
+            [
+                "sentence": PageStatus.sentence(notesFile: notesFile, devices: devices.count), "remedy": node?.remedy ?? "",
+                "devices": rows,
+                "isEmpty": rows.isEmpty, "safety": devices.isEmpty ? "" : sentence, "own": trust?.ownID.shortDescription ?? "none yet",
+            ])
+    }
+
+    private static func state(of peer: NodeStatus.Peer?) -> String {
+        guard let peer else { return "not met" }
+        if peer.state == .notReachable { return peer.isRefused == true ? "refuses this device" : "not reachable" }
+        return peer.isInSync ? "up to date" : "connected"
+    }
+
+    /// What the machines are called that wrote something. Notes are shown whatever is wrong with the key or the list.
+    var deviceNames: DeviceNames { DeviceNames((try? trust().devices) ?? []) }
+
+    private func trust() throws -> TrustStore {
+        try TrustStore(in: identity, ownID: DeviceKey.load(from: identity).id)
+    }
+}

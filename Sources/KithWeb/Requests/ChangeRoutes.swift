@@ -1,0 +1,111 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Kith
+import KithNotes
+
+/// What the scripts of the page change, all as JSON.
+struct ChangeRoutes: Sendable {
+    let notes: NotesStore
+    let limits: RequestLimits
+
+    func add(to router: Router<BasicRequestContext>) {
+        router.get("/api/note/:id") { _, context in
+            let id = try context.noteID()
+            guard let note = try await DiskWork.run({ try notes.versionedNote(id) }) else { throw ErrorAnswer.noNote }
+            return try Response.json(NoteAnswer(note))
+        }
+        router.post("/api/note") { request, _ in
+            let change = try await request.decode(NewNote.self, limits)
+            let note = try await DiskWork.run { try notes.add(title: change.title, body: change.body ?? "") }
+            return try Response.json(["id": note.id.uuidString.lowercased()])
+        }
+        router.post("/api/note/:id/body") { request, context in
+            let id = try context.noteID()
+            let change = try await request.decode(NewBody.self, limits)
+            guard let base = TextVersion(change.base) else { throw ErrorAnswer(.badRequest, "badRequest", "This is no version.") }
+            return try Response.json(NoteAnswer(try await DiskWork.run { try notes.saveVersioned(change.text, of: id, base: base) }))
+        }
+        router.post("/api/note/:id/fields") { request, context in
+            let id = try context.noteID()
+            let change = try await request.decode(NewFields.self, limits)
+            let note = try await DiskWork.run {
+                try notes.edit(id) { try change.apply(to: &$0) }
+                if let isPinned = change.isPinned { try notes.pin([id], isPinned) }
+                return try notes.versionedNote(id)
+            }
+            guard let note else { throw ErrorAnswer.noNote }
+            return try Response.json(NoteAnswer(note))
+        }
+        router.post("/api/notes/delete") { request, _ in
+            let change = try await request.decode(ChosenNotes.self, limits)
+            try await DiskWork.run { try notes.delete(change.ids) }
+            return try Response.json(["deleted": change.ids.count])
+        }
+    }
+}
+
+extension ErrorAnswer {
+    static let noNote = ErrorAnswer(.notFound, "notFound", "This note was deleted.")
+}
+
+/// A note as the scripts get it.
+struct NoteAnswer: Encodable {
+    let id: String
+    let title: String
+    let text: String
+    let version: String
+    let color: String
+    let tags: [String]
+    let isPinned: Bool
+
+    init(_ versioned: VersionedNote) {
+        let note = versioned.note
+        (id, title, text, version) = (note.id.uuidString.lowercased(), note.title, note.body, versioned.version.description)
+        (color, tags, isPinned) = (note.color.name, Array(note.tags), note.isPinned)
+    }
+}
+
+private struct NewNote: Decodable {
+    let title: String
+    let body: String?
+}
+
+private struct NewBody: Decodable {
+    let text: String
+    /// The version that the page began with.
+    let base: String
+}
+
+struct ChosenNotes: Decodable {
+    let ids: [UUID]
+}
+
+private struct NewFields: Decodable {
+    struct Title: Decodable {
+        let value: String
+        /// What the page showed before.
+        let base: String
+    }
+
+    let title: Title?
+    let color: String?
+    let addTags: [String]?
+    let removeTags: [String]?
+    let isPinned: Bool?
+
+    func apply(to note: inout Note) throws {
+        if let title, !note.title.utf8.elementsEqual(title.value.utf8) {
+            guard note.title.utf8.elementsEqual(title.base.utf8) else {
+                throw NotesError(.changedMeanwhile, "The title was changed elsewhere: \(note.title)")
+            }
+            note.title = title.value
+        }
+        if let color {
+            guard let color = NoteColor(named: color) else { throw NotesError(.valueRejected, "There is no such color.") }
+            note.color = color
+        }
+        for tag in addTags ?? [] { note.tags.insert(tag) }
+        for tag in removeTags ?? [] { note.tags.remove(tag) }
+    }
+}

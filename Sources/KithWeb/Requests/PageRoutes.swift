@@ -1,0 +1,99 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Kith
+import KithNotes
+
+/// What can be looked at: pages, parts of pages, and the files that belong to them.
+struct PageRoutes: Sendable {
+    /// Rows of the list that one request can ask for.
+    private static let rowsMax = 200
+
+    let notes: NotesStore
+    let builder: PageBuilder
+    let feed: ChangeFeed
+    let configuration: PageConfiguration
+
+    func add(to router: Router<BasicRequestContext>) {
+        router.get("/") { request, _ in try await show(request, .notes) { builder.empty() } }
+        router.get("/note/:id") { request, context in
+            let id = try context.noteID()
+            let note = try await DiskWork.run { try notes.versionedNote(id) }
+            guard let note else { throw ErrorAnswer(.notFound, "notFound", "This note was deleted.") }
+            return try await show(request, .note(note.note)) { try builder.note(note) }
+        }
+        router.get("/conflicts") { request, _ in try await show(request, .conflicts) { try builder.conflicts() } }
+        router.get("/trash") { request, _ in try await show(request, .trash) { try builder.trash() } }
+        router.get("/devices") { request, _ in try await show(request, .devices) { try builder.devices() } }
+        router.get("/note/:id/history") { request, context in
+            let id = try context.noteID()
+            return try await show(request, .history) { try builder.history(of: id) }
+        }
+        router.get("/part/list") { request, _ in
+            let text = SearchText(request.word("q"))
+            let (from, count) = (request.number("from", 0), min(request.number("count", PageBuilder.firstRows), Self.rowsMax))
+            let page = try await DiskWork.run { try notes.search(text, offset: max(0, from), count: count) }
+            var response = Response.html(builder.rows(page))
+            response.headers[.total] = String(page.total)
+            return response
+        }
+        router.get("/part/rendered/:id") { _, context in
+            let id = try context.noteID()
+            return Response.html(try await DiskWork.run { try notes.versionedNote(id).map(builder.reading) ?? "" })
+        }
+        router.get("/events") { _, _ in try events() }
+        for (path, file) in PageFile.all {
+            router.get(RouterPath(path)) { request, _ in file.response(to: request) }
+        }
+    }
+
+    /// A whole page, or only its main part if a script asks for it.
+    private func show(_ request: Request, _ place: Place, _ main: @escaping @Sendable () throws -> String) async throws -> Response {
+        let isPart = request.headers[.part] != nil
+        return Response.html(
+            try await DiskWork.run {
+                let main = try main()
+                return isPart ? main : try builder.page(place, main: main)
+            })
+    }
+
+    private func events() throws -> Response {
+        guard let events = feed.listen() else {
+            throw ErrorAnswer(.serviceUnavailable, "busy", "Too many of these pages are open. Close some.")
+        }
+        let body = ResponseBody { writer in
+            for await event in events { try await writer.write(ByteBuffer(string: event)) }
+            try await writer.finish(nil)
+        }
+        return Response(status: .ok, headers: [.contentType: "text/event-stream"], body: body)
+    }
+}
+
+/// A file that is a part of the program: a script, a style sheet or a picture.
+struct PageFile: Sendable {
+    let type: String
+    let bytes: [UInt8]
+
+    static let all: [(String, PageFile)] = [
+        ("/app.js", PageFile(type: script, bytes: PackageResources.app_js)),
+        ("/list.js", PageFile(type: script, bytes: PackageResources.list_js)),
+        ("/editor.js", PageFile(type: script, bytes: PackageResources.editor_js)),
+        ("/merge.js", PageFile(type: script, bytes: PackageResources.merge_js)),
+        ("/sheets.js", PageFile(type: script, bytes: PackageResources.sheets_js)),
+        ("/drafts.js", PageFile(type: script, bytes: PackageResources.drafts_js)),
+        ("/style.css", PageFile(type: "text/css; charset=utf-8", bytes: PackageResources.style_css)),
+        ("/icon.svg", PageFile(type: "image/svg+xml", bytes: PackageResources.icon_svg)),
+    ]
+
+    private static let script = "text/javascript; charset=utf-8"
+
+    /// The browser asks each time whether it has the newest.
+    func response(to request: Request) -> Response {
+        let tag = "\"\(Checksum.text(of: bytes))\""
+        let headers: HTTPFields = [.eTag: tag, .cacheControl: "no-cache"]
+        if request.headers[.ifNoneMatch] == tag { return Response(status: .notModified, headers: headers) }
+        var response = Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        response.headers[.contentType] = type
+        return response
+    }
+}

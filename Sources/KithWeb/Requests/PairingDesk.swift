@@ -1,0 +1,152 @@
+import Foundation
+import HTTPTypes
+import Kith
+import KithNotes
+import Synchronization
+
+/// Pairs this machine with another one from the page: one window at a time, which every open page shows.
+final class PairingDesk: Sendable {
+    /// What a page shows of it.
+    struct View: Encodable, Hashable, Sendable {
+        /// `closed`, `open`, `compare`, `waiting` or `ended`.
+        var phase = "closed"
+        var sentence = ""
+        var digits: String?
+        var token: String?
+        /// The token as a QR code: its dark squares as the path of a picture, and how many are in a row.
+        var path: String?
+        var size: Int?
+    }
+
+    private struct State {
+        var view = View()
+        var pairing: Pairing?
+        var code: PairingCode?
+        var task: Task<Void, Never>?
+    }
+
+    private let identity: URL
+    private let notesFile: URL
+    private let state = Mutex(State())
+    /// Called with what is to be shown.
+    private let tell: @Sendable (View) -> Void
+
+    init(identity: URL, notesFile: URL, tell: @escaping @Sendable (View) -> Void) {
+        self.identity = identity
+        self.notesFile = notesFile
+        self.tell = tell
+    }
+
+    var view: View { state.withLock(\.view) }
+
+    /// Opens a window.
+    ///
+    /// - Parameter address: where the other machine waits, if it is not found by itself.
+    /// - Throws: ``ErrorAnswer`` if one is open, or the key or the address cannot be used.
+    func open(showsToken: Bool, address: String?) throws {
+        if state.withLock({ $0.task != nil }) { throw ErrorAnswer(.conflict, "busy", "This machine is pairing already.") }
+        let key = try DeviceKey.loadOrCreate(in: identity)
+        let trust = try TrustStore(in: identity, ownID: key.id)
+        var random = SystemRandomNumberGenerator()
+        let token = showsToken ? PairingToken.random(using: &random) : nil
+        let place: PeerAddress?
+        do {
+            place = try address.map { try PeerAddress(parsing: $0) }
+        } catch {
+            throw ErrorAnswer(.unprocessableContent, "valueRejected", "\(error)")
+        }
+        let name = String(ProcessInfo.processInfo.hostName.prefix { $0 != "." })
+        var configuration = PairingConfiguration(token.map { .showToken($0) } ?? .numbers, app: NotesStore.app, name: name, address: place)
+        if let port = StatusFile(forStore: notesFile).read()?.port { configuration.nodePort = port }
+        let pairing = try Pairing(key: key, trust: trust, configuration: configuration)
+        let task = Task { await self.follow(pairing, token: token?.text) }
+        state.withLock { state in
+            (state.pairing, state.task) = (pairing, task)
+        }
+    }
+
+    /// A person has compared the digits.
+    func answer(isSame: Bool) async {
+        let (pairing, code) = state.withLock { state in
+            defer { state.code = nil }
+            return (state.pairing, state.code)
+        }
+        guard let pairing, let code else { return }
+        show(View(phase: "waiting", sentence: isSame ? "Waiting for the answer at the other machine." : "Not the same: not paired."))
+        await pairing.answer(isSame: isSame, to: code)
+    }
+
+    func close() { state.withLock(\.task)?.cancel() }
+
+    private func follow(_ pairing: Pairing, token: String?) async {
+        async let outcome = pairing.run()
+        for await event in pairing.events { show(event, token: token) }
+        let end: String
+        do {
+            end = Self.sentence(try await outcome)
+        } catch {
+            end = "Not paired: \(error)"
+        }
+        state.withLock { state in
+            (state.pairing, state.code, state.task) = (nil, nil, nil)
+        }
+        show(View(phase: "ended", sentence: end))
+    }
+
+    private func show(_ event: PairingEvent, token: String?) {
+        switch event {
+        case .open(let port):
+            let place =
+                port.map { " If the two do not find each other, give the other one this machine's address and the port \($0)." } ?? ""
+            guard let token else {
+                return show(
+                    View(
+                        phase: "open",
+                        sentence: "Begin on the other machine, too, within two minutes: there with “Pair”, or kith pair." + place))
+            }
+            let code = QRCode(Array(token.utf8))
+            show(
+                View(
+                    phase: "open",
+                    sentence:
+                        "On the other machine, within ten minutes: kith pair, and this. Whoever has it first is trusted; it works once."
+                        + place,
+                    token: token, path: code.map(Self.path), size: code?.size))
+        case .noDiscovery(let reason), .notReachable(let reason):
+            var view = view
+            view.sentence = reason
+            show(view)
+        case .compare(let code):
+            state.withLock { $0.code = code }
+            show(View(phase: "compare", sentence: "Does the other machine show the same number?", digits: code.description))
+        case .failed(let failure, _, _):
+            if failure.code != .busy { show(View(phase: "open", sentence: failure.description)) }
+        }
+    }
+
+    private func show(_ view: View) {
+        state.withLock { $0.view = view }
+        tell(view)
+    }
+
+    private static func sentence(_ outcome: PairingOutcome) -> String {
+        switch outcome {
+        case .paired(let device):
+            "Paired with \(device.name.isEmpty ? device.id.shortDescription : device.name). The notes are kept in step while kith up runs on both."
+        case .trustedAlone(_, let failure):
+            "This machine trusts the other one now; whether that is mutual is not known: \(failure.description) Pair again on both."
+        case .failed(let failure): "Not paired. \(failure.description)"
+        case .tooManyFailures(let failures): "Not paired: \(failures) attempts failed. Find out why before you try again."
+        case .windowOver: "Not paired: the time is over."
+        case .cancelled: "Not paired: it was stopped."
+        }
+    }
+
+    private static func path(of code: QRCode) -> String {
+        var path = ""
+        for row in 0..<code.size {
+            for column in 0..<code.size where code.isDark(row: row, column: column) { path += "M\(column) \(row)h1v1h-1z" }
+        }
+        return path
+    }
+}

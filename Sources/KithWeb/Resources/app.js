@@ -1,0 +1,339 @@
+// The page: where one is, what the server says, and the keys.
+
+import { Editor } from "./editor.js";
+import { List } from "./list.js";
+import * as drafts from "./drafts.js";
+import { arriveAtSheet, clickedOnSheet, showPairing } from "./sheets.js";
+
+const retryMilliseconds = 1_000;
+// The server says something every ten seconds.
+const silenceMilliseconds = 25_000;
+
+let editor = null, list = null, run = null, isConnected = false, isSignedOut = false, heard = Date.now();
+
+export const isOnline = () => isConnected && !isSignedOut;
+
+// Requests
+
+class Refusal extends Error {
+  constructor(code, message, isOffline = false) {
+    super(message);
+    Object.assign(this, { code, isOffline });
+  }
+}
+
+async function request(path, options, milliseconds = 30_000) {
+  let response;
+  try {
+    response = await fetch(path, { ...options, signal: AbortSignal.timeout(milliseconds) });
+  } catch {
+    lost();
+    throw new Refusal("offline", "Not connected.", true);
+  }
+  if (response.status === 401) {
+    signedOut();
+    throw new Refusal("signedOut", "Signed out.", true);
+  }
+  if (!response.ok) {
+    const { error = "failed", message = `The server answered ${response.status}.` } = await response.json().catch(() => ({}));
+    throw new Refusal(error, message);
+  }
+  return response;
+}
+
+/** Asks the server, or has it change something. */
+export async function api(path, change) {
+  const options = change && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(change) };
+  return (await request(path, options)).json();
+}
+
+/** Sends a file, however long that takes. */
+export async function send(path, file) {
+  const options = { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file };
+  return (await request(path, options, 6 * 3_600_000)).json();
+}
+
+/** A part of a page. */
+export async function getPart(path, withResponse = false) {
+  const response = await request(path, { headers: { "X-Part": "main" } });
+  const html = await response.text();
+  return withResponse ? [html, response] : html;
+}
+
+// What is said on top
+
+const alerts = new Map();
+
+function alertWith(name, text, action = null) {
+  if (text === null) alerts.delete(name); else alerts.set(name, { text, action });
+  const box = document.querySelector("#alerts");
+  box.replaceChildren(...[...alerts.values()].map(({ text, action }) => {
+    const line = document.createElement("p");
+    line.append(text);
+    if (action) {
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: action.label });
+      button.addEventListener("click", action.run);
+      line.append(button);
+    }
+    return line;
+  }));
+}
+
+export function say(text) {
+  alertWith("said", text, { label: "Close", run: () => alertWith("said", null) });
+}
+
+function lost() {
+  isConnected = false;
+  alertWith("lost", "Kith does not answer on this machine: it may be starting again. What you type is kept in this browser, and saved when it is back.");
+}
+
+function signedOut() {
+  isSignedOut = true;
+  alertWith("lost", "This browser is not let in any more. Run “kith web” for a new address. What you typed is kept in this browser until then.");
+}
+
+// News
+
+function listen() {
+  const source = new EventSource("/events");
+  const heardOf = () => { heard = Date.now(); };
+  const again = () => {
+    source.close();
+    clearInterval(watch);
+    if (!isSignedOut) setTimeout(listen, retryMilliseconds);
+  };
+  const watch = setInterval(() => { if (Date.now() - heard > silenceMilliseconds) { lost(); again(); } }, 1_000);
+  heardOf();
+  source.addEventListener("hello", ({ data }) => { heardOf(); begin(JSON.parse(data)); });
+  source.addEventListener("beat", heardOf);
+  source.addEventListener("status", ({ data }) => { document.querySelector("#status").textContent = JSON.parse(data).sentence; });
+  source.addEventListener("pairing", ({ data }) => showPairing(JSON.parse(data)));
+  source.addEventListener("changes", ({ data }) => { heardOf(); changed(JSON.parse(data)); });
+  source.addEventListener("error", () => {
+    lost();
+    // A fetch tells whether nobody is there, or nobody is let in.
+    request("/icon.svg").catch(() => {});
+    again();
+  });
+}
+
+/** Connected, for the first time or again. */
+function begin(hello) {
+  const isBack = run !== null;
+  isConnected = true;
+  alertWith("lost", null);
+  if (hello.software !== document.body.dataset.software) {
+    alertWith("updated", "Kith was updated. ", { label: "Load the new page", run: async () => { await editor?.save(); location.reload(); } });
+  }
+  run = hello.run;
+  if (!isBack) return;
+  editor?.refresh();
+  editor?.save();
+  list.refresh();
+  saveOrphans();
+}
+
+function changed({ changed, deleted, more }) {
+  list.refresh();
+  if (editor && (more || changed.includes(editor.id) || deleted.includes(editor.id))) editor.refresh();
+}
+
+/** Saves what closed pages have left of other notes. */
+async function saveOrphans() {
+  for (const { id, draft, key } of await drafts.orphans()) {
+    if (id === editor?.id) continue;
+    try {
+      await api(`/api/note/${id}/body`, { text: draft.text, base: draft.base.version });
+      localStorage.removeItem(key);
+    } catch (error) {
+      if (!error.isOffline) say("A text that was typed here could not be saved, and is kept in this browser: " + error.message);
+    }
+  }
+}
+
+// Places
+
+function arrive() {
+  editor?.close();
+  const note = document.querySelector("#note");
+  editor = note ? new Editor(note) : null;
+  document.body.dataset.place = note ? "note" : location.pathname === "/" ? "notes" : location.pathname.slice(1);
+  list.choose(editor?.id ?? null);
+  arriveAtSheet();
+  document.title = (document.querySelector("#main h1")?.textContent || "(no title)") + " · Kith";
+  for (const link of document.querySelectorAll("header nav a")) {
+    if (link.pathname === location.pathname) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
+  }
+  if (note) {
+    const view = localStorage.kithView ?? "both";
+    setView(matchMedia("(max-width: 50rem)").matches && view === "both" ? "write" : view);
+  }
+}
+
+export async function go(path, isNew = true) {
+  try {
+    const html = await getPart(path);
+    if (isNew) history.pushState(null, "", path);
+    document.querySelector("#main").innerHTML = html;
+    arrive();
+    return true;
+  } catch (error) {
+    if (!error.isOffline) say(error.message);
+    return false;
+  }
+}
+
+async function newNote(title = "") {
+  try {
+    const { id } = await api("/api/note", { title: title || "New note" });
+    if (await go(`/note/${id}`)) {
+      const field = document.querySelector("#title");
+      field.focus();
+      field.select();
+    }
+  } catch (error) {
+    if (!error.isOffline) say(error.message);
+  }
+}
+
+function setView(view) {
+  const note = document.querySelector("#note");
+  note.dataset.view = view;
+  const button = note.querySelector("#view");
+  button.setAttribute("aria-pressed", String(view === "read"));
+  if (view !== "write") editor?.render();
+}
+
+function nextView() {
+  const isNarrow = matchMedia("(max-width: 50rem)").matches;
+  const view = document.querySelector("#note").dataset.view === "read" ? (isNarrow ? "write" : "both") : "read";
+  localStorage.kithView = view;
+  setView(view);
+}
+
+// Hands
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href]");
+  if (link && event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey) {
+    if (link.origin !== location.origin) {
+      event.preventDefault();
+      window.open(link.href, "_blank", "noopener,noreferrer");
+    } else if (link.pathname === "/new") {
+      event.preventDefault();
+      newNote(new URLSearchParams(link.search).get("title"));
+    } else if (!link.hash && !link.download && !link.classList.contains("file")) {
+      event.preventDefault();
+      go(link.pathname + link.search);
+    }
+    return;
+  }
+  const button = event.target.closest("button");
+  if (!button) return;
+  if (clickedOnSheet(button)) return;
+  if (button.id === "new") newNote();
+  else if (button.id === "today") today();
+  else if (button.classList.contains("detach")) detach(button.closest("li").dataset.file);
+  else if (button.id === "view") nextView();
+  else if (button.id === "pin") editor.change({ isPinned: button.getAttribute("aria-pressed") !== "true" });
+  else if (button.id === "delete") deleteNote();
+  else if (button.classList.contains("untag")) editor.change({ removeTags: [button.dataset.tag] }).then(() => document.querySelector("#tag").focus());
+});
+
+document.addEventListener("change", (event) => {
+  const { target } = event;
+  if (target.id === "color") editor.change({ color: target.value });
+  else if (target.id === "attach") editor.attach([...target.files]);
+  else if (target.type === "checkbox" && target.closest("#rendered")) editor.check(target);
+});
+
+// Files that are dropped or pasted.
+for (const name of ["dragover", "dragleave", "drop"]) {
+  document.addEventListener(name, (event) => {
+    if (!editor || !event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    editor.element.classList.toggle("dropping", name === "dragover");
+    if (name === "drop") editor.attach([...event.dataTransfer.files]);
+  });
+}
+document.addEventListener("paste", (event) => {
+  const files = [...(event.clipboardData?.files ?? [])];
+  if (editor && files.length) { event.preventDefault(); editor.attach(files); }
+});
+
+async function detach(id) {
+  try {
+    await api(`/api/file/${id}/detach`, {});
+    editor?.render();
+  } catch (error) {
+    if (!error.isOffline) say(error.message);
+  }
+}
+
+/** The note of the day, by this browser's calendar. */
+async function today() {
+  const now = new Date();
+  const day = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((number) => String(number).padStart(2, "0")).join("-");
+  try {
+    const { id } = await api("/api/day", { day });
+    if (await go(`/note/${id}`)) editor.area.focus();
+  } catch (error) {
+    if (!error.isOffline) say(error.message);
+  }
+}
+
+async function deleteNote() {
+  const next = list.neighbour(1) ?? list.neighbour(-1);
+  try {
+    await editor.save();
+    await api("/api/notes/delete", { ids: [editor.id] });
+    editor.base = null;
+    await go("/");
+    (next && document.querySelector(`#rows li[data-id="${next.closest("li").dataset.id}"] a`))?.focus();
+  } catch (error) {
+    if (!error.isOffline) say(error.message);
+  }
+}
+
+document.addEventListener("keydown", (event) => {
+  const { target, key } = event;
+  if (target.id === "tag" && key === "Enter" && !event.isComposing) {
+    const tags = target.value.split(/[\s,]+/).map((tag) => tag.replace(/^#/, "")).filter(Boolean);
+    target.value = "";
+    if (tags.length) editor.change({ addTags: tags });
+    return;
+  }
+  if (target.id === "search" && key === "Enter") { document.querySelector("#rows a")?.click(); return; }
+  if (target.id === "search" && key === "ArrowDown") { event.preventDefault(); document.querySelector("#rows a")?.focus(); return; }
+  if (key === "Escape" && !event.isComposing) {
+    if (target.matches("textarea, input, select")) { target.blur(); document.querySelector("#rows a[aria-current], #rows a")?.focus(); } else if (location.pathname !== "/") go("/");
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || target.matches("textarea, input, select")) return;
+  const open = (link) => { if (link) { event.preventDefault(); link.focus(); link.click(); } };
+  if (key === "/") { event.preventDefault(); document.querySelector("#search").focus(); }
+  else if (key === "n") { event.preventDefault(); newNote(); }
+  else if (key === "t") { event.preventDefault(); today(); }
+  else if (key === "j") open(list.neighbour(1));
+  else if (key === "k") open(list.neighbour(-1));
+  else if (key === "ArrowDown" || key === "ArrowUp") {
+    const item = target.closest("#rows li");
+    const next = item && (key === "ArrowDown" ? item.nextElementSibling : item.previousElementSibling);
+    if (next) { event.preventDefault(); next.querySelector("a").focus(); }
+  } else if (key === "e" && editor) {
+    event.preventDefault();
+    if (document.querySelector("#note").dataset.view === "read") nextView();
+    editor.area.focus();
+  } else if (key === "v" && editor) nextView();
+});
+
+document.addEventListener("compositionstart", () => { if (editor) editor.composing = true; });
+document.addEventListener("compositionend", () => { if (editor) editor.composing = false; }, { capture: true });
+window.addEventListener("popstate", () => go(location.pathname + location.search, false));
+window.addEventListener("pagehide", () => { if (editor?.isDirty) editor.save(); });
+
+list = new List();
+arrive();
+listen();
+saveOrphans();

@@ -1,0 +1,275 @@
+// The note that is open: saves what is typed, shows what others write meanwhile, and loses no letter on the way.
+
+import { diff, merge, shown, unshown } from "./merge.js";
+import * as drafts from "./drafts.js";
+import { api, getPart, say, send, isOnline } from "./app.js";
+
+const pauseMilliseconds = 300;
+// The browser's undo takes long to learn of more than this.
+const undoableMax = 20_000;
+
+export class Editor {
+  constructor(element) {
+    this.element = element;
+    this.id = element.dataset.id;
+    this.area = element.querySelector("#text");
+    this.title = element.querySelector("#title");
+    this.saved = element.querySelector("#saved");
+    this.rendered = element.querySelector("#rendered");
+    this.queue = Promise.resolve();
+    /** What the server has said last: `{text, version, title}`. */
+    this.base = null;
+    this.begun = this.area.value;
+    this.isClosed = false;
+    this.area.addEventListener("input", () => this.changed());
+    this.area.addEventListener("compositionend", () => { if (this.isWaiting) this.refresh(); });
+    this.title.addEventListener("input", () => this.changed());
+    this.ready = this.load();
+  }
+
+  /** Gets the note, and what was typed into it and never saved. */
+  load() {
+    return this.enqueue(async () => {
+      const note = await api(`/api/note/${this.id}`);
+      const left = (await drafts.orphans()).filter(({ id }) => id === this.id);
+      const typed = merge(this.begun, shown(note.text), this.area.value).text;
+      this.base = note;
+      let text = typed;
+      for (const { draft } of left) text = merge(shown(draft.base.text), text, draft.text).text;
+      const titled = left.find(({ draft }) => draft.title !== draft.base.title);
+      this.show(text);
+      this.showFields(note);
+      if (titled) this.title.value = titled.draft.title;
+      if (this.isDirty) this.changed();
+      this.enableChecks();
+      // They are a part of this tab's own draft now.
+      for (const { key } of left) if (!key.endsWith(sessionStorage.kithTab) || !this.isDirty) localStorage.removeItem(key);
+    });
+  }
+
+  get isDirty() {
+    return this.base !== null && (this.area.value !== shown(this.base.text) || this.title.value !== this.base.title);
+  }
+
+  /** One request after the other. */
+  enqueue(work) {
+    const result = this.queue.then(() => (this.isClosed && !this.isDirty ? undefined : work()));
+    this.queue = result.catch((error) => { this.failed(error); });
+    return this.queue;
+  }
+
+  // Typing
+
+  changed() {
+    if (this.isApplying || !this.base) return;
+    const isKept = drafts.keep(this.id, { base: this.base, text: this.area.value, title: this.title.value });
+    this.tell(isOnline() ? "Typing …" : isKept ? "Kept in this browser" : "Not saved: this browser has no room to keep it", !isOnline());
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.save(), pauseMilliseconds);
+  }
+
+  save() {
+    clearTimeout(this.timer);
+    return this.enqueue(async () => {
+      if (!this.base) return;
+      if (this.area.value !== shown(this.base.text)) await this.saveText();
+      if (this.title.value !== this.base.title) await this.saveTitle();
+      if (this.isDirty) return;
+      drafts.drop(this.id);
+      this.tell("Saved");
+    });
+  }
+
+  async saveText() {
+    const sent = this.area.value;
+    const note = await api(`/api/note/${this.id}/body`, { text: unshown(this.base.text, sent), base: this.base.version });
+    this.take(note, sent);
+    if (this.area.value !== shown(this.base.text)) this.changed();
+    this.render();
+  }
+
+  async saveTitle() {
+    const value = this.title.value;
+    try {
+      const note = await api(`/api/note/${this.id}/fields`, { title: { value, base: this.base.title } });
+      this.base.title = note.title;
+      this.element.querySelector("h1").textContent = note.title;
+      document.title = `${note.title || "(no title)"} · Kith`;
+    } catch (error) {
+      if (error.code !== "changedMeanwhile") throw error;
+      const note = await api(`/api/note/${this.id}`);
+      this.askForTitle(note.title);
+    }
+  }
+
+  /** Somebody else has given the note another title in the meantime. */
+  askForTitle(other) {
+    const notice = this.element.querySelector("#titles");
+    const button = (label, action) => {
+      const element = Object.assign(document.createElement("button"), { type: "button", textContent: label });
+      element.addEventListener("click", () => { notice.hidden = true; action(); });
+      return element;
+    };
+    notice.replaceChildren(
+      `The title was changed elsewhere to “${other}”. `,
+      button("Take that one", () => { this.title.value = this.base.title = other; this.save(); }), " ",
+      button("Keep mine", () => { this.base.title = other; this.save(); }));
+    notice.hidden = false;
+  }
+
+  // What others write
+
+  /** Looks at the note anew. */
+  refresh() {
+    return this.enqueue(async () => {
+      if (!this.base) return;
+      const note = await api(`/api/note/${this.id}`);
+      if (note.version !== this.base.version) this.take(note, shown(this.base.text));
+      this.showFields(note);
+      await this.render();
+    });
+  }
+
+  /** Makes the text of `note`, which `before` was made to, that of the area, in which more may have been typed since. */
+  take(note, before) {
+    if (this.isComposing) { this.isWaiting = true; return; }
+    const { selectionStart, selectionEnd } = this.area;
+    const { text, marks } = merge(before, shown(note.text), this.area.value, [selectionStart, selectionEnd]);
+    const { title } = this.base;
+    this.base = { ...note, title };
+    this.show(text, marks);
+    if (this.isDirty) drafts.keep(this.id, { base: this.base, text: this.area.value, title: this.title.value });
+  }
+
+  get isComposing() { return this.area.matches(":focus") && this.composing === true; }
+
+  showFields(note) {
+    if (this.title.value === this.base.title) {
+      this.title.value = this.base.title = note.title;
+      this.element.querySelector("h1").textContent = note.title;
+    } else {
+      this.save();
+    }
+    this.element.querySelector("#color").value = note.color;
+    this.element.querySelector("#pin").setAttribute("aria-pressed", String(note.isPinned));
+    const list = this.element.querySelector("#tags");
+    list.replaceChildren(...note.tags.map((tag) => {
+      const item = document.createElement("li");
+      const label = Object.assign(document.createElement("span"), { className: "tag", textContent: "#" + tag });
+      const button = Object.assign(document.createElement("button"), { type: "button", className: "untag", textContent: "×" });
+      button.dataset.tag = tag;
+      button.setAttribute("aria-label", "Remove the tag " + tag);
+      item.append(label, button);
+      return item;
+    }));
+  }
+
+  /** Puts `text` into the area; of what is there, only what differs is touched, so that the cursor and the browser's undo stay. */
+  show(text, marks = null) {
+    const splices = diff(this.area.value, text);
+    if (splices.length === 0) return;
+    const { scrollTop } = this.area;
+    const isUndoable = document.activeElement === this.area && splices.every(({ added, removed }) => added.length + removed < undoableMax);
+    const places = marks ?? [this.area.selectionStart, this.area.selectionEnd];
+    this.isApplying = true;
+    for (const { at, removed, added } of splices.reverse()) {
+      if (isUndoable) {
+        this.area.setSelectionRange(at, at + removed);
+        if (added ? document.execCommand("insertText", false, added) : document.execCommand("delete")) continue;
+      }
+      this.area.setRangeText(added, at, at + removed);
+    }
+    if (this.area.value !== text) this.area.value = text;
+    this.area.setSelectionRange(...places);
+    this.area.scrollTop = scrollTop;
+    this.isApplying = false;
+  }
+
+  async render() {
+    if (getComputedStyle(this.rendered).display === "none") return;
+    this.rendered.innerHTML = await getPart(`/part/rendered/${this.id}`);
+    this.enableChecks();
+  }
+
+  /** Boxes of check lists can be ticked where they are shown. */
+  enableChecks() {
+    for (const box of this.rendered.querySelectorAll("li[data-sourcepos] input[type=checkbox]")) {
+      box.disabled = false;
+      box.setAttribute("aria-label", box.parentElement.textContent.trim() || "Item");
+    }
+  }
+
+  /** Ticks the box, or takes the tick off, in the line of the text that it stands for. */
+  check(box) {
+    const { version } = this.rendered.querySelector("#markdown").dataset;
+    const item = box.closest("li[data-sourcepos]");
+    if (!item || !this.base || version !== this.base.version) { this.refresh(); return; }
+    const text = shown(this.base.text);
+    const lines = text.split("\n");
+    const index = Number(item.dataset.sourcepos.split(":")[0]) - 1;
+    lines[index] = lines[index].replace(/^([ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+)\[[xX ]{1,2}\]/, (_, start) => `${start}[${box.checked ? "x" : " "}]`);
+    const { selectionStart, selectionEnd } = this.area;
+    const merged = merge(text, lines.join("\n"), this.area.value, [selectionStart, selectionEnd]);
+    this.show(merged.text, merged.marks);
+    this.changed();
+    this.save();
+  }
+
+  /** Attaches files, one after the other. */
+  async attach(files) {
+    for (const file of files) {
+      this.tell(`Attaching ${file.name} …`);
+      const saved = await this.enqueue(() => send(`/api/note/${this.id}/attach?name=${encodeURIComponent(file.name)}`, file));
+      if (saved && file.type.startsWith("image/")) {
+        const at = this.area.selectionEnd;
+        this.area.setRangeText(`![[${file.name}]]`, at, at, "end");
+        this.changed();
+      }
+    }
+    this.tell(this.isDirty ? "Typing …" : "Saved");
+    this.render();
+  }
+
+  // Fields
+
+  async change(fields) {
+    return this.enqueue(async () => this.showFields(await api(`/api/note/${this.id}/fields`, fields)));
+  }
+
+  // Trouble
+
+  tell(text, isWaiting = false) {
+    if (this.saved.textContent !== text) this.saved.textContent = text;
+    this.saved.classList.toggle("waiting", isWaiting);
+  }
+
+  failed(error) {
+    if (error.code === "notFound" && this.base) return this.isGone();
+    if (this.isDirty) this.tell("Kept in this browser", true);
+    if (error.isOffline) return;
+    say(error.message);
+    if (this.isDirty && error.code === "busy") this.timer = setTimeout(() => this.save(), 2_000);
+  }
+
+  /** The note was deleted while it was open. */
+  isGone() {
+    if (this.element.querySelector("#gone")) return;
+    const notice = Object.assign(document.createElement("div"), { id: "gone", className: "notice" });
+    notice.setAttribute("role", "alert");
+    const again = Object.assign(document.createElement("button"), { type: "button", textContent: "Write it as a new note" });
+    again.addEventListener("click", async () => {
+      const { id } = await api("/api/note", { title: this.title.value, body: this.area.value });
+      drafts.drop(this.id);
+      this.base = null;
+      location.href = `/note/${id}`;
+    });
+    notice.append("This note was deleted. What you see is kept in this browser. ", again);
+    this.title.before(notice);
+  }
+
+  /** What was typed is sent; what comes back concerns nobody any more. */
+  close() {
+    if (this.isDirty) this.save();
+    this.isClosed = true;
+  }
+}

@@ -1,0 +1,84 @@
+// The list of notes: only what is seen of it is there.
+
+import { getPart } from "./app.js";
+
+const around = 30;
+const pauseMilliseconds = 150;
+
+export class List {
+  constructor() {
+    this.box = document.querySelector("#list");
+    this.rows = document.querySelector("#rows");
+    this.search = document.querySelector("#search");
+    this.total = Number(this.box.dataset.total);
+    this.from = 0;
+    this.chosen = null;
+    this.turn = 0;
+    this.box.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    this.search.addEventListener("input", () => { this.box.scrollTop = 0; this.load(0, true); });
+    this.layOut();
+  }
+
+  get rowHeight() { return this.rows.firstElementChild?.offsetHeight || 76; }
+  get seen() { return Math.ceil(this.box.clientHeight / this.rowHeight) + 2 * around; }
+  get items() { return [...this.rows.children]; }
+
+  layOut() {
+    const height = this.rowHeight, after = this.total - this.from - this.rows.children.length;
+    this.rows.style.paddingTop = `${this.from * height}px`;
+    this.rows.style.paddingBottom = `${Math.max(0, after) * height}px`;
+  }
+
+  scrolled() {
+    const first = Math.floor(this.box.scrollTop / this.rowHeight);
+    const last = first + Math.ceil(this.box.clientHeight / this.rowHeight);
+    const isThere = first >= this.from && (last <= this.from + this.rows.children.length || this.from + this.rows.children.length >= this.total);
+    if (!isThere) this.load(Math.max(0, first - around));
+  }
+
+  /** Shows the list from this place on. */
+  async load(from, isSearch = false) {
+    const turn = ++this.turn;
+    const query = new URLSearchParams({ q: this.search.value, from, count: this.seen });
+    let html, response;
+    try {
+      [html, response] = await getPart(`/part/list?${query}`, true);
+    } catch {
+      return;
+    }
+    if (turn !== this.turn) return;
+    const focused = this.rows.contains(document.activeElement) ? document.activeElement.closest("li").dataset.id : null;
+    this.rows.innerHTML = html;
+    this.from = from;
+    this.total = Number(response.headers.get("X-Total"));
+    this.layOut();
+    this.choose(this.chosen);
+    if (focused) this.rows.querySelector(`li[data-id="${focused}"] a`)?.focus({ preventScroll: true });
+    if (isSearch) document.querySelector("#count").textContent = this.total === 1 ? "1 note" : `${this.total} notes`;
+    if (from > 0 && this.rows.children.length === 0) this.load(0);
+  }
+
+  /** Looks again at what is shown: at once, and then at most some times a second. */
+  refresh() {
+    if (this.timer) { this.isDue = true; return; }
+    this.load(this.from);
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      if (this.isDue) { this.isDue = false; this.refresh(); }
+    }, pauseMilliseconds);
+  }
+
+  choose(id) {
+    this.chosen = id;
+    for (const item of this.items) {
+      const link = item.querySelector("a");
+      if (item.dataset.id === id) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
+    }
+  }
+
+  /** The note before or after the chosen one, as far as they are shown. */
+  neighbour(step) {
+    const index = this.items.findIndex((item) => item.dataset.id === this.chosen);
+    return this.items[index < 0 ? 0 : index + step]?.querySelector("a") ?? null;
+  }
+}

@@ -1,0 +1,523 @@
+#!/usr/bin/env python3
+"""Uses the page of two nodes in two browsers, as two people would.
+
+usage: browser.py KITH FOLDER PART...
+
+KITH is the program, FOLDER an empty folder for homes and pictures, each PART one of the functions below whose name begins with `part_`.
+Prints a line for each part that went well; ends with what went wrong.
+"""
+
+import base64
+import json
+import os
+import random
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+
+from playwright.sync_api import sync_playwright
+
+KITH, FOLDER = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+CHROMIUM = "/usr/bin/chromium"
+
+
+class Home:
+    """A person's machine: notes, key, and the program that runs."""
+
+    def __init__(self, name):
+        self.folder = os.path.join(FOLDER, name)
+        os.makedirs(self.folder)
+        self.environment = dict(os.environ, KITH_HOME=self.folder, HOME=self.folder, TZ="UTC")
+        self.process = None
+
+    def kith(self, *arguments, given=None):
+        result = subprocess.run([KITH, *arguments], env=self.environment, input=given, capture_output=True, text=True)
+        assert result.returncode == 0, f"kith {arguments}: {result.stderr}"
+        return result.stdout.strip()
+
+    def start(self, *arguments):
+        log = open(os.path.join(self.folder, "log"), "a")
+        self.process = subprocess.Popen([KITH, *arguments], env=self.environment, stdout=log, stderr=log)
+
+    def entrance(self):
+        """An address that lets in one browser."""
+        until(lambda: os.path.exists(self.page_file()), "the page is served")
+        return self.kith("web").splitlines()[-1]
+
+    def page_file(self):
+        web = os.path.join(self.folder, "keys", "web")
+        names = os.listdir(web) if os.path.isdir(web) else []
+        return os.path.join(web, names[0], "page.json") if names else "none"
+
+    def stop(self):
+        if self.process:
+            self.process.terminate()
+            self.process.wait()
+            self.process = None
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process = None
+
+
+def until(is_true, what, seconds=30):
+    end = time.monotonic() + seconds
+    while not is_true():
+        assert time.monotonic() < end, f"waited {seconds} s until {what() if callable(what) else what}"
+        time.sleep(0.02)
+
+
+class Cable:
+    """Carries the connections of one port to another one, until it is cut."""
+
+    def __init__(self, port):
+        self.target, self.pairs, self.is_cut = port, [], False
+        self.server = socket.socket()
+        self.server.bind(("127.0.0.1", 0))
+        self.server.listen()
+        self.port = self.server.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            near, _ = self.server.accept()
+            if self.is_cut:
+                near.close()
+                continue
+            try:
+                far = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:
+                near.close()
+                continue
+            self.pairs.append((near, far))
+            for one, other in ((near, far), (far, near)):
+                threading.Thread(target=self.carry, args=(one, other), daemon=True).start()
+
+    @staticmethod
+    def carry(one, other):
+        try:
+            while piece := one.recv(65536):
+                other.sendall(piece)
+        except OSError:
+            pass
+        for end in (one, other):
+            try:
+                end.shutdown(2)
+            except OSError:
+                pass
+
+    def cut(self):
+        self.is_cut = True
+        for near, far in self.pairs:
+            for end in (near, far):
+                try:
+                    end.shutdown(2)
+                except OSError:
+                    pass
+        self.pairs = []
+
+    def mend(self):
+        self.is_cut = False
+
+
+def errors_of(page):
+    """What the browser complains of; a page that was cut off may say that it was."""
+    found = []
+    page.on("console", lambda message: found.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: found.append(str(error)))
+    return found
+
+
+def open_page(browser, home, **options):
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
+    page = context.new_page()
+    page.complaints = errors_of(page)
+    page.set_default_timeout(15_000)
+    page.goto(home.entrance())
+    return page
+
+
+def saved(page):
+    return page.inner_text("#saved") == "Saved"
+
+
+def two_nodes():
+    """Two machines that trust each other, with a cable between them that can be cut."""
+    desk, laptop = Home("desk"), Home("laptop")
+    ids = [home.kith("device", "id") for home in (desk, laptop)]
+    desk.kith("device", "add", ids[1], "--name", "laptop")
+    desk.start("up", "--port", "0", "--no-discovery")
+    status = os.path.join(desk.folder, "store", "notes.sqlite-status.json")
+    until(lambda: os.path.exists(status) and json.load(open(status)).get("port"), "the node listens")
+    cable = Cable(json.load(open(status))["port"])
+    laptop.kith("device", "add", ids[0], "--name", "desk", "--address", f"127.0.0.1:{cable.port}")
+    laptop.start("up", "--port", "0", "--no-discovery")
+    return desk, laptop, cable
+
+
+def part_typing(browser):
+    """Two people type into one note at once, ten rounds, every second one with the cable cut: nothing is lost, both end equal."""
+    desk, laptop, cable = two_nodes()
+    note = desk.kith("note", "add", "Together", "--body", "first line\nmiddle\nlast line\n").splitlines()[-1]
+    pages = [open_page(browser, home) for home in (desk, laptop)]
+    for page in pages:
+        until(lambda: page.locator(f'#rows li[data-id="{note}"]').count() == 1, "the note is in the list")
+        page.click(f'#rows li[data-id="{note}"] a')
+        page.wait_for_function("document.querySelector('#saved')")
+        page.locator("#text").wait_for()
+    typed = []
+    for turn in range(10):
+        is_cut = turn % 2 == 1
+        if is_cut:
+            cable.cut()
+        for number, page in enumerate(pages):
+            # In the beginning, the middle or the end, wherever the cursor is sent.
+            keys = random.Random(turn * 2 + number).choice(["Control+Home", "Control+End", "ArrowUp"])
+            page.focus("#text")
+            page.keyboard.press(keys)
+            words = [f"{'ab'[number]}{turn}w{index}" for index in range(3)]
+            typed += words
+            page.keyboard.type(" ".join(words) + " ", delay=4)
+        if is_cut:
+            cable.mend()
+    for page in pages:
+        until(lambda: saved(page), "all is saved")
+    until(lambda: desk.kith("note", "show", note, "--body-only") == laptop.kith("note", "show", note, "--body-only"), "both nodes are equal")
+    text = desk.kith("note", "show", note, "--body-only")
+    for page in pages:
+        until(lambda: page.input_value("#text").strip() == text.strip(), "the page shows what the node has")
+    missing = [word for word in typed if word not in text]
+    assert not missing, f"lost: {missing} of {text}"
+    assert all(len(re.findall(word + r"\b", text)) == 1 for word in typed), f"twice in {text}"
+    for word in ("first line", "middle", "last line"):
+        assert word in text, text
+    for page in pages:
+        assert not page.complaints, page.complaints
+    # The browser's own undo still works on what was typed here.
+    pages[0].focus("#text")
+    pages[0].keyboard.press("Control+End")
+    pages[0].keyboard.type("undone")
+    pages[0].keyboard.press("Control+z")
+    assert "undone" not in pages[0].input_value("#text")
+    until(lambda: saved(pages[0]), "the page is saved")
+    # How long a letter takes from one browser to the other.
+    took = []
+    for turn in range(5):
+        word = f"quick{turn}"
+        pages[0].focus("#text")
+        pages[0].keyboard.press("Control+End")
+        pages[0].keyboard.type(word)
+        begun = time.monotonic()
+        until(lambda: word in pages[1].input_value("#text"), "the letter is there")
+        took.append(round((time.monotonic() - begun) * 1000))
+    print(f"a letter in the other browser after {sorted(took)[2]} ms ({min(took)} to {max(took)})")
+    for home in (desk, laptop):
+        home.stop()
+
+
+def part_restart(browser):
+    """The node is killed while somebody types, and starts again: the page says so, and no letter is lost; nor in a tab that was closed."""
+    home = Home("restart")
+    note = home.kith("note", "add", "Draft", "--body", "begun\r\nhere").splitlines()[-1]
+    home.start("web", "--port", "0")
+    page = open_page(browser, home)
+    port = re.search(r":(\d+)", page.url).group(1)
+    page.click(f'#rows li[data-id="{note}"] a')
+    page.focus("#text")
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" one")
+    until(lambda: saved(page) and " one" in home.kith("note", "show", note, "--body-only"), "it is saved")
+    home.kill()
+    page.keyboard.type(" two")
+    until(lambda: page.inner_text("#alerts").startswith("Kith does not answer"), "the page says that nobody answers")
+    page.keyboard.type(" three")
+    until(lambda: "Kept in this browser" in page.inner_text("#saved"), "the page says where it is kept")
+    home.start("web", "--port", port)
+    until(lambda: home.kith("note", "show", note, "--body-only").endswith(" one two three"), "what was typed is saved after the restart")
+    until(lambda: page.inner_text("#alerts") == "", "the page says no more that nobody answers")
+    # The lines of the text end as they did.
+    with open(os.path.join(home.folder, "body"), "wb") as file:
+        file.write(subprocess.run([KITH, "note", "show", note, "--body-only"], env=home.environment, capture_output=True).stdout)
+    assert open(os.path.join(home.folder, "body"), "rb").read().startswith(b"begun\r\nhere one"), "the ends of lines changed"
+    # A tab that is closed while nobody answers; somebody else writes before it comes back.
+    home.kill()
+    page.focus("#text")
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" four")
+    context = page.context
+    page.close()
+    home.kith("note", "edit", note, "--body", "elsewhere, then begun\r\nhere one two three", "--base", json.loads(home.kith("note", "show", note, "--json"))["version"])
+    home.start("web", "--port", port)
+    until(lambda: os.path.exists(home.page_file()), "the page is served")
+    again = context.new_page()
+    again.complaints = errors_of(again)
+    until(lambda: is_served(port), "the page answers")
+    again.goto(f"http://127.0.0.1:{port}/")
+    until(lambda: home.kith("note", "show", note, "--body-only").endswith(" three four"), "the draft of the closed tab is saved")
+    assert home.kith("note", "show", note, "--body-only").startswith("elsewhere"), "what others wrote is gone"
+    # The note is deleted under the cursor.
+    again.goto(f"http://127.0.0.1:{port}/note/{note}")
+    again.locator("#text").wait_for()
+    until(lambda: again.evaluate("document.querySelector('#text').value.includes('four')"), "the note is shown")
+    home.kith("note", "rm", note)
+    again.focus("#text")
+    again.keyboard.type("late ")
+    again.locator("#gone button").click()
+    until(lambda: again.url.split("/")[-1] != note and again.locator("#text").count() == 1, lambda: f"a new note is open: {again.url} {again.complaints} {again.inner_text('body')}")
+    assert "late " in again.input_value("#text")
+    # Nobody is let in any more: the page says so and keeps what is typed.
+    home.kith("web", "--sign-out")
+    again.focus("#text")
+    again.keyboard.type("kept ")
+    until(lambda: "not let in" in again.inner_text("#alerts"), "the page says that it is signed out")
+    again.goto(home.entrance())
+    until(lambda: any("kept late" in home.kith("note", "show", name, "--body-only") for name in ["Draft"]), "it is saved when let in again")
+    home.stop()
+
+
+def is_served(port):
+    try:
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/")
+    except urllib.error.HTTPError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def part_hands(browser):
+    """Everything that can be done with a keyboard is done with it; boxes are ticked, files dropped, versions chosen."""
+    home = Home("hands")
+    home.kith("note", "add", "Shopping", "--body", "- [ ] bread\n- [ ] milk\n\n[[Recipes]]\n", "--tag", "home")
+    home.kith("note", "add", "Recipes", "--body", "jam")
+    home.start("web", "--port", "0")
+    page = open_page(browser, home)
+    page.keyboard.press("/")
+    page.keyboard.type("tag:home")
+    until(lambda: page.locator("#rows li").count() == 1, "the list is what was searched")
+    page.keyboard.press("Enter")
+    page.locator("#rendered input[type=checkbox]").nth(1).check()
+    until(lambda: "- [x] milk" in home.kith("note", "show", "Shopping", "--body-only"), "the tick is in the text")
+    page.click("#rendered a")
+    until(lambda: page.input_value("#title") == "Recipes", "the link leads to the note")
+    assert "Shopping" in page.inner_text("#rendered"), "what links here is listed"
+    page.set_input_files("#attach", {"name": "dot.png", "mimeType": "image/png", "buffer": PNG})
+    until(lambda: "![[dot.png]]" in home.kith("note", "show", "Recipes", "--body-only"), "the picture is in the text")
+    until(lambda: page.evaluate("document.querySelector('#rendered img')?.naturalWidth") == 1, "the picture is shown")
+    page.keyboard.press("Escape")
+    page.fill("#search", "")
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    until(lambda: page.evaluate("document.activeElement.id") == "title", "a new note is begun")
+    page.keyboard.type("By hand")
+    page.keyboard.press("Tab")
+    page.keyboard.type("work")
+    page.keyboard.press("Enter")
+    until(lambda: "#work" in home.kith("note", "show", "By hand"), "it has its title and its tag")
+    page.keyboard.press("Escape")
+    page.keyboard.press("e")
+    page.keyboard.type("text")
+    until(lambda: home.kith("note", "show", "By hand", "--body-only") == "text", "it has its text")
+    page.keyboard.press("Escape")
+    page.keyboard.press("t")
+    until(lambda: re.fullmatch(r"\d{4}-\d\d-\d\d", page.input_value("#title") or ""), "the note of the day is open")
+    page.goto(page.url.split("/note")[0] + "/devices")
+    page.click("#pair")
+    page.locator("#stop").click()
+    until(lambda: "it was stopped" in page.inner_text("#pairing"), "pairing ends")
+    # Titles that others change meanwhile are asked about.
+    page.goto(page.url.split("/devices")[0])
+    page.click("#rows li:has-text('By hand') a")
+    page.locator("#text").wait_for()
+    page.evaluate(SLOW_FIELDS)
+    page.fill("#title", "By this hand")
+    time.sleep(0.4)
+    home.kith("note", "edit", "By hand", "--title", "By other hands")
+    page.click("text=Keep mine")
+    until(lambda: "By this hand" in home.kith("note", "list"), "the title that was chosen is there")
+    unexpected = [text for text in page.complaints if "409" not in text]
+    assert not unexpected, unexpected
+    home.stop()
+
+
+# Lets a change of the title come late to the server.
+SLOW_FIELDS = """() => {
+  const send = fetch;
+  fetch = (path, options) => path.endsWith("/fields") ? new Promise((done) => setTimeout(() => done(send(path, options)), 800)) : send(path, options);
+}"""
+
+PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+
+
+def sample(home):
+    home.kith("note", "add", "Garden", "--body", "Sow the peas", "--tag", "garden", "--color", "green")
+    home.kith("note", "add", "Recipes", "--body", "Marmalade: 1 kg oranges, sugar. See [[Shopping]].", "--tag", "food")
+    home.kith("note", "add", "A long title that goes on until nobody can read it on a telephone any more", "--body", "words " * 40, "--color", "blue")
+    body = "For the weekend:\n\n- [ ] Bread\n- [x] Coffee\n- [ ] Oranges for the [[Recipes]]\n\n| what | how much |\n|---|---|\n| flour | 1 kg |\n"
+    home.kith("note", "add", "Shopping", "--body", body, "--tag", "home", "--tag", "food", "--color", "yellow")
+
+
+def part_pictures(browser):
+    """Pictures of every place, narrow and wide, light and dark; names, roles, order of focus and contrast on each of them."""
+    home = Home("pictures")
+    sample(home)
+    home.kith("note", "rm", "Garden")
+    home.start("up", "--port", "0", "--no-discovery")
+    entrance = home.entrance()
+    base = entrance.split("/?")[0]
+    page = open_page(browser, home)
+    page.click("#rows li:has-text('Shopping') a")
+    page.locator("#text").wait_for()
+    note = page.url
+    for width in (390, 1280):
+        for scheme in ("light", "dark"):
+            page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
+            page.emulate_media(color_scheme=scheme)
+            for name, url in (("list", base + "/"), ("note", note), ("trash", base + "/trash"), ("choices", base + "/conflicts"),
+                              ("devices", base + "/devices"), ("history", note + "/history")):
+                page.goto(url)
+                page.wait_for_function("document.querySelector('#status').textContent !== ''")
+                page.screenshot(path=os.path.join(FOLDER, f"{name}-{width}-{scheme}.png"))
+                problems = page.evaluate(ACCESSIBILITY)
+                assert not problems, f"{name} at {width} in {scheme}: {problems}"
+                overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+                assert overflow <= 0, f"{name} at {width}: {overflow} pixels too wide"
+    assert not page.complaints, page.complaints
+    # The order of focus is the order of what is seen.
+    page.goto(note)
+    page.locator("#text").wait_for()
+    order = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        order.append(page.evaluate("document.activeElement.id || document.activeElement.className || document.activeElement.textContent.trim()"))
+    wanted = ["skip", "search", "new", "view", "title", "tag", "text"]
+    places = [order.index(name) for name in wanted]
+    assert places == sorted(places), order
+    home.stop()
+
+
+# Names, roles and contrast (WCAG 2.2, 1.4.3 and 4.1.2), as far as a script can tell.
+ACCESSIBILITY = r"""() => {
+  const problems = [];
+  const isSeen = (element) => element.getClientRects().length > 0 && getComputedStyle(element).visibility !== "hidden";
+  const name = (element) => (element.getAttribute("aria-label") || (element.labels?.length ? [...element.labels].map((label) => label.textContent).join(" ") : "")
+    || element.textContent || element.getAttribute("title") || "").trim();
+  for (const element of document.querySelectorAll("a[href], button, input, select, textarea, [tabindex='0'], img, [role=img]")) {
+    if (!isSeen(element)) continue;
+    if (element.matches("img") ? !element.hasAttribute("alt") : !name(element)) problems.push("no name: " + element.outerHTML.slice(0, 80));
+  }
+  for (const element of document.querySelectorAll("section")) if (!element.getAttribute("aria-label")) problems.push("section without a name");
+  if (document.querySelectorAll("main").length !== 1) problems.push("not one main");
+  if (document.querySelectorAll("main h1").length !== 1) problems.push("not one h1");
+  if (!document.documentElement.lang) problems.push("no language");
+  const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
+  for (const id of new Set(ids)) if (ids.filter((other) => other === id).length > 1) problems.push("twice: " + id);
+  const levels = [...document.querySelectorAll("main h1, main h2, main h3")].filter((heading) => !heading.closest("#markdown")).map(({ tagName }) => Number(tagName[1]));
+  levels.forEach((level, index) => { if (index > 0 && level > levels[index - 1] + 1) problems.push("a level of headings is left out"); });
+  const parse = (color) => { const [r, g, b, a = 1] = color.match(/[\d.]+/g).map(Number); return { rgb: [r, g, b], a }; };
+  const light = (rgb) => { const [r, g, b] = rgb.map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const backOf = (element) => { for (let each = element; each; each = each.parentElement) { const { rgb, a } = parse(getComputedStyle(each).backgroundColor); if (a === 1) return rgb; } return [255, 255, 255]; };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const element = node.parentElement;
+    if (!node.data.trim() || !isSeen(element) || element.closest(".unseen, .skip, script, option, :disabled")) continue;
+    const style = getComputedStyle(element);
+    const one = light(parse(style.color).rgb), other = light(backOf(element));
+    const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    const isLarge = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && Number(style.fontWeight) >= 700);
+    if (ratio < (isLarge ? 3 : 4.5)) problems.push(`contrast ${ratio.toFixed(2)}: ${node.data.trim().slice(0, 40)}`);
+  }
+  for (const element of document.querySelectorAll("input, textarea")) {
+    if (!isSeen(element) || !element.placeholder) continue;
+    const one = light(parse(getComputedStyle(element, "::placeholder").color).rgb), other = light(backOf(element));
+    const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    if (ratio < 4.5) problems.push(`contrast ${ratio.toFixed(2)} of the placeholder of ${element.id}`);
+  }
+  return problems;
+}"""
+
+
+def part_merge(browser):
+    """The two changes of a text, thousands of times: both are in it, whoever is asked, and the cursor stays where it was."""
+    home = Home("merge")
+    home.start("web", "--port", "0")
+    page = open_page(browser, home)
+    result = page.evaluate(MERGE)
+    assert result == "right", result
+    home.stop()
+
+
+MERGE = r"""async () => {
+  const { diff, merge, shown, unshown } = await import("/merge.js");
+  let seed = 7;
+  const random = (below) => { seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0; return Math.floor(seed / 2 ** 32 * below); };
+  const letters = ["a", "b", "c", "\n", "\n", " ", "é", "😀", "😁", "\r\n"];
+  const words = (count) => Array.from({ length: count }, () => letters[random(letters.length)]).join("");
+  const change = (text) => {
+    const units = [...text];
+    for (let times = random(4); times > 0; times--) units.splice(random(units.length + 1), random(4), ...[...words(random(5))]);
+    return units.join("");
+  };
+  const isWhole = (text) => text.isWellFormed ? text.isWellFormed() : true;
+  for (let turn = 0; turn < 4000; turn++) {
+    const base = words(random(40)), theirs = change(base), mine = change(base);
+    let built = "", at = 0;
+    for (const splice of diff(base, theirs)) { built += base.slice(at, splice.at) + splice.added; at = splice.at + splice.removed; }
+    if (built + base.slice(at) !== theirs) return `diff of ${JSON.stringify([base, theirs])}`;
+    if (merge(base, base, mine).text !== mine || merge(base, theirs, base).text !== theirs) return `one side: ${JSON.stringify([base, theirs, mine])}`;
+    const { text, marks } = merge(base, theirs, mine, [0, mine.length]);
+    if (!isWhole(text)) return `half a letter: ${JSON.stringify([base, theirs, mine, text])}`;
+    const count = (text, letter) => [...text].filter((each) => each === letter).length;
+    for (const letter of new Set([...base, ...theirs, ...mine])) {
+      const added = diff(base, theirs).concat(diff(base, mine)).reduce((sum, { added }) => sum + count(added, letter), 0);
+      if (count(text, letter) < added) return `lost ${letter}: ${JSON.stringify([base, theirs, mine, text])}`;
+    }
+    if (marks[0] > marks[1] || marks[1] > text.length) return `marks: ${JSON.stringify([base, theirs, mine, marks])}`;
+    const typed = shown(base) + "new";
+    if (shown(unshown(base, typed)) !== typed) return `ends of lines: ${JSON.stringify([base, typed])}`;
+    if (unshown(base, shown(base)) !== base) return `untouched: ${JSON.stringify(base)}`;
+  }
+  const cursor = merge("one two", "zero one two", "one two three", [13]);
+  if (cursor.text !== "zero one two three" || cursor.marks[0] !== 18) return JSON.stringify(cursor);
+  return "right";
+}"""
+
+
+def part_readme(browser):
+    """The picture of the README."""
+    home = Home("readme")
+    sample(home)
+    home.start("web", "--port", "0")
+    page = open_page(browser, home)
+    page.set_viewport_size({"width": 1100, "height": 560})
+    page.click("#rows li:has-text('Shopping') a")
+    page.locator("#rendered table").wait_for()
+    page.wait_for_function("document.querySelector('#status').textContent !== ''")
+    page.screenshot(path=os.path.join(FOLDER, "page.png"))
+    home.stop()
+
+
+def main():
+    started = []
+    begin = Home.start
+    Home.start = lambda self, *arguments: (begin(self, *arguments), started.append(self))[0]
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
+            for name in sys.argv[3:]:
+                begun = time.monotonic()
+                globals()["part_" + name](browser)
+                print(f"{name}: right, {time.monotonic() - begun:.1f} s", flush=True)
+            browser.close()
+    finally:
+        for home in started:
+            home.stop()
+
+
+main()

@@ -1,0 +1,43 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What two people do with two browsers; `Tests/Browser/browser.py` says it step by step.
+@Suite("A browser shows the wrong thing, or loses a letter", .timeLimit(.minutes(5)), .enabled(if: Browser.isHere, Browser.whyNot))
+struct BrowserTests {
+    @Test(
+        "two people type into one note, a node is killed meanwhile, hands do everything, and every place can be read and heard",
+        arguments: ["merge", "typing", "restart", "hands", "pictures"])
+    func parts(_ part: String) throws {
+        let folder = try TemporaryFolder()
+        let process = Process()
+        process.executableURL = Browser.python
+        process.arguments = [Browser.script.path, try KithHome.program.path, folder.path, part]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let said = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0 && said.contains("\(part): right"), "\(said)")
+        print(said, terminator: "")
+        // For somebody to look at.
+        if part == "pictures", let kept = ProcessInfo.processInfo.environment["KITH_PICTURES"] {
+            try FileManager.default.copyItem(at: folder.url, to: URL(filePath: kept))
+        }
+    }
+}
+
+/// Chromium and Playwright, as `scripts/setup.sh` installs them.
+private enum Browser {
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    static let script = root.appending(path: "Tests/Browser/browser.py")
+    static let python = root.appending(path: ".build/browser/bin/python3")
+
+    static var isHere: Bool {
+        FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium") && FileManager.default.isExecutableFile(atPath: python.path)
+    }
+
+    static let whyNot: Comment = "Chromium or Playwright is not installed: run scripts/setup.sh"
+}

@@ -1,0 +1,123 @@
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+@Suite("The page saves a note while others write, after a restart, or one that is gone", .timeLimit(.minutes(2)))
+struct PageSavingTests {
+    private struct Saved: Decodable {
+        let text: String
+        let title: String
+        let version: String
+        let tags: [String]
+    }
+
+    private func read(_ id: String, _ browser: RawBrowser) throws -> Saved {
+        try JSONDecoder().decode(Saved.self, from: Data(browser.get("/api/note/\(id)").body.utf8))
+    }
+
+    private func save(_ text: String, _ id: String, base: String, _ browser: RawBrowser) throws -> (Int, Saved?) {
+        let change = try JSONEncoder().encode(["text": text, "base": base])
+        let answer = try browser.post("/api/note/\(id)/body", String(decoding: change, as: UTF8.self))
+        return (answer.status, try? JSONDecoder().decode(Saved.self, from: Data(answer.body.utf8)))
+    }
+
+    @Test("what two pages and the command line write from one version is all there, and a save is an edit and no overwrite")
+    func merges() async throws {
+        let home = try KithHome()
+        let (_, browser) = try await RunningNode.web(home)
+        let id = try browser.add("List", "bread\nmilk\n")
+        let begun = try read(id, browser)
+        #expect(try save("bread\nmilk\neggs\n", id, base: begun.version, browser).0 == 200)
+        try home.kith("note", "edit", id, "--body", "tea\n", "--base", begun.version)
+        let (status, last) = try save("bread rolls\nmilk\n", id, base: begun.version, browser)
+        let merged = try #require(last)
+        #expect(status == 200)
+        for word in ["rolls", "eggs", "tea"] { #expect(merged.text.contains(word), "\(merged.text)") }
+        #expect(!merged.text.contains("milk"))
+        #expect(try home.kith("note", "show", id, "--body-only").output == merged.text)
+        // A save that is sent again, because its answer was lost, writes nothing twice.
+        let again = try #require(try save(merged.text, id, base: merged.version, browser).1)
+        #expect(again.text == merged.text && again.version == merged.version)
+    }
+
+    @Test("a title that others changed is not overwritten, tags of several come together, and a note that is gone says so")
+    func fields() async throws {
+        let home = try KithHome()
+        let (_, browser) = try await RunningNode.web(home)
+        let id = try browser.add("List", "bread")
+        try home.kith("note", "edit", id, "--title", "Theirs", "--add-tag", "home")
+        let mine = try browser.post("/api/note/\(id)/fields", "{\"title\":{\"value\":\"Mine\",\"base\":\"List\"}}")
+        #expect(mine.status == 409 && mine.body.contains("changedMeanwhile") && mine.body.contains("Theirs"))
+        #expect(try browser.post("/api/note/\(id)/fields", "{\"addTags\":[\"food\"],\"color\":\"red\",\"isPinned\":true}").status == 200)
+        let note = try read(id, browser)
+        #expect(note.title == "Theirs" && note.tags == ["food", "home"])
+        #expect(try browser.post("/api/note/\(id)/fields", "{\"addTags\":[\"two words\"]}").status == 422)
+        #expect(try browser.post("/api/notes/delete", "{\"ids\":[\"\(id)\"]}").status == 200)
+        #expect(try save("new", id, base: note.version, browser).0 == 404)
+        #expect(try browser.get("/note/\(id)").status == 404)
+        #expect(try home.kith("trash", "list").output.contains("Theirs"))
+    }
+
+    @Test("pinned notes come first, and a page of a long list is a part of it")
+    func lists() async throws {
+        let home = try KithHome()
+        let (_, browser) = try await RunningNode.web(home)
+        var ids: [String] = []
+        for number in 1...9 { ids.append(try browser.add("Note \(number)", "text \(number)")) }
+        #expect(try browser.post("/api/note/\(ids[3])/fields", "{\"isPinned\":true}").status == 200)
+        let first = try browser.get("/part/list?from=0&count=3")
+        #expect(first.header("x-total") == "9")
+        #expect(first.body.matches(of: /Note (\d)/).map(\.1) == ["4", "9", "8"])
+        let next = try browser.get("/part/list?from=7&count=5").body
+        #expect(next.matches(of: /Note (\d)/).map(\.1) == ["2", "1"])
+        #expect(try browser.get("/part/list?q=text%205").body.matches(of: /Note (\d)/).map(\.1) == ["5"])
+        #expect(try browser.get("/part/list?from=-5&count=-5").status == 200)
+    }
+
+    @Test("a change elsewhere is told to a page that is open; a restart keeps the browser known, and says that it is another run")
+    func events() async throws {
+        let home = try KithHome()
+        let (node, browser) = try await RunningNode.web(home)
+        let id = try browser.add("List", "bread")
+        let listener = try browser.connect()
+        defer { close(listener) }
+        RawBrowser.send(browser.head("GET", "/events", []), to: listener)
+        try home.kith("note", "edit", id, "--body", "milk")
+        var heard = ""
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while !heard.contains("event: changes"), case let count = recv(listener, &buffer, buffer.count, 0), count > 0 {
+            heard += String(decoding: buffer[..<count], as: UTF8.self)
+        }
+        #expect(heard.contains("event: hello") && heard.contains("event: status") && heard.contains(id), "\(heard)")
+        #expect(try await node.stop(SIGTERM) == 0)
+        let second = try RunningNode(home, command: "web", "--port", String(browser.port))
+        try await second.wait { $0.contains("token=") }
+        #expect(try read(id, browser).text == "milk")
+        #expect(try home.kith("web", "--port", "1").output.contains("token="))
+        #expect(try await second.stop(SIGINT) == 0)
+    }
+
+    @Test("kith up serves the page and says where, kith web finds it, and --no-web leaves it out")
+    func up() async throws {
+        let home = try KithHome()
+        let node = try RunningNode(home, "--no-discovery")
+        try await node.wait { $0.contains("The notes in a browser: http://127.0.0.1:") && $0.contains("Local only") }
+        let browser = try RawBrowser(entrance: home.kith("web").lastLine)
+        try browser.add("From the page")
+        #expect(try home.kith("note", "list").output.contains("From the page"))
+        #expect(try await node.stop(SIGTERM) == 0)
+        let bare = try RunningNode(home, "--no-discovery", "--no-web")
+        try await bare.wait { $0.contains("Local only") }
+        #expect(!bare.output.contains("browser"))
+        #expect(throws: (any Error).self) { try browser.get("/") }
+        #expect(try await bare.stop(SIGTERM) == 0)
+    }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Choices, trash, history, links and files of the page show or do the wrong thing", .timeLimit(.minutes(2)))
+struct PageSheetTests {
+    private func fields(_ answer: RawBrowser.Answer) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? [String: Any], "\(answer.head) \(answer.body)")
+    }
+
+    @Test("a choice is made once, and not between versions that are no longer these")
+    func choices() async throws {
+        let home = try KithHome()
+        let id = try home.kith("note", "add", "Shopping").lastLine
+        try home.shell("cp -r store copy; cp -r keys keys2 2>/dev/null; true")
+        try home.kith("note", "edit", id, "--title", "Mine <b>")
+        try home.kith("note", "edit", id, "--title", "Theirs", "--store", home.path("copy/notes.sqlite"))
+        try exchange(home)
+        let (_, browser) = try await RunningNode.web(home)
+        let page = try browser.get("/conflicts").body
+        #expect(page.contains("Mine &lt;b&gt;") && page.contains("Theirs"), "\(page)")
+        #expect(try browser.get("/").body.contains("<span class=\"count\">1</span>"))
+        let mark = try #require(page.firstMatch(of: /data-mark="([0-9a-f]+)"/)?.1)
+        func choose(_ mark: some StringProtocol, _ index: Int) throws -> Int {
+            try browser.post("/api/conflict", "{\"note\":\"\(id)\",\"mark\":\"\(mark)\",\"index\":\(index)}").status
+        }
+        #expect(try choose("00", 0) == 409)
+        #expect(try choose(mark, 7) == 404)
+        #expect(try choose(mark, 1) == 200)
+        #expect(try choose(mark, 0) == 409)
+        #expect(try home.kith("conflicts", "list").output.isEmpty)
+        #expect(try browser.get("/conflicts").body.contains("nothing to choose"))
+    }
+
+    /// Two stores of one home meet: `store` and `copy`, each with a key of its own.
+    private func exchange(_ home: KithHome) throws {
+        let result = try home.shell(
+            """
+            other="env KITH_HOME=$HOME/other $KITH"
+            mkdir -p other; mv copy other/store
+            one=$($KITH device id) two=$($other device id)
+            $KITH device add "$two" --name copy >/dev/null
+            $KITH up --port 0 --no-discovery --no-web --json >log 2>&1 & node=$!
+            for i in $(seq 200); do port=$($KITH status --json | sed -nE 's/.*"port" ?: ?([0-9]+).*/\\1/p' | head -n 1); [ -z "$port" ] || break; sleep 0.05; done
+            $other device add "$one" --name desk --address 127.0.0.1:$port >/dev/null
+            $other up --port 0 --no-discovery --no-web >other.log 2>&1 & peer=$!
+            for i in $(seq 200); do [ -z "$($KITH conflicts list)" ] || break; sleep 0.05; done
+            kill $node $peer; wait $node $peer
+            """)
+        #expect(try !home.kith("conflicts", "list").output.isEmpty, "\(result.output) \(result.error)")
+    }
+
+    @Test("the trash restores and is emptied; a history gives every version")
+    func trashAndHistory() async throws {
+        let home = try KithHome()
+        let (_, browser) = try await RunningNode.web(home)
+        let id = try browser.add("Old <i>", "one")
+        try home.kith("note", "edit", id, "--body", "one two")
+        let history = try browser.get("/note/\(id)/history").body
+        let versions = history.matches(of: /data-version="([^"]+)"/).map { String($0.1) }
+        #expect(versions.count == 2)
+        let texts = try versions.map { try fields(browser.get("/api/note/\(id)/at?version=\($0)"))["text"] as? String }
+        #expect(texts == ["one", "one two"])
+        #expect(try browser.get("/api/note/\(id)/at?version=x").status == 400)
+        #expect(try browser.get("/api/note/\(id)/at?version=00000000000000000000000000000000.1").status == 404)
+        try home.kith("note", "rm", id)
+        #expect(try browser.get("/trash").body.contains("Old &lt;i&gt;"))
+        #expect(try browser.post("/api/trash/restore", "{\"ids\":[\"\(id)\"]}").status == 200)
+        #expect(try home.kith("note", "show", id, "--body-only").output == "one two")
+        try home.kith("note", "rm", id)
+        #expect(try fields(browser.post("/api/trash/empty", "{}"))["notes"] as? Int == 1)
+        #expect(try browser.get("/trash").body.contains("The trash is empty"))
+    }
+
+    @Test("links lead to notes and to files, check lists say their lines, and two ticks of one box are one")
+    func reading() async throws {
+        let home = try KithHome()
+        let (_, browser) = try await RunningNode.web(home)
+        let target = try browser.add("A & \"B\"")
+        let id = try browser.add(
+            "List", "# Here\n\n- [xx] both\n- [  ] neither\n- [ ] open\n\n[[A & \"B\"]] [[New one]] [[A & \"B\"|words]]\n")
+        let page = try browser.get("/part/rendered/\(id)").body
+        #expect(
+            page.contains("href=\"/note/\(target)\"") && page.contains(">words</a>") && page.contains("href=\"/new?title=New%20one\""),
+            "\(page)")
+        #expect(page.matches(of: /<li data-sourcepos="(\d+):/).map(\.1) == ["3", "4", "5"], "\(page)")
+        #expect(page.matches(of: /checked=/).count == 1 && page.matches(of: /type="checkbox"/).count == 3)
+        #expect(try browser.get("/part/rendered/\(target)").body.contains("href=\"/note/\(id)\""))
+        #expect(try home.kith("note", "show", id, "--body-only").output.contains("[xx]"))
+    }
+
+    @Test("files are attached byte by byte; pictures are shown, everything else is a download and runs nothing")
+    func files() async throws {
+        let home = try KithHome()
+        let (_, browser) = try await RunningNode.web(home)
+        let id = try browser.add("Files", "![[dot.png]]")
+        func attach(_ name: String, _ content: String, type: String = "application/octet-stream") throws -> RawBrowser.Answer {
+            try browser.post("/api/note/\(id)/attach?name=\(name)", content, type: type)
+        }
+        let page = try fields(attach("evil%3Cb%3E.html", "<script>alert(1)</script>"))
+        let file = try #require(page["id"] as? String)
+        let answer = try browser.get("/file/\(file)")
+        #expect(answer.status == 200 && answer.body == "<script>alert(1)</script>")
+        #expect(answer.header("content-type") == "application/octet-stream")
+        #expect(answer.header("content-disposition")?.hasPrefix("attachment; filename*=UTF-8''evil") == true)
+        #expect(answer.header("content-security-policy") == "default-src 'none'; sandbox")
+        try home.write("dot.png", Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0]))
+        try home.kith("note", "attach", id, home.path("dot.png"))
+        let rendered = try browser.get("/part/rendered/\(id)").body
+        let picture = try #require(rendered.firstMatch(of: /<img src="(\/file\/[0-9a-f-]+)"/)?.1, "\(rendered)")
+        #expect(try browser.get(String(picture)).header("content-type") == "image/png")
+        #expect(rendered.contains("evil&lt;b&gt;.html"))
+        #expect(try attach("x", "y", type: "text/plain").status == 415)
+        #expect(try attach("", "y").status == 422)
+        #expect(try attach(String(repeating: "n", count: 300), "y").status == 422)
+        #expect(try RawBrowser(port: browser.port).get("/file/\(file)").status == 401)
+        let large = browser.head(
+            "POST", "/api/note/\(id)/attach?name=x",
+            ["Origin: \(browser.origin)", "Content-Type: application/octet-stream", "Content-Length: 9999999999999"])
+        #expect(try browser.answer(to: large).status == 413)
+        #expect(try browser.post("/api/file/\(file)/detach", "{}").status == 200)
+        #expect(try browser.get("/file/\(file)").status == 404)
+        #expect(try home.shell("ls keys/web/*/ | grep -c upload").output == "0\n")
+    }
+
+    @Test("the note of the day is one note, here and where it was made apart")
+    func today() async throws {
+        let home = try KithHome()
+        let (_, browser) = try await RunningNode.web(home)
+        let id = try fields(browser.post("/api/day", "{\"day\":\"2026-11-24\"}"))["id"] as? String
+        #expect(try fields(browser.post("/api/day", "{\"day\":\"2026-11-24\"}"))["id"] as? String == id)
+        #expect(try browser.post("/api/day", "{\"day\":\"today\"}").status == 400)
+        #expect(try home.kith("today", "--add", "Bread").status == 0)
+        #expect(try home.kith("today", "--add", "Milk").output.contains("note of today"))
+        let day = try home.shell("date +%F").output.trimmingCharacters(in: .newlines)
+        #expect(try home.kith("note", "show", day, "--body-only").output == "Bread\nMilk\n")
+    }
+
+    @Test("two pages pair with the digits that both show; only then is there another device")
+    func pairing() async throws {
+        let (homes, browsers) = try await twoPages()
+        let first = try fields(browsers[0].post("/api/pair", "{}"))
+        #expect(first["phase"] as? String == "open" || first["phase"] as? String == "closed")
+        #expect(try browsers[0].post("/api/pair", "{}").status == 409)
+        var port: Int?
+        while port == nil {
+            let sentence = try fields(browsers[0].get("/api/pair"))["sentence"] as? String ?? ""
+            port = sentence.firstMatch(of: /the port (\d+)/).flatMap { Int($0.1) }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(try browsers[1].post("/api/pair", "{\"address\":\"no address\"}").status == 422)
+        #expect(try browsers[1].post("/api/pair", "{\"address\":\"127.0.0.1:\(try #require(port))\"}").status == 200)
+        var digits: [String?] = [nil, nil]
+        while digits.contains(nil) {
+            digits = try browsers.map { try fields($0.get("/api/pair"))["digits"] as? String }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(digits[0] == digits[1])
+        for browser in browsers { #expect(try browser.post("/api/pair/answer", "{\"isSame\":true}").status == 200) }
+        for (browser, home) in zip(browsers, homes) {
+            while try !browser.get("/devices").body.contains("<th scope=\"row\">") { try await Task.sleep(for: .milliseconds(20)) }
+            #expect(try home.kith("device", "list", "--json").output.contains("member"))
+        }
+    }
+
+    @Test("a token for a machine without a screen is shown as text and as a picture, and ends when it is stopped")
+    func token() async throws {
+        let (_, browser) = try await RunningNode.web(try KithHome())
+        _ = try browser.post("/api/pair", "{\"showsToken\":true}")
+        var view: [String: Any] = [:]
+        while view["token"] == nil {
+            view = try fields(browser.get("/api/pair"))
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect((view["path"] as? String)?.hasPrefix("M0 0h1v1h-1z") == true && (view["size"] as? Int ?? 0) > 20)
+        #expect(try browser.post("/api/pair/close", "{}").status == 200)
+        while view["phase"] as? String != "ended" {
+            view = try fields(browser.get("/api/pair"))
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(try RawBrowser(port: browser.port).get("/api/pair").status == 401)
+    }
+
+    private func twoPages() async throws -> ([KithHome], [RawBrowser]) {
+        let homes = [try KithHome(), try KithHome()]
+        var browsers: [RawBrowser] = []
+        for home in homes { browsers.append(try await RunningNode.web(home).browser) }
+        return (homes, browsers)
+    }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import Testing
+
+@testable import KithWeb
+
+@Suite("Text that a person wrote is taken for HTML")
+struct PageTextTests {
+    @Test("a mark on a quotation mark or a bracket leaves it what it is", arguments: ["\u{301}", "\u{200D}", "\u{FE0F}", ""])
+    func marks(_ mark: String) throws {
+        let hostile = "\"\(mark) autofocus onfocus=\"\(mark)alert(1) '\(mark) <\(mark)script>&\(mark)amp;"
+        let escaped = PageText.escaped(hostile)
+        for scalar in escaped.unicodeScalars { #expect(!["\"", "'", "<", ">"].contains(scalar)) }
+        let row: [String: Any] = [
+            "id": "1", "title": hostile, "tags": [["tag": hostile]], "excerpt": [["text": hostile, "isMarked": true]],
+        ]
+        let note = try Templates().render("rows", ["entries": [row]])
+        #expect(note.contains(escaped) && !note.unicodeScalars.contains("'"))
+        #expect(!note.contains("<script") && !Array(note.utf8).contains(subsequence: Array(hostile.utf8)))
+    }
+}
+
+extension [UInt8] {
+    fileprivate func contains(subsequence: [UInt8]) -> Bool {
+        indices.contains { self[$0...].starts(with: subsequence) }
+    }
+}
