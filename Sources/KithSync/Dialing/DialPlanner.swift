@@ -170,8 +170,8 @@ package struct DialPlanner<
         newcomers.fill(now)
         var attempts = attempts
         var result: [Dial] = []
-        for target in entries.keys.filter({ entries[$0].map { isDue($0, attempts, now) } == true }).sorted(by: isFirst) {
-            guard let entry = entries[target], isDue(entry, attempts, now) else { continue }
+        for (target, entry) in entries.filter({ isDue($0.value, attempts, now) }).sorted(by: isFirst) {
+            guard isDue(entry, attempts, now) else { continue }
             if isNewcomer(target, entry), !newcomers.take() { continue }
             entries[target]?.diallingSince = now
             let turn = nextTurn()
@@ -237,17 +237,17 @@ package struct DialPlanner<
 
     /// Whether `left` is dialled before `right`: the list, with the places where a device was reached; then announcements at which
     /// somebody has answered; then the others, in turn. What an announcement says of itself does not help it on.
-    private func isFirst(_ left: Target, _ right: Target) -> Bool {
-        let ranks = (rank(left), rank(right))
-        guard ranks.0 == ranks.1, let one = entries[left], let other = entries[right] else { return ranks.0 < ranks.1 }
-        if ranks.0 > 0 { return one.turn < other.turn }
-        return one.due == other.due ? left > right : one.due < other.due
+    private func isFirst(_ left: (key: Target, value: Entry), _ right: (key: Target, value: Entry)) -> Bool {
+        let ranks = (rank(left.key, left.value), rank(right.key, right.value))
+        if ranks.0 != ranks.1 { return ranks.0 < ranks.1 }
+        if ranks.0 > 0 { return left.value.turn < right.value.turn }
+        return left.value.due == right.value.due ? left.key > right.key : left.value.due < right.value.due
     }
 
-    private func rank(_ target: Target) -> Int {
+    private func rank(_ target: Target, _ entry: Entry) -> Int {
         switch target {
         case .device: 0
-        case .announced: entries[target]?.isProven == true ? 1 : 2
+        case .announced: entry.isProven ? 1 : 2
         }
     }
 

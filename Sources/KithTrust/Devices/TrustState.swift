@@ -22,7 +22,9 @@ struct TrustState: Sendable {
         standing = currentStanding
         switch standing {
         case .alone, .removed, .left: trusted = []
-        case .listed, .joining: trusted = list.devices
+        case .listed: trusted = list.devices
+        // Whoever let this device in may have been revoked before.
+        case .joining: trusted = list.devices.filter { household?.membership.isRevoked($0.id) != true }
         case .member: trusted = household.map(members) ?? []
         }
     }

@@ -53,7 +53,7 @@ enum HouseholdFile {
                 .newerList,
                 "The household \(path) was written by a newer version of Kith and was left as it is. Update Kith on this machine.")
         }
-        guard version == Self.version else { throw corrupted("of a version before the first release") }
+        guard version == Self.version else { throw corrupted("of an earlier version") }
         guard let id = fields[Key.household].flatMap(data).flatMap({ HouseholdID(bytes: $0) }) else { throw corrupted("no household") }
         guard let all = fields[Key.records].flatMap(data), fields[Key.check].flatMap(data) == PairingHash.sha256(all),
             let pieces = HouseholdMessage.records(all[...]), let records = try? RecordClaim.restored(pieces)

@@ -117,14 +117,14 @@ import Testing
             network.planner.found([(name, 1, ["there"])] + lies, now: network.now)
             // The lies are new again all the time, and once the list changes.
             var round = 0
-            network.run(until: 1_200_000) { network in
+            network.run(until: 500 / Int64(Planner.atOnceMax) * 7_000) { network in
                 guard network.now.milliseconds % 10_000 == 0, network.connectedAt[1] == nil else { return }
                 round += 1
                 let moved = lies.map { (name: $0.name, device: $0.device, addresses: $0.addresses.map { "\($0) \(round)" }) }
                 network.planner.found([(name, 1, ["there"])] + moved, now: network.now)
                 if round % 10 == 0 { network.planner.trust([(1, [])], now: network.now) }
             }
-            #expect((network.connectedAt[1]?.milliseconds ?? .max) <= 500 / Int64(Planner.atOnceMax) * 7_000)
+            #expect(network.connectedAt[1] != nil)
             #expect(network.mostAtOnce <= Planner.atOnceMax)
         }
     }

@@ -45,6 +45,19 @@ import Testing
         #expect(throws: TrustError.self) { try c.store.add(b.asTrusted) }
     }
 
+    @Test func `who was let in by a device that was revoked before trusts it no more`() throws {
+        let (a, thief, c) = (try TrustedHome(), try TrustedHome(), try TrustedHome())
+        try a.pair(with: thief)
+        try a.store.remove(thief.id)
+        try thief.pair(with: c)
+        #expect(c.trusted == [a.id, thief.id])
+        try c.exchange(with: a)
+        #expect(c.trusted.isEmpty && a.trusted.isEmpty)
+        // It is let in by somebody who is a member.
+        try a.pair(with: c)
+        #expect(c.trusted == [a.id] && a.trusted == [c.id])
+    }
+
     @Test func `a list kept by hand becomes a household`() throws {
         let (a, b, c) = (try TrustedHome(), try TrustedHome(), try TrustedHome())
         try a.store.add(b.asTrusted)
