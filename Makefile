@@ -5,8 +5,6 @@ export SWIFT
 PREFIX ?= /usr/local
 SEED ?=
 PORTION ?=
-# Suites that need minutes or several hosts, and the example for apps; `make check` leaves them out.
-SLOW = RealMachines|PairedMachines|HouseholdMachines|Soak|SimulatedAppExample|KithTestingTests|KithLabTests|DifferentialSQL|History|MergeModel
 # How many cases the tests of texts judge in `make soak`.
 SOAK ?= 20000
 RELEASE = scripts/release.sh
@@ -25,7 +23,8 @@ test: setup lint ## build everything with warnings as errors, count instructions
 	scripts/test.sh
 
 check: setup lint ## the quick round while working: format and the tests that take seconds
-	$(SWIFT) test --disable-xctest --skip '$(SLOW)'
+	$(SWIFT) build --build-tests
+	scripts/test.sh --quick
 
 lint: ## complain about what `make format` would change, and about public declarations without documentation
 	@$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks

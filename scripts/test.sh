@@ -2,12 +2,23 @@
 # Runs the tests that are built: in groups, and all groups at once, so that one computes while another waits for processes or peers.
 # Prints what each group said, and in the end how long each took and what failed.
 #   usage: scripts/test.sh [GROUP...]     all groups without a name, among them the counts of instructions (scripts/counts.sh)
+#          scripts/test.sh --quick        what takes seconds, as a plain `swift build --build-tests` has built it
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly groups='computing connections nodes machines lab commands counts'
+groups='computing connections nodes machines lab commands counts'
 readonly machines='RealMachines|PairedMachines|HouseholdMachines'
-program=$(scripts/build.sh --show-bin-path)/kithPackageTests.xctest
+skipped='^$'
+if [ "${1:-}" = --quick ]; then
+    shift
+    groups='computing connections nodes commands'
+    # What needs minutes or several hosts, and the example for apps.
+    skipped="$machines|Soak|SimulatedAppExample|KithTestingTests|KithLabTests|DifferentialSQL|History|MergeModel"
+    program=$("${SWIFT:-swift}" build --show-bin-path)/kithPackageTests.xctest
+else
+    program=$(scripts/build.sh --show-bin-path)/kithPackageTests.xctest
+fi
+readonly groups skipped
 folder=$(mktemp -d "${TMPDIR:-/tmp}/kith-tests.XXXXXX")
 processes=()
 failed=()
@@ -20,12 +31,12 @@ readonly connections='^(KithTrust|KithTransport)Tests\.'
 command_of() {
     command=("$program" --testing-library swift-testing)
     case $1 in
-        computing) command=(nice -n 10 "${command[@]}" --filter "$computing") ;;
+        computing) command=(nice -n 10 "${command[@]}" --filter "$computing" --skip "$skipped") ;;
         connections) command+=(--filter "$connections") ;;
         nodes) command+=(--filter '^KithTests\.' --skip "$machines") ;;
         machines) command+=(--no-parallel --filter "^KithTests\..*($machines)|^KithDiscoveryTests\.") ;;
         lab) command+=(--no-parallel --filter '^KithLabTests\.') ;;
-        commands) command+=(--no-parallel --skip "$computing|$connections|^(Kith|KithDiscovery|KithLab)Tests\.") ;;
+        commands) command+=(--no-parallel --skip "$computing|$connections|^(Kith|KithDiscovery|KithLab)Tests\." --skip "$skipped") ;;
         counts) command=(nice -n 10 scripts/counts.sh) ;;
         *) printf 'test: there is no group %s; the groups are: %s\n' "$1" "$groups" >&2; exit 64 ;;
     esac
@@ -54,7 +65,7 @@ trap 'exit 143' TERM
 [ "$#" -gt 0 ] || set -- $groups
 for name; do command_of "$name"; done
 # On macOS the tests are a bundle, which only `swift test` runs.
-[ ! -d "$program" ] || exec "${SWIFT:-swift}" test --disable-xctest
+[ ! -d "$program" ] || exec "${SWIFT:-swift}" test --disable-xctest --skip "$skipped"
 [ -x "$program" ] || { printf 'test: the tests are not built; run: make test\n' >&2; exit 1; }
 for name; do
     run "$name" &
