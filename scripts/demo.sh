@@ -149,11 +149,31 @@ wait_for() {
 
 has_note() { node "$1" note show "$2" >"$folder/note" 2>/dev/null; }
 
+by_command() { node "$1" note add "$2" --body "$3"; }
+
+# As a browser does it, with an address that lets it in.
+on_page() {
+    local number=$1 title=$2 body=$3 on_host=()
+    [ "$network" != lan ] || on_host=(scripts/lan.sh exec "$number")
+    "${on_host[@]}" python3 - "$(node "$number" web | tail -n 1)" "$title" "$body" <<'END'
+import http.cookiejar, json, sys, urllib.request
+entrance, title, body = sys.argv[1:]
+origin = entrance.split("/?")[0]
+browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
+browser.open(entrance)
+change = json.dumps({"title": title, "body": body}).encode()
+headers = {"Origin": origin, "Content-Type": "application/json"}
+print(json.load(browser.open(urllib.request.Request(origin + "/api/note", change, headers)))["id"])
+END
+}
+
+page_is_served() { grep -q "in a browser" "$folder/$1/log"; }
+
 # Adds a note on one node, waits for it on the other, and says how long that took.
 carry_note() {
-    local from=$1 to=$2 title=$3 body=$4 id start
+    local writer=$1 from=$2 to=$3 title=$4 body=$5 id start
     start=$(now_milliseconds)
-    id=$(node "$from" note add "$title" --body "$body" | tail -n 1)
+    id=$("$writer" "$from" "$title" "$body" | tail -n 1)
     wait_for "the note \"$title\" to arrive on node $to" has_note "$to" "$id"
     took_milliseconds=$(($(now_milliseconds) - start))
     sed 's/^/    /' "$folder/note"
@@ -175,10 +195,12 @@ detail "laptop  $id2"
 step "Both start, without an address of each other. A note is written on desk:"
 start_node 1
 start_node 2
-carry_note 1 2 "Shopping" "Bread, and coffee for two"
+carry_note by_command 1 2 "Shopping" "Bread, and coffee for two"
 step "${green}It is on laptop: found by mDNS, connected and delivered in $took_milliseconds ms from the start.$plain"
 
-step "An answer is written on laptop:"
-carry_note 2 1 "Answer" "Coffee is done, bread is yours"
-step "${green}It is on desk after $took_milliseconds ms, the starts of both commands included.$plain"
+step "An answer is written on laptop, on the page that its node serves:"
+wait_for "the page of node 2" page_is_served 2
+carry_note on_page 2 1 "Answer" "Coffee is done, bread is yours"
+step "${green}It is on desk after $took_milliseconds ms, the starts of all commands included.$plain"
+step "On your machine, \`kith up\` serves the page at http://127.0.0.1:4780, and \`kith web --open\` opens it."
 succeeded=yes

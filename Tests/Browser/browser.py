@@ -69,7 +69,7 @@ class Home:
 def until(is_true, what, seconds=30):
     end = time.monotonic() + seconds
     while not is_true():
-        assert time.monotonic() < end, f"waited {seconds} s until {what() if callable(what) else what}"
+        assert time.monotonic() < end, f"waited {seconds} s until {what}"
         time.sleep(0.02)
 
 
@@ -169,7 +169,6 @@ def part_typing(browser):
     for page in pages:
         until(lambda: page.locator(f'#rows li[data-id="{note}"]').count() == 1, "the note is in the list")
         page.click(f'#rows li[data-id="{note}"] a')
-        page.wait_for_function("document.querySelector('#saved')")
         page.locator("#text").wait_for()
     typed = []
     for turn in range(10):
@@ -269,7 +268,8 @@ def part_restart(browser):
     again.focus("#text")
     again.keyboard.type("late ")
     again.locator("#gone button").click()
-    until(lambda: again.url.split("/")[-1] != note and again.locator("#text").count() == 1, lambda: f"a new note is open: {again.url} {again.complaints} {again.inner_text('body')}")
+    again.wait_for_url(lambda url: "/note/" in url and not url.endswith(note))
+    again.locator("#text").wait_for()
     assert "late " in again.input_value("#text")
     # Nobody is let in any more: the page says so and keeps what is typed.
     home.kith("web", "--sign-out")
@@ -382,7 +382,7 @@ def part_pictures(browser):
             for name, url in (("list", base + "/"), ("note", note), ("trash", base + "/trash"), ("choices", base + "/conflicts"),
                               ("devices", base + "/devices"), ("history", note + "/history")):
                 page.goto(url)
-                page.wait_for_function("document.querySelector('#status').textContent !== ''")
+                page.locator("#status:not(:empty)").wait_for(state="attached")
                 page.screenshot(path=os.path.join(FOLDER, f"{name}-{width}-{scheme}.png"))
                 problems = page.evaluate(ACCESSIBILITY)
                 assert not problems, f"{name} at {width} in {scheme}: {problems}"
@@ -498,7 +498,7 @@ def part_readme(browser):
     page.set_viewport_size({"width": 1100, "height": 560})
     page.click("#rows li:has-text('Shopping') a")
     page.locator("#rendered table").wait_for()
-    page.wait_for_function("document.querySelector('#status').textContent !== ''")
+    page.locator("#status:not(:empty)").wait_for(state="attached")
     page.screenshot(path=os.path.join(FOLDER, "page.png"))
     home.stop()
 

@@ -45,7 +45,8 @@ struct SearchTests {
             ("before:2026-02-30", []), ("color:pink", []), ("kaffee", ["Filterkaffee"]),
             ("\"", ["Coffee", "Decaf", "Filterkaffee", "Shopping"]),
             ("-", ["Coffee", "Decaf", "Filterkaffee", "Shopping"]), ("\" OR *", []), ("title:coffee", []), ("NEAR(black coffee)", []),
-            ("coffee^2", []), ("food", ["Decaf", "Shopping"]), ("co* AND", ["Shopping"]), ("\0", []),
+            ("coffee^2", []), ("food", ["Decaf", "Shopping"]), ("co* AND", ["Shopping"]),
+            ("\0", ["Coffee", "Decaf", "Filterkaffee", "Shopping"]),
         ])
     func syntax(_ text: String, _ titles: [String]) throws {
         let store = try Self.library()

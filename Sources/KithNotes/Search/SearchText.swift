@@ -48,6 +48,8 @@ public struct SearchText: Hashable, Sendable {
                 piece.isQuoted = piece.isQuoted || piece.text.isEmpty
                 if !isOpen { finish() }
             case _ where character.isWhitespace && !isOpen: finish()
+            // SQLite would take it for the end of the text.
+            case "\0": continue
             case "-" where piece.text.isEmpty && !isOpen && !piece.isWithout && !piece.isQuoted: piece.isWithout = true
             default: piece.text.append(character)
             }

@@ -29,7 +29,7 @@ struct PageBuilder: Sendable {
         let count = try notes.conflicts().count
         let values: [String: Any] = [
             "heading": place.heading, "place": place.name, "software": software, "rows": rows(list), "main": main, "total": list.total,
-            "conflicts": count == 0 ? "" : String(count),
+            "conflicts": count, "hasConflicts": count > 0,
         ]
         return templates.render("page", values)
     }
