@@ -124,7 +124,8 @@ let package = Package(
         .target(
             name: "KithWeb",
             dependencies: [
-                "Kith", "KithNotes", "KithFiles", "KithProgram", crypto, logging, .product(name: "Hummingbird", package: "hummingbird"),
+                "Kith", "KithSync", "KithNotes", "KithFiles", "KithProgram", crypto, logging,
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"), .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
             ] + nio,

@@ -38,8 +38,8 @@ enum ModuleTable {
         "CFileFormats": ["CXML2"],
         "KithFiles": system.union(grdb).union(["Kith", "KithNotes", "CFileFormats", "Crypto", "CryptoExtras", "Yams"]),
         "KithWeb": system.union(nio).union([
-            "Kith", "KithNotes", "KithFiles", "KithProgram", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS",
-            "Logging", "Mustache",
+            "Kith", "KithSync", "KithNotes", "KithFiles", "KithProgram", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore",
+            "HummingbirdTLS", "Logging", "Mustache",
         ]),
         "KithLab": system.union(core).union(grdb).union(["KithStore", "KithNotes", "KithTesting", "Yams"]),
         "CKithVersion": [],

@@ -25,7 +25,7 @@ package struct Member: Hashable, Sendable {
     /// Longest device id, in bytes.
     package static let deviceBytesMax = 64
     /// A member that was not heard of for so long holds back no garbage any more.
-    static let silenceMilliseconds: Int64 = 90 * 24 * 60 * 60 * 1_000
+    package static let silenceMilliseconds: Int64 = 90 * 24 * 60 * 60 * 1_000
 
     /// Whether garbage goes without waiting for this member.
     package func isSilent(atMilliseconds now: Int64) -> Bool {

@@ -87,7 +87,7 @@ package struct ByteWriter: Sendable {
         append(id.high, id.low)
     }
 
-    mutating func value(_ value: ColumnValue) {
+    package mutating func value(_ value: ColumnValue) {
         switch value {
         case .null:
             byte(ValueTag.null)

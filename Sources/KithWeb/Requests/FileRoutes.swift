@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Kith
 import KithNotes
+import KithSync
 import NIOCore
 
 /// Attachments of notes: what browsers send, and what they get.
