@@ -109,12 +109,12 @@ package struct NotesFolder: Hashable, Sendable {
         try NewFile.write(
             Array("\(mark)\nKith keeps this folder in step with its notes. Without this file it does not.\n".utf8), to: markFile)
         return try FilesError.mapping {
-            let replica = try notes.store.summary().replica.description
+            let incarnation = try notes.store.incarnation()
             return try notes.store.database.write { db in
                 try FolderTables.prepare(db)
                 try db.execute(
                     sql: "INSERT INTO local_folder (path, mark, tag, tagsFolders, replica) VALUES (?, ?, ?, ?, ?)",
-                    arguments: [path, mark, tag, tagsFolders, replica])
+                    arguments: [path, mark, tag, tagsFolders, incarnation])
                 return NotesFolder(path: path, tag: tag, tagsFolders: tagsFolders, number: db.lastInsertedRowID, mark: mark)
             }
         }
@@ -233,13 +233,13 @@ package struct NotesFolder: Hashable, Sendable {
     /// A store that was copied, restored or set back does not know what its files were last. Then files that say what the notes say are
     /// taken as they are, and others become notes of their own.
     private func forgetIfRestored(_ notes: NotesStore) throws {
-        let replica = try notes.store.summary().replica.description
+        let incarnation = try notes.store.incarnation()
         let number = number
         try notes.store.database.write { db in
             let known = try String.fetchOne(db, sql: "SELECT replica FROM local_folder WHERE number = ?", arguments: [number])
-            if known == replica { return }
+            if known == incarnation { return }
             try FolderTables(folder: number).removeAll(db)
-            try db.execute(sql: "UPDATE local_folder SET replica = ? WHERE number = ?", arguments: [replica, number])
+            try db.execute(sql: "UPDATE local_folder SET replica = ? WHERE number = ?", arguments: [incarnation, number])
         }
     }
 }

@@ -23,7 +23,7 @@ extension NotesStore {
     /// - Throws: ``NotesError`` if the notes cannot be read.
     public func changes(since vector: VersionVector) throws(NotesError) -> NoteChanges {
         try NotesError.mapping {
-            let own = try store.summary().replica
+            let authors = try store.authors()
             let slice = try store.slice(SliceRequest(since: vector))
             var changed: [Note] = []
             var deleted: [UUID] = []
@@ -31,7 +31,7 @@ extension NotesStore {
                 let id = UUID(row.id)
                 if let note = try note(id) { changed.append(note) } else { deleted.append(id) }
             }
-            let isFromOthers = slice.vector.entries.contains { $0.replica != own && !vector.covers($0) }
+            let isFromOthers = slice.vector.entries.contains { authors[$0.replica] != .own && !vector.covers($0) }
             return NoteChanges(
                 changed: changed, deleted: deleted, isFromOthers: isFromOthers, hasMore: !slice.isLast, vector: slice.vector)
         }

@@ -9,8 +9,12 @@ struct NewReplica {
 
     /// Makes the store a new replica.
     ///
-    /// - Parameter mayBeOfDevice: whether the store still is on the device that it noted.
-    func adopt(_ ledger: RowLedger, mayBeOfDevice: Bool = true) throws -> (id: ReplicaID, origin: HeadProof.Origin?) {
+    /// - Parameters:
+    ///   - mayBeOfDevice: whether the store still is on the device that it noted.
+    ///   - isSameStore: whether nothing was lost or copied: the store only has another name from now on.
+    func adopt(
+        _ ledger: RowLedger, mayBeOfDevice: Bool = true, isSameStore: Bool = false
+    ) throws -> (id: ReplicaID, origin: HeadProof.Origin?) {
         let records = VectorRecords(connection: ledger.connection)
         let random = options.makeReplicaID()
         var (id, origin): (ReplicaID, HeadProof.Origin?) = (random, nil)
@@ -18,9 +22,18 @@ struct NewReplica {
             origin = HeadProof.Origin(key: key, nonce: random.bytes)
             id = origin?.replica ?? id
         }
+        let incarnation = isSameStore ? try self.incarnation(ledger) : id.description
         try records.adopt(id, ledger)
+        try records.setMeta("incarnation", .text(incarnation))
         if let origin { try HeadRecords(ledger.connection).add(id, origin) }
         return (id, origin)
+    }
+
+    /// What the store is as long as it is not copied, restored or set back.
+    func incarnation(_ ledger: RowLedger) throws -> String {
+        let records = VectorRecords(connection: ledger.connection)
+        if case .text(let bytes)? = try records.meta("incarnation") { return String(decoding: bytes, as: UTF8.self) }
+        return try records.replica(ledger.catalog).description
     }
 
     /// The public key of the device that the store was bound to last.

@@ -14,6 +14,12 @@ extension SyncedDatabase {
     /// What the old id wrote is still there, and what it wrote and lost comes back from peers.
     package var identityDoubt: IdentityDoubt? { writer.doubt }
 
+    /// What changes when the database was copied, restored or set back, and at no other time: who remembers something beside it that must
+    /// fit together with what is in it compares this.
+    package func incarnation() throws(StoreError) -> String {
+        try StoreError.typed { try read(rows: false) { ledger in try NewReplica(options: options).incarnation(ledger) } }
+    }
+
     /// A peer claims to hold this commit of this replica: does the store know it, too?
     ///
     /// If the peer holds more than this store has ever written, or something else under the same number, then this store

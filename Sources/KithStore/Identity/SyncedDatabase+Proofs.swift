@@ -26,7 +26,7 @@ extension SyncedDatabase {
                 try noteEarlier(before, of: authority, state)
                 var makesReplica = makesReplica
                 makesReplica.options.deviceKey = authority.key
-                _ = try makesReplica.adopt(state.ledger)
+                _ = try makesReplica.adopt(state.ledger, isSameStore: true)
                 try presence?.note(try state.claim())
             }
         }

@@ -52,7 +52,7 @@ extension ProofBook {
     }
 
     /// A proof of this commit, or a later one of its replica.
-    func proof(of dot: Dot) throws(CloseReason) -> HeadProof {
+    package func proof(of dot: Dot) throws(CloseReason) -> HeadProof {
         try withRecords { records in Swift.Result { () throws(CloseReason) in try records.proof(of: dot) } }.get()
     }
 }

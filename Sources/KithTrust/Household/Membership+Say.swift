@@ -2,7 +2,8 @@ extension Membership {
     /// Signs `action` with `key`, and takes it in.
     /// - Throws: `.notAMember`, `.tooMany`, `.forked`, `.malformed`.
     @discardableResult
-    package mutating func say(_ action: MembershipAction, by key: DeviceKey, milliseconds: Int64) throws(MembershipError) -> MembershipRecord
+    package mutating func say(_ action: MembershipAction, by key: DeviceKey, milliseconds: Int64) throws(MembershipError)
+        -> MembershipRecord
     {
         try say(action, by: RecordSigner(key), milliseconds: milliseconds)
     }

@@ -1,0 +1,108 @@
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import TestSupport
+import Testing
+
+/// Risk: a store that learns whose it is forgets what it was, or cannot prove later what it holds.
+@Suite struct BindingTests {
+    /// Signs with a hash where a device has a key.
+    private struct Device: ReplicaAuthority {
+        let key: [UInt8]
+
+        init(_ name: UInt8) {
+            key = [UInt8](repeating: name, count: HeadProof.Origin.keyBytes)
+        }
+
+        func replica(of origin: HeadProof.Origin) -> ReplicaID? { origin.replica }
+        func device(of key: [UInt8]) -> [UInt8]? { Array(key.prefix(1)) }
+        func signature(of bytes: [UInt8], by key: [UInt8]) -> [UInt8]? { isOwn(key) ? Self.signature(of: bytes, by: key) : nil }
+        func isSignature(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool {
+            signature == Self.signature(of: bytes, by: key)
+        }
+        func isOwn(_ key: [UInt8]) -> Bool { key == self.key }
+        func isMember(_ key: [UInt8]) -> Bool { true }
+
+        private static func signature(of bytes: [UInt8], by key: [UInt8]) -> [UInt8] {
+            let hash = (key + bytes).reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+            return (0..<8).flatMap { shift in withUnsafeBytes(of: (hash &+ shift).bigEndian, Array.init) }
+        }
+    }
+
+    private func offers(_ book: any ProofBook, _ vector: VersionVector) throws -> [ProofOffer] {
+        try vector.entries.map { dot in ProofOffer(try book.proof(of: dot), isOriginKnown: false) }
+    }
+
+    @Test func `a store that learns its device takes an id that names it, once, and stays what it was`() throws {
+        let test = try TestStore(.pool)
+        try test.execute("INSERT INTO note (id, title) VALUES (?, 'before')", [key(1)])
+        let (before, incarnation) = (try test.store.summary().replica, try test.store.incarnation())
+        #expect(!before.isOfDevice)
+        try test.store.bind(to: Device(1))
+        let after = try test.store.summary().replica
+        #expect(after.isOfDevice && after != before)
+        #expect(try test.store.incarnation() == incarnation)
+        #expect(try test.store.authors()[before] == .own)
+        try test.store.bind(to: Device(1))
+        #expect(try test.store.summary().replica == after)
+        // What it was before is signed for, too.
+        let book = try test.store.bind(to: Device(1))
+        let peer = try TestStore().store.bind(to: Device(2))
+        try peer.take(try offers(book, try test.store.vector()))
+        #expect(try test.store.vector()[before] == 1)
+    }
+
+    @Test func `a store that takes another id because it was set back is another one`() throws {
+        let test = try TestStore(.pool)
+        try test.store.bind(to: Device(1))
+        let (replica, incarnation) = (try test.store.summary().replica, try test.store.incarnation())
+        let renewed = try test.store.renewIdentity(from: replica).replica
+        #expect(renewed.isOfDevice && renewed != replica)
+        #expect(try test.store.incarnation() != incarnation)
+    }
+
+    @Test func `what came with a slice is proven still when the store is opened again`() throws {
+        let (author, path) = (try TestStore(), try TemporaryFolder())
+        let book = try author.store.bind(to: Device(1))
+        try author.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
+        let vector = try author.store.vector()
+        do {
+            let first = try TestStore(.pool, folder: path)
+            try first.store.bind(to: Device(2)).take(try offers(book, vector))
+            try first.receive(from: author)
+            first.store.close()
+        }
+        let again = try TestStore(.pool, folder: path)
+        let kept = try again.store.bind(to: Device(2))
+        #expect(kept.isComplete)
+        let third = try TestStore().store.bind(to: Device(3))
+        try third.take(try offers(kept, vector))
+    }
+
+    @Test func `a file on another device proves what was signed before an fsync, and says nothing of what was not`() throws {
+        let folder = try TemporaryFolder()
+        do {
+            let first = try TestStore(.pool, folder: folder)
+            try first.store.bind(to: Device(1))
+            try first.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+            _ = try first.store.makeDurable()
+            first.store.close()
+        }
+        let moved = try TestStore(.pool, folder: folder)
+        #expect(try moved.store.bind(to: Device(2)).isComplete)
+        // Another program writes as the first device, which never signs it.
+        let second = try TemporaryFolder()
+        do {
+            let first = try TestStore(.pool, folder: second)
+            try first.store.bind(to: Device(1))
+            try first.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+            first.store.close()
+        }
+        let copy = try TestStore(.pool, folder: second)
+        let book = try copy.store.bind(to: Device(2))
+        #expect(!book.isComplete)
+        #expect(book.sayable(try copy.store.vector()).isEmpty)
+        #expect(try copy.row(rowID(1)) != nil)
+    }
+}
