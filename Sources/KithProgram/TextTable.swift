@@ -4,9 +4,13 @@ package struct TextTable {
         package let text: String
         package let style: TextStyle?
         fileprivate let width: Int
+        /// Bytes of a cell; the notes' own limit for a title.
+        package static let bytesMax = 1_000
 
+        /// - Parameter text: shown up to ``bytesMax`` bytes, with a mark where more follows: other machines may write what they like.
         package init(_ text: String, _ style: TextStyle? = nil) {
-            self.text = PlainText.line(text)
+            let isCut = text.utf8.count > Self.bytesMax
+            self.text = PlainText.line(isCut ? text[..<text.utf8.index(text.startIndex, offsetBy: Self.bytesMax)] + "…" : text)
             self.style = style
             width = self.text.displayWidth
         }
@@ -26,6 +30,8 @@ package struct TextTable {
 
     /// No column gets narrower than this.
     private static let widthMin = 8
+    /// Where a cell is longer than this, and nobody's terminal sets a limit, the others do not wait for it.
+    private static let paddedMax = 80
     /// Bytes that are collected before they are written.
     private static let writtenAtOnce = 64 << 10
 
@@ -37,7 +43,8 @@ package struct TextTable {
     package func write(to console: Console) throws(CommandFailure) {
         if rows.isEmpty { return }
         let lines = (console.isTerminal ? [header.map { Cell($0, .dim) }] : []) + rows
-        var widths = header.indices.map { column in lines.map { $0[column].width }.max() ?? 0 }
+        let limit = console.width == nil ? Self.paddedMax : .max
+        var widths = header.indices.map { column in lines.map { min($0[column].width, limit) }.max() ?? 0 }
         if let available = console.width { shrink(&widths, to: available) }
         var bytes: [UInt8] = []
         for line in lines {

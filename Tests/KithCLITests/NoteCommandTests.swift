@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import KithProgram
 import Synchronization
 import Testing
 
@@ -34,6 +35,22 @@ struct NoteCommandTests {
 
         #expect(try home.kith("note", "rm", id).output.hasPrefix("Deleted"))
         #expect(try home.kith("note", "list").output.isEmpty)
+    }
+
+    @Test func `a long title makes no other line of a list long`() throws {
+        _ = try home.kith("note", "add", String(repeating: "long ", count: 180), "--tag", "home")
+        _ = try home.kith("note", "add", "Tea", "--tag", "home")
+        let lines = try home.kith("note", "list").output.split(separator: "\n")
+        #expect(lines.map { $0.count > 900 } == [false, true])
+        #expect(lines.allSatisfy { $0.contains("#home") })
+        #expect((lines.first?.count ?? 0) < 200)
+    }
+
+    @Test func `what other machines write without a limit is shown up to one, with a mark`() {
+        let text = TextTable.Cell(String(repeating: "\u{1F375}", count: 100_000)).text
+        #expect(text.hasSuffix("\u{1F375}…"))
+        #expect(text.utf8.count <= TextTable.Cell.bytesMax + 3)
+        #expect(TextTable.Cell("Tea").text == "Tea")
     }
 
     @Test func `a body comes from an option, a file or standard input, byte for byte`() throws {

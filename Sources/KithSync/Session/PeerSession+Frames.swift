@@ -90,7 +90,7 @@ extension PeerSession {
             try sender.refused(want)
         case .ping(let pulse):
             heard(pulse)
-            try send(.pong(self.pulse(nonce: pulse.nonce)))
+            if clock.mayAnswer() { try send(.pong(self.pulse(nonce: pulse.nonce))) }
         case .pong(let pulse):
             heard(pulse)
         case .attachment(let message):

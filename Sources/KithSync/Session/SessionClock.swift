@@ -5,6 +5,12 @@ struct SessionClock: Hashable, Sendable {
     var lastReceived = Instant(milliseconds: .min)
     private var wallMilliseconds: Int64 = 0
     private var wallRead = Instant(milliseconds: .min)
+    /// When the second began in which pings are counted, and how many were answered in it.
+    private var answersSince = Instant(milliseconds: .min)
+    private var answers = 0
+
+    /// Pings of a peer that are answered within a second: many more than an honest peer sends, and too few to fill anybody's memory.
+    static let answersMax = 20
 
     /// Milliseconds since 1970, counted on from the last reading.
     var wallClockMilliseconds: Int64 {
@@ -19,6 +25,13 @@ struct SessionClock: Hashable, Sendable {
     /// How far a peer's wall clock, which read `milliseconds`, is ahead of ours.
     func offset(ofPeerAt milliseconds: Int64) -> Int64 {
         milliseconds.subtractingSaturated(wallClockMilliseconds)
+    }
+
+    /// Whether a ping that came now is answered.
+    mutating func mayAnswer() -> Bool {
+        if answersSince.advanced(byMilliseconds: 1_000) <= now { (answersSince, answers) = (now, 0) }
+        answers += 1
+        return answers <= Self.answersMax
     }
 
     /// When a ping is due.

@@ -22,6 +22,8 @@ final class PairingDesk: Sendable {
         var view = View()
         var pairing: Pairing?
         var code: PairingCode?
+        /// Where this machine waits, for a person to type at the other one.
+        var place = ""
         var task: Task<Void, Never>?
     }
 
@@ -98,6 +100,7 @@ final class PairingDesk: Sendable {
         case .open(let port):
             let place =
                 port.map { " If the two do not find each other, give the other one this machine's address and the port \($0)." } ?? ""
+            state.withLock { $0.place = place }
             guard let token else {
                 return show(
                     View(
@@ -114,7 +117,8 @@ final class PairingDesk: Sendable {
                     token: token, path: code.map(Self.path), size: code?.size))
         case .noDiscovery(let reason), .notReachable(let reason):
             var view = view
-            view.sentence = reason
+            // All the more is it needed then.
+            view.sentence = reason + state.withLock(\.place)
             show(view)
         case .compare(let code):
             state.withLock { $0.code = code }

@@ -16,6 +16,16 @@ import Testing
         #expect(probe.wait(1).frames.count == 1)
     }
 
+    @Test func `a flood of pings is answered at a rate that fills nobody's memory`() {
+        var probe = SessionProbe()
+        _ = probe.open()
+        var answers = 0
+        for _ in 0..<10_000 { answers += probe.receive(.ping(FrameSamples.pulse)).frames.count }
+        #expect(answers == 20)
+        _ = probe.wait(1_000)
+        #expect(probe.receive(.ping(FrameSamples.pulse)).frames.count == 1)
+    }
+
     @Test func `a ping is answered with its nonce and what we know`() {
         var probe = SessionProbe()
         probe.store.commit(now: 1, [])
