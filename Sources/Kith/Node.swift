@@ -39,6 +39,19 @@ public final class Node: Sendable {
     private let isRunning = Mutex(false)
     private let identity: Mutex<DeviceKey>
     private let knownTrust: Mutex<TrustSnapshot>
+    /// For whom the store speaks; `nil` until the node runs.
+    private let speaker = Mutex<Speaker?>(nil)
+
+    /// This device, in one of its memberships.
+    private struct Speaker: Hashable {
+        let id: DeviceID
+        let roundsEnded: Int
+
+        init(_ id: DeviceID, _ trust: TrustStore) {
+            self.id = id
+            roundsEnded = trust.roundsEnded(of: id)
+        }
+    }
 
     /// What of the list of devices and of the household the node has taken in.
     private struct TrustSnapshot: Hashable {
@@ -97,7 +110,7 @@ public final class Node: Sendable {
         let isFile = FileManager.default.fileExists(atPath: file.path)
         let lock = isFile ? try store.takeNodeLock() : nil
         defer { lock?.release() }
-        try bindStore()
+        try bindStore(to: key)
         board.runs(true)
         defer { board.runs(false) }
         let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -128,9 +141,10 @@ public final class Node: Sendable {
     }
 
     /// Lets the store speak for this device.
-    private func bindStore() throws {
+    private func bindStore(to key: DeviceKey) throws {
         let book = try store.bind(to: NodeAuthority(key, trust))
         proofs.withLock { $0 = book }
+        speaker.withLock { $0 = Speaker(key.id, trust) }
     }
 
     /// Meets the network whenever there is a device to meet.
@@ -160,25 +174,32 @@ public final class Node: Sendable {
             defer { known = snapshot }
             return known != snapshot
         }
-        if isChanged {
-            // Before anything that takes time.
-            hub.cutUntrusted(by: trust)
-            adoptKey()
+        // Before anything that takes time.
+        if isChanged { hub.cutUntrusted(by: trust) }
+        let isNew = adoptKey()
+        if isChanged || isNew {
             board.trust(trust)
             upkeep.trust(snapshot.devices)
         }
-        return isChanged
+        if let book = proofs.withLock({ $0 }) {
+            board.awaitsProofs(of: book.isComplete ? nil : book.silencing.compactMap(DeviceID.init(bytes:)))
+        }
+        return isChanged || isNew
     }
 
-    /// Goes on under the new key of this device, if it has one.
-    private func adoptKey() {
-        guard trust.ownID != key.id else { return }
+    /// Goes on under the new key of this device, or in its new membership. Returns whether it does so from now on; what fails is tried
+    /// again with the next look at the list of devices.
+    private func adoptKey() -> Bool {
+        let current = speaker.withLock { $0 }
+        guard let current, current != Speaker(trust.ownID, trust) else { return false }
         do {
             let new = try trust.key()
+            try bindStore(to: new)
             identity.withLock { $0 = new }
-            try bindStore()
+            return true
         } catch {
-            logger.error("the new key of this device cannot be used", metadata: ["reason": "\(error)"])
+            logger.error("the store cannot speak for this device under its new key", metadata: ["reason": "\(error)"])
+            return false
         }
     }
 }

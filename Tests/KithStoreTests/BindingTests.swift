@@ -10,10 +10,18 @@ import Testing
     /// Signs with a hash where a device has a key.
     private struct Device: ReplicaAuthority {
         let key: [UInt8]
+        /// A key that it had before.
+        var earlier: [UInt8]?
+        /// How often devices have ceased to be members.
+        var ended: [[UInt8]: Int] = [:]
 
-        init(_ name: UInt8) {
-            key = [UInt8](repeating: name, count: HeadProof.Origin.keyBytes)
+        init(_ name: UInt8, earlier: UInt8? = nil, ended: [UInt8: Int] = [:]) {
+            key = Self.key(name)
+            self.earlier = earlier.map(Self.key)
+            self.ended = Dictionary(uniqueKeysWithValues: ended.map { (Self.key($0), $1) })
         }
+
+        static func key(_ name: UInt8) -> [UInt8] { [UInt8](repeating: name, count: HeadProof.Origin.keyBytes) }
 
         func replica(of origin: HeadProof.Origin) -> ReplicaID? { origin.replica }
         func device(of key: [UInt8]) -> [UInt8]? { Array(key.prefix(1)) }
@@ -21,7 +29,8 @@ import Testing
         func isSignature(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool {
             signature == Self.signature(of: bytes, by: key)
         }
-        func isOwn(_ key: [UInt8]) -> Bool { key == self.key }
+        func isOwn(_ key: [UInt8]) -> Bool { key == self.key || key == earlier }
+        func roundsEnded(of key: [UInt8]) -> Int { ended[key] ?? 0 }
         func isMember(_ key: [UInt8]) -> Bool { true }
 
         private static func signature(of bytes: [UInt8], by key: [UInt8]) -> [UInt8] {
@@ -31,7 +40,7 @@ import Testing
     }
 
     private func offers(_ book: any ProofBook, _ vector: VersionVector) throws -> [ProofOffer] {
-        try vector.entries.map { dot in ProofOffer(try book.proof(of: dot), isOriginKnown: false) }
+        try vector.entries.map { dot in ProofOffer(try book.proof(of: dot), isToldBefore: false) }
     }
 
     @Test func `a store that learns its device takes an id that names it, once, and stays what it was`() throws {
@@ -104,5 +113,99 @@ import Testing
         #expect(!book.isComplete)
         #expect(book.sayable(try copy.store.vector()).isEmpty)
         #expect(try copy.row(rowID(1)) != nil)
+    }
+
+    /// A file that device 1 has written to without signing it, and where device 2 finds it.
+    private func copyOfUnsigned(_ folder: TemporaryFolder) throws -> TestStore {
+        let first = try TestStore(.pool, folder: folder)
+        try first.store.bind(to: Device(1))
+        try first.execute("INSERT INTO note (id, title) VALUES (?, 'unsigned')", [key(1)])
+        first.store.close()
+        return try TestStore(.pool, folder: folder)
+    }
+
+    @Test func `a copy that cannot prove what it holds stays connected, receives, and sends once its device is no member any more`() throws
+    {
+        let folder = try TemporaryFolder()
+        let (copy, peer) = (try copyOfUnsigned(folder), try TestStore())
+        try copy.store.bind(to: Device(2))
+        try peer.store.bind(to: Device(3))
+        try peer.execute("INSERT INTO note (id, title) VALUES (?, 'theirs')", [key(2)])
+        let mute = try SessionPair(copy.store, peer.store, areProven: true)
+        try mute.wait(seconds: 120)
+        #expect(mute.closings.isEmpty)
+        #expect(try copy.row(rowID(2)) != nil)
+        #expect(try peer.row(rowID(1)) == nil)
+        #expect(try copy.store.bind(to: Device(2)).silencing == [Device(1).device(of: Device.key(1))])
+        // The device is removed, as both learn.
+        try copy.store.bind(to: Device(2, ended: [1: 1]))
+        try peer.store.bind(to: Device(3, ended: [1: 1]))
+        let pair = try SessionPair(copy.store, peer.store, areProven: true)
+        try pair.wait(seconds: 120)
+        #expect(pair.closings.isEmpty)
+        #expect(try peer.row(rowID(1)) != nil)
+        #expect(pair.statuses.allSatisfy { $0?.isIdentical == true })
+        // Whoever heard of it proves it to others.
+        let third = try TestStore()
+        try third.store.bind(to: Device(4, ended: [1: 1]))
+        #expect(try SessionPair(peer.store, third.store, areProven: true).closings.isEmpty)
+        #expect(try third.row(rowID(1)) != nil)
+    }
+
+    @Test func `a device that was removed and has come back writes under an id for which nobody may vouch`() throws {
+        let test = try TestStore(.pool)
+        let book = try test.store.bind(to: Device(1))
+        try test.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        let before = try test.store.summary().replica
+        try test.store.bind(to: Device(1, ended: [1: 1]))
+        let after = try test.store.summary().replica
+        #expect(after != before)
+        #expect(try test.store.authors()[before] == .own)
+        try test.execute("INSERT INTO note (id) VALUES (?)", [key(2)])
+        #expect(try book.proof(of: Dot(replica: after, sequence: 1)).origin.round == 1)
+        #expect(try book.proof(of: Dot(replica: before, sequence: 1)).voucher == nil)
+        #expect(try test.store.bind(to: Device(1, ended: [1: 1])) === book)
+        #expect(try test.store.summary().replica == after)
+    }
+
+    @Test func `what a session takes after the key was renewed is kept`() throws {
+        let (author, path) = (try TestStore(), try TemporaryFolder())
+        let theirs = try author.store.bind(to: Device(3))
+        try author.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
+        let vector = try author.store.vector()
+        do {
+            let first = try TestStore(.pool, folder: path)
+            // A session has this book for as long as it lasts.
+            let old = try first.store.bind(to: Device(1))
+            try first.execute("INSERT INTO note (id, title) VALUES (?, 'b')", [key(2)])
+            try first.store.bind(to: Device(2, earlier: 1))
+            try old.take(try offers(theirs, vector))
+            try first.receive(from: author)
+            first.store.close()
+        }
+        let again = try TestStore(.pool, folder: path)
+        let kept = try again.store.bind(to: Device(2, earlier: 1))
+        #expect(kept.isComplete)
+        let third = try TestStore().store.bind(to: Device(4))
+        try third.take(try offers(kept, try again.store.vector()))
+    }
+
+    @Test func `what a store has pulled it can prove later`() throws {
+        let (author, puller) = (try TestStore(), try TestStore())
+        try author.store.bind(to: Device(1))
+        try author.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        try puller.store.pull(from: author.store)
+        let book = try puller.store.bind(to: Device(2))
+        #expect(book.isComplete)
+        let third = try TestStore().store.bind(to: Device(3))
+        try third.take(try offers(book, try puller.store.vector()))
+    }
+
+    @Test func `a commit becomes durable though it cannot be signed`() throws {
+        let test = try TestStore(.pool)
+        try test.store.bind(to: Device(1))
+        try test.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        try test.execute("PRAGMA query_only = 1")
+        #expect(try test.store.makeDurable() == test.store.vector())
     }
 }

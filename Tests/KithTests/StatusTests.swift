@@ -101,6 +101,17 @@ import Testing
         #expect(status.remedy != nil)
     }
 
+    @Test func `a store that cannot prove what it holds says whose it is, and what ends that`() {
+        var facts = facts([peer("desk", connected: true)])
+        facts.unproven = ["laptop"]
+        let status = NodeStatus(facts)
+        #expect(status.state == .stalled)
+        #expect(status.sentence == "Only receiving: this store is a copy of one of laptop, with changes that were never signed there.")
+        #expect(status.remedy?.contains("`kith device revoke NAME`") == true)
+        facts.unproven = []
+        #expect(NodeStatus(facts).sentence.contains("a copy of one of another device"))
+    }
+
     @Test func `an obstacle goes when what it stood in the way of succeeds`() {
         let board = StatusBoard()
         board.runs(true)

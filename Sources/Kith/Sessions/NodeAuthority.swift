@@ -29,4 +29,6 @@ struct NodeAuthority: ReplicaAuthority {
     func isOwn(_ key: [UInt8]) -> Bool { keys[key] != nil }
 
     func isMember(_ key: [UInt8]) -> Bool { DeviceKey.device(ofPublicKey: key).map(trust.isOrWasMember) ?? false }
+
+    func roundsEnded(of key: [UInt8]) -> Int { DeviceKey.device(ofPublicKey: key).map(trust.roundsEnded) ?? 0 }
 }

@@ -16,6 +16,8 @@ extension NodeStatus {
         var cutLinks: [String] = []
         /// Where another machine uses this device's key.
         var twin: String?
+        /// The devices whose commits the store holds, and cannot prove; `nil` if it can prove all.
+        var unproven: [String]?
         /// What keeps the node from working at all.
         var obstacle: String?
     }
@@ -58,6 +60,13 @@ extension NodeStatus {
             state = .stalled
             sentence = Self.sentence(onTwinsOf: peer)
             remedy = Self.twinRemedy
+        } else if let devices = facts.unproven {
+            let whose = devices.isEmpty ? "another device" : Self.list(devices)
+            state = .stalled
+            sentence = "Only receiving: this store is a copy of one of \(whose), with changes that were never signed there."
+            remedy =
+                "Everything is kept here, and is sent as soon as \(whose) was met. "
+                + "If that device is gone for good, remove it from the household: `kith device revoke NAME`."
         } else if connected.isEmpty, facts.isOffline {
             let cards = facts.cutLinks.isEmpty ? "" : " (\(facts.cutLinks.joined(separator: ", ")))"
             (state, sentence) = (.waiting, "Waiting: this machine is connected to no network\(cards).")
@@ -128,7 +137,10 @@ extension NodeStatus {
     }
 
     private static func list(_ peers: [Peer]) -> String {
-        let names = peers.map { $0.name.isEmpty ? String($0.deviceID.prefix(5)) : $0.name }
+        list(peers.map { $0.name.isEmpty ? String($0.deviceID.prefix(5)) : $0.name })
+    }
+
+    private static func list(_ names: [String]) -> String {
         guard let last = names.last, names.count > 1 else { return names.first ?? "nobody" }
         return names.dropLast().joined(separator: ", ") + " and " + last
     }

@@ -20,6 +20,7 @@ final class StatusBoard: Sendable {
         var facts = NodeStatus.Facts()
         var obstacles: [Work: String] = [:]
         var devices: [TrustedDevice] = []
+        var unproven: [DeviceID]?
         var peers: [DeviceID: NodeStatus.Peer] = [:]
         var published: NodeStatus?
         var readers: [Int: AsyncStream<NodeStatus>.Continuation] = [:]
@@ -119,6 +120,12 @@ final class StatusBoard: Sendable {
         }
     }
 
+    /// The store holds commits of these devices that nobody has signed, and so sends nothing; `nil` if it can prove all that it holds.
+    func awaitsProofs(of devices: [DeviceID]?) {
+        guard state.withLock({ $0.unproven != devices }) else { return }
+        update { $0.unproven = devices }
+    }
+
     func connected(_ device: DeviceID, address: PeerAddress?) {
         update(device) { peer in
             peer.state = .connected
@@ -201,6 +208,9 @@ final class StatusBoard: Sendable {
             var peer = state.peers[device.id] ?? NodeStatus.Peer(deviceID: device.id.description, name: "")
             peer.name = device.name.isEmpty ? "" : names[device.id]
             return peer
+        }
+        facts.unproven = state.unproven.map { devices in
+            devices.sorted().map { names[$0] }
         }
         return NodeStatus(facts)
     }

@@ -26,12 +26,7 @@ package struct VectorRecords {
         let select = try connection.statement("SELECT number, sequence, timestamp FROM kith_replica WHERE sequence > 0")
         var heads: [Head] = []
         while try select.step() {
-            let number = select.int(0)
-            guard number >= 0, number < catalog.replicas.ids.count else { continue }
-            heads.append(
-                Head(
-                    dot: Dot(replica: catalog.replicas.ids[number], sequence: UInt64(bitPattern: select.integer(1))),
-                    timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: select.integer(2)))))
+            if catalog.replicas.ids.indices.contains(select.int(0)) { heads.append(head(select, catalog)) }
         }
         return heads.sorted { $0.dot < $1.dot }
     }
@@ -109,6 +104,21 @@ package struct VectorRecords {
             insert.bind(2, blob: replicas[number].bytes)
             try insert.run()
         }
+    }
+
+    /// The newest commit of this store's own replica; `nil` if it has made none.
+    package func ownHead(_ catalog: Catalog) throws -> Head? {
+        let select = try connection.statement(
+            "SELECT number, sequence, timestamp FROM kith_replica WHERE number = \(MetaRecords.valueSQL("self")) AND sequence > 0")
+        defer { select.reset() }
+        guard try select.step(), catalog.replicas.ids.indices.contains(select.int(0)) else { return nil }
+        return head(select, catalog)
+    }
+
+    private func head(_ select: PreparedStatement, _ catalog: Catalog) -> Head {
+        Head(
+            dot: Dot(replica: catalog.replicas.ids[select.int(0)], sequence: UInt64(bitPattern: select.integer(1))),
+            timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: select.integer(2))))
     }
 
     /// The number of this store's own replica, its last commit, and the highest timestamp given out or seen; `nil` if it has none.

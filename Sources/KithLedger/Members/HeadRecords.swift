@@ -6,10 +6,11 @@ import KithSync
 package struct HeadRecords {
     package static let sql = """
         -- Whose replica it is: a public key and the nonce that make its id, or without a nonce the key of who vouches for it; and what
-        -- that key has signed last. Without a signature the replica is this store's own.
+        -- that key has signed last, or the voucher's: a member's, when the device had ceased to be one. Without a signature the
+        -- replica is this store's own.
         CREATE TABLE IF NOT EXISTS kith_head (
             replica BLOB PRIMARY KEY NOT NULL, key BLOB NOT NULL, nonce BLOB, sequence INTEGER NOT NULL DEFAULT 0,
-            timestamp INTEGER NOT NULL DEFAULT 0, signature BLOB) WITHOUT ROWID;
+            timestamp INTEGER NOT NULL DEFAULT 0, voucher BLOB, signature BLOB) WITHOUT ROWID;
         """
 
     private let connection: DatabaseConnection
@@ -42,13 +43,16 @@ package struct HeadRecords {
 
     package func proofs() throws -> [HeadProof] {
         let select = try connection.statement(
-            "SELECT replica, key, nonce, sequence, timestamp, signature FROM kith_head WHERE signature NOT NULL")
+            "SELECT replica, key, nonce, sequence, timestamp, voucher, signature FROM kith_head WHERE signature NOT NULL")
         var proofs: [HeadProof] = []
         while try select.step() {
             guard let replica = ReplicaID(bytes: select.blob(0)) else { continue }
             let dot = Dot(replica: replica, sequence: UInt64(bitPattern: select.integer(3)))
             let head = Head(dot: dot, timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: select.integer(4))))
-            proofs.append(HeadProof(head: head, origin: origin(select), signature: select.blob(5)))
+            let voucher = select.blob(5)
+            proofs.append(
+                HeadProof(
+                    head: head, origin: origin(select), voucher: voucher.isEmpty ? nil : voucher, signature: select.blob(6)))
         }
         return proofs
     }
@@ -64,16 +68,17 @@ package struct HeadRecords {
     package func keep(_ proof: HeadProof) throws {
         let insert = try connection.statement(
             """
-            INSERT INTO kith_head (replica, key, nonce, sequence, timestamp, signature) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            INSERT INTO kith_head (replica, key, nonce, sequence, timestamp, voucher, signature) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
             ON CONFLICT (replica) DO UPDATE
             SET key = excluded.key, nonce = excluded.nonce, sequence = excluded.sequence, timestamp = excluded.timestamp,
-                signature = excluded.signature
+                voucher = excluded.voucher, signature = excluded.signature
             WHERE sequence < excluded.sequence
             """)
         bind(proof.head.dot.replica, proof.origin, to: insert)
         insert.bind(4, Int64(bitPattern: proof.head.dot.sequence))
         insert.bind(5, Int64(bitPattern: proof.head.timestamp.rawValue))
-        insert.bind(6, blob: proof.signature)
+        if let voucher = proof.voucher { insert.bind(6, blob: voucher) } else { insert.bind(6, .null) }
+        insert.bind(7, blob: proof.signature)
         try insert.run()
     }
 

@@ -3,11 +3,9 @@ import Synchronization
 
 /// The proofs of a store, behind a lock.
 final class LockedProofs: ProofBook {
-    let authority: any ReplicaAuthority
     private let records: Mutex<ProofRecords>
 
-    init(_ authority: any ReplicaAuthority, _ records: sending ProofRecords) {
-        self.authority = authority
+    init(_ records: sending ProofRecords) {
         self.records = Mutex(records)
     }
 

@@ -5,6 +5,15 @@ import KithSync
 
 /// How a store comes to an id: one that names its device, where the device is known, so that nobody else can speak for it.
 struct NewReplica {
+    /// A device, and how often it had ceased to be a member when that was noted.
+    struct Device: Hashable {
+        let key: [UInt8]
+        let round: UInt8
+    }
+
+    /// - `origin`: `nil` for an id that is nobody's.
+    typealias Result = (id: ReplicaID, origin: HeadProof.Origin?)
+
     var options: SyncedDatabase.Options
 
     /// Makes the store a new replica.
@@ -12,14 +21,13 @@ struct NewReplica {
     /// - Parameters:
     ///   - mayBeOfDevice: whether the store still is on the device that it noted.
     ///   - isSameStore: whether nothing was lost or copied: the store only has another name from now on.
-    func adopt(
-        _ ledger: RowLedger, mayBeOfDevice: Bool = true, isSameStore: Bool = false
-    ) throws -> (id: ReplicaID, origin: HeadProof.Origin?) {
+    func adopt(_ ledger: RowLedger, mayBeOfDevice: Bool = true, isSameStore: Bool = false) throws -> Result {
         let records = VectorRecords(connection: ledger.connection)
         let random = options.makeReplicaID()
-        var (id, origin): (ReplicaID, HeadProof.Origin?) = (random, nil)
-        if let key = try options.deviceKey ?? (mayBeOfDevice ? deviceKey(records) : nil) {
-            origin = HeadProof.Origin(key: key, nonce: random.bytes)
+        var (id, origin): Result = (random, nil)
+        let noted = try device(records)
+        if let key = options.deviceKey ?? (mayBeOfDevice ? noted?.key : nil) {
+            origin = HeadProof.Origin(key: key, nonce: [noted?.key == key ? noted?.round ?? 0 : 0] + random.bytes.dropFirst())
             id = origin?.replica ?? id
         }
         let incarnation = isSameStore ? try self.incarnation(ledger) : id.description
@@ -36,14 +44,14 @@ struct NewReplica {
         return try records.replica(ledger.catalog).description
     }
 
-    /// The public key of the device that the store was bound to last.
-    func deviceKey(_ records: VectorRecords) throws -> [UInt8]? {
-        guard case .blob(let key)? = try records.meta("device"), key.count == HeadProof.Origin.keyBytes else { return nil }
-        return key
+    /// The device that the store was bound to last.
+    func device(_ records: VectorRecords) throws -> Device? {
+        guard case .blob(let bytes)? = try records.meta("device"), bytes.count == HeadProof.Origin.keyBytes + 1 else { return nil }
+        return Device(key: Array(bytes.dropLast()), round: bytes[HeadProof.Origin.keyBytes])
     }
 
-    func setDeviceKey(_ key: [UInt8], _ records: VectorRecords) throws {
-        try records.setMeta("device", .blob(key))
+    func setDevice(_ device: Device, _ records: VectorRecords) throws {
+        try records.setMeta("device", .blob(device.key + [device.round]))
     }
 }
 

@@ -36,20 +36,17 @@ extension SyncedDatabase {
     ///
     /// - Returns: who the store is now, and what it knows.
     package func renewIdentity(from replica: ReplicaID) throws -> StoreSummary {
-        let (summary, adopted) = try write { _, state in
+        try write { _, state in
             let records = VectorRecords(connection: state.ledger.connection)
-            var adopted: (id: ReplicaID, origin: HeadProof.Origin?)?
             // Another process may have been faster.
             if try records.replica(state.ledger.catalog) == replica {
                 // It may have been set back to before a deletion that others have forgotten since.
                 try ListingRule(state.ledger).becomeDue(nowMilliseconds: options.clock().milliseconds)
-                adopted = try NewReplica(options: options).adopt(state.ledger)
+                note(try NewReplica(options: options).adopt(state.ledger))
                 try presence?.note(try state.claim())
             }
-            return (try records.summary(state.ledger.catalog), adopted)
+            return try records.summary(state.ledger.catalog)
         }
-        if let adopted, let origin = adopted.origin { proofs.withLock { $0 }?.withRecords { $0.add(adopted.id, origin) } }
-        return summary
     }
 
     private func contradicts(_ head: Head, _ summary: StoreSummary) throws -> Bool {
@@ -84,15 +81,15 @@ extension SyncedDatabase {
     /// - Returns: what cannot be lost: the vector before the `fsync`.
     package func makeDurable() throws -> VersionVector {
         guard let presence else { return VersionVector() }
+        // So that a copy of the disk can prove what is on it. What cannot be signed now is signed when it is sent.
+        try? signAll()
         return try durability.withLock { durable in
             let (vector, claim) = try read { ledger in
                 let records = VectorRecords(connection: ledger.connection)
-                try noteOwnHead(ledger)
                 return (try records.vector(ledger.catalog), try records.claim(ledger.catalog))
             }
             if vector == durable { return vector }
             guard try isSynchronizing() else { return VersionVector() }
-            try signAll()
             try options.synchronizeLog(presence.file.path + "-wal")
             try presence.note(claim)
             durable = vector

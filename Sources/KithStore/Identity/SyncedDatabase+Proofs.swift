@@ -10,42 +10,64 @@ extension SyncedDatabase {
     /// - Returns: what the store's sessions prove and believe; the same for each of them.
     @discardableResult
     package func bind(to authority: any ReplicaAuthority) throws -> any ProofBook {
-        let makesReplica = NewReplica(options: options)
+        let round = UInt8(clamping: authority.roundsEnded(of: authority.key))
         let isBound = try read(rows: false) { ledger in
             let records = VectorRecords(connection: ledger.connection)
-            return try HeadRecords(ledger.connection).origin(of: records.replica(ledger.catalog))?.key == authority.key
-                && makesReplica.deviceKey(records) == authority.key
+            return try speaks(for: authority.key, round, ledger)
+                && NewReplica(options: options).device(records) == NewReplica.Device(key: authority.key, round: round)
         }
         if !isBound {
+            // What the store was before may sign for the last time.
             try signAll()
-            try write { _, state in
-                let records = VectorRecords(connection: state.ledger.connection)
-                try makesReplica.setDeviceKey(authority.key, records)
-                let before = try records.replica(state.ledger.catalog)
-                if try HeadRecords(state.ledger.connection).origin(of: before)?.key == authority.key { return }
-                try noteEarlier(before, of: authority, state)
-                var makesReplica = makesReplica
-                makesReplica.options.deviceKey = authority.key
-                _ = try makesReplica.adopt(state.ledger, isSameStore: true)
-                try presence?.note(try state.claim())
-            }
+            proofs.withLock { $0 }?.withRecords { $0.bind(to: authority, origins: [:], heads: []) }
+            try write { _, state in try adopt(NewReplica.Device(key: authority.key, round: round), of: authority, state) }
         }
         let (heads, origins, kept) = try read(rows: false) { ledger in
             let records = HeadRecords(ledger.connection)
             return (try VectorRecords(connection: ledger.connection).heads(ledger.catalog), try records.origins(), try records.proofs())
         }
-        let book = LockedProofs(authority, ProofRecords(authority, origins: origins, proofs: kept, heads: heads))
-        let isFirst = proofs.withLock { proofs in
-            defer { proofs = book }
-            return proofs == nil
+        let (book, isFirst) = proofs.withLock { known in
+            if let known { return (known, false) }
+            let book = LockedProofs(ProofRecords(authority, origins: origins, proofs: kept, heads: heads))
+            known = book
+            return (book, true)
         }
-        // Before anybody else hears of a commit, it can be proven.
         if isFirst {
-            _ = signal.add { [weak self] news in
-                if case .own(let head) = news { self?.proofs.withLock { $0 }?.note([head]) }
+            // Before anybody else hears of a commit, it can be proven.
+            _ = signal.add { news in
+                if case .own(let head) = news { book.note([head]) }
             }
+        } else {
+            book.withRecords { $0.bind(to: authority, origins: origins, heads: heads) }
         }
         return book
+    }
+
+    /// What the store's sessions prove and believe; `nil` as long as it speaks for no device.
+    package var proofBook: (any ProofBook)? { proofs.withLock { $0 } }
+
+    private func speaks(for key: [UInt8], _ round: UInt8, _ ledger: RowLedger) throws -> Bool {
+        let replica = try VectorRecords(connection: ledger.connection).replica(ledger.catalog)
+        let origin = try HeadRecords(ledger.connection).origin(of: replica)
+        return origin?.key == key && origin?.round == round
+    }
+
+    /// Makes the store a replica of `device`, unless it is one.
+    private func adopt(_ device: NewReplica.Device, of authority: any ReplicaAuthority, _ state: WriterState) throws {
+        let records = VectorRecords(connection: state.ledger.connection)
+        var makesReplica = NewReplica(options: options)
+        try makesReplica.setDevice(device, records)
+        if try speaks(for: device.key, device.round, state.ledger) { return }
+        try noteEarlier(try records.replica(state.ledger.catalog), of: authority, state)
+        makesReplica.options.deviceKey = device.key
+        note(try makesReplica.adopt(state.ledger, isSameStore: true))
+        try presence?.note(try state.claim())
+    }
+
+    /// The store becomes a new replica with this transaction, and shall prove what it writes from the first commit on.
+    func note(_ replica: NewReplica.Result) {
+        guard let origin = replica.origin else { return }
+        proofs.withLock { $0 }?.withRecords { $0.add(replica.id, origin) }
     }
 
     /// What the store was before is this device's, too, unless it was another's.
@@ -58,6 +80,7 @@ extension SyncedDatabase {
     /// device under another key.
     package func signAll() throws {
         guard let book = proofs.withLock({ $0 }) else { return }
+        try read(rows: false) { ledger in try noteOwnHead(ledger) }
         let unsaved = try book.withRecords { records in
             try records.signAll()
             return records.unsaved
@@ -87,8 +110,6 @@ extension SyncedDatabase {
     /// Own commits were read, which a session may be about to name.
     func noteOwnHead(_ ledger: RowLedger) throws {
         guard let book = proofs.withLock({ $0 }) else { return }
-        let records = VectorRecords(connection: ledger.connection)
-        let replica = try records.replica(ledger.catalog)
-        book.note(try records.heads(ledger.catalog).filter { $0.dot.replica == replica })
+        if let head = try VectorRecords(connection: ledger.connection).ownHead(ledger.catalog) { book.note([head]) }
     }
 }

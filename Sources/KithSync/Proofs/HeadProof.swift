@@ -3,7 +3,8 @@ import KithCausality
 /// What shows that a replica has made a commit, and so every one before it: the signature of the device whose replica it is.
 ///
 /// A replica's id is a hash of its device's public key and a nonce, so that whoever shows both shows whose it is, and nobody else
-/// can speak for it. An id that was drawn at random has no device; any member may *vouch* for it.
+/// can speak for it. For an id that was drawn at random, and so has no device, any member may *vouch*; so for one whose device has
+/// ceased to be a member since it was drawn, which may never sign again what it wrote last.
 package struct HeadProof: Hashable, Sendable {
     /// Whose word it is.
     package struct Origin: Hashable, Sendable {
@@ -21,6 +22,9 @@ package struct HeadProof: Hashable, Sendable {
             self.key = key
             self.nonce = nonce
         }
+
+        /// How often the device had ceased to be a member when the id was drawn: the first byte of the nonce.
+        package var round: UInt8 { nonce?.first ?? 0 }
     }
 
     /// Bytes of a signature: r and s of ECDSA over P-256 with SHA-256 (FIPS 186-5).
@@ -28,13 +32,22 @@ package struct HeadProof: Hashable, Sendable {
 
     package let head: Head
     package let origin: Origin
+    /// The public key of the member that vouches for the commits of a device that is none any more; `nil` if the key of the origin signs.
+    package let voucher: [UInt8]?
     package let signature: [UInt8]
 
-    package init(head: Head, origin: Origin, signature: [UInt8]) {
+    package init(head: Head, origin: Origin, voucher: [UInt8]? = nil, signature: [UInt8]) {
         self.head = head
         self.origin = origin
+        self.voucher = voucher
         self.signature = signature
     }
+
+    /// The public key of who signs.
+    package var signer: [UInt8] { voucher ?? origin.key }
+
+    /// Whether it is the word of another than the replica's own device.
+    var isVouched: Bool { voucher != nil || origin.nonce == nil }
 
     /// What is signed.
     package static func statement(of head: Head) -> [UInt8] {
@@ -52,15 +65,22 @@ package struct ProofOffer: Hashable, Sendable {
     package let head: Head
     /// `nil` if it was told with an earlier proof of that replica.
     package let origin: HeadProof.Origin?
+    /// As in ``HeadProof/voucher``; `nil` without an origin.
+    package let voucher: [UInt8]?
     package let signature: [UInt8]
 
-    package init(_ proof: HeadProof, isOriginKnown: Bool) {
-        self.init(head: proof.head, origin: isOriginKnown ? nil : proof.origin, signature: proof.signature)
+    /// - Parameter isToldBefore: whether the other side was told before whose the replica is.
+    package init(_ proof: HeadProof, isToldBefore: Bool) {
+        // Several may vouch for one replica: the other side may have heard of another one.
+        let isOriginKnown = isToldBefore && !proof.isVouched
+        self.init(
+            head: proof.head, origin: isOriginKnown ? nil : proof.origin, voucher: proof.voucher, signature: proof.signature)
     }
 
-    package init(head: Head, origin: HeadProof.Origin?, signature: [UInt8]) {
+    package init(head: Head, origin: HeadProof.Origin?, voucher: [UInt8]? = nil, signature: [UInt8]) {
         self.head = head
         self.origin = origin
+        self.voucher = voucher
         self.signature = signature
     }
 }

@@ -2,14 +2,13 @@ import KithCausality
 
 /// The proofs of one store, shared by all of its sessions, which may run at the same time.
 package protocol ProofBook: AnyObject, Sendable {
-    /// Never changes.
-    var authority: any ReplicaAuthority { get }
-
     /// Lets one caller at a time read and change the records.
     func withRecords<Result>(_ body: (inout sending ProofRecords) throws -> sending Result) rethrows -> Result
 }
 
 extension ProofBook {
+    package var authority: any ReplicaAuthority { withRecords { $0.authority } }
+
     /// The first of the claims that goes beyond what was proven; `nil` if there is none.
     func lie(in claims: Claims) -> Dot? { withRecords { $0.lie(in: claims) } }
 
@@ -22,6 +21,12 @@ extension ProofBook {
     /// Whether the store can prove all that it holds.
     package var isComplete: Bool { withRecords { $0.isComplete } }
 
+    /// The devices whose commits the store holds without a proof, so that it sends nothing until they have proven them or were removed.
+    package var silencing: [[UInt8]] {
+        let authority = self.authority
+        return withRecords { $0.silencing }.compactMap(authority.device)
+    }
+
     /// What of the store's vector may be said.
     package func sayable(_ vector: VersionVector) -> VersionVector { withRecords { $0.sayable(vector) } }
 
@@ -32,10 +37,11 @@ extension ProofBook {
     ///
     /// - Throws: `protocolError` for a signature that is none, or a word about somebody else's replica; `tooLarge` for one replica too many.
     package func take(_ offers: [ProofOffer]) throws(CloseReason) {
+        let authority = self.authority
         for offer in offers {
             guard let proof = try withRecords({ records in Swift.Result { () throws(CloseReason) in try records.proof(in: offer) } }).get()
             else { continue }
-            guard authority.isSignature(proof.signature, of: HeadProof.statement(of: proof.head), by: proof.origin.key) else {
+            guard authority.isSignature(proof.signature, of: HeadProof.statement(of: proof.head), by: proof.signer) else {
                 throw CloseReason(.protocolError, "Its proof of commits of the replica \(proof.head.dot.replica) is signed by nobody.")
             }
             try withRecords { records in Swift.Result { () throws(CloseReason) in try records.believe(proof) } }.get()

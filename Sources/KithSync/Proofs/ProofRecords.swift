@@ -16,9 +16,12 @@ package struct ProofRecords: Sendable {
         var proof: HeadProof?
 
         var sequence: UInt64 { proof?.head.dot.sequence ?? 0 }
+        /// Whose room it takes.
+        var signer: [UInt8] { proof?.signer ?? origin.key }
+        var isVouched: Bool { proof?.isVouched ?? (origin.nonce == nil) }
     }
 
-    private let authority: any ReplicaAuthority
+    private(set) var authority: any ReplicaAuthority
     private var entries: [ReplicaID: Entry] = [:]
     /// How many replicas each key has.
     private var replicas: [[UInt8]: Int] = [:]
@@ -30,8 +33,8 @@ package struct ProofRecords: Sendable {
     private var unsavedReplicas: Set<ReplicaID> = []
     /// The newest commits that the store has read of replicas that this device may sign for.
     private var own: [ReplicaID: Head] = [:]
-    /// Commits that the store holds and cannot prove: its database was another device's, which had not signed them yet.
-    private var unproven: [ReplicaID: UInt64] = [:]
+    /// Commits that the store holds and nobody has signed: its database was another device's, which had not signed them yet.
+    private var unproven: [ReplicaID: Head] = [:]
 
     /// - Parameters:
     ///   - origins: whose the store's replicas are.
@@ -41,16 +44,21 @@ package struct ProofRecords: Sendable {
         _ authority: any ReplicaAuthority, origins: [ReplicaID: HeadProof.Origin] = [:], proofs: [HeadProof] = [], heads: [Head] = []
     ) {
         self.authority = authority
-        for (replica, origin) in origins { add(Entry(origin: origin, proof: nil), of: replica) }
         for proof in proofs { add(Entry(origin: proof.origin, proof: proof), of: proof.head.dot.replica) }
-        for head in heads {
-            let replica = head.dot.replica
-            if canSign(for: replica) {
-                own[replica] = head
-            } else if sequence(of: replica) < head.dot.sequence {
-                unproven[replica] = head.dot.sequence
-            }
+        bind(to: authority, origins: origins, heads: heads)
+    }
+
+    /// From now on this device, or this device under this key, proves what the store holds.
+    package mutating func bind(to authority: any ReplicaAuthority, origins: [ReplicaID: HeadProof.Origin], heads: [Head]) {
+        self.authority = authority
+        strangers = entries.values.count { !authority.isMember($0.signer) }
+        for (replica, origin) in origins { add(replica, origin) }
+        own = own.filter { canSign(for: $0.key) }
+        for head in heads where !canSign(for: head.dot.replica) && sequence(of: head.dot.replica) < head.dot.sequence {
+            unproven[head.dot.replica] = head
         }
+        unproven = unproven.filter { !canSign(for: $0.key) }
+        note(heads)
     }
 
     private func sequence(of replica: ReplicaID) -> UInt64 { entries[replica]?.sequence ?? 0 }
@@ -82,10 +90,11 @@ package struct ProofRecords: Sendable {
             throw CloseReason(.protocolError, "It does not say whose replica \(replica) is.")
         }
         let isRight = origin.nonce == nil ? !replica.isOfDevice : replica.isOfDevice && authority.replica(of: origin) == replica
-        guard isRight else {
+        let mayVouch = offer.voucher.map { authority.isMember($0) && isClosed(origin) } ?? true
+        guard isRight, mayVouch else {
             throw CloseReason(.protocolError, "It speaks for the replica \(replica), which is another device's.")
         }
-        return HeadProof(head: offer.head, origin: origin, signature: offer.signature)
+        return HeadProof(head: offer.head, origin: origin, voucher: offer.voucher, signature: offer.signature)
     }
 
     /// Believes a proof whose signature is good.
@@ -93,22 +102,25 @@ package struct ProofRecords: Sendable {
         let dot = proof.head.dot
         if let entry = entries[dot.replica] {
             if entry.sequence >= dot.sequence { return }
-        } else if !hasRoom(for: proof.origin) {
+        } else if !hasRoom(for: proof) {
             throw CloseReason(.tooLarge, "It brings more replicas of one device than a store takes.")
         }
         add(Entry(origin: proof.origin, proof: proof), of: dot.replica)
         unsavedReplicas.insert(dot.replica)
-        if let missing = unproven[dot.replica], missing <= dot.sequence { unproven[dot.replica] = nil }
+        if let missing = unproven[dot.replica], missing.dot.sequence <= dot.sequence { unproven[dot.replica] = nil }
     }
 
     // MARK: What is shown
 
     /// Whether the store can prove all that it holds. Until then it sends no rows: its peers would have to refuse them.
-    var isComplete: Bool { unproven.isEmpty }
+    var isComplete: Bool { unproven.keys.allSatisfy(mayVouch) }
+
+    /// The devices, by public key, whose commits the store holds without a proof, so that it sends nothing.
+    var silencing: Set<[UInt8]> { Set(unproven.keys.filter { !mayVouch(for: $0) }.compactMap { entries[$0]?.origin.key }) }
 
     /// What of the store's vector may be said.
     func sayable(_ vector: VersionVector) -> VersionVector {
-        unproven.isEmpty ? vector : vector.limited { unproven[$0] == nil ? .max : sequence(of: $0) }
+        isComplete ? vector : vector.limited { unproven[$0] == nil || mayVouch(for: $0) ? .max : sequence(of: $0) }
     }
 
     /// A new replica of this store.
@@ -124,18 +136,20 @@ package struct ProofRecords: Sendable {
         }
     }
 
-    /// A proof of this commit, or a later one of its replica. What is this device's own is signed now.
+    /// A proof of this commit, or a later one of its replica. What is this device's own, or may be vouched for, is signed now.
     ///
     /// - Throws: `storeFailed` if it cannot be proven.
     mutating func proof(of dot: Dot) throws(CloseReason) -> HeadProof {
         if let proof = entries[dot.replica]?.proof, proof.head.dot.sequence >= dot.sequence { return proof }
         let origin = entries[dot.replica]?.origin ?? HeadProof.Origin(key: authority.key, nonce: nil)
-        guard let head = own[dot.replica], head.dot.sequence >= dot.sequence,
-            let signature = authority.signature(of: HeadProof.statement(of: head), by: origin.key)
+        let voucher = unproven[dot.replica] != nil && mayVouch(for: dot.replica) ? authority.key : nil
+        guard let head = own[dot.replica] ?? unproven[dot.replica], head.dot.sequence >= dot.sequence,
+            let signature = authority.signature(of: HeadProof.statement(of: head), by: voucher ?? origin.key)
         else { throw CloseReason(.storeFailed, "The store cannot prove commit \(dot.sequence) of the replica \(dot.replica).") }
-        let proof = HeadProof(head: head, origin: origin, signature: signature)
+        let proof = HeadProof(head: head, origin: origin, voucher: voucher, signature: signature)
         add(Entry(origin: origin, proof: proof), of: dot.replica)
         unsavedReplicas.insert(dot.replica)
+        unproven[dot.replica] = nil
         return proof
     }
 
@@ -159,19 +173,28 @@ package struct ProofRecords: Sendable {
     /// Takes the place of what was known of the replica.
     private mutating func add(_ entry: Entry, of replica: ReplicaID) {
         let before = entries.updateValue(entry, forKey: replica)
-        if before?.origin == entry.origin { return }
-        for (origin, change) in [(before?.origin, -1), (entry.origin, 1)] {
-            guard let origin else { continue }
-            if origin.nonce == nil { vouched[origin.key, default: 0] += change } else { replicas[origin.key, default: 0] += change }
-            if !authority.isMember(origin.key) { strangers = max(0, strangers + change) }
+        if let before, before.signer == entry.signer, before.isVouched == entry.isVouched { return }
+        for (entry, change) in [(before, -1), (entry, 1)] {
+            guard let entry else { continue }
+            if entry.isVouched { vouched[entry.signer, default: 0] += change } else { replicas[entry.signer, default: 0] += change }
+            if !authority.isMember(entry.signer) { strangers = max(0, strangers + change) }
         }
     }
 
-    private func hasRoom(for origin: HeadProof.Origin) -> Bool {
-        guard authority.isMember(origin.key) else { return strangers < Self.replicasOfStrangersMax }
-        return origin.nonce == nil
-            ? vouched[origin.key, default: 0] < Self.replicasOfStrangersMax : replicas[origin.key, default: 0] < Self.replicasOfDeviceMax
+    private func hasRoom(for proof: HeadProof) -> Bool {
+        guard authority.isMember(proof.signer) else { return strangers < Self.replicasOfStrangersMax }
+        return proof.isVouched
+            ? vouched[proof.signer, default: 0] < Self.replicasOfStrangersMax
+            : replicas[proof.signer, default: 0] < Self.replicasOfDeviceMax
     }
+
+    /// Whether the device has ceased to be a member since the id was drawn, so that it writes nothing more under it.
+    private func isClosed(_ origin: HeadProof.Origin) -> Bool {
+        origin.nonce != nil && authority.roundsEnded(of: origin.key) > Int(origin.round)
+    }
+
+    /// Whether this device may vouch for commits of another, which may never sign them.
+    private func mayVouch(for replica: ReplicaID) -> Bool { entries[replica].map { isClosed($0.origin) } ?? false }
 
     /// Whether this device may sign for the replica: it is its own, or nobody's and nobody has vouched for it.
     private func canSign(for replica: ReplicaID) -> Bool {

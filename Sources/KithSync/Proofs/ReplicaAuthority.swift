@@ -22,4 +22,7 @@ package protocol ReplicaAuthority: Sendable {
 
     /// Whether the device with this key is a member, or was one.
     func isMember(_ key: [UInt8]) -> Bool
+
+    /// How often the device with this key has ceased to be a member.
+    func roundsEnded(of key: [UInt8]) -> Int
 }

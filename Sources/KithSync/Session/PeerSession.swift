@@ -75,6 +75,9 @@ package struct PeerSession: Sendable {
     private var effects: [Effect] = []
 
     package init(_ configuration: Configuration) {
+        var configuration = configuration
+        // Digests are compared where both know the same: a store that may not say what it knows would break off each time.
+        if configuration.proofs?.isComplete == false { configuration.capabilities.remove(.digest) }
         self.configuration = configuration
         proving = configuration.proofs.map { Proving($0) }
     }

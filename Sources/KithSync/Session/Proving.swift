@@ -19,8 +19,7 @@ struct Proving: Sendable {
     private mutating func offers(of proofs: [HeadProof]) -> [ProofOffer] {
         if proofs.isEmpty { return [] }
         let offers = proofs.map { proof in
-            // Several may vouch for one replica: the peer may have heard of another one.
-            ProofOffer(proof, isOriginKnown: proof.origin.nonce != nil && told[proof.head.dot.replica] > 0)
+            ProofOffer(proof, isToldBefore: told[proof.head.dot.replica] > 0)
         }
         told.join(VersionVector(offers.map(\.head.dot)))
         return offers.sorted { $0.head.dot.replica < $1.head.dot.replica }

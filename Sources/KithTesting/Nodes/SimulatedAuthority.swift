@@ -27,6 +27,8 @@ struct SimulatedAuthority: ReplicaAuthority {
 
     func isMember(_ key: [UInt8]) -> Bool { true }
 
+    func roundsEnded(of key: [UInt8]) -> Int { 0 }
+
     private static func signature(of bytes: [UInt8], by key: [UInt8]) -> [UInt8] {
         let hash = (key + bytes).reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         return (0..<8).flatMap { shift in withUnsafeBytes(of: (hash &+ shift).bigEndian, Array.init) }

@@ -138,6 +138,11 @@ public final class TrustStore: Sendable {
         return membership.isRevoked(id) || membership.replacement(of: id) != nil
     }
 
+    /// How often a device has ceased to be a member of the household, as far as this one knows; 0 without a household.
+    package func roundsEnded(of id: DeviceID) -> Int {
+        household.map { $0.membership.endedRound(of: id) + 1 } ?? 0
+    }
+
     /// Where everything is kept.
     var folder: URL { file.deletingLastPathComponent() }
 

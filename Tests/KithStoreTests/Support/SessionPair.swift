@@ -16,10 +16,15 @@ final class SessionPair {
     private var now = Instant(milliseconds: 0)
     private var inputs: [(side: Int, input: PeerSession.Input)] = []
 
-    init(_ first: SyncedDatabase, _ second: SyncedDatabase, limits: SliceLimits = SliceLimits()) throws {
+    /// - Parameter areProven: whether each store, which speaks for a device, proves what it sends.
+    init(_ first: SyncedDatabase, _ second: SyncedDatabase, limits: SliceLimits = SliceLimits(), areProven: Bool = false) throws {
         stores = [first, second]
         self.limits = limits
-        sessions = stores.map { _ in PeerSession(PeerSession.Configuration(app: "test", group: [], software: "test")) }
+        sessions = stores.map { store in
+            var configuration = PeerSession.Configuration(app: "test", group: [], software: "test")
+            if areProven { configuration.proofs = store.proofBook }
+            return PeerSession(configuration)
+        }
         for (side, store) in stores.enumerated() {
             try handle(.connected(store.summary(), durable: store.vector(), ahead: store.ahead(), wallClockMilliseconds: 0), side)
         }

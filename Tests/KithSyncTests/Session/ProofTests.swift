@@ -33,7 +33,7 @@ import Testing
         Head(dot: dot(authority, sequence), timestamp: HybridTimestamp(rawValue: time))
     }
 
-    private func offer(_ proof: HeadProof) -> ProofOffer { ProofOffer(proof, isOriginKnown: false) }
+    private func offer(_ proof: HeadProof) -> ProofOffer { ProofOffer(proof, isToldBefore: false) }
 
     /// A slice that brings the peer's first commit, with one thing changed.
     private func slice(_ change: (inout Slice) -> Void = { _ in }) -> Frame {
@@ -194,6 +194,68 @@ import Testing
         let origin = HeadProof.Origin(key: peer.key, nonce: nil)
         var (probe, _) = open()
         #expect(probe.receive(.proofs([offer(peer.proof(of: head, origin))])).closeReason == nil)
+    }
+
+    /// The peer's word for a commit of the third device.
+    private func voucher(_ head: Head, _ origin: HeadProof.Origin) -> ProofOffer {
+        ProofOffer(head: head, origin: origin, voucher: peer.key, signature: peer.proof(of: head, origin).signature)
+    }
+
+    /// A book of this device, as which the third one has ceased to be a member so often.
+    private func book(thirdEnded rounds: Int) -> TestProofs {
+        var own = self.own
+        own.ended = [third.key: rounds]
+        return TestProofs(own)
+    }
+
+    @Test func `a member vouches for what a device wrote that is none any more, and for nothing that it writes once it has come back`() {
+        let (before, after) = (third.origin(0), third.origin(1))
+        func offer(_ origin: HeadProof.Origin) -> ProofOffer {
+            voucher(Head(dot: Dot(replica: third.replica(of: origin) ?? .nobody, sequence: 7), timestamp: .zero), origin)
+        }
+        #expect((before.round, after.round) == (0, 1))
+        #expect(throws: CloseReason.self) { try book(thirdEnded: 0).take([offer(before)]) }
+        #expect(throws: Never.self) { try book(thirdEnded: 1).take([offer(before)]) }
+        #expect(throws: CloseReason.self) { try book(thirdEnded: 1).take([offer(after)]) }
+    }
+
+    @Test func `only a member vouches, with its own signature, and for no more replicas than it may`() throws {
+        let origin = third.origin(0)
+        let head = head(third, 7)
+        let device = own.key
+        #expect(throws: CloseReason.self) {
+            let forged = ProofOffer(head: head, origin: origin, voucher: device, signature: peer.proof(of: head, origin).signature)
+            try book(thirdEnded: 1).take([forged])
+        }
+        var own = self.own
+        (own.ended, own.strangers) = ([third.key: 1], [peer.key])
+        #expect(throws: CloseReason.self) { try TestProofs(own).take([voucher(head, origin)]) }
+        let limit = UInt64(ProofRecords.replicasOfStrangersMax)
+        let full = book(thirdEnded: 300)
+        func offer(_ number: UInt64) -> ProofOffer {
+            let origin = third.origin(number << 8)
+            return voucher(Head(dot: Dot(replica: third.replica(of: origin) ?? .nobody, sequence: 7), timestamp: .zero), origin)
+        }
+        try full.take((0..<limit).map(offer))
+        #expect(throws: CloseReason.self) { try full.take([offer(limit)]) }
+    }
+
+    @Test func `a store vouches for what a device left unsigned once that is no member, and passes it on`() throws {
+        var own = self.own
+        let origins = [own.replica(): own.origin(), third.replica(): third.origin()]
+        let held = VersionVector([dot(third, 3)])
+        let waiting = TestProofs(own, ProofRecords(own, origins: origins, heads: [head(third, 3)]))
+        #expect(!waiting.isComplete)
+        #expect(waiting.silencing == [third.key])
+        own.ended = [third.key: 1]
+        waiting.withRecords { $0.bind(to: own, origins: origins, heads: [head(third, 3)]) }
+        #expect(waiting.isComplete)
+        #expect(waiting.sayable(held) == held)
+        let proof = try waiting.proof(of: dot(third, 3))
+        #expect(proof.voucher == own.key)
+        var other = peer
+        other.ended = own.ended
+        try TestProofs(other).take([offer(proof)])
     }
 
     @Test func `a device brings as many replicas as it may have, and not one more`() {

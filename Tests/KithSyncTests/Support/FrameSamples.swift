@@ -7,6 +7,7 @@ enum FrameSamples {
     static let a = ReplicaID(high: 0xa0a0_a0a0_a0a0_a0a0, low: 0x0101_0101_0101_0101)
     static let b = ReplicaID(high: 0xb0b0_b0b0_b0b0_b0b0, low: 0x0202_0202_0202_0202)
     static let c = ReplicaID(high: 0xc0c0_c0c0_c0c0_c0c0, low: 0x0303_0303_0303_0303)
+    static let d = ReplicaID(high: 0xd0d0_d0d0_d0d0_d0d0, low: 0x0404_0404_0404_0404)
     static let time = HybridTimestamp(milliseconds: 1_700_000_000_000)
     static let vector = VersionVector([Dot(replica: a, sequence: 3), Dot(replica: b, sequence: 300)])
     static let heads = [
@@ -139,12 +140,16 @@ enum FrameSamples {
     private static let outline = AttachmentOutline(
         size: 262_145, hashes: [UInt8](repeating: 0xAA, count: 32) + [UInt8](repeating: 0xBB, count: 32))!
 
-    /// Of A by a key that is known, of B by its own, and of C by somebody else's.
+    /// Of A by a key that is known, of B by its own, of C by somebody else's, and of D by somebody else's, whose device is known.
     private static let proofs: [ProofOffer] = {
         let key = [UInt8](repeating: 0xDD, count: 33)
-        let origins = [nil, HeadProof.Origin(key: key, nonce: Array(0..<16)), HeadProof.Origin(key: key, nonce: nil)]
-        let all = heads + [Head(dot: Dot(replica: c, sequence: 9), timestamp: time)]
-        return zip(all, origins).map { ProofOffer(head: $0, origin: $1, signature: [UInt8](repeating: 0xEE, count: 64)) }
+        let own = HeadProof.Origin(key: key, nonce: Array(0..<16))
+        let origins = [nil, own, HeadProof.Origin(key: key, nonce: nil), own]
+        let all = heads + [(c, 9), (d, 1)].map { Head(dot: Dot(replica: $0, sequence: $1), timestamp: time) }
+        return zip(all, origins).map { head, origin in
+            let voucher = head.dot.replica == d ? [UInt8](repeating: 0xCC, count: 33) : nil
+            return ProofOffer(head: head, origin: origin, voucher: voucher, signature: [UInt8](repeating: 0xEE, count: 64))
+        }
     }()
 
     private static let newStore = Hello(

@@ -5,6 +5,8 @@ import KithSync
 struct ProofAuthority: ReplicaAuthority {
     let key: [UInt8]
     var strangers: Set<[UInt8]> = []
+    /// How often devices have ceased to be members.
+    var ended: [[UInt8]: Int] = [:]
 
     init(_ name: UInt8) {
         key = [UInt8](repeating: name, count: HeadProof.Origin.keyBytes)
@@ -42,6 +44,8 @@ struct ProofAuthority: ReplicaAuthority {
     func isOwn(_ key: [UInt8]) -> Bool { key == self.key }
 
     func isMember(_ key: [UInt8]) -> Bool { !strangers.contains(key) }
+
+    func roundsEnded(of key: [UInt8]) -> Int { ended[key] ?? 0 }
 
     private static func hash(_ bytes: [UInt8]) -> UInt64 {
         bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }

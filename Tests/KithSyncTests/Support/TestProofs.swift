@@ -2,11 +2,9 @@ import KithSync
 
 /// The proofs of a store that one thread uses.
 final class TestProofs: ProofBook, @unchecked Sendable {
-    let authority: any ReplicaAuthority
     private var records: ProofRecords
 
     init(_ authority: any ReplicaAuthority, _ records: ProofRecords? = nil) {
-        self.authority = authority
         self.records = records ?? ProofRecords(authority)
     }
 
