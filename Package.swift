@@ -199,7 +199,7 @@ let package = Package(
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),
         tests("KithFilesTests", ["KithCausality", "KithFiles", "KithNotes", "KithStore", "KithSync", grdb], fixtures: true),
         tests("KithWebTests", ["KithWeb", "KithNotes", "KithStore", grdb]),
-        tests("KithCLITests", ["KithCLI", "KithProgram", "kith-lab", grdb]),
+        tests("KithCLITests", ["Kith", "KithCausality", "KithCLI", "KithNotes", "KithProgram", "KithTrust", "kith-lab", grdb]),
     ]
 )
 if let testsAsked {

@@ -8,6 +8,7 @@
 @_exported import struct KithLedger.RefusedRow
 @_exported import struct KithLedger.SupersededValue
 @_exported import struct KithLedger.TrackedTable
+@_exported import struct KithMerge.MassDeletion
 @_exported import struct KithMerge.TrashedRow
 @_exported import struct KithSQLite.StoreError
 @_exported import struct KithSync.AttachmentID

@@ -1,4 +1,8 @@
 import Foundation
+import Kith
+import KithCausality
+import KithNotes
+import KithTrust
 import Testing
 
 @Suite("A deleted note cannot be brought back, or goes without being asked for")
@@ -50,5 +54,50 @@ struct TrashCommandTests {
         #expect(try home.kith("trash", "list").output.isEmpty)
         expectFailure(try home.kith("trash", "restore", "One"), 66)
         #expect(try home.kith("trash", "empty").status == 0)
+    }
+
+    /// A machine of the household deletes 60 notes, which this one had. Returns its id.
+    private func deleteElsewhere() throws -> DeviceID {
+        let device = DeviceKey().id
+        try home.kith("note", "add", "Kept")
+        let own = try NotesStore.open(home.store)
+        let other = try NotesStore.open(home.folder.appending(path: "other/notes.sqlite"))
+        let notes = try (1...60).map { try own.add(title: "Note \($0)") }
+        try other.store.pull(from: own.store)
+        try own.store.setMembers([device.bytes])
+        try own.store.noteMember(device.bytes, replica: try other.store.summary().replica, durable: VersionVector())
+        try other.delete(notes.map(\.id))
+        _ = try own.store.apply(try other.store.delta(since: own.store.vector()), from: device.bytes)
+        try own.close()
+        try other.close()
+        return device
+    }
+
+    @Test func `when another machine has deleted most notes, everything says so, and one command brings them back`() throws {
+        let device = try deleteElsewhere()
+        let name = device.shortDescription
+        let warning = "\(name) deleted 60 of 61 notes today. Bring them back: `kith trash restore --from \(name)`"
+        #expect(try home.kith("status").output.contains(warning))
+        let status = try home.kith("status", "--json").json() as? [String: Any]
+        let deletions = status?["massDeletions"] as? [[String: Any]]
+        #expect(deletions?.first?["device"] as? String == device.description)
+        #expect(deletions?.first?["notes"] as? Int == 60)
+        #expect(try home.kith("note", "list").error.contains(warning))
+        let trash = try home.kith("trash", "list")
+        #expect(trash.error.contains(warning))
+        #expect(trash.output.split(separator: "\n").allSatisfy { $0.contains(" kept ") })
+        expectFailure(try home.kith("trash", "restore", "--from", "nobody"), 66, "nobody")
+        #expect(try home.kith("trash", "restore", "Note 1", "--from", name).status == 64)
+        #expect(try home.kith("trash", "restore", "--from", name).output == "Restored 60 notes.\n")
+        #expect(try home.kith("note", "list").output.split(separator: "\n").count == 61)
+        #expect(try home.kith("status").output.contains("deleted") == false)
+    }
+
+    @Test func `a large deletion that was meant is accepted`() throws {
+        let name = try deleteElsewhere().shortDescription
+        #expect(try home.kith("trash", "accept").output == "Accepted: \(name) deleted 60 of 61 notes today.\n")
+        #expect(try home.kith("status").output.contains("deleted") == false)
+        #expect(try home.kith("trash", "list").output.contains("kept") == false)
+        #expect(try home.kith("trash", "accept").output == "Nothing waits to be accepted.\n")
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import KithNotes
+import KithCausality
 import KithStore
 import KithSync
 import TestSupport
@@ -39,6 +40,29 @@ struct NoteAttachmentTests {
         #expect(try notes.attachments(of: note.id) == [])
         try notes.restore(note.id)
         #expect(Set(try notes.attachments(of: note.id).map(\.id)) == [photo.id, again.id])
+        try notes.close()
+    }
+
+    @Test func `a note that went on another device's word brings its attachments back, and the trash says whose word it was`() throws {
+        let note = try notes.add(title: "Trip")
+        let photo = try notes.attach(file("photo.jpg"), to: note.id)
+        let ticket = try notes.attach(file("ticket.pdf", "other"), to: note.id, name: "Ticket")
+        try notes.detach(ticket)
+        // A member that knows all of it says that it holds nothing of any row.
+        var slice = try notes.store.delta(since: VersionVector())
+        let head = Head(dot: Dot(replica: ReplicaID(high: 9, low: 9), sequence: 1), timestamp: HybridTimestamp(milliseconds: 1))
+        slice.vector.join(VersionVector([head.dot]))
+        slice.target = (slice.target + [head]).sorted { $0.dot < $1.dot }
+        for index in slice.rows.indices { slice.rows[index].state = RowState() }
+        _ = try notes.store.apply(slice, from: [9])
+        #expect(try notes.list().isEmpty)
+        let trashed = try #require(try notes.trash().first)
+        #expect(trashed.isOnlySaid && trashed.deletedBy == .device([9]) && !trashed.isDeletedHere)
+        try notes.restore(note.id)
+        #expect(try notes.attachments(of: note.id).map(\.id) == [photo.id])
+        // What is deleted by a commit is not only said.
+        try notes.delete([note.id])
+        #expect(try notes.trash().map(\.isOnlySaid) == [false])
         try notes.close()
     }
 

@@ -47,8 +47,14 @@ struct NoteList: ParsableCommand {
         var query = NoteQuery()
         list.apply(to: &query)
         query.readsBodies = options.json
-        let (found, conflicts) = try options.withNotes { notes in (try notes.list(query), try notes.conflicts()) }
+        let (found, conflicts, massive) = try options.withNotes { notes in
+            (try notes.list(query), try notes.conflicts(), try notes.massDeletions())
+        }
         try found.write(to: .output, asJSON: options.json, conflicts: conflicts)
+        if !options.json, !massive.isEmpty {
+            let names = options.deviceNames()
+            for deletion in massive { try Console.error.writeLine(deletion.warning(names)) }
+        }
         if found.isEmpty, !options.json, Console.output.isTerminal {
             let isFiltered = list.tag != nil || list.color != nil
             try Console.error.writeLine(isFiltered ? "No such note." : "No notes yet. Add one: kith note add \"Title\" --body \"Text\"")

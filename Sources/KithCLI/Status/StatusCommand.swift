@@ -31,7 +31,7 @@ struct StatusCommand: ParsableCommand {
                 mended: try notes.store.mending().map { mending in
                     StatusReport.Mended(mending, title: try? notes.title(ofMended: mending))
                 }, conflicts: try notes.conflicts(), members: try notes.store.members(),
-                refused: try notes.store.refusedRows().count,
+                massDeletions: try notes.massDeletions(), refused: try notes.store.refusedRows().count,
                 folders: try NotesFolder.all(of: notes).map { StatusReport.Folder($0, try $0.state(in: notes)) }
             )
         }
@@ -41,6 +41,9 @@ struct StatusCommand: ParsableCommand {
         report.safetySentence = known?.sentence
         report.attachmentsOnTheirWay = known?.attachments ?? 0
         report.refusedRows = known?.refused ?? 0
+        let massDeletions = known?.massDeletions ?? []
+        report.massDeletions = massDeletions.map(MassDeletionRecord.init)
+        report.warnings = massDeletions.map { $0.warning(DeviceNames(trust.devices)) }
         report.mended = known?.mended
         report.folders = known?.folders ?? []
         report.keyObstacle = keyObstacle

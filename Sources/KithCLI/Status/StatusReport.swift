@@ -34,6 +34,10 @@ struct StatusReport: Encodable {
     var mended: Mended?
     /// Rows that a rule of the notes' own tables keeps from being shown as they were merged.
     var refusedRows = 0
+    /// Where another machine has deleted so many notes that people may not have meant it.
+    var massDeletions: [MassDeletionRecord] = []
+    /// The same in plain words.
+    var warnings: [String] = []
     /// Folders of Markdown files.
     var folders: [Folder] = []
     /// What the running node says of itself.
@@ -43,7 +47,7 @@ struct StatusReport: Encodable {
 
     private enum CodingKeys: String, CodingKey {
         case device, keyObstacle, notes, isRunning, sentence, isLost, remedy, household, safety, safetySentence, attachmentsOnTheirWay
-        case conflicts, mended, refusedRows, folders, node
+        case conflicts, mended, refusedRows, massDeletions, warnings, folders, node
     }
 
     struct Folder: Encodable {
@@ -123,6 +127,7 @@ struct StatusReport: Encodable {
     func write(to console: Console) throws {
         try console.writeLine(console.styled(PlainText.line(sentence), style))
         if let remedy { try console.writeLine(PlainText.line(remedy)) }
+        for warning in warnings { try console.writeLine(console.styled(warning, .yellow)) }
         if let safety, let safetySentence, safety.devices > 0 {
             try console.writeLine(console.styled(PlainText.line(safetySentence), safety.names == nil ? .yellow : nil))
         }

@@ -10,7 +10,8 @@ struct TrashCommand: ParsableCommand {
             EXAMPLES
               kith trash list
               kith trash restore Shopping
+              kith trash restore --from laptop
               kith trash empty
             """,
-        subcommands: [TrashList.self, TrashRestore.self, TrashEmpty.self])
+        subcommands: [TrashList.self, TrashRestore.self, TrashAccept.self, TrashEmpty.self])
 }

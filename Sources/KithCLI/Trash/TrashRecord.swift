@@ -7,6 +7,8 @@ struct TrashRecord: Encodable {
     /// When this machine learned of the deletion.
     let deleted: String?
     let isDeletedHere: Bool
+    /// Whether only another machine's word says that it was deleted.
+    let isOnlySaid: Bool
     /// When it leaves the trash.
     let end: String?
 
@@ -14,6 +16,7 @@ struct TrashRecord: Encodable {
         note = NoteRecord(trashed.note)
         deleted = TimeText(milliseconds: trashed.deletedMilliseconds)?.iso8601
         isDeletedHere = trashed.isDeletedHere
-        end = TimeText(milliseconds: trashed.endMilliseconds)?.iso8601
+        isOnlySaid = trashed.isOnlySaid
+        end = trashed.endMilliseconds.flatMap { TimeText(milliseconds: $0)?.iso8601 }
     }
 }

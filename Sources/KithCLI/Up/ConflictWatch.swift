@@ -2,7 +2,8 @@ import Foundation
 import Kith
 import KithNotes
 
-/// Tells the person in front of `kith up` of conflicts: how many wait when it starts, and each new one, with a bell on a terminal.
+/// Tells the person in front of `kith up` of conflicts and of large deletions by other machines: those that wait when it starts, and each
+/// new one, with a bell on a terminal.
 struct ConflictWatch: Sendable {
     /// Commits within this time are looked at together.
     private static let pauseMilliseconds = 500
@@ -23,8 +24,11 @@ struct ConflictWatch: Sendable {
         // What cannot be read now is read after the next commit.
         var known = (try? notes.conflicts()) ?? []
         if let sentence = known.sentence { display.show(line: sentence) }
+        var massive: Set<String> = []
+        warn(of: &massive)
         for await _ in commits {
             try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds))
+            warn(of: &massive)
             guard !Task.isCancelled, let conflicts = try? notes.conflicts() else { continue }
             let new = conflicts.filter { conflict in
                 !known.contains {
@@ -37,6 +41,16 @@ struct ConflictWatch: Sendable {
             if !new.isEmpty { display.ring() }
             known = conflicts
         }
+    }
+
+    /// Tells of large deletions by devices of which it was not told yet.
+    private func warn(of known: inout Set<String>) {
+        guard let all = try? notes.massDeletions() else { return }
+        let names = names()
+        let new = all.filter { known.insert("\($0.author)").inserted }
+        for deletion in new { display.show(line: deletion.warning(names)) }
+        if !new.isEmpty { display.ring() }
+        known.formIntersection(all.map { "\($0.author)" })
     }
 
     /// More than these at once are counted.

@@ -18,6 +18,7 @@ package struct RowMerger {
     package let listed: Resumption?
     /// The device that brings what is merged; `nil` if that is not known.
     package var device: [UInt8]?
+    private let losses = LossCount()
 
     package init(
         ledger: RowLedger, clock: CommitClock, own: ReplicaID, vector: VersionVector, vectorAfter: VersionVector, listed: Resumption?
@@ -98,19 +99,25 @@ package struct RowMerger {
             try SupersededValues(ledger: ledger).note(
                 before, after, tableNumber, id, nowMilliseconds: clock.wallClockMilliseconds)
         }
-        try keepWhatGoes(of: held, table, id, in: state)
+        try noteWhatGoes(of: held, table, id, in: state)
         state.context.join(theirs)
         if vectorAfter.covers(state.context) { state.context = VersionVector() }
         try save(state, table, id, held)
         return true
     }
 
-    /// A row that is shown goes from the app's table, and no deletion keeps all that it showed: that stays in the trash all the same.
-    private func keepWhatGoes(of held: Held, _ table: CatalogTable, _ id: RowID, in state: RowState) throws {
+    /// A row that is shown goes from the app's table. If no deletion keeps all that it showed, that stays in the trash all the same.
+    private func noteWhatGoes(of held: Held, _ table: CatalogTable, _ id: RowID, in state: RowState) throws {
         guard let visible = held.visible, let tracked = table.tracked, !state.isVisible(tracked.deletePolicy) else { return }
+        losses.add(table.number, from: held.state, to: state, by: device)
         if held.state.cells.allSatisfy({ state[$0.column] != nil }) { return }
         try RemovedRows(ledger: ledger).keep(
             visible.values, of: table, tracked, id, by: device ?? [], nowMilliseconds: clock.wallClockMilliseconds)
+    }
+
+    /// What was merged is complete: writes down how much of it went.
+    package func finish() throws {
+        try losses.note(ledger, bringer: device, nowMilliseconds: clock.wallClockMilliseconds)
     }
 
     /// Shows a row that was kept until the schema knew it, or whatever the app's table now allows to be shown of it.

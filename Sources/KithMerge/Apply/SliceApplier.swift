@@ -66,6 +66,7 @@ package struct SliceApplier {
         for row in absent {
             _ = try merger.merge(RowState(), isCut: false, incomplete: [], into: row.table, id: row.id, theirs: slice.vector)
         }
+        try merger.finish()
         if slice.isLast {
             try records.advance(to: slice.target, ledger)
             if let listing {

@@ -55,6 +55,7 @@ package struct Trash {
             try HiddenRows(connection).empty(number, row.id)
             try RemovedRows(ledger: ledger).forget(number, row.id)
         }
+        try MassDeletions(ledger: ledger).dismissAll(table: name)
         return rows.count
     }
 

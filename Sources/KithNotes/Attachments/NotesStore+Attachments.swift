@@ -117,12 +117,4 @@ extension NotesStore {
     static func deleteAttachments(of note: UUID, _ db: Database) throws {
         try db.execute(sql: "DELETE FROM attachment WHERE note = ?", arguments: [Data(note.bytes)])
     }
-
-    /// Brings back the attachments that the same commits have deleted as their note.
-    func restoreAttachments(of note: UUID, deletedBy deletions: [Dot]) throws {
-        let rows = try store.trash(table: NotesSchema.attachmentTable, max: .max).filter { row in
-            row.values["note"] == .blob(note.bytes) && row.deletions.contains(where: deletions.contains)
-        }
-        for row in rows { try store.restore(table: NotesSchema.attachmentTable, id: row.id) }
-    }
 }

@@ -8,7 +8,8 @@ extension NotesStore {
     public func trash() throws(NotesError) -> [TrashedNote] {
         try NotesError.mapping {
             let authors = try store.authors()
-            return try store.trash(table: NotesSchema.table, max: .max).compactMap { TrashedNote($0, authors) }
+            let held = try store.massDeletions().map(\.sinceMilliseconds).min()
+            return try store.trash(table: NotesSchema.table, max: .max).compactMap { TrashedNote($0, authors, heldSince: held) }
         }
     }
 
@@ -25,16 +26,44 @@ extension NotesStore {
         return found
     }
 
-    /// Brings a note back as it was last shown, here and on all devices.
+    /// Brings a note back as it was last shown, here and on all devices, with the attachments that went with it.
     ///
     /// - Throws: ``NotesError`` with code `notFound` if it is not in the trash.
     @discardableResult
     public func restore(_ id: UUID) throws(NotesError) -> Note {
+        guard let note = try restore([id]).first else { throw NotesError(.notFound, "The note went again as soon as it was back.") }
+        return note
+    }
+
+    /// The same for several notes: all of them, or none.
+    @discardableResult
+    public func restore(_ ids: [UUID]) throws(NotesError) -> [Note] {
         try NotesError.mapping {
-            let row = try store.trash(table: NotesSchema.table, max: .max).first { $0.id == RowID(id) }
-            try store.restore(table: NotesSchema.table, id: RowID(id))
-            if let row { try restoreAttachments(of: id, deletedBy: row.deletions) }
-            return try database.read { db in try Self.current(id, db) }
+            try database.write { db in
+                let notes = Dictionary(uniqueKeysWithValues: try store.trash(db, table: NotesSchema.table, max: .max).map { ($0.id, $0) })
+                let attachments = Dictionary(
+                    grouping: try store.trash(db, table: NotesSchema.attachmentTable, max: .max), by: { $0.values["note"] ?? .null })
+                for id in ids {
+                    try store.restore(db, table: NotesSchema.table, id: RowID(id))
+                    guard let note = notes[RowID(id)] else { continue }
+                    for attachment in attachments[.blob(id.bytes)] ?? [] where attachment.isDeleted(with: note) {
+                        try store.restore(db, table: NotesSchema.attachmentTable, id: attachment.id)
+                    }
+                }
+                return try ids.map { try Self.current($0, db) }
+            }
+        }
+    }
+
+    /// Where another device has deleted so many notes within a day that people may not have meant it.
+    public func massDeletions() throws(NotesError) -> [MassDeletion] {
+        try NotesError.mapping { try store.massDeletions().filter { $0.table == NotesSchema.table } }
+    }
+
+    /// Somebody has looked at what `author`, or anybody, deleted: it is nothing to be warned of, and leaves the trash when it is due.
+    public func dismissMassDeletions(by author: Author? = nil) throws(NotesError) {
+        try NotesError.mapping {
+            for deletion in try store.massDeletions() where author == nil || deletion.author == author { try store.dismiss(deletion) }
         }
     }
 
@@ -47,5 +76,12 @@ extension NotesStore {
             try store.emptyTrash(table: NotesSchema.attachmentTable)
             return try store.emptyTrash(table: NotesSchema.table)
         }
+    }
+}
+
+extension TrashedRow {
+    /// Whether the same commits have deleted both, or the same device's word.
+    fileprivate func isDeleted(with other: TrashedRow) -> Bool {
+        other.removedBy.map { $0 == removedBy } ?? deletions.contains(where: other.deletions.contains)
     }
 }

@@ -12,23 +12,30 @@ public struct TrashedNote: Identifiable, Hashable, Sendable {
     public let isDeletedHere: Bool
     /// Who deleted it, as far as this machine knows; of several that did so at the same time, one that is known.
     public let deletedBy: Author
+    /// Whether nothing but the word of that device says so: it brought no deletion of the note, but said that the note is gone.
+    public let isOnlySaid: Bool
+    /// Whether it stays in the trash until somebody has looked at a ``MassDeletion``.
+    public let isHeld: Bool
 
     public var id: UUID { note.id }
 
-    /// When it leaves the trash, likewise.
-    public var endMilliseconds: Int64 {
+    /// When it leaves the trash, likewise; `nil` if it stays until somebody has looked.
+    public var endMilliseconds: Int64? {
+        if isHeld { return nil }
         let (end, overflow) = deletedMilliseconds.addingReportingOverflow(SyncedDatabase.trashMilliseconds)
         return overflow ? .max : end
     }
 }
 
 extension TrashedNote {
-    init?(_ row: TrashedRow, _ authors: Authors) {
+    /// - Parameter heldSince: what went from then on stays.
+    init?(_ row: TrashedRow, _ authors: Authors, heldSince: Int64?) {
         guard let note = Note(row.id, row.values) else { return nil }
         let known = row.deletedBy.map { authors[$0] } + (row.removedBy.map { [$0.isEmpty ? .unknown : .device($0)] } ?? [])
         self.init(
             note: note, deletedMilliseconds: row.deletedMilliseconds, isDeletedHere: known.contains(.own),
-            deletedBy: known.first { $0 == .own } ?? known.first { $0 != .unknown } ?? .unknown)
+            deletedBy: known.first { $0 == .own } ?? known.first { $0 != .unknown } ?? .unknown, isOnlySaid: row.removedBy != nil,
+            isHeld: heldSince.map { row.deletedMilliseconds >= $0 } ?? false)
     }
 }
 

@@ -25,7 +25,7 @@ extension SyncedDatabase {
     private func supersededValues(in db: Database?, _ table: String, _ id: RowID) throws(StoreError) -> [SupersededValue] {
         try read(in: db, rows: false) { ledger in
             guard let (number, _) = ledger.tracked(table) else { return [] }
-            return try SupersededValues(ledger: ledger).of(ledger.catalog.tables[number], id, after: trashEnd)
+            return try SupersededValues(ledger: ledger).of(ledger.catalog.tables[number], id, after: trashEnd(ledger))
         }
     }
 }

@@ -69,6 +69,7 @@ extension SyncedDatabase {
                 ledger: state.ledger, clock: state.clock, own: try records.replica(state.ledger.catalog), vector: vector,
                 vectorAfter: vector, listed: nil)
             let changed = try RowMender(ledger: state.ledger, clock: state.clock, merger: merger).mend(theirs)
+            try merger.finish()
             try state.settleReferences(db)
             try DigestLedger(ledger: state.ledger).reread(changed)
             try MendingRecord(state.ledger).add(changed, nowMilliseconds: options.clock().milliseconds)

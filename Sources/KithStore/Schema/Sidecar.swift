@@ -24,5 +24,6 @@ enum Sidecar {
         \(Authors.sql)
         \(HeadRecords.sql)
         \(RemovedRows.sql)
+        \(MassDeletions.sql)
         """ + "\n"
 }

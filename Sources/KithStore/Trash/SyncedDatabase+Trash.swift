@@ -17,12 +17,12 @@ extension SyncedDatabase {
     ///   - table: only of this table; `nil` for all that this process has declared.
     ///   - max: at most so many.
     public func trash(table: String? = nil, max limit: Int = 1_000) throws(StoreError) -> [TrashedRow] {
-        try read { ledger in try Trash(ledger: ledger).rows(table: table, max: limit, after: trashEnd) }
+        try read { ledger in try Trash(ledger: ledger).rows(table: table, max: limit, after: trashEnd(ledger)) }
     }
 
     /// The same as a part of what is open on `db`.
     public func trash(_ db: Database, table: String? = nil, max limit: Int = 1_000) throws(StoreError) -> [TrashedRow] {
-        try read(in: db, rows: false) { ledger in try Trash(ledger: ledger).rows(table: table, max: limit, after: trashEnd) }
+        try read(in: db, rows: false) { ledger in try Trash(ledger: ledger).rows(table: table, max: limit, after: trashEnd(ledger)) }
     }
 
     /// Brings a row back from the trash as it was last shown: a new life, without alternatives.
@@ -31,7 +31,7 @@ extension SyncedDatabase {
     ///   table does not let it in, or a row it refers to is gone.
     public func restore(table: String, id: RowID) throws(StoreError) {
         try write(obeyingForeignKeys: !writer.declarations.hasForeignKeys) { db, state in
-            try StoreError.rejectingValue { try state.capture.restore(table: table, id: id, after: trashEnd) }
+            try StoreError.rejectingValue { try state.capture.restore(table: table, id: id, after: trashEnd(state.ledger)) }
             try state.settleReferences(db)
             try state.capture.checkIsShown(table: table, id: id)
             try state.notifyChanges(in: [table], db)
@@ -41,7 +41,7 @@ extension SyncedDatabase {
     /// The same as a part of the transaction that is open on `db`. If it throws, nothing of it stays.
     public func restore(_ db: Database, table: String, id: RowID) throws(StoreError) {
         try change(table, db) { capture in
-            try capture.restore(table: table, id: id, after: trashEnd)
+            try capture.restore(table: table, id: id, after: trashEnd(capture.ledger))
             try capture.checkIsShown(table: table, id: id)
         }
     }
@@ -51,7 +51,7 @@ extension SyncedDatabase {
     /// - Returns: how many rows that were.
     @discardableResult
     public func emptyTrash(table: String? = nil) throws(StoreError) -> Int {
-        try write { _, state in try Trash(ledger: state.ledger).empty(table: table, after: trashEnd) }
+        try write { _, state in try Trash(ledger: state.ledger).empty(table: table, after: trashEnd(state.ledger)) }
     }
 
     /// The same as a part of the transaction that is open on `db`.
@@ -60,7 +60,7 @@ extension SyncedDatabase {
         try StoreError.typed {
             let state = try writerState(db)
             try state.entry.enter()
-            return try Trash(ledger: state.ledger).empty(table: table, after: trashEnd)
+            return try Trash(ledger: state.ledger).empty(table: table, after: trashEnd(state.ledger))
         }
     }
 
@@ -93,6 +93,7 @@ extension SyncedDatabase {
         var last: Int64? = 0
         while let after = last {
             let step = try write { _, state in
+                let trashEnd = try trashEnd(state.ledger)
                 try SupersededValues(ledger: state.ledger).expire(until: trashEnd, max: Self.garbageRowsMax)
                 try RemovedRows(ledger: state.ledger).expire(until: trashEnd, max: Self.garbageRowsMax)
                 if after == 0 { try ConflictRecords(ledger: state.ledger).forgetHidden() }
@@ -106,5 +107,7 @@ extension SyncedDatabase {
     }
 
     /// What was deleted before this is no longer in the trash.
-    var trashEnd: Int64 { options.clock().milliseconds - Self.trashMilliseconds }
+    func trashEnd(_ ledger: RowLedger) throws -> Int64 {
+        try MassDeletions(ledger: ledger).trashEnd(nowMilliseconds: options.clock().milliseconds)
+    }
 }

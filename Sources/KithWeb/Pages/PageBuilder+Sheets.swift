@@ -33,17 +33,31 @@ extension PageBuilder {
         return Checksum.text(of: texts.flatMap { Array($0.utf8) + [0] })
     }
 
+    private static func end(of trashed: TrashedNote) -> String {
+        guard let end = trashed.endMilliseconds else { return "kept until you have looked" }
+        return String(TimeText(milliseconds: end)?.local.prefix(10) ?? "an unknown day")
+    }
+
+    private static func place(of trashed: TrashedNote, _ names: DeviceNames) -> String {
+        let name = names[trashed.deletedBy] ?? "another device"
+        return trashed.isOnlySaid ? "as \(name) says" : trashed.deletedBy == .own ? "here" : "on \(name)"
+    }
+
     func trash() throws -> String {
         let names = deviceNames
         let trashed = try notes.trash().map { trashed -> [String: Any] in
             [
                 "id": trashed.id.uuidString.lowercased(), "title": Self.title(of: trashed.note),
                 "deleted": time(trashed.deletedMilliseconds),
-                "by": trashed.deletedBy == .own ? "here" : "on " + (names[trashed.deletedBy] ?? "another device"),
-                "until": String(TimeText(milliseconds: trashed.endMilliseconds)?.local.prefix(10) ?? "an unknown day"),
+                "by": Self.place(of: trashed, names),
+                "until": Self.end(of: trashed),
             ]
         }
-        return templates.render("trash", ["trashed": trashed, "isEmpty": trashed.isEmpty])
+        let warnings = try notes.massDeletions().map { deletion in
+            let day = TimeText(milliseconds: deletion.sinceMilliseconds).map { "on \($0.local.prefix(10))" } ?? "lately"
+            return ["sentence": deletion.sentence(names, day: day)]
+        }
+        return templates.render("trash", ["trashed": trashed, "isEmpty": trashed.isEmpty, "warnings": warnings])
     }
 
     func history(of id: UUID) throws -> String {

@@ -17,7 +17,7 @@ struct SheetRoutes: Sendable {
         }
         router.post("/api/trash/restore") { request, _ in
             let chosen = try await request.decode(ChosenNotes.self, limits)
-            try await DiskWork.run { for id in chosen.ids { try notes.restore(id) } }
+            try await DiskWork.run { _ = try notes.restore(chosen.ids) }
             return try Response.json(["restored": chosen.ids.count])
         }
         router.post("/api/trash/empty") { request, _ in

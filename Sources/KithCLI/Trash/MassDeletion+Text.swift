@@ -1,0 +1,41 @@
+import Foundation
+import Kith
+import KithNotes
+import KithProgram
+
+extension MassDeletion {
+    /// What happened, in plain words.
+    func sentence(_ names: DeviceNames) -> String {
+        let day = TimeText(milliseconds: sinceMilliseconds).map { String($0.local.prefix(10)) } ?? "an unknown day"
+        let today = TimeText(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)).map { String($0.local.prefix(10)) }
+        return PlainText.line(sentence(names, day: day == today ? "today" : "on \(day)"))
+    }
+
+    /// The same, and what can be done.
+    func warning(_ names: DeviceNames) -> String {
+        let what = Self.reference(to: author, names).map { "--from \(PlainText.line($0))" } ?? "NOTE"
+        return sentence(names) + " Bring them back: `kith trash restore \(what)`; if it was meant: `kith trash accept`."
+    }
+
+    /// What `--from` takes for it; `nil` if nobody knows whose it was.
+    private static func reference(to author: Author, _ names: DeviceNames) -> String? {
+        guard case .device(let bytes) = author, let id = DeviceID(bytes: bytes) else { return nil }
+        guard let name = names[author], !name.contains(where: { " '\"\\$`".contains($0) }) else { return id.shortDescription }
+        return name
+    }
+}
+
+/// A large deletion, in the JSON that commands print.
+struct MassDeletionRecord: Encodable {
+    /// The id of the device; `nil` if nobody knows whose it was.
+    let device: String?
+    let notes: Int
+    let total: Int
+    let since: String?
+
+    init(_ deletion: MassDeletion) {
+        if case .device(let bytes) = deletion.author { device = DeviceID(bytes: bytes)?.description } else { device = nil }
+        (notes, total) = (deletion.rows, deletion.total)
+        since = TimeText(milliseconds: deletion.sinceMilliseconds)?.iso8601
+    }
+}
