@@ -43,10 +43,11 @@ extension Membership {
         }
     }
 
-    /// The highest edition of the names of `device`; 0 if it has none.
+    /// The highest edition of the names that members gave to `device`; 0 without. What others gave comes after these in any edition.
     func edition(of device: DeviceID) -> Int {
         records.reduce(0) { highest, record in
-            record.naming?.device == device && counting.contains(record.id) ? max(highest, record.terms.edition) : highest
+            guard record.naming?.device == device, counting.contains(record.id), member(record.author) != nil else { return highest }
+            return max(highest, record.terms.edition)
         }
     }
 
