@@ -14,7 +14,7 @@ filter_of() {
     case $1 in
         # Each takes 2,500 of the 20,000 seeds.
         simulator-[1-8]) filter='SimulationSoakTests' ;;
-        lies) filter='HostileSoakTests|ScaleTests' ;;
+        lies) filter='HostileSoakTests|ScaleTests|HostileHouseholdTests' ;;
         merge) filter='MergeModelTests|PlainRowTests' ;;
         sql) filter='DifferentialSQLTests' ;;
         histories) filter='IdentityHistoryTests|GarbageHistoryTests|KilledProcessTests|DiskFaultTests|ReadOnlyCopyTests' ;;
@@ -23,7 +23,7 @@ filter_of() {
         schemas) filter='SchemaHistoryTests|SchemaSkewTests' ;;
         references) filter='ReferenceHistoryTests|ReferenceArrivalTests' ;;
         texts) filter='^KithTextTests\.|TextDeliveryTests' ;;
-        frames) filter='StrangerTests|FloodTests|^KithSyncTests\.ConvergenceTests' ;;
+        frames) filter='StrangerTests|FloodTests|MutatedProofTests|MutatedMessageTests|^KithSyncTests\.ConvergenceTests' ;;
         # Real machines, as root. KITH_OLD=PATH is an older kith for the scenarios with two versions.
         machines) filter='SoakScenariosTests' ;;
         # The Debian package in two clean systems, as root.

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import KithNotes
 import KithCausality
+import KithNotes
 import KithStore
 import KithSync
 import TestSupport

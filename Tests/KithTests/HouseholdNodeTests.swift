@@ -157,6 +157,25 @@ import Testing
         await b.stop()
     }
 
+    @Test func `places that take connections and say nothing do not keep a farewell from the member that listens`() async throws {
+        let (a, b, port) = try await connected()
+        await a.stop()
+        // Whoever sorts last is dialled first, at eight places.
+        let places = try (0..<8).map { _ in try SilentPlace() }
+        for _ in 0..<3 {
+            var key = DeviceKey()
+            while key.id < a.key.id { key = DeviceKey() }
+            let addresses = places.map(\.address)
+            try b.trust.add(TrustedDevice(id: key.id, name: "silent", addresses: addresses, added: Date(timeIntervalSince1970: 0)))
+        }
+        try b.trust.leave()
+        try await b.until { b.node.status.state == .localOnly }
+        a.start(port: port)
+        try await b.until { b.trust.standing == .alone }
+        await a.stop()
+        await b.stop()
+    }
+
     @Test func `two households never mix`() async throws {
         let (a, b, port) = try await connected()
         // c is a member of another household, in which somebody put a; and b's household has c.

@@ -69,4 +69,20 @@ import Testing
         #expect(told.withLock { $0 } == before)
         for transport in transports { await transport.close() }
     }
+
+    @Test func `who says about the household what is of no use is listened to for a while`() {
+        var budget = HouseholdBudget()
+        // What several members say at once about a full household is no reproach.
+        let duplicates = (0..<8).map { _ in budget.spend(heard: 400_000, areRecords: true, answered: 33, hasLearned: false) }
+        let news = budget.spend(heard: 60_000, areRecords: true, answered: 33, hasLearned: true)
+        #expect(duplicates.allSatisfy(\.self) && news)
+        var messages = 0
+        while messages < 1_000, budget.spend(heard: 65_536, areRecords: true, answered: 0, hasLearned: false) { messages += 1 }
+        #expect(messages > 50 && messages < 70)
+        // A digest is cheap, and its answer counts as it is.
+        budget = HouseholdBudget()
+        messages = 0
+        while messages < 1_000, budget.spend(heard: 33, areRecords: false, answered: 65_536, hasLearned: false) { messages += 1 }
+        #expect(messages == 512)
+    }
 }

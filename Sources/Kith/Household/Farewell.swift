@@ -21,6 +21,8 @@ actor Farewell {
     /// The record by which this device leaves, and what a member is to hear.
     private let farewell: (id: MembershipRecord.ID, messages: [HouseholdMessage])?
     private var planner = NodeDialPlanner()
+    /// Whether a member has said that it has written it down.
+    private var isHeard = false
     private var announcements: AnnouncementBook
     private var random = SystemRandomNumberGenerator()
 
@@ -47,10 +49,8 @@ actor Farewell {
                 group.addTask { await discovery.run() }
                 group.addTask { await self.follow(discovery) }
             }
-            var isHeard = false
             while !Task.isCancelled, let farewell, node.trust.farewell?.id == farewell.id {
-                if !isHeard { isHeard = await tellWhoIsDue() }
-                if isHeard { forget() }
+                if isHeard { forget() } else { tellWhoIsDue(&group) }
                 if node.trust.standing == .left { try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds)) }
                 node.reloadTrust()
             }
@@ -71,39 +71,50 @@ actor Farewell {
         }
     }
 
-    /// Whether one of those that are to be dialled now has heard.
-    private func tellWhoIsDue() async -> Bool {
-        var isHeard = false
+    /// Dials all that are to be dialled now, each by itself: whoever takes a connection and says nothing keeps nobody else waiting.
+    private func tellWhoIsDue(_ group: inout DiscardingTaskGroup) {
         for dial in planner.start(now: MonotonicClock.now) {
-            for address in dial.addresses where !isHeard && !Task.isCancelled {
-                isHeard = await tell(dial.device, at: address)
-            }
-            planner.failed(dial.target, .later, now: MonotonicClock.now, using: &random)
+            group.addTask { await self.tell(dial) }
         }
-        return isHeard
     }
 
-    /// Whether a member was there, heard it and said so.
-    private func tell(_ device: DeviceID?, at address: PeerAddress) async -> Bool {
+    private func tell(_ dial: NodeDialPlanner.Dial) async {
+        let outcome = await AddressRace.run(dial.addresses) {
+            await !self.isHeard
+        } discard: { (connection: Connection) in
+            await connection.close(reason: "another address answered before")
+        } dial: { [transport] (address) throws(TransportError) in
+            try await transport.dial(host: address.host, port: address.port, expecting: dial.device, timeoutMilliseconds: 5_000)
+        }
+        switch outcome {
+        case .success(let connection): if await tell(over: connection) { isHeard = true }
+        case .failure(let error):
+            node.logger.debug("nobody is there to hear the farewell", metadata: ["target": "\(dial.target)", "reason": "\(error)"])
+        case nil: break
+        }
+        planner.failed(dial.target, .later, now: MonotonicClock.now, using: &random)
+    }
+
+    /// Whether a member is there, hears it and says so.
+    private func tell(over connection: Connection) async -> Bool {
         guard let farewell else { return false }
+        let deadline = Task {
+            try await Task.sleep(for: .milliseconds(Self.answerMilliseconds))
+            connection.abort(reason: Self.over)
+        }
+        defer {
+            deadline.cancel()
+            connection.abort(reason: Self.over)
+        }
         do {
-            let connection = try await transport.dial(
-                host: address.host, port: address.port, expecting: device, timeoutMilliseconds: 5_000)
-            let deadline = Task {
-                try await Task.sleep(for: .milliseconds(Self.answerMilliseconds))
-                connection.abort(reason: Self.over)
-            }
-            defer {
-                deadline.cancel()
-                connection.abort(reason: Self.over)
-            }
-            for message in farewell.messages { try await connection.send(FrameCodec.encode(.household(message.encoded))) }
+            // Not one after the other with the wait for room: a member answers as soon as it has heard enough, and hangs up.
+            for message in farewell.messages { try connection.post(FrameCodec.encode(.household(message.encoded))) }
             for try await frame in connection.frames {
                 guard case .household(let bytes)? = try FrameCodec.decode(frame) else { continue }
                 if case .have(let known, _, _)? = HouseholdMessage(bytes), known.contains(farewell.id) { return true }
             }
         } catch {
-            node.logger.debug("nobody heard the farewell", metadata: ["address": "\(address)", "reason": "\(error)"])
+            node.logger.debug("nobody heard the farewell", metadata: ["reason": "\(error)"])
         }
         return false
     }

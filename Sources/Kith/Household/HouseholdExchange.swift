@@ -10,8 +10,6 @@ struct HouseholdExchange: Sendable {
     let trust: TrustStore
     let hub: SessionHub
     let logger: Logger
-    /// Bytes that a session answers before it has learned something: several times all that there can be to say.
-    static let answerBytesMax = 32 << 20
     /// Told when something is different after a peer's message.
     let onChange: @Sendable () -> Void
 
@@ -38,18 +36,22 @@ struct HouseholdExchange: Sendable {
     }
 
     /// The peer said this.
-    /// - Returns: what to answer, and whether anything is different now.
-    func hear(_ bytes: [UInt8], from runner: SessionRunner) -> (answers: [[UInt8]], hasChanged: Bool) {
+    /// - Returns: what to answer; `nil` if the peer says too much that is of no use, which `budget` counts.
+    func hear(_ bytes: [UInt8], from runner: SessionRunner, _ budget: inout HouseholdBudget) -> [[UInt8]]? {
         // A later version may say more; what is not understood is passed over.
-        guard let message = HouseholdMessage(bytes) else { return ([], false) }
+        guard let message = HouseholdMessage(bytes) else { return [] }
+        var (answers, hasChanged) = ([[UInt8]](), false)
         do {
-            let (answers, hasChanged) = try trust.answer(message)
+            let heard = try trust.answer(message)
+            (answers, hasChanged) = (heard.answers.map(\.encoded), heard.hasChanged)
             if hasChanged { noteChange(except: runner) }
-            return (answers.map(\.encoded), hasChanged)
         } catch {
             logger.error("the household cannot be stored", metadata: ["reason": "\(error.message)"])
-            return ([], false)
         }
+        var areRecords = false
+        if case .records = message { areRecords = true }
+        let answered = answers.reduce(0) { $0 + $1.count }
+        return budget.spend(heard: bytes.count, areRecords: areRecords, answered: answered, hasLearned: hasChanged) ? answers : nil
     }
 
     /// Listens to a device that leaves, and answers once it is written down that it did. It hears nothing else.

@@ -46,7 +46,7 @@ actor SessionRunner {
     private var news: PeerStatus?
     private var reason: CloseReason?
     private var isRefused = false
-    private var householdBytesLeft = HouseholdExchange.answerBytesMax
+    private var householdBudget = HouseholdBudget()
 
     init(
         _ connection: Connection, _ configuration: PeerSession.Configuration, store: SyncedDatabase, hub: SessionHub,
@@ -249,10 +249,7 @@ actor SessionRunner {
 
     /// Answers, as long as the peer does not ask without end.
     private func hearOfHousehold(_ bytes: [UInt8]) -> PeerSession.Input? {
-        let (answers, hasChanged) = household.hear(bytes, from: self)
-        if hasChanged { householdBytesLeft = HouseholdExchange.answerBytesMax }
-        householdBytesLeft -= answers.reduce(0) { $0 + $1.count }
-        guard householdBytesLeft >= 0 else {
+        guard let answers = household.hear(bytes, from: self, &householdBudget) else {
             return .close(CloseReason(.protocolError, "It asks about the household again and again."))
         }
         for answer in answers { post(.household(answer)) }

@@ -43,10 +43,11 @@ extension Membership {
         }
     }
 
-    /// The highest edition of the names of `device`; 0 if it has none.
+    /// The highest edition of the names that members gave to `device`; 0 without. What others gave comes after these in any edition.
     func edition(of device: DeviceID) -> Int {
         records.reduce(0) { highest, record in
-            record.naming?.device == device && counting.contains(record.id) ? max(highest, record.terms.edition) : highest
+            guard record.naming?.device == device, counting.contains(record.id), member(record.author) != nil else { return highest }
+            return max(highest, record.terms.edition)
         }
     }
 
@@ -58,16 +59,32 @@ extension Membership {
     // MARK: Parts
 
     /// The number from which on nothing that the device said under `chain` stands; `nil` if it was not revoked.
+    private func seal(of chain: RecordChain) -> Int? { seals[chain.addition.id] }
+
+    /// The seals of the chains of one device, in a time that hardly grows faster than their number: whoever adds one device again and
+    /// again makes many.
     ///
     /// Whoever ended another addition of the device, as late as this one or later, and not this one knew nothing of it.
-    private func seal(of chain: RecordChain) -> Int? {
-        let revocation = revocations.byAddition[chain.addition.id]
-        let isEndedElsewhere = (chains[chain.device] ?? []).contains { other in
-            guard other.addition.id != chain.addition.id, other.round >= chain.round else { return false }
-            let elsewhere = revocations.byAddition[other.addition.id]
-            return !other.renewals.isEmpty || elsewhere != nil && elsewhere?.author != revocation?.author
+    func sealed(_ chains: [RecordChain]) -> [MembershipRecord.ID: Int] {
+        var seals: [MembershipRecord.ID: Int] = [:]
+        // What ends the chains of this round and later ones.
+        var (renewed, revoked) = (0, 0)
+        var revokedBy: [DeviceID: Int] = [:]
+        for (_, chains) in Dictionary(grouping: chains, by: \.round).sorted(by: { $0.key > $1.key }) {
+            for chain in chains {
+                if !chain.renewals.isEmpty { renewed += 1 }
+                guard let revocation = revocations.byAddition[chain.addition.id] else { continue }
+                revoked += 1
+                revokedBy[revocation.author, default: 0] += 1
+            }
+            for chain in chains {
+                let revocation = revocations.byAddition[chain.addition.id]
+                let others = revoked - (revocation.map { revokedBy[$0.author, default: 0] } ?? 0)
+                let isEndedElsewhere = others > 0 || renewed > (chain.renewals.isEmpty ? 0 : 1)
+                if let seal = isEndedElsewhere ? 0 : revocation?.terms.seal { seals[chain.addition.id] = seal }
+            }
         }
-        return isEndedElsewhere ? 0 : revocation?.terms.seal
+        return seals
     }
 
     /// The newest name that each device was given, by a member if one has named it.

@@ -27,6 +27,10 @@ package struct Membership: Sendable {
     private(set) var counting: Set<MembershipRecord.ID> = []
     /// The chains of each device.
     private(set) var chains: [DeviceID: [RecordChain]] = [:]
+    /// From which number on nothing stands of what was said under an addition, if its device was revoked; by the addition.
+    private(set) var seals: [MembershipRecord.ID: Int] = [:]
+    /// The first record, as they are kept, by which each device took the place of another one.
+    private var renewals: [DeviceID: MembershipRecord] = [:]
 
     /// A household of which nothing is known yet but its id.
     package init(of household: HouseholdID) {
@@ -77,7 +81,7 @@ package struct Membership: Sendable {
 
     /// The record by which `id` took the place of another device.
     func replacing(by id: DeviceID) -> MembershipRecord? {
-        records.first { $0.action == .replace(by: id) }
+        renewals[id]
     }
 
     /// Whether `id` took the place of `earlier`, directly or through others.
@@ -124,7 +128,8 @@ package struct Membership: Sendable {
         tree = RecordTree(of: household, candidates, signed)
         revocations = Revocations(in: tree, signed)
         chains = Dictionary(grouping: tree.chains, by: \.device)
-        (records, known) = ([], [:])
+        seals = chains.values.reduce(into: [:]) { $0.merge(sealed($1)) { seal, _ in seal } }
+        (records, known, renewals) = ([], [:], [:])
         keep(tree.chains.prefix(1).map(\.addition))
         for chain in tree.chains { keep(chain.records) }
         for chain in tree.chains {
@@ -136,7 +141,10 @@ package struct Membership: Sendable {
     }
 
     private mutating func keep(_ records: [MembershipRecord]) {
-        for record in records where known.updateValue(record, forKey: record.id) == nil { self.records.append(record) }
+        for record in records where known.updateValue(record, forKey: record.id) == nil {
+            self.records.append(record)
+            if case .replace(let device) = record.action, renewals[device] == nil { renewals[device] = record }
+        }
     }
 
     private func successors(of id: DeviceID) -> [DeviceID] {

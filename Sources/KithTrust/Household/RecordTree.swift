@@ -21,6 +21,8 @@ struct RecordChain: Sendable {
     var isForked: Bool { !evidence.isEmpty }
     /// The number of the next record, and what it follows.
     var next: Int { path.last?.terms.next ?? 1 }
+    /// The highest that it can have: a new key may take the number after the last.
+    var nextMax: Int { room + 2 }
     var tip: MembershipRecord.ID { path.last?.id ?? addition.id }
     /// What is kept of it.
     var records: [MembershipRecord] { path + evidence + renewals }

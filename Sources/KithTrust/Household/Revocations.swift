@@ -12,7 +12,10 @@ struct Revocations: Sendable {
     init(in tree: RecordTree, _ signed: SignedRevocations) {
         for chain in tree.chains {
             let all = signed.byAddition[chain.addition.id]?.filter { $0.action == .revoke(chain.device) } ?? []
-            guard let strictest = all.min(by: { ($0.terms.seal, $0.id) < ($1.terms.seal, $1.id) }) else { continue }
+            // Beyond the last number that there can be all seals say the same. Otherwise one device could replace its revocation by another
+            // one tens of thousands of times, and everybody would have to write down each of them and tell it.
+            func seal(_ record: MembershipRecord) -> Int { min(record.terms.seal, chain.nextMax) }
+            guard let strictest = all.min(by: { (seal($0), $0.id) < (seal($1), $1.id) }) else { continue }
             byAddition[chain.addition.id] = strictest
             witnesses[strictest.id] = signed.path(to: strictest).filter { tree.places[$0.id] == nil }
         }

@@ -111,11 +111,12 @@ extension TrustStore {
         }
     }
 
-    /// Those of `records` that are new here and signed by their authors.
+    /// Those of `records` that are of this household, new here and signed by their authors.
     func verified(_ records: [[UInt8]]) -> [MembershipRecord] {
-        let membership = household?.membership
+        guard let membership = household?.membership else { return [] }
         return records.compactMap { bytes in
-            guard let claim = try? RecordClaim(bytes: bytes), membership?.contains(claim.id) != true else { return nil }
+            guard let claim = try? RecordClaim(bytes: bytes), claim.household == membership.household, !membership.contains(claim.id)
+            else { return nil }
             return try? claim.verified()
         }
     }

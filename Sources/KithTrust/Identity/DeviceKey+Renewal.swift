@@ -32,20 +32,31 @@ extension DeviceKey {
 
     /// The first step.
     func prepareRenewal(in folder: URL) throws(TrustError) {
-        try write(to: folder.appendingPathComponent(Self.renewalFileName).path)
+        let pending = folder.appendingPathComponent(Self.renewalFileName).path
+        try FileLock.withLock(beside: pending) { () throws(TrustError) in try write(to: pending) }
     }
 
     /// The last step, if the second was done; otherwise this key stays. Any number of processes may do it at once.
     func finishingRenewal(in folder: URL) throws(TrustError) -> DeviceKey {
-        let pending = folder.appendingPathComponent(Self.renewalFileName).path
-        guard let new = try Self.read(pending),
-            let membership = try HouseholdFile.read(folder.appendingPathComponent(HouseholdFile.name).path)?.membership
-        else { return self }
-        guard membership.isSuccessor(new.id, of: id) else { return self }
+        guard try successor(in: folder) != nil else { return self }
         let path = folder.appendingPathComponent(Self.fileName).path
-        try retire(in: folder)
-        try PrivateFile.move(pending, to: path)
-        // Another process may have been first, and further.
-        return try Self.read(path) ?? new
+        let pending = folder.appendingPathComponent(Self.renewalFileName).path
+        // One at a time: whoever is slow would otherwise forget keys that others have retired since it looked, or make a newer one
+        // count before the household has it.
+        return try FileLock.withLock(beside: pending) { () throws(TrustError) in
+            let current = try Self.read(path) ?? self
+            guard try current.successor(in: folder) != nil else { return current }
+            try current.retire(in: folder)
+            try PrivateFile.move(pending, to: path)
+            return try Self.read(path) ?? current
+        }
+    }
+
+    /// The key beside this one, if the household has it in the place of this one.
+    private func successor(in folder: URL) throws(TrustError) -> DeviceKey? {
+        guard let new = try Self.read(folder.appendingPathComponent(Self.renewalFileName).path),
+            let membership = try HouseholdFile.read(folder.appendingPathComponent(HouseholdFile.name).path)?.membership
+        else { return nil }
+        return membership.isSuccessor(new.id, of: id) ? new : nil
     }
 }

@@ -18,8 +18,21 @@ import Testing
     @Test func `every golden vector on file is tested`() throws {
         let folder = try #require(Bundle.module.url(forResource: "Fixtures/golden", withExtension: nil))
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        #expect(files == FrameSamples.golden.map { $0.name + ".hex" }.sorted())
+        #expect(files == (FrameSamples.golden.map(\.name) + [Self.compressed]).map { $0 + ".hex" }.sorted())
     }
+
+    /// What another program compresses is other bytes, so this one is read and not written.
+    @Test func `a frame compressed by another program is what it says`() throws {
+        var incoming = FrameCompression()
+        _ = try incoming.decompress(try #require(Self.bytes(named: "hello")))
+        let bytes = try #require(Self.bytes(named: Self.compressed))
+        #expect(try incoming.decompress(bytes) == Self.bytes(named: "slice-with-texts"))
+        // Without the frames before it, it is nothing.
+        var fresh = FrameCompression()
+        #expect((try? fresh.decompress(bytes)) != Self.bytes(named: "slice-with-texts"))
+    }
+
+    private static let compressed = "slice-compressed-after-hello"
 
     /// The bytes of a file of hexadecimal digits, in which white space does not count.
     static func bytes(named name: String) -> [UInt8]? {

@@ -81,6 +81,46 @@ enum FrameSamples {
         return row
     }()
 
+    /// Two rows with a text each: one that A has written and B has gone on with, and one that B has written anew.
+    private static let textSlice: Slice = {
+        let (first, second) = (Stamp(dot: Dot(replica: a, sequence: 3), timestamp: time), heads[1])
+        let edit = Stamp(dot: second.dot, timestamp: second.timestamp)
+        var text = TextState(touched: vector, present: [first.dot])
+        text.changes = [
+            TextState.Change(stamp: first, parents: [], steps: [8, 0], inserted: Array("Milk".utf8)),
+            TextState.Change(stamp: edit, parents: [first.dot], steps: [3, 0, 2, 0, 2, 6], inserted: Array("SY".utf8)),
+        ]
+        let restart = TextState.Change(
+            stamp: edit, parents: [first.dot], replacedScalars: 4, steps: [9, 0, 6, 0], inserted: Array("né".utf8) + [0x21])
+        var anew = TextState(touched: vector, present: [edit.dot])
+        anew.changes = [restart]
+        var slice = Self.slice
+        slice.tables[1] = TableSchema(name: Array("things".utf8), columns: [ColumnKey("body", .text)])
+        slice.rows = [text, anew].enumerated().map { index, text in
+            var state = RowState()
+            state[0] = .text(text)
+            return RowPart(table: 1, id: RowID(high: 1, low: UInt64(index + 1)), state: state)
+        }
+        return slice
+    }()
+
+    /// The beginning of a row that is too long for one slice.
+    private static let preludeSlice: Slice = {
+        var slice = textSlice
+        var text = TextState(touched: VersionVector([Dot(replica: a, sequence: 3)]))
+        text.changes = [
+            TextState.Change(
+                stamp: Stamp(dot: Dot(replica: a, sequence: 3), timestamp: time), parents: [], steps: [8, 0],
+                inserted: Array("Milk".utf8))
+        ]
+        var state = RowState()
+        state[0] = .text(text)
+        slice.rows = [RowPart(table: 1, id: RowID(high: 1, low: 2), state: state)]
+        slice.rows[0].isPrelude = true
+        slice.position = SlicePosition(table: Array("things".utf8), row: RowID(high: 1, low: 1))
+        return slice
+    }()
+
     private static let adoptedSlice: Slice = {
         var slice = Self.slice
         slice.tables[1] = TableSchema(
@@ -108,6 +148,8 @@ enum FrameSamples {
         ("hello-of-a-new-store", .hello(newStore)),
         ("slice", .slice(slice, alsoSentTo: [b, c])),
         ("slice-with-adopted-row", .slice(adoptedSlice, alsoSentTo: [])),
+        ("slice-with-texts", .slice(textSlice, alsoSentTo: [])),
+        ("slice-with-prelude", .slice(preludeSlice, alsoSentTo: [])),
         ("slice-without-rows", .slice(emptySlice, alsoSentTo: [])),
         ("slice-with-ending", .slice(sliceWithEnding, alsoSentTo: [])),
         ("proofs", .proofs(proofs)),

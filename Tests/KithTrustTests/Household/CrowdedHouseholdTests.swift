@@ -119,6 +119,68 @@ import Testing
         #expect(membership.digest == other.digest && membership.members == other.members)
     }
 
+    @Test func `who revokes one device again and again makes others write down little`() throws {
+        var membership = try household()
+        let warrant = try #require(membership.warrants(of: phone.id).first)
+        let chain = try #require(membership.warrants(of: laptop.id).first)
+        var terms = RecordTerms()
+        (terms.warrant, terms.addition) = (warrant.addition.id, chain.addition.id)
+        var changes = 0
+        for seal in (chain.nextMax..<chain.nextMax + 2_000).reversed() {
+            terms.seal = seal
+            let before = membership.digest
+            _ = try? membership.insert([membership.record(.revoke(laptop.id), terms, by: phone)])
+            if membership.digest != before { changes += 1 }
+        }
+        // Of equal ones the lowest id is kept: about as many as the logarithm of their number.
+        #expect(changes > 0 && changes < 40)
+        #expect(membership.member(laptop.id) == nil && membership.revocations.byAddition.count == 1)
+        // One that leaves less standing counts all the same.
+        terms.seal = 1
+        try membership.insert([membership.record(.revoke(laptop.id), terms, by: phone)])
+        #expect(membership.revocations.byAddition[chain.addition.id]?.terms.seal == 1)
+    }
+
+    @Test(arguments: 0..<20) func `a device that was added many times is out as each of its additions tells`(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var membership = try household()
+        for signer in [desktop, laptop] {
+            let warrant = try #require(membership.warrants(of: signer.id).first)
+            var (number, previous) = (warrant.next, warrant.tip)
+            for index in 0..<20 {
+                var terms = RecordTerms()
+                (terms.warrant, terms.number, terms.previous) = (warrant.addition.id, number, previous)
+                (terms.round, terms.room) = (Int.random(in: 0...3, using: &random), 3)
+                let record = try membership.record(.add(phone.id, name: "\(index)"), terms, by: signer)
+                try membership.insert([record])
+                (number, previous) = (terms.next, record.id)
+            }
+        }
+        for chain in membership.chains[phone.id] ?? [] where Int.random(in: 0..<10, using: &random) < 3 {
+            var terms = RecordTerms()
+            let signer = Bool.random(using: &random) ? desktop : laptop
+            terms.warrant = membership.chains[signer.id]?.first?.addition.id
+            (terms.addition, terms.seal) = (chain.addition.id, Int.random(in: 1...3, using: &random))
+            try membership.insert([membership.record(.revoke(phone.id), terms, by: signer)])
+            guard Bool.random(using: &random) else { continue }
+            (terms.warrant, terms.addition, terms.seal) = (chain.addition.id, nil, 0)
+            (terms.number, terms.previous) = (1, chain.addition.id)
+            _ = try? membership.insert([membership.record(.replace(by: DeviceID.example(9)), terms, by: phone)])
+        }
+        let chains = membership.chains[phone.id] ?? []
+        #expect(chains.count > 40)
+        for chain in chains {
+            // As docs/household.md says it, addition by addition.
+            let revocation = membership.revocations.byAddition[chain.addition.id]
+            let isEndedElsewhere = chains.contains { other in
+                guard other.addition.id != chain.addition.id, other.round >= chain.round else { return false }
+                let elsewhere = membership.revocations.byAddition[other.addition.id]
+                return !other.renewals.isEmpty || elsewhere != nil && elsewhere?.author != revocation?.author
+            }
+            #expect(membership.seals[chain.addition.id] == (isEndedElsewhere ? 0 : revocation?.terms.seal))
+        }
+    }
+
     @Test func `who shows different records to two members brings them to agree`() throws {
         let start = try household()
         let chain = try #require(start.warrants(of: phone.id).first)

@@ -52,4 +52,34 @@ import Testing
             #expect(content == Array(bytes.dropLast(64)), "\(vector.what)")
         }
     }
+
+    /// The frames of these records, without the two bytes of the type and of the empty table of replicas.
+    private func messages() throws -> [String: [UInt8]] {
+        let file = try #require(Bundle.module.url(forResource: "household-frames", withExtension: "json", subdirectory: "Fixtures"))
+        return try JSONDecoder().decode([String: String].self, from: Data(contentsOf: file)).mapValues { text in
+            let digits = text.compactMap(\.hexDigitValue)
+            let bytes = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+            #expect(bytes.prefix(2) == [0xA0, 0])
+            return Array(bytes.dropFirst(2))
+        }
+    }
+
+    @Test func `messages made from the document alone are understood and are what we write`() throws {
+        let (vectors, messages) = (try vectors(), try messages())
+        let records = try vectors.records.map { try MembershipRecord(bytes: Array($0.bytes)) }
+        var household = Household(joining: try #require(records.first).household)
+        try household.membership.insert(records)
+        let secrets = [2, 1].compactMap { HouseholdSecret(number: $0, bytes: [UInt8](repeating: UInt8($0) * 0x11, count: 32)) }
+        household.secrets = secrets
+        let expected: [String: HouseholdMessage] = [
+            "digest": .digest(household.digest), "have": .have(records.map(\.id).sorted()),
+            "records": .records(records.prefix(2).map(\.bytes)), "secrets": .secrets(secrets),
+        ]
+        #expect(Set(messages.keys) == Set(expected.keys))
+        for (name, message) in expected {
+            let bytes = try #require(messages[name])
+            #expect(HouseholdMessage(bytes) == message, "\(name)")
+            #expect(message.encoded == bytes, "\(name)")
+        }
+    }
 }

@@ -52,6 +52,31 @@ import Testing
         #expect(c.trusted == [a.id, b.id])
     }
 
+    @Test func `whoever looks at the key while it is renewed again and again makes none be forgotten`() async throws {
+        let folder = b.folder.url
+        var earlier: Set<DeviceID> = []
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    while !Task.isCancelled {
+                        _ = try DeviceKey.load(from: folder)
+                        await Task.yield()
+                    }
+                }
+            }
+            for _ in 0..<16 {
+                earlier.insert(b.id)
+                _ = try b.store.renewKey()
+                await Task.yield()
+            }
+            group.cancelAll()
+        }
+        #expect(try Set(DeviceKey.retired(in: folder).map(\.id)) == earlier && b.key.id == b.id)
+        #expect(try b.folder.mode("device.key.old") == 0o600)
+        try b.reopen()
+        #expect(b.store.standing == .member && b.trusted == [a.id])
+    }
+
     @Test func `several renewals at once are taken from the oldest on`() throws {
         let old = b.id
         for _ in 0..<Household.statementsMax { _ = try b.store.renewKey() }

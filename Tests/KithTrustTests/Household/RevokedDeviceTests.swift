@@ -1,5 +1,6 @@
-import KithTrust
 import Testing
+
+@testable import KithTrust
 
 /// The risk: a device that was revoked is let in again, or lets others in.
 @Suite struct RevokedDeviceTests {
@@ -107,5 +108,22 @@ import Testing
         try a.say(.rename(b.id, name: "settled"))
         try b.hear(a)
         #expect(b.membership.member(b.id)?.name == "settled")
+    }
+
+    @Test func `a name from a device that is out keeps no other name from being given`() throws {
+        let (desktop, laptop, phone) = (RecordSigner.standIn(1), RecordSigner.standIn(2), RecordSigner.standIn(3))
+        var membership = try Membership.founded(by: desktop)
+        for device in [laptop, phone] { try membership.say(.add(device.id, name: ""), by: desktop, milliseconds: 0) }
+        let chain = try #require(membership.warrants(of: phone.id).first)
+        var terms = RecordTerms()
+        (terms.warrant, terms.number, terms.previous) = (chain.addition.id, chain.next, chain.tip)
+        terms.edition = RecordTerms.numberMax
+        try membership.insert([membership.record(.rename(laptop.id, name: "mine"), terms, by: phone)])
+        #expect(membership.member(laptop.id)?.name == "mine")
+        try membership.say(.revoke(phone.id), by: desktop, milliseconds: 0)
+        for index in 1...20 {
+            try membership.say(.rename(laptop.id, name: "name \(index)"), by: index % 2 == 0 ? desktop : laptop, milliseconds: 0)
+            #expect(membership.member(laptop.id)?.name == "name \(index)")
+        }
     }
 }
