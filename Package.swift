@@ -87,9 +87,10 @@ let package = Package(
         module("KithText", ["KithCausality"], computing),
         module("KithSync", ["KithCausality", "KithText", "CZlib"], computing),
 
-        // Thin shells around SQLite, keys, TLS and mDNS.
+        // Thin shells around files, SQLite, keys, TLS and mDNS.
+        module("KithLock"),
         .target(name: "CSQLiteConfig"),
-        module("KithSQLite", ["KithCausality", "KithSync", "CSQLiteConfig", grdb, sqlite], computing),
+        module("KithSQLite", ["KithCausality", "KithSync", "KithLock", "CSQLiteConfig", grdb, sqlite], computing),
         module("KithLedger", ["KithCausality", "KithText", "KithSync", "KithSQLite", crypto, grdb, sqlite], computing),
         module("KithTexts", ["KithCausality", "KithText", "KithSync", "KithSQLite", "KithLedger", "CZlib", crypto], computing),
         module("KithCapture", ["KithCausality", "KithText", "KithSync", "KithSQLite", "KithLedger", "KithTexts", sqlite], computing),
@@ -97,10 +98,10 @@ let package = Package(
         module(
             "KithStore",
             [
-                "KithCausality", "KithText", "KithSync", "KithSQLite", "KithLedger", "KithTexts", "KithCapture", "KithMerge", crypto, grdb,
-                sqlite,
+                "KithCausality", "KithText", "KithSync", "KithLock", "KithSQLite", "KithLedger", "KithTexts", "KithCapture", "KithMerge",
+                crypto, grdb, sqlite,
             ], computing),
-        module("KithTrust", ["KithCausality", crypto, cryptoExtras] + certificates, computing),
+        module("KithTrust", ["KithCausality", "KithLock", crypto, cryptoExtras] + certificates, computing),
         module("KithTransport", ["KithSync", "KithTrust", logging] + nio),
         .systemLibrary(name: "CDNSSD", providers: [.apt(["libavahi-compat-libdnssd-dev"])]),
         module("KithDiscovery", ["CDNSSD", logging]),
@@ -112,19 +113,20 @@ let package = Package(
                 "KithCausality", "KithText", "KithSync", "KithLedger", "KithStore", "KithTrust", "KithTransport", "KithDiscovery", grdb,
                 logging,
             ]),
-        module("KithNotes", ["KithCausality", "KithSync", "Kith", grdb]),
+        module("KithNotes", ["KithCausality", "KithSync", "KithLock", "Kith", grdb]),
         .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .target(
             name: "CFileFormats", dependencies: ["CXML2"],
             linkerSettings: (["xml2", "archive"] + cmark).map { .linkedLibrary($0) }),
         module(
             "KithFiles",
-            ["Kith", "KithNotes", "CFileFormats", crypto, cryptoExtras, grdb, .product(name: "Yams", package: "Yams")], computing),
+            ["Kith", "KithLock", "KithNotes", "CFileFormats", crypto, cryptoExtras, grdb, .product(name: "Yams", package: "Yams")],
+            computing),
 
         .target(
             name: "KithWeb",
             dependencies: [
-                "Kith", "KithSync", "KithNotes", "KithFiles", "KithProgram", crypto, logging,
+                "Kith", "KithSync", "KithLock", "KithNotes", "KithFiles", "KithProgram", crypto, logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"), .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
@@ -136,7 +138,7 @@ let package = Package(
             name: "CKithVersion", cSettings: described.map { [.define("KITH_DESCRIBED", to: "\"\($0)\"")] } ?? []),
         module("KithProgram", ["CKithVersion"]),
         .target(name: "CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
-        module("KithTesting", ["KithCausality", "KithText", "KithSync", "KithStore", "CFaultVFS", grdb, sqlite], computing),
+        module("KithTesting", ["KithCausality", "KithText", "KithSync", "KithLock", "KithStore", "CFaultVFS", grdb, sqlite], computing),
         .target(
             name: "KithLab",
             dependencies: [

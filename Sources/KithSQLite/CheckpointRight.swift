@@ -1,4 +1,5 @@
 import GRDBSQLite
+import KithLock
 import Synchronization
 
 /// Lets only one process at a time move the write-ahead log of a database into the database itself.

@@ -48,10 +48,7 @@ struct CommitSignalTests {
     @Test(arguments: Backend.allCases) func `a commit is told whose last statement failed, or was taken back`(backend: Backend) throws {
         let notes = try TestStore(backend, sql: TestStore.noteSQL.replacing("color INTEGER", with: "color INTEGER CHECK (color < 200)"))
         let calls = Calls()
-        // A look at the file may see a commit before it is told, and tell it as one of another process.
-        let observation = notes.store.observeCommitNews { news in
-            if case .own = news { calls.add() }
-        }
+        let observation = notes.store.observeCommits { calls.add() }
         try notes.database.write { db in
             try db.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [key(1)])
             #expect(throws: DatabaseError.self) {

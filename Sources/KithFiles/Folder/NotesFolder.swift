@@ -2,6 +2,7 @@ import CFileFormats
 import Foundation
 import GRDB
 import Kith
+import KithLock
 import KithNotes
 
 #if canImport(Darwin)
@@ -212,16 +213,14 @@ package struct NotesFolder: Hashable, Sendable {
 
     /// One process at a time.
     private func withLock<Result>(_ options: Options, _ body: () throws -> Result) throws -> Result {
-        let descriptor = open("\(path)/\(Self.markName)", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FilesError(.notFound, "The folder \(path) is not there any more.") }
-        defer { close(descriptor) }
-        var waited: Int64 = 0
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            if waited >= Self.lockMilliseconds {
-                throw FilesError(.needsConsent, "Another process keeps \(path) in step right now. Try again.")
-            }
-            options.wait(Self.lockPauseMilliseconds)
-            waited += Self.lockPauseMilliseconds
+        guard let lock = FileLock(reading: "\(path)/\(Self.markName)") else {
+            throw FilesError(.notFound, "The folder \(path) is not there any more.")
+        }
+        defer { lock.release() }
+        let isTaken = try? lock.tryToTake(
+            .exclusive, for: Self.lockMilliseconds, pauseMilliseconds: Self.lockPauseMilliseconds, pause: options.wait)
+        guard isTaken == true else {
+            throw FilesError(.needsConsent, "Another process keeps \(path) in step right now. Try again.")
         }
         return try body()
     }

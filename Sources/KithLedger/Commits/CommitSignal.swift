@@ -57,7 +57,14 @@ package final class CommitSignal: Sendable {
         fire(news)
     }
 
+    /// Whether something in `vector` has not been told: another process has committed it, or this one is about to tell it.
+    package func isNews(_ vector: VersionVector) -> Bool {
+        state.withLock { $0.hasForeignCommits || !$0.known.covers(vector) }
+    }
+
     /// The store was seen at `vector`. Returns whether another process has committed since the last time.
+    ///
+    /// To be called by whoever has the writing connection, so that all commits of this process have been told.
     package func didRead(_ vector: VersionVector) -> Bool {
         state.withLock { state in
             let isForeign = state.hasForeignCommits || !state.known.covers(vector)

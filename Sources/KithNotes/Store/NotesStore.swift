@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Kith
+import KithLock
 
 /// The notes of one person on this machine, in one SQLite file that synchronises.
 ///
@@ -64,8 +65,11 @@ public final class NotesStore: Sendable {
     private static func openToWrite(_ file: URL, _ options: Options) throws(NotesError) -> NotesStore {
         try NotesFile.createIfMissing(file)
         let waitSeconds = options.busyTimeoutSeconds > 0 ? min(options.busyTimeoutSeconds, 3_600) : 0
-        let turn = OpeningTurn(in: file.deletingLastPathComponent(), waitSeconds: waitSeconds)
-        defer { withExtendedLifetime(turn) {} }
+        // Two processes that make the same tables at once are in each other's way. One that takes longer than the wait, with a large store,
+        // does not keep the others out; nor does a folder that cannot be locked.
+        let turn = FileLock(reading: file.deletingLastPathComponent().path)
+        defer { turn?.release() }
+        _ = try? turn?.tryToTake(.exclusive, for: Int64(waitSeconds * 1_000), pauseMilliseconds: 2)
         var configuration = configuration
         configuration.busyMode = .timeout(waitSeconds)
         configuration.journalMode = .wal

@@ -1,5 +1,6 @@
 import Foundation
 import KithLedger
+import KithLock
 import KithSQLite
 
 /// The right to be the one process of this machine that synchronises a store: it talks to the network, applies what peers
@@ -19,10 +20,12 @@ package final class NodeLock: Sendable {
     }
 
     private static func takenLock(path: String) throws -> FileLock {
-        let lock = try FileLock(path: path)
-        if try lock.tryToTake(.exclusive) { return lock }
-        let holder = lock.text.map { " (\($0))" } ?? ""
-        throw StoreError(.busy, "Another process already synchronises this store\(holder). Stop it, or let it do the work.")
+        let (lock, isTaken) = try StoreError.locking { () throws(FileLock.Failure) in
+            let lock = try FileLock(path: path)
+            return (lock, try lock.tryToTake(.exclusive))
+        }
+        if isTaken { return lock }
+        throw StoreError(.busy, "Another process already synchronises this store (\(lock.text)). Stop it, or let it do the work.")
     }
 
     deinit {

@@ -2,6 +2,7 @@ import Foundation
 import KithCapture
 import KithCausality
 import KithLedger
+import KithLock
 import KithMerge
 import KithSQLite
 import KithTexts
@@ -44,8 +45,11 @@ extension SyncedDatabase {
     /// - Throws: ``StoreError`` with code `busy` if a process still has the store open; `readOnly`, `failed`.
     public static func setAside(at path: String, ending: String) throws(StoreError) -> [String] {
         try StoreError.typed {
-            let lock = try FileLock(path: path + "-kith-lock")
-            guard try lock.tryToTake(.exclusive) else {
+            let lock = try StoreError.locking { () throws(FileLock.Failure) in
+                let lock = try FileLock(path: path + "-kith-lock")
+                return try lock.tryToTake(.exclusive) ? lock : nil
+            }
+            guard let lock else {
                 throw StoreError(.busy, "A process still has the store in \(path) open. Stop it first, and try again.")
             }
             defer { lock.release() }

@@ -2,6 +2,7 @@ import Foundation
 import KithCapture
 import KithCausality
 import KithLedger
+import KithLock
 import KithSQLite
 import KithTexts
 import Synchronization
@@ -23,19 +24,16 @@ final class StorePresence: Sendable {
         self.file = file
         self.host = host
         sentinelPath = file.path + "-kith"
-        lock = try FileLock(path: file.path + "-kith-lock")
-        while true {
-            if try lock.tryToTake(.exclusive) {
-                isFirst = true
-                return
+        let sentinelPath = sentinelPath
+        (lock, isFirst) = try StoreError.locking { () throws(FileLock.Failure) in
+            let lock = try FileLock(path: file.path + "-kith-lock")
+            while try !lock.tryToTake(.exclusive) {
+                try lock.take(.shared)
+                // If the last process has left since, this one is the first after all.
+                if Sentinel(path: sentinelPath)?.isClean == false { return (lock, false) }
+                lock.release()
             }
-            try lock.take(.shared)
-            // The last process may have left meanwhile; then this one is the first after all.
-            if Sentinel(path: sentinelPath)?.isClean == false {
-                isFirst = false
-                return
-            }
-            lock.release()
+            return (lock, true)
         }
     }
 

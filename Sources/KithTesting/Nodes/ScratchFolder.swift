@@ -1,4 +1,5 @@
 import Foundation
+import KithLock
 import KithStore
 
 /// The folder of a simulated machine, in memory if the system has such a place. A run that is killed leaves its folders behind, and a later
@@ -8,7 +9,7 @@ final class ScratchFolder {
     let url: URL
     /// What is taken away at the end: the same, and the lock beside it, which is free as soon as the process ends, however it does.
     private let whole: URL
-    private let lock: Int32
+    private let lock: FileLock
 
     private static let prefix = "kith-simulation-"
     private static let lockName = "lock"
@@ -25,16 +26,12 @@ final class ScratchFolder {
         // Whoever sweeps does not see the folder before its lock is taken.
         let hidden = parent.appendingPathComponent("." + name)
         try FileManager.default.createDirectory(at: hidden.appendingPathComponent("disk"), withIntermediateDirectories: true)
-        lock = open(hidden.appendingPathComponent(Self.lockName).path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0, rename(hidden.path, whole.path) == 0 else {
+        lock = try FileLock(path: hidden.appendingPathComponent(Self.lockName).path)
+        guard try lock.tryToTake(.exclusive), rename(hidden.path, whole.path) == 0 else {
             try? FileManager.default.removeItem(at: hidden)
             throw StoreError(
                 .failed, "No folder can be made in \(parent.path) for a simulated machine: \(String(cString: strerror(errno))).")
         }
-    }
-
-    deinit {
-        close(lock)
     }
 
     func remove() {
@@ -54,10 +51,8 @@ final class ScratchFolder {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
         for name in names where name.hasPrefix(prefix) {
             let folder = parent.appendingPathComponent(name)
-            let lock = open(folder.appendingPathComponent(lockName).path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-            if lock < 0 { continue }
-            defer { close(lock) }
-            if flock(lock, LOCK_EX | LOCK_NB) == 0 { try? FileManager.default.removeItem(at: folder) }
+            guard let lock = FileLock(reading: folder.appendingPathComponent(lockName).path) else { continue }
+            if (try? lock.tryToTake(.exclusive)) == true { try? FileManager.default.removeItem(at: folder) }
         }
     }
 

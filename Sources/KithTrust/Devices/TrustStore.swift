@@ -102,7 +102,7 @@ public final class TrustStore: Sendable {
     /// The list is written first: a device on the list without a household gets to it, a household without a list lacks only hints.
     func edit<Value>(_ change: (inout TrustState) throws(TrustError) -> Value) throws(TrustError) -> Value {
         try PrivateFolder.create(folder.path)
-        return try FileLock.withLock(beside: file.path) { () throws(TrustError) in
+        return try EditTurn.take(beside: file.path) { () throws(TrustError) in
             let old = try Self.read(file, householdFile, ownID)
             var new = old
             let value = try change(&new)

@@ -45,7 +45,7 @@ public struct DeviceKey: Sendable {
     public static func loadOrCreate(in folder: URL) throws(TrustError) -> DeviceKey {
         if let key = try existing(in: folder) { return key }
         try PrivateFolder.create(folder.path)
-        return try FileLock.withLock(beside: path(in: folder)) { () throws(TrustError) in
+        return try EditTurn.take(beside: path(in: folder)) { () throws(TrustError) in
             if let key = try existing(in: folder) { return key }
             guard FileStatus(path: folder.appendingPathComponent(HouseholdFile.name).path) == nil else {
                 throw .keyOfHouseholdMissing(folder.path)

@@ -1,13 +1,6 @@
 import Foundation
 import Kith
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
+import KithLock
 
 /// The page that some process of this person serves for these notes: where it is, and the token that lets a browser in.
 public struct RunningPage: Codable, Hashable, Sendable {
@@ -42,18 +35,14 @@ public struct RunningPage: Codable, Hashable, Sendable {
 
 /// Lets one process of this machine at a time serve the page of some notes. The turn ends with this object, or with the process.
 final class PageTurn: Sendable {
-    private let descriptor: Int32
+    private let lock: FileLock?
     /// Whether nobody else has it.
     let isOurs: Bool
 
     /// Makes the folder, which only its owner can read.
     init(in folder: URL) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        isOurs = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0
-    }
-
-    deinit {
-        if descriptor >= 0 { close(descriptor) }
+        lock = FileLock(reading: folder.path)
+        isOurs = (try? lock?.tryToTake(.exclusive)) == true
     }
 }
