@@ -39,7 +39,7 @@ enum ModuleTable {
         "KithFiles": system.union(grdb).union(["Kith", "KithNotes", "CFileFormats", "Crypto", "CryptoExtras", "Yams"]),
         "KithWeb": system.union(nio).union([
             "Kith", "KithSync", "KithNotes", "KithFiles", "KithProgram", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore",
-            "HummingbirdTLS", "Logging", "Mustache",
+            "HummingbirdTLS", "Logging", "Mustache", "NIOHTTPTypes",
         ]),
         "KithLab": system.union(core).union(grdb).union(["KithStore", "KithNotes", "KithTesting", "Yams"]),
         "CKithVersion": [],
