@@ -200,7 +200,7 @@ let package = Package(
         tests("KithLabTests", ["KithLab", "KithCausality", "KithTesting", "KithCLI", "kith-lab"], fixtures: true),
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),
         tests("KithFilesTests", ["KithCausality", "KithFiles", "KithNotes", "KithStore", "KithSync", grdb], fixtures: true),
-        tests("KithWebTests", ["KithWeb", "KithNotes", "KithStore", grdb]),
+        tests("KithWebTests", ["KithWeb", "KithFiles", "KithNotes", "KithStore", grdb]),
         tests("KithCLITests", ["Kith", "KithCausality", "KithCLI", "KithNotes", "KithProgram", "KithTrust", "kith-lab", grdb]),
     ]
 )

@@ -2,12 +2,14 @@
 
 #include <cmark-gfm-core-extensions.h>
 #include <cmark-gfm.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 char *kith_markdown_html(const char *text, long count, int has_positions) {
     static const char *const names[] = {"table", "tasklist", "strikethrough", "autolink"};
-    // Looks itself whether it was done.
-    cmark_gfm_core_extensions_ensure_registered();
+    // It looks itself whether it was done, but not whether another thread is about to.
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, cmark_gfm_core_extensions_ensure_registered);
     cmark_parser *parser = cmark_parser_new(CMARK_OPT_DEFAULT);
     if (parser == NULL) return NULL;
     for (unsigned index = 0; index < sizeof names / sizeof *names; index++) {

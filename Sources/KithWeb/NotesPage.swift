@@ -26,6 +26,7 @@ public struct NotesPage: Sendable {
         let turn = try PageTurn(in: configuration.folder)
         guard turn.isOurs else { throw PageError.isServedElsewhere }
         defer { withExtendedLifetime(turn) { RunningPage.remove(in: configuration.folder) } }
+        FileRoutes.removeLeftovers(in: configuration.folder)
         do {
             try await serve(port: configuration.port ?? PageConfiguration.standardPort, onReady)
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
@@ -42,7 +43,7 @@ public struct NotesPage: Sendable {
         var logger = Logger(label: "kith.page")
         logger.logLevel = .critical
         let channel = HTTP1Channel.Configuration(
-            idleTimeout: .seconds(limits.idleSeconds),
+            additionalChannelHandlers: [ConnectionEnd(limits)], idleTimeout: .seconds(limits.idleSeconds),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: limits.headerBytesMax, maxHeaderListSize: limits.headerBytesMax, maxHeaderFieldCount: 100))
         let application = Application(

@@ -42,6 +42,10 @@ struct RequestLimits: Sendable {
     var bodyMilliseconds = 20_000
     /// How long a connection may be open on which nobody asks for anything.
     var idleSeconds: Int64 = 20
+    /// How long somebody may leave unread what was sent, once there is no room for more of it.
+    var unreadMilliseconds: Int64 = 30_000
+    /// How long a connection outlives a refusal, for the answer to be read.
+    var lingerMilliseconds: Int64 = 2_000
 }
 
 extension PageConfiguration {

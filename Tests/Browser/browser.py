@@ -73,6 +73,9 @@ def until(is_true, what, seconds=30):
         time.sleep(0.02)
 
 
+wait_until = until
+
+
 class Cable:
     """Carries the connections of one port to another one, until it is cut."""
 
@@ -281,6 +284,113 @@ def part_restart(browser):
     home.stop()
 
 
+def part_letters(browser):
+    """Answers are lost, letters composed, tabs closed, duplicated and many: each letter is there, and once."""
+    home = Home("letters")
+    note = home.kith("note", "add", "Letters", "--body", "begun").splitlines()[-1]
+    home.start("web", "--port", "0")
+    page = open_page(browser, home)
+    context, port = page.context, re.search(r":(\d+)", page.url).group(1)
+    base = f"http://127.0.0.1:{port}"
+    text = lambda: home.kith("note", "show", note, "--body-only")
+
+    def until(is_true, what):
+        # Requests that are held up here are only seen while the browser is spoken with.
+        wait_until(lambda: context.pages[-1].evaluate("1") and is_true(), what)
+
+    def new_page(path):
+        fresh = context.new_page()
+        fresh.goto(base + path)
+        return fresh
+
+    def type_at_end(where, words):
+        where.focus("#text")
+        where.keyboard.press("Control+End")
+        where.keyboard.type(words)
+
+    def is_kept_nowhere(where):
+        return where.evaluate("Object.keys(localStorage).every((name) => !name.startsWith('kith:draft:'))")
+
+    # What was sent was done, and its answer is lost.
+    page.goto(f"{base}/note/{note}")
+    until(lambda: page.inner_text("#saved") == "Saved", "the note is open")
+    page.route("**/api/note/*/body", lambda route: (route.fetch(), route.abort()), times=1)
+    type_at_end(page, " once")
+    until(lambda: text() == "begun once", "it was saved")
+    type_at_end(page, " more")
+    until(lambda: text() == "begun once more" and saved(page), "the rest is saved when the page is back")
+    assert page.input_value("#text") == "begun once more", page.input_value("#text")
+    assert is_kept_nowhere(page)
+    # The same, and the tab is closed meanwhile: the next one neither forgets it nor writes it twice.
+    page.route("**/api/note/*/body", lambda route: route.fetch())
+    type_at_end(page, " two")
+    until(lambda: text() == "begun once more two", "it was saved")
+    home.kith("note", "edit", note, "--body", "others, " + text(), "--base", json.loads(home.kith("note", "show", note, "--json"))["version"])
+    page.close()
+    page = new_page("/")
+    until(lambda: is_kept_nowhere(page), "the draft of the closed tab is settled")
+    assert text() == "others, begun once more two", text()
+    page.goto(f"{base}/note/{note}")
+    # The note did not come when it was opened: what is typed meanwhile is not lost.
+    page.route("**/api/note/" + note, lambda route: route.abort(), times=2)
+    page.reload()
+    page.locator("#text").wait_for()
+    type_at_end(page, " early")
+    until(lambda: text() == "others, begun once more two early" and saved(page), "what was typed before it came is saved")
+    until(lambda: is_kept_nowhere(page), "nothing is kept any more")
+    # A title that was typed while nobody answered, in a tab that is closed.
+    home.kill()
+    page.fill("#title", "Letters of mine")
+    page.close()
+    home.start("web", "--port", port)
+    until(lambda: os.path.exists(home.page_file()) and is_served(port), "the page answers")
+    page = new_page("/")
+    until(lambda: "Letters of mine" in home.kith("note", "list"), "the title is saved")
+    # Letters of several keys are left alone while they are composed, whoever writes and whatever is saved.
+    page.goto(f"{base}/note/{note}")
+    until(lambda: page.inner_text("#saved") == "Saved", "the note is open")
+    type_at_end(page, " ")
+    until(lambda: saved(page), "it is saved")
+    keys = context.new_cdp_session(page)
+    for part in ("k", "ka", "kan"):
+        keys.send("Input.imeSetComposition", {"text": part, "selectionStart": len(part), "selectionEnd": len(part)})
+        time.sleep(0.45)
+    home.kith("note", "edit", note, "--body", "they, " + text(), "--base", json.loads(home.kith("note", "show", note, "--json"))["version"])
+    time.sleep(0.6)
+    keys.send("Input.insertText", {"text": "\u6f22"})
+    until(lambda: text() == "they, others, begun once more two early \u6f22", "the letter is saved")
+    until(lambda: page.input_value("#text") == text() and saved(page), "the page shows what is there")
+    # A tab that is duplicated has the other one's memory, and not its drafts.
+    page.route("**/api/note/*/body", lambda route: None)
+    type_at_end(page, " mine")
+    second = new_page("/")
+    second.evaluate("(name) => { sessionStorage.kithTab = name; }", page.evaluate("sessionStorage.kithTab"))
+    second.goto(f"{base}/note/{note}")
+    until(lambda: second.evaluate("sessionStorage.kithTab") != page.evaluate("sessionStorage.kithTab"), "the tab has a name of its own")
+    until(lambda: second.inner_text("#saved") == "Saved", "the note is open there")
+    assert "mine" not in second.input_value("#text")
+    page.unroute("**/api/note/*/body")
+    page.close()
+    second.reload()
+    until(lambda: text().endswith(" mine") and text().count("mine") == 1, "what was typed in the first one is saved")
+    # More tabs than a browser has connections to one server.
+    hide = "Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new Event('visibilitychange'));"
+    second.evaluate(hide)
+    for _ in range(7):
+        many = new_page(f"/note/{note}")
+        many.locator("#status:not(:empty)").wait_for(state="attached")
+        many.evaluate(hide)
+    # One that was let out is let in again with the others.
+    many.evaluate("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'));")
+    home.kith("web", "--sign-out")
+    type_at_end(many, " out")
+    until(lambda: "not let in" in many.inner_text("#alerts"), "the page says that it is signed out")
+    second.goto(home.entrance())
+    many.evaluate("window.dispatchEvent(new Event('focus'))")
+    until(lambda: text().endswith(" out") and many.inner_text("#alerts") == "", "it goes on by itself")
+    home.stop()
+
+
 def is_served(port):
     try:
         urllib.request.urlopen(f"http://127.0.0.1:{port}/")
@@ -310,6 +420,18 @@ def part_hands(browser):
     page.set_input_files("#attach", {"name": "dot.png", "mimeType": "image/png", "buffer": PNG})
     until(lambda: "![[dot.png]]" in home.kith("note", "show", "Recipes", "--body-only"), "the picture is in the text")
     until(lambda: page.evaluate("document.querySelector('#rendered img')?.naturalWidth") == 1, "the picture is shown")
+    # Another file is no part of the page, by whatever link: it is a download.
+    page.set_input_files("#attach", {"name": "evil.html", "mimeType": "text/html", "buffer": b"<h1 id=evil>evil</h1><article id=note>"})
+    until(lambda: page.locator("#rendered a.file:has-text('evil.html')").count() == 1, "the file is attached")
+    recipes = page.url.split("/")[-1]
+    page.focus("#text")
+    page.keyboard.press("Control+End")
+    page.keyboard.type(f"\n[[evil.html]] [more](/api/note/{recipes}) [parts](/part/list)")
+    until(lambda: page.locator("#markdown a").count() == 3, "the links are shown")
+    for number in range(3):
+        page.locator("#markdown a").nth(number).click()
+        time.sleep(0.2)
+        assert page.locator("#evil").count() == 0 and page.input_value("#title") == "Recipes" and page.locator("main #note").count() == 1
     page.keyboard.press("Escape")
     page.fill("#search", "")
     page.keyboard.press("Escape")
@@ -319,7 +441,7 @@ def part_hands(browser):
     page.keyboard.press("Tab")
     page.keyboard.type("work")
     page.keyboard.press("Enter")
-    until(lambda: "#work" in home.kith("note", "show", "By hand"), "it has its title and its tag")
+    until(lambda: "By hand" in home.kith("note", "list") and "#work" in home.kith("note", "show", "By hand"), "it has its title and its tag")
     page.keyboard.press("Escape")
     page.keyboard.press("e")
     page.keyboard.type("text")

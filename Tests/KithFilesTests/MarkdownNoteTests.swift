@@ -99,6 +99,13 @@ struct MarkdownNoteTests {
         #expect(try MarkdownNote(Array("---\ntags: one, two words\n---\n".utf8)).tags == ["one", "two words"])
         #expect(try MarkdownNote(Array("---\ntags: one two\n---\n".utf8)).tags == ["one", "two"])
         #expect(try MarkdownNote(Array("---\ntags:\n---\n".utf8)).tags == [])
+        let pinned = Array("---\npinned: true\n---\nBody".utf8)
+        #expect(try MarkdownNote(pinned).isPinned == true && MarkdownNote(pinned).body == "Body")
+        // The files of a folder that is kept in step say nothing of pins.
+        let bare = try MarkdownNote(pinned, readsPins: false)
+        #expect(bare.isPinned == nil && bare.body.utf8.elementsEqual(pinned))
+        let other = try MarkdownNote(Array("---\npinned: maybe\n---\nBody".utf8))
+        #expect(other.isPinned == false && other.body.contains("maybe"))
         let broken = try MarkdownNote(Array("---\ntags: [a\n---\nBody".utf8))
         #expect(broken.hasBrokenFrontMatter && broken.body == "---\ntags: [a\n---\nBody")
     }

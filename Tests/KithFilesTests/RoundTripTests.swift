@@ -18,12 +18,15 @@ struct RoundTripTests {
     private func filled() throws -> NotesStore {
         let notes = try folder.notes("first")
         let bodies = [
-            "plain", "", "a\r\nb\r\n", "\u{FEFF}mark", "---\naliases: [x]\n---\nown front matter", "---\n---\n", "no end", "end\n",
+            "plain", "", "a\r\nb\r\n", "\u{FEFF}mark", "---\naliases: [x]\n---\nown front matter", "---\npinned: true\n---\nno pin",
+            "---\npinned: no\n---\n",
+            "---\n---\n", "no end", "end\n",
             "e\u{301} \u{E9} 👩‍👩‍👧",
         ]
         for (number, body) in bodies.enumerated() {
-            try notes.add(
+            let note = try notes.add(
                 title: "Note \(number)", body: body, color: NoteColor(rawValue: Int64(number % 7)), tags: ["t\(number)", "work/plans"])
+            try notes.pin([note.id], number.isMultiple(of: 2))
         }
         for title in ["Twice", "Twice", "twice", "a/b", "CON", "", "é", "e\u{301}", String(repeating: "long ", count: 150)] {
             try notes.add(title: title, body: "of \(title.prefix(5))", tags: ["#odd"])
@@ -43,10 +46,10 @@ struct RoundTripTests {
     func markdown() throws {
         let first = try filled()
         let report = try MarkdownExport.write(first, to: folder.path("one"))
-        #expect(report.notes == 21 && report.trashed == 1 && report.attachments == 4 && report.missing.isEmpty, "\(report)")
+        #expect(report.notes == 23 && report.trashed == 1 && report.attachments == 4 && report.missing.isEmpty, "\(report)")
         let second = try folder.notes("second")
         let imported = try NoteImport.run(folder.path("one"), into: second)
-        #expect(imported.added == 21 && imported.addedToTrash == 1 && imported.remarks.isEmpty, "\(imported)")
+        #expect(imported.added == 23 && imported.addedToTrash == 1 && imported.remarks.isEmpty, "\(imported)")
         #expect(try second.everything() == first.everything())
         _ = try MarkdownExport.write(second, to: folder.path("two"))
         #expect(try folder.tree("two") == folder.tree("one"))
@@ -54,21 +57,21 @@ struct RoundTripTests {
         let gone = try #require(try second.trash().first)
         try second.restore(gone.id)
         #expect(try second.attachments(of: gone.id).map(\.sizeBytes) == [500_000])
-        #expect(try NoteImport.run(folder.path("one"), into: first).present == 21)
+        #expect(try NoteImport.run(folder.path("one"), into: first).present == 23)
     }
 
     @Test("as JSON lines")
     func lines() throws {
         let first = try filled()
         let report = try JSONLinesExport.write(first, to: folder.path("one.jsonl"))
-        #expect(report.notes == 21 && report.trashed == 1 && report.attachments == 4, "\(report)")
+        #expect(report.notes == 23 && report.trashed == 1 && report.attachments == 4, "\(report)")
         let second = try folder.notes("second")
         let imported = try NoteImport.run(folder.path("one.jsonl"), into: second)
-        #expect(imported.added == 21 && imported.remarks.isEmpty, "\(imported)")
+        #expect(imported.added == 23 && imported.remarks.isEmpty, "\(imported)")
         #expect(try second.everything() == first.everything())
         _ = try JSONLinesExport.write(second, to: folder.path("two.jsonl"))
         #expect(try folder.bytes("one.jsonl") == folder.bytes("two.jsonl"))
-        #expect(try NoteImport.run(folder.path("one.jsonl"), into: second).present == 21)
+        #expect(try NoteImport.run(folder.path("one.jsonl"), into: second).present == 23)
     }
 
     @Test("a file of JSON lines that breaks off or was changed imports nothing")
@@ -100,7 +103,7 @@ struct RoundTripTests {
         #expect { try JSONLinesExport.write(notes, to: folder.path("file.jsonl")) } throws: { ($0 as? FilesError)?.code == .cannotCreate }
         #expect(try folder.bytes("file.jsonl") == Array("mine".utf8))
         try FileManager.default.createDirectory(atPath: folder.path("empty"), withIntermediateDirectories: false)
-        #expect(try MarkdownExport.write(notes, to: folder.path("empty")).notes == 21)
+        #expect(try MarkdownExport.write(notes, to: folder.path("empty")).notes == 23)
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.hasPrefix(".kith") }
         #expect(left.isEmpty)
     }
@@ -111,7 +114,7 @@ struct RoundTripTests {
         let second = try folder.notes("second")
         _ = try second.store.apply(first.store.delta(since: second.store.vector()))
         let report = try MarkdownExport.write(second, to: folder.path("out"))
-        #expect(report.notes == 21 && report.missing.count == 4 && report.attachments == 0)
+        #expect(report.notes == 23 && report.missing.count == 4 && report.attachments == 0)
         _ = try JSONLinesExport.write(second, to: folder.path("out.jsonl"))
         let third = try folder.notes("third")
         #expect(try NoteImport.run(folder.path("out.jsonl"), into: third).attachments == 4)

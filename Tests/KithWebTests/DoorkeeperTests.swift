@@ -42,6 +42,7 @@ struct DoorkeeperTests {
             #expect(!door.check(cookie: other).isGood)
         }
         for other in ["", ".", "..", "a.b.c", cookie + "0", String(cookie.dropLast())] { #expect(!door.check(cookie: other).isGood) }
+        for end in [Int64.min, .max, -1, 0] { #expect(!door.check(cookie: "0.\(end).00").isGood) }
         now.value += Doorkeeper.cookieSeconds / 2 + 1
         #expect(door.check(cookie: cookie) == (true, true))
         now.value += Doorkeeper.cookieSeconds / 2

@@ -24,6 +24,12 @@ struct SlowBrowserTests {
         configuration.limits.idleSeconds = 1
         configuration.limits.bodyMilliseconds = 500
         configuration.limits.connectionsMax = 100
+        configuration.limits.unreadMilliseconds = 500
+        configuration.limits.lingerMilliseconds = 200
+        // What a process left that ended while a file came.
+        try FileManager.default.createDirectory(at: configuration.folder, withIntermediateDirectories: true)
+        let left = configuration.folder.appending(path: "upload-left")
+        try Data(count: 10).write(to: left)
         let page = NotesPage(try NotesStore.open(file), configuration)
         let (ready, continuation) = AsyncStream.makeStream(of: RunningPage.self)
         let server = Task { try await page.run { continuation.yield($0) } }
@@ -31,6 +37,7 @@ struct SlowBrowserTests {
         var iterator = ready.makeAsyncIterator()
         let entrance = try #require(await iterator.next()?.entrance)
         let browser = try RawBrowser(entrance: entrance.absoluteString)
+        #expect(!FileManager.default.fileExists(atPath: left.path))
         let silent = try (0..<300).map { _ in try browser.connect() }
         defer { for descriptor in silent { close(descriptor) } }
         for (number, descriptor) in silent.enumerated() where number.isMultiple(of: 2) { RawBrowser.send("GET / HT", to: descriptor) }
@@ -45,8 +52,34 @@ struct SlowBrowserTests {
         let end = try await DiskWork.run { try RawBrowser.answer(from: slow) }
         #expect([0, 408].contains(end.status), "\(end.head)")
         #expect(try await DiskWork.run { try !browser.get("/part/list").body.contains("Slow") })
+        try await DiskWork.run { try Self.goOnSending(browser.port) }
+        try await DiskWork.run { try Self.leaveUnread(browser) }
+        #expect(try await DiskWork.run { try browser.get("/").status == 200 })
         server.cancel()
         _ = await server.result
         #expect(RunningPage.current(in: configuration.folder) == nil)
+    }
+
+    /// Somebody who is not let in sends without an end: the connection ends.
+    private static func goOnSending(_ port: Int) throws {
+        signal(SIGPIPE, SIG_IGN)
+        let stranger = try RawBrowser(port: port).connect()
+        defer { close(stranger) }
+        let head = "POST /api/note HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nContent-Length: 99999999999\r\n\r\n"
+        let piece = String(repeating: "x", count: 1 << 16)
+        #expect(RawBrowser.send(head, to: stranger))
+        while RawBrowser.send(piece, to: stranger) { usleep(20_000) }
+    }
+
+    /// A browser asks for much, and reads nothing: the connection ends.
+    private static func leaveUnread(_ browser: RawBrowser) throws {
+        let id = try browser.add("Long", String(repeating: "x", count: 4 << 20))
+        let silent = try browser.connect()
+        defer { close(silent) }
+        let count = 30
+        let question = browser.head("GET", "/api/note/\(id)", []).replacing("Connection: close\r\n", with: "")
+        RawBrowser.send(String(repeating: question, count: count), to: silent)
+        usleep(3_000_000)
+        #expect(try RawBrowser.answer(from: silent).body.utf8.count < count * 4 << 20)
     }
 }

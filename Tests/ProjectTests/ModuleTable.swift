@@ -40,7 +40,7 @@ enum ModuleTable {
         "KithFiles": system.union(grdb).union(["Kith", "KithLock", "KithNotes", "CFileFormats", "Crypto", "CryptoExtras", "Yams"]),
         "KithWeb": system.union(nio).union([
             "Kith", "KithSync", "KithLock", "KithNotes", "KithFiles", "KithProgram", "Crypto", "HTTPTypes", "Hummingbird",
-            "HummingbirdCore", "HummingbirdTLS", "Logging", "Mustache",
+            "HummingbirdCore", "HummingbirdTLS", "Logging", "Mustache", "NIOHTTPTypes",
         ]),
         "KithLab": system.union(core).union(grdb).union(["KithStore", "KithNotes", "KithTesting", "Yams"]),
         "CKithVersion": [],

@@ -30,6 +30,7 @@ struct NoteLine: Codable {
         /// In milliseconds since 1970.
         let created: Int64
         let updated: Int64
+        var pinned: Bool?
         var deleted: Bool?
         var attachments: [Attachment]?
     }
@@ -60,7 +61,8 @@ extension NoteLine.Record {
         }
         self.init(
             id: note.id, title: note.title, body: note.body, color: note.color.rawValue, tags: Array(note.tags),
-            created: note.createdMilliseconds, updated: note.updatedMilliseconds, deleted: whole.isTrashed ? true : nil,
+            created: note.createdMilliseconds, updated: note.updatedMilliseconds, pinned: note.isPinned ? true : nil,
+            deleted: whole.isTrashed ? true : nil,
             attachments: attachments.isEmpty ? nil : attachments)
     }
 }

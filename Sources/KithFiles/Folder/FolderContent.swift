@@ -15,7 +15,7 @@ struct FolderContent {
 
     /// - Throws: ``FilesError`` with code `data` for what cannot be understood, so that the file is left as it is.
     init(_ bytes: [UInt8], path: String) throws(FilesError) {
-        let parsed = try MarkdownNote(bytes)
+        let parsed = try MarkdownNote(bytes, readsPins: false)
         if parsed.hasBrokenFrontMatter { throw FilesError(.data, "Its front matter cannot be read as YAML.") }
         if parsed.body.utf8.count > NoteLimits.bodyBytesMax {
             throw FilesError(.data, "It has \(parsed.body.utf8.count) bytes; a note has at most \(NoteLimits.bodyBytesMax).")

@@ -119,6 +119,7 @@ extension FolderPass {
         let up = RelativePath.outward(from: path)
         let files = try placeAttachments(of: whole).map { MarkdownNote.Attachment(path: up + $0.path, name: $0.name) }
         var note = MarkdownNote(whole, stem: FileName.parts(RelativePath.name(of: path)).stem, attachments: files)
+        note.isPinned = nil
         var content = FolderContent(note, title: whole.note.title)
         if folder.tagsFolders, let tag = FolderTag.tag(at: path) {
             note.tags.removeAll { $0.utf8.elementsEqual(tag.utf8) }

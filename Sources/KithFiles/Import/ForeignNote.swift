@@ -28,6 +28,7 @@ struct ForeignNote {
     var body: String
     var tags: [String] = []
     var color = NoteColor.none
+    var isPinned = false
     var createdMilliseconds: Int64?
     var updatedMilliseconds: Int64?
     /// Whether its tags are those of another program, though it has an id.

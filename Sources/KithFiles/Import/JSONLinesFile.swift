@@ -97,6 +97,7 @@ struct JSONLinesFile {
         note.id = record.id
         note.tags = record.tags
         note.color = NoteColor(rawValue: record.color)
+        note.isPinned = record.pinned ?? false
         note.createdMilliseconds = record.created
         note.updatedMilliseconds = record.updated
         note.isTrashed = record.deleted ?? false

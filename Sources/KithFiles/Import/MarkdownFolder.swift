@@ -78,6 +78,7 @@ struct MarkdownFolder {
         note.id = parsed.id
         note.tags = parsed.tags
         note.color = parsed.color ?? .none
+        note.isPinned = parsed.isPinned ?? false
         note.updatedMilliseconds = parsed.updatedMilliseconds ?? parsed.createdMilliseconds ?? file.stamp.modifiedMilliseconds
         note.createdMilliseconds = parsed.createdMilliseconds
         note.isTrashed = parsed.deletedMilliseconds != nil || file.path.hasPrefix(Self.trashFolder + "/")

@@ -130,7 +130,7 @@ extension ForeignNote {
         let created = createdMilliseconds ?? updatedMilliseconds ?? now
         let note = Note(
             id: finalID, title: title, body: body, color: color, tags: NoteTags(tags), createdMilliseconds: created,
-            updatedMilliseconds: updatedMilliseconds ?? created)
+            updatedMilliseconds: updatedMilliseconds ?? created, isPinned: isPinned)
         return WholeNote(note, isTrashed: isTrashed)
     }
 }

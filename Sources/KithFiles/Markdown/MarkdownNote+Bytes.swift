@@ -12,6 +12,7 @@ extension MarkdownNote {
         title = note.title.utf8.elementsEqual(stem.utf8) ? nil : note.title
         tags = Array(note.tags)
         color = note.color == .none ? nil : note.color
+        isPinned = note.isPinned
         createdMilliseconds = note.createdMilliseconds
         updatedMilliseconds = note.updatedMilliseconds
         self.attachments = attachments
@@ -23,7 +24,7 @@ extension MarkdownNote {
         let hasMark = text.starts(with: Self.mark)
         let rest = text[(hasMark ? 3 : 0)...]
         let mark = hasMark ? Self.mark : []
-        if let merged = merged(into: rest, mark), (try? MarkdownNote(merged)) == self { return merged }
+        if let merged = merged(into: rest, mark), (try? MarkdownNote(merged, readsPins: isPinned != nil)) == self { return merged }
         let lineEnd = Self.lineEnd(of: rest)
         let delimiter = Array("---".utf8) + lineEnd
         return mark + delimiter + header(lineEnd) + delimiter + rest
@@ -54,6 +55,7 @@ extension MarkdownNote {
         add(.title, title.map(FrontMatterValues.quoted))
         if !tags.isEmpty { add(.tags, "[" + tags.map(FrontMatterValues.quoted).joined(separator: ", ") + "]") }
         add(.color, color?.name)
+        add(.pinned, isPinned == true ? "true" : nil)
         add(.created, createdMilliseconds.map { TimeText.text($0) ?? String($0) })
         add(.updated, updatedMilliseconds.map { TimeText.text($0) ?? String($0) })
         add(.deleted, deletedMilliseconds.map { TimeText.text($0) ?? String($0) })

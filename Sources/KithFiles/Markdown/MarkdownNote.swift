@@ -8,7 +8,7 @@ import KithNotes
 struct MarkdownNote: Hashable, Sendable {
     /// The keys of the front matter that are the note's own.
     enum Key: String, CaseIterable, Sendable {
-        case id, title, tags, color, created, updated, deleted, attachments
+        case id, title, tags, color, pinned, created, updated, deleted, attachments
     }
 
     /// A file that belongs to the note.
@@ -28,6 +28,8 @@ struct MarkdownNote: Hashable, Sendable {
     var title: String?
     var tags: [String] = []
     var color: NoteColor?
+    /// Whether the note stands before all others; `nil` in a folder that is kept in step, whose files do not say it.
+    var isPinned: Bool?
     var createdMilliseconds: Int64?
     var updatedMilliseconds: Int64?
     /// When the note was deleted; such a file is one of the trash.
@@ -50,25 +52,33 @@ extension MarkdownNote {
 
     /// Reads a file.
     ///
+    /// - Parameter readsPins: whether `pinned: true` is of the note itself; otherwise it is a part of the body.
     /// - Throws: ``FilesError`` with code `data` for what is no text in UTF-8, or too large.
-    init(_ bytes: [UInt8]) throws(FilesError) {
+    init(_ bytes: [UInt8], readsPins: Bool = true) throws(FilesError) {
         try Self.check(bytes)
+        func key(_ entry: FrontMatter.Entry) -> Key? {
+            guard let key = entry.key.flatMap(Key.init), key != .pinned || readsPins else { return nil }
+            return key
+        }
         let hasMark = bytes.starts(with: Self.mark)
         let text = bytes[(hasMark ? 3 : 0)...]
         guard let block = FrontMatter(text) else {
             self.init(body: String(decoding: bytes, as: UTF8.self))
+            isPinned = readsPins ? false : nil
             return
         }
         self.init(body: "")
-        let own = block.entries.filter { $0.key.flatMap(Key.init) != nil }
+        isPinned = readsPins ? false : nil
+        let own = block.entries.filter { key($0) != nil }
         guard let values = FrontMatterValues(String(decoding: own.flatMap(\.bytes), as: UTF8.self)) else {
             self.init(body: String(decoding: bytes, as: UTF8.self))
+            isPinned = readsPins ? false : nil
             hasBrokenFrontMatter = true
             return
         }
         var left: [UInt8] = []
         for entry in block.entries {
-            if let key = entry.key.flatMap(Key.init), take(key, from: values) { continue }
+            if let key = key(entry), take(key, from: values) { continue }
             left += entry.bytes
         }
         var content = hasMark ? Self.mark : []
@@ -110,6 +120,9 @@ extension MarkdownNote {
         case .color:
             guard let text = values.string(key), let color = NoteColor(named: text) ?? Int64(text).map(NoteColor.init) else { return false }
             self.color = color
+        case .pinned:
+            guard values.string(key) == "true" else { return false }
+            isPinned = true
         case .created, .updated, .deleted:
             guard let time = values.string(key).flatMap(Self.time) else { return false }
             switch key {

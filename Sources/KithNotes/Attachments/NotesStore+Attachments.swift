@@ -34,6 +34,14 @@ extension NotesStore {
         }
     }
 
+    /// Whether a file of this name may be attached to the note: to know it before a large one is received.
+    ///
+    /// - Throws: as ``attach(_:to:name:)``.
+    package func checkCanAttach(name: String, to note: UUID) throws(NotesError) {
+        try NoteLimits.checkAttachmentName(name)
+        _ = try NotesError.mapping { try database.read { try Self.checkRoom(for: note, $0) } }
+    }
+
     /// The note, to which one more attachment may be added.
     @discardableResult
     private static func checkRoom(for note: UUID, _ db: Database) throws -> Note {

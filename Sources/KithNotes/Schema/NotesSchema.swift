@@ -52,6 +52,7 @@ public enum NotesSchema {
                     """)
         }
         migrator.registerMigration("kith-notes-search", foreignKeyChecks: .immediate) { try SearchIndex.create($0) }
+        migrator.registerMigration("kith-notes-saves", foreignKeyChecks: .immediate) { try DoneSaves.create($0) }
         return migrator
     }
 

@@ -13,22 +13,25 @@ extension NotesStore {
     /// - Parameter isStopped: says whether to leave the rest for another time.
     private func updateSearchIndex(_ isStopped: () -> Bool) throws(NotesError) {
         try NotesError.mapping {
-            let known = try store.vector()
-            let indexed = try database.read(SearchIndex.vector)
+            let mending = try store.mending()
+            let known = SearchIndex.State(try store.vector(), mending)
+            let indexed = try database.read(SearchIndex.state)
             if indexed == known { return }
-            guard let indexed, known.covers(indexed) else { return try rebuildSearchIndex(isStopped) }
-            let slice = try store.slice(SliceRequest(since: indexed))
+            guard let indexed, indexed.mended == known.mended, known.vector.covers(indexed.vector) else {
+                return try rebuildSearchIndex(known, isStopped)
+            }
+            let slice = try store.slice(SliceRequest(since: indexed.vector))
             // So much has changed that a look at all notes takes no longer. A listing says nothing of what is gone.
-            guard slice.isLast, slice.listing == nil else { return try rebuildSearchIndex(isStopped) }
+            guard slice.isLast, slice.listing == nil else { return try rebuildSearchIndex(known, isStopped) }
             let rows = slice.rows.filter { slice.tables[$0.table].name == Array(NotesSchema.table.utf8) }
             guard try bringIn(rows.map { Data($0.id.bytes) }, isStopped) else { return }
-            try database.write { db in try SearchIndex.setVector(slice.vector, db) }
+            try database.write { db in try SearchIndex.setState(SearchIndex.State(slice.vector, mending), db) }
         }
     }
 
     /// Compares the index with all notes, and mends it.
-    private func rebuildSearchIndex(_ isStopped: () -> Bool) throws {
-        let known = try store.vector()
+    private func rebuildSearchIndex(_ known: SearchIndex.State, _ isStopped: () -> Bool) throws {
+        try database.write { db in try SearchIndex.dropStrays(db) }
         var next: Data? = Data()
         while let place = next {
             let (ids, following) = try database.read { db in try SearchIndex.suspects(after: place, db) }
@@ -36,7 +39,7 @@ extension NotesStore {
             next = following
         }
         guard try bringIn(database.read(SearchIndex.leftovers), isStopped) else { return }
-        try database.write { db in try SearchIndex.setVector(known, db) }
+        try database.write { db in try SearchIndex.setState(known, db) }
     }
 
     /// In transactions between which others write; `false` if it was stopped.
@@ -89,6 +92,7 @@ extension NotesStore {
     /// If no word begins with what was typed, notes are listed in which it is a part of words.
     /// - Throws: ``NotesError`` if the notes cannot be read.
     public func search(_ text: SearchText, offset: Int, count: Int) throws(NotesError) -> NotePage {
+        let (offset, count) = (max(0, offset), max(0, count))
         if readOnlyReason != nil { return try parts(text, offset: offset, count: count) }
         if text.usesIndex { try updateSearchIndex() }
         guard let match = text.match else { return try filtered(text, offset: offset, count: count) }

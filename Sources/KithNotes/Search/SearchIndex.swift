@@ -24,14 +24,36 @@ enum SearchIndex {
                 """)
     }
 
-    /// What the store knew when the index was last whole; `nil` if it never was.
-    static func vector(_ db: Database) throws -> VersionVector? {
-        try String.fetchOne(db, sql: "SELECT vector FROM note_search_state").flatMap(TextVersion.init).map { VersionVector($0.dots) }
+    /// What the index is made of.
+    struct State: Hashable {
+        /// What the store knew.
+        let vector: VersionVector
+        /// Names the rows that were mended: they change, and the store knows no more than before. Empty if none were.
+        let mended: String
+
+        init(_ vector: VersionVector, _ mending: Mending?) {
+            self.vector = vector
+            mended = mending.map { "\($0.rowCount).\($0.milliseconds)" } ?? ""
+        }
+
+        init?(_ text: String) {
+            let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+            guard parts.count <= 2, let version = parts.first.flatMap({ TextVersion(String($0)) }) else { return nil }
+            vector = VersionVector(version.dots)
+            mended = parts.count == 2 ? String(parts[1]) : ""
+        }
+
+        var text: String { TextVersion(vector.entries).description + (mended.isEmpty ? "" : " " + mended) }
     }
 
-    static func setVector(_ vector: VersionVector, _ db: Database) throws {
+    /// What the index was made of when it was last whole; `nil` if it never was.
+    static func state(_ db: Database) throws -> State? {
+        try String.fetchOne(db, sql: "SELECT vector FROM note_search_state").flatMap(State.init)
+    }
+
+    static func setState(_ state: State, _ db: Database) throws {
         try db.execute(sql: "DELETE FROM note_search_state")
-        try db.execute(sql: "INSERT INTO note_search_state VALUES (?)", arguments: [TextVersion(vector.entries).description])
+        try db.execute(sql: "INSERT INTO note_search_state VALUES (?)", arguments: [state.text])
     }
 
     /// Brings in these notes as they are now; what is right is left as it is.
@@ -79,6 +101,11 @@ enum SearchIndex {
 
     /// Notes that are compared by one look.
     private static let lookRows = 1_000
+
+    /// Forgets words of which it is not known whose they are, as only damage leaves them: they would be in the way of others.
+    static func dropStrays(_ db: Database) throws {
+        try db.execute(sql: "DELETE FROM note_search WHERE rowid NOT IN (SELECT key FROM note_search_key)")
+    }
 
     /// The ids of notes that are no more.
     static func leftovers(_ db: Database) throws -> [Data] {

@@ -21,9 +21,12 @@ public struct SearchText: Hashable, Sendable {
     /// Whether nothing is asked for.
     public var isEmpty: Bool { self == SearchText("") }
 
+    /// Words, tags and the like beyond so many are left out: SQLite takes no question of any length.
+    static let piecesMax = 100
+
     /// - Parameter calendar: says when a day begins.
     public init(_ text: String, calendar: Calendar = .current) {
-        for piece in Self.pieces(of: text) { take(piece, calendar) }
+        for piece in Self.pieces(of: text).prefix(Self.piecesMax) { take(piece, calendar) }
     }
 
     /// A part of the text between spaces.
@@ -91,9 +94,12 @@ public struct SearchText: Hashable, Sendable {
 
     /// The beginning of a day written as `2026-11-01`.
     private static func day(_ text: String, _ calendar: Calendar) -> Int64? {
-        let numbers = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-        guard numbers.count == 3, let year = numbers[0], let month = numbers[1], let day = numbers[2] else { return nil }
-        let components = DateComponents(year: year, month: month, day: day)
+        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard parts.count == 3, zip(parts, [4, 2, 2]).allSatisfy({ (1...$1).contains($0.count) }) else { return nil }
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        let numbers = parts.compactMap { $0.allSatisfy(digits.contains) ? Int(Substring($0)) : nil }
+        guard numbers.count == 3 else { return nil }
+        let components = DateComponents(year: numbers[0], month: numbers[1], day: numbers[2])
         guard components.isValidDate(in: calendar), let date = calendar.date(from: components) else { return nil }
         return Int64(date.timeIntervalSince1970 * 1_000)
     }

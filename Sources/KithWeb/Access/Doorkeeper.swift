@@ -59,8 +59,9 @@ final class Doorkeeper: Sendable {
             return (false, false)
         }
         let claim = Data((parts[0] + "." + parts[1]).utf8)
-        let remaining = end - nowSeconds()
-        guard HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: claim, using: key), remaining > 0 else { return (false, false) }
+        guard HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: claim, using: key) else { return (false, false) }
+        let (remaining, overflow) = end.subtractingReportingOverflow(nowSeconds())
+        guard !overflow, remaining > 0 else { return (false, false) }
         return (true, remaining < Self.cookieSeconds / 2)
     }
 

@@ -16,6 +16,10 @@ struct Gate: RouterMiddleware {
         } catch {
             response = ErrorAnswer(error).response
         }
+        // What else is sent is nobody's to read.
+        if response.status.code >= 400, request.method != .get || response.status == .unauthorized {
+            response.headers[.connection] = "close"
+        }
         for (name, value) in Self.headers where response.headers[name] == nil { response.headers[name] = value }
         return response
     }

@@ -8,7 +8,9 @@ struct PageNames: Sendable {
     let cookie: String
 
     init(_ names: [String], port: Int, isSecure: Bool) {
-        hosts = Set(names.map { "\($0.lowercased()):\(port)" })
+        // Browsers leave out the port that the scheme stands for.
+        let isStandard = port == (isSecure ? 443 : 80)
+        hosts = Set(names.flatMap { name in ["\(name):\(port)"] + (isStandard ? [name] : []) }.map { $0.lowercased() })
         self.isSecure = isSecure
         cookie = "kith-\(port)"
     }

@@ -69,11 +69,15 @@ final class ChangeFeed: Sendable {
 
     private func followCommits() async {
         let commits = notes.store.commits
-        guard var known = try? notes.store.vector() else { return }
+        var known = try? notes.store.vector()
         for await _ in commits {
             if Task.isCancelled { return }
-            let before = known
             let notes = notes
+            guard let before = known else {
+                known = try? notes.store.vector()
+                send(Self.event("changes", News.anything))
+                continue
+            }
             // What cannot be read now is read after the next commit.
             guard
                 let (news, vector) = try? await DiskWork.run({
@@ -128,6 +132,13 @@ private struct News: Encodable {
     let changed: [String]
     let deleted: [String]
     let more: Bool
+
+    /// Where it is not known what has changed.
+    static let anything = News(changed: [], deleted: [], more: true)
+
+    private init(changed: [String], deleted: [String], more: Bool) {
+        (self.changed, self.deleted, self.more) = (changed, deleted, more)
+    }
 
     init(_ changes: NoteChanges) {
         changed = changes.changed.map { $0.id.uuidString.lowercased() }

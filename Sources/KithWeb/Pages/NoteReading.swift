@@ -4,15 +4,20 @@ import KithNotes
 
 /// How a text of Markdown reads: its links lead to notes and attachments, its check lists can be ticked.
 struct NoteReading {
+    /// Links of one text of which it is looked up where they lead; more are shown as they are typed.
+    static let linksMax = 2_000
+
     let notes: NotesStore
     let attachments: [NoteAttachment]
 
     /// As HTML, in which nothing is but what Markdown can say. Each block says which line it comes from.
     func html(_ body: String) -> String {
+        let files = Dictionary(attachments.map { (Array($0.name.utf8), $0.id) }) { first, _ in first }
+        var count = 0
         let text = WikiLinks.replaced(Self.plainChecks(body)) { name, isEmbedded in
-            if let attachment = attachments.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
-                return "/file/\(attachment.id.uuidString.lowercased())"
-            }
+            count += 1
+            if count > Self.linksMax { return nil }
+            if let id = files[Array(name.utf8)] { return "/file/\(id.uuidString.lowercased())" }
             if isEmbedded || name.isEmpty { return nil }
             if let id = try? notes.id(titled: name) { return "/note/\(id.uuidString.lowercased())" }
             return "/new?title=" + (name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")

@@ -24,7 +24,8 @@ struct ChangeRoutes: Sendable {
             let id = try context.noteID()
             let change = try await request.decode(NewBody.self, limits)
             guard let base = TextVersion(change.base) else { throw ErrorAnswer(.badRequest, "badRequest", "This is no version.") }
-            return try Response.json(NoteAnswer(try await DiskWork.run { try notes.saveVersioned(change.text, of: id, base: base) }))
+            let note = try await DiskWork.run { try notes.saveVersioned(change.text, of: id, base: base, key: change.key) }
+            return try Response.json(NoteAnswer(note))
         }
         router.post("/api/note/:id/fields") { request, context in
             let id = try context.noteID()
@@ -75,6 +76,8 @@ private struct NewBody: Decodable {
     let text: String
     /// The version that the page began with.
     let base: String
+    /// Names the save, for a page that gets no answer and sends it again.
+    let key: UUID?
 }
 
 struct ChosenNotes: Decodable {

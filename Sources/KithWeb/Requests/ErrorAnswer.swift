@@ -33,10 +33,7 @@ struct ErrorAnswer: Error {
 
     var response: Response {
         let record = ErrorRecord(error: code, message: message)
-        var response = (try? Response.json(record, status: status)) ?? .plain(status, message)
-        // The rest of what was sent is not read.
-        if status == .contentTooLarge || status == .requestTimeout { response.headers[.connection] = "close" }
-        return response
+        return (try? Response.json(record, status: status)) ?? .plain(status, message)
     }
 
     private static func status(of code: NotesError.Code) -> HTTPResponse.Status {

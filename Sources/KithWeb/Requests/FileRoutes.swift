@@ -16,6 +16,14 @@ struct FileRoutes: Sendable {
     /// Where a file is while it comes.
     let folder: URL
 
+    private static let prefix = "upload-"
+
+    /// Removes what a process left that ended while files came.
+    static func removeLeftovers(in folder: URL) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        for name in names where name.hasPrefix(prefix) { try? FileManager.default.removeItem(at: folder.appending(path: name)) }
+    }
+
     func add(to router: Router<BasicRequestContext>) {
         router.post("/api/note/:id/attach") { request, context in
             let id = try context.noteID()
@@ -23,7 +31,9 @@ struct FileRoutes: Sendable {
             guard request.headers[.contentType] == "application/octet-stream" else {
                 throw ErrorAnswer(.unsupportedMediaType, "badRequest", "Files are sent as they are.")
             }
-            let file = folder.appending(path: "upload-\(UUID().uuidString)")
+            // Before a large file is received in vain.
+            try await DiskWork.run { try notes.checkCanAttach(name: name, to: id) }
+            let file = folder.appending(path: Self.prefix + UUID().uuidString)
             defer { try? FileManager.default.removeItem(at: file) }
             try await receive(request, into: file)
             let attachment = try await DiskWork.run { try notes.attach(file, to: id, name: name) }
@@ -38,13 +48,15 @@ struct FileRoutes: Sendable {
         router.get("/file/:id") { _, context in try await send(context.noteID()) }
     }
 
+    private static let noRoom = NotesError(.diskFull, "The file cannot be kept on this machine: its disk is full, or cannot be written.")
+
     private func receive(_ request: Request, into file: URL) async throws {
         if let length = request.headers[.contentLength].flatMap({ Int64($0) }), length > AttachmentLimits.bytesMax {
             throw ErrorAnswer.tooLarge
         }
         guard FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600]),
             let handle = try? FileHandle(forWritingTo: file)
-        else { throw NotesError(.diskFull, "The file cannot be kept here.") }
+        else { throw Self.noRoom }
         defer { try? handle.close() }
         let progress = Shared<Int64>(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -53,7 +65,9 @@ struct FileRoutes: Sendable {
                 for try await piece in request.body {
                     progress.value += Int64(piece.readableBytes)
                     if progress.value > AttachmentLimits.bytesMax { throw ErrorAnswer.tooLarge }
-                    try await DiskWork.run { try handle.write(contentsOf: Data(piece.readableBytesView)) }
+                    try await DiskWork.run {
+                        do { try handle.write(contentsOf: Data(piece.readableBytesView)) } catch { throw Self.noRoom }
+                    }
                 }
             }
             group.addTask {

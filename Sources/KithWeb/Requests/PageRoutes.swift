@@ -41,7 +41,7 @@ struct PageRoutes: Sendable {
             let id = try context.noteID()
             return Response.html(try await DiskWork.run { try notes.versionedNote(id).map(builder.reading) ?? "" })
         }
-        router.get("/events") { _, _ in try events() }
+        router.get("/events") { request, _ in try events(request) }
         for (path, file) in PageFile.all {
             router.get(RouterPath(path)) { request, _ in file.response(to: request) }
         }
@@ -57,12 +57,15 @@ struct PageRoutes: Sendable {
             })
     }
 
-    private func events() throws -> Response {
+    private func events(_ request: Request) throws -> Response {
         guard let events = feed.listen() else {
             throw ErrorAnswer(.serviceUnavailable, "busy", "Too many of these pages are open. Close some.")
         }
         let body = ResponseBody { writer in
-            for await event in events { try await writer.write(ByteBuffer(string: event)) }
+            // A page that is gone is noticed at once, not by the next word to it.
+            try await request.body.consumeWithCancellationOnInboundClose { _ in
+                for await event in events { try await writer.write(ByteBuffer(string: event)) }
+            }
             try await writer.finish(nil)
         }
         return Response(status: .ok, headers: [.contentType: "text/event-stream"], body: body)

@@ -25,6 +25,7 @@ final class PairingDesk: Sendable {
         /// Where this machine waits, for a person to type at the other one.
         var place = ""
         var task: Task<Void, Never>?
+        var isOpening = false
     }
 
     private let identity: URL
@@ -46,7 +47,13 @@ final class PairingDesk: Sendable {
     /// - Parameter address: where the other machine waits, if it is not found by itself.
     /// - Throws: ``ErrorAnswer`` if one is open, or the key or the address cannot be used.
     func open(showsToken: Bool, address: String?) throws {
-        if state.withLock({ $0.task != nil }) { throw ErrorAnswer(.conflict, "busy", "This machine is pairing already.") }
+        let isFree = state.withLock { state in
+            if state.task != nil || state.isOpening { return false }
+            state.isOpening = true
+            return true
+        }
+        guard isFree else { throw ErrorAnswer(.conflict, "busy", "This machine is pairing already.") }
+        defer { state.withLock { $0.isOpening = false } }
         let key = try DeviceKey.loadOrCreate(in: identity)
         let trust = try TrustStore(in: identity, ownID: key.id)
         var random = SystemRandomNumberGenerator()
@@ -61,9 +68,10 @@ final class PairingDesk: Sendable {
         var configuration = PairingConfiguration(token.map { .showToken($0) } ?? .numbers, app: NotesStore.app, name: name, address: place)
         if let port = StatusFile(forStore: notesFile).read()?.port { configuration.nodePort = port }
         let pairing = try Pairing(key: key, trust: trust, configuration: configuration)
-        let task = Task { await self.follow(pairing, token: token?.text) }
+        // Begun under the lock: one that ends at once ends after it was noted.
         state.withLock { state in
-            (state.pairing, state.task) = (pairing, task)
+            state.pairing = pairing
+            state.task = Task { await self.follow(pairing, token: token?.text) }
         }
     }
 

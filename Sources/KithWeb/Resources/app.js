@@ -10,6 +10,7 @@ const retryMilliseconds = 1_000;
 const silenceMilliseconds = 25_000;
 
 let editor = null, list = null, run = null, isConnected = false, isSignedOut = false, heard = Date.now();
+let source = null, watch = null, retry = null;
 
 export const isOnline = () => isConnected && !isSignedOut;
 
@@ -38,6 +39,7 @@ async function request(path, options, milliseconds = 30_000) {
     const { error = "failed", message = `The server answered ${response.status}.` } = await response.json().catch(() => ({}));
     throw new Refusal(error, message);
   }
+  if (isSignedOut) { isSignedOut = false; listen(); }
   return response;
 }
 
@@ -56,6 +58,8 @@ export async function send(path, file) {
 /** A part of a page. */
 export async function getPart(path, withResponse = false) {
   const response = await request(path, { headers: { "X-Part": "main" } });
+  // What is a file, or of a script, is no part of a page, whoever made the link to it.
+  if (!response.headers.get("Content-Type")?.startsWith("text/html")) throw new Refusal("failed", "This is no page.");
   const html = await response.text();
   return withResponse ? [html, response] : html;
 }
@@ -86,24 +90,34 @@ export function say(text) {
 function lost() {
   isConnected = false;
   alertWith("lost", "Kith does not answer on this machine: it may be starting again. What you type is kept in this browser, and saved when it is back.");
+  stopListening();
+  retry = setTimeout(listen, retryMilliseconds);
 }
 
 function signedOut() {
   isSignedOut = true;
-  alertWith("lost", "This browser is not let in any more. Run “kith web” for a new address. What you typed is kept in this browser until then.");
+  stopListening();
+  alertWith("lost", "This browser is not let in any more. Run “kith web” for a new address, and open it. What you typed is kept in this browser until then.");
 }
 
 // News
 
+/** Browsers have few connections to one server: a page that nobody sees leaves its own to the others, if all is saved. */
+const isAsleep = () => document.hidden && (editor?.isIdle ?? true);
+
+function stopListening() {
+  source?.close();
+  source = null;
+  clearInterval(watch);
+  clearTimeout(retry);
+}
+
 function listen() {
-  const source = new EventSource("/events");
+  stopListening();
+  if (isAsleep()) return;
+  source = new EventSource("/events");
   const heardOf = () => { heard = Date.now(); };
-  const again = () => {
-    source.close();
-    clearInterval(watch);
-    if (!isSignedOut) setTimeout(listen, retryMilliseconds);
-  };
-  const watch = setInterval(() => { if (Date.now() - heard > silenceMilliseconds) { lost(); again(); } }, 1_000);
+  watch = setInterval(() => { if (Date.now() - heard > silenceMilliseconds) lost(); }, 1_000);
   heardOf();
   source.addEventListener("hello", ({ data }) => { heardOf(); begin(JSON.parse(data)); });
   source.addEventListener("beat", heardOf);
@@ -114,9 +128,17 @@ function listen() {
     lost();
     // A fetch tells whether nobody is there, or nobody is let in.
     request("/icon.svg").catch(() => {});
-    again();
   });
 }
+
+/** Seen again, or no longer; perhaps let in again by another page. */
+function looked() {
+  if (isSignedOut) { if (!document.hidden) request("/icon.svg").catch(() => {}); }
+  else if (isAsleep()) stopListening();
+  else if (!source) listen();
+}
+document.addEventListener("visibilitychange", looked);
+window.addEventListener("focus", looked);
 
 /** Connected, for the first time or again. */
 function begin(hello) {
@@ -140,16 +162,37 @@ function changed({ changed, deleted, more }) {
 }
 
 /** Saves what closed pages have left of other notes. */
-async function saveOrphans() {
-  for (const { id, draft, key } of await drafts.orphans()) {
-    if (id === editor?.id) continue;
-    try {
-      await api(`/api/note/${id}/body`, { text: draft.text, base: draft.base.version });
-      localStorage.removeItem(key);
-    } catch (error) {
-      if (!error.isOffline) say("A text that was typed here could not be saved, and is kept in this browser: " + error.message);
+function saveOrphans() {
+  return drafts.inTurn(async () => {
+    for (const orphan of await drafts.orphans()) {
+      if (orphan.id === editor?.id) continue;
+      try {
+        await drafts.deliver(orphan);
+        list.refresh();
+      } catch (error) {
+        if (error.isOffline) return;
+        if (error.code === "notFound") offerAnew(orphan);
+        else say("What was typed here into a note could not be saved, and is kept in this browser. Open the note to look at it: " + error.message);
+      }
     }
-  }
+  });
+}
+
+/** What was typed into a note that was deleted meanwhile. */
+function offerAnew({ draft, key }) {
+  alertWith(key, `A note was deleted before what was typed into it here was saved: “${draft.title || draft.text.slice(0, 40)}”. `, {
+    label: "Write it as a new note",
+    run: async () => {
+      try {
+        const { id } = await api("/api/note", { title: draft.title, body: draft.text });
+        localStorage.removeItem(key);
+        alertWith(key, null);
+        await go(`/note/${id}`);
+      } catch (error) {
+        if (!error.isOffline) say(error.message);
+      }
+    },
+  });
 }
 
 // Places
@@ -170,6 +213,9 @@ function arrive() {
     setView(matchMedia("(max-width: 50rem)").matches && view === "both" ? "write" : view);
   }
 }
+
+/** Whether a path is one of this page's own places. What else is served here is no part of the page, such as files. */
+const isPlace = (path) => /^\/(conflicts|trash|devices|note\/[0-9a-f-]{36}(\/history)?)?$/i.test(path);
 
 export async function go(path, isNew = true) {
   try {
@@ -217,13 +263,15 @@ function nextView() {
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
   if (link && event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey) {
-    if (link.origin !== location.origin) {
+    const isOwn = link.origin === location.origin;
+    if (isOwn && link.hash && link.pathname === location.pathname) return;
+    if (!isOwn || !(isPlace(link.pathname) || link.pathname === "/new")) {
       event.preventDefault();
       window.open(link.href, "_blank", "noopener,noreferrer");
     } else if (link.pathname === "/new") {
       event.preventDefault();
       newNote(new URLSearchParams(link.search).get("title"));
-    } else if (!link.hash && !link.download && !link.classList.contains("file")) {
+    } else {
       event.preventDefault();
       go(link.pathname + link.search);
     }

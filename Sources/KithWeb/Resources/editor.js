@@ -1,6 +1,6 @@
 // The note that is open: saves what is typed, shows what others write meanwhile, and loses no letter on the way.
 
-import { diff, merge, shown, unshown } from "./merge.js";
+import { diff, merge, shown } from "./merge.js";
 import * as drafts from "./drafts.js";
 import { api, getPart, say, send, isOnline } from "./app.js";
 
@@ -19,31 +19,45 @@ export class Editor {
     this.queue = Promise.resolve();
     /** What the server has said last: `{text, version, title}`. */
     this.base = null;
-    this.begun = this.area.value;
+    this.begun = { text: this.area.value, title: this.title.value, version: element.querySelector("#markdown")?.dataset.version };
+    /** A save of which no answer has come. */
+    this.pending = null;
+    /** What has come while a letter was being composed, `{note, before}`. */
+    this.held = null;
     this.isClosed = false;
     this.area.addEventListener("input", () => this.changed());
-    this.area.addEventListener("compositionend", () => { if (this.isWaiting) this.refresh(); });
+    this.area.addEventListener("compositionend", () => this.composed());
     this.title.addEventListener("input", () => this.changed());
     this.ready = this.load();
   }
 
   /** Gets the note, and what was typed into it and never saved. */
   load() {
-    return this.enqueue(async () => {
-      const note = await api(`/api/note/${this.id}`);
-      const left = (await drafts.orphans()).filter(({ id }) => id === this.id);
-      const typed = merge(this.begun, shown(note.text), this.area.value).text;
-      this.base = note;
-      let text = typed;
-      for (const { draft } of left) text = merge(shown(draft.base.text), text, draft.text).text;
+    const work = async () => {
+      let note = await api(`/api/note/${this.id}`);
+      const left = (await drafts.orphans()).filter(({ id, key }) => id === this.id && key !== this.earlyKey);
+      for (const { draft } of left) if (draft.pending) note = await drafts.sendSave(this.id, draft.pending);
+      const { begun } = this, typedTitle = this.title.value;
+      let { text } = merge(begun.text, shown(note.text), this.area.value);
+      for (const { draft } of left) text = merge(draft.pending?.value ?? shown(draft.base.text), text, draft.text).text;
       const titled = left.find(({ draft }) => draft.title !== draft.base.title);
+      this.base = note;
       this.show(text);
+      this.title.value = note.title;
       this.showFields(note);
       if (titled) this.title.value = titled.draft.title;
+      if (typedTitle !== begun.title) this.title.value = typedTitle;
       if (this.isDirty) this.changed();
       this.enableChecks();
       // They are a part of this tab's own draft now.
-      for (const { key } of left) if (!key.endsWith(sessionStorage.kithTab) || !this.isDirty) localStorage.removeItem(key);
+      for (const { key } of left) if (key !== drafts.keyOf(this.id) || !this.isDirty) localStorage.removeItem(key);
+      if (this.earlyKey) localStorage.removeItem(this.earlyKey);
+      this.earlyKey = null;
+    };
+    return this.enqueue(async () => {
+      if (this.base) return;
+      const isAlone = !(await drafts.orphans()).some(({ id }) => id === this.id);
+      await (isAlone ? work() : drafts.inTurn(work));
     });
   }
 
@@ -51,9 +65,12 @@ export class Editor {
     return this.base !== null && (this.area.value !== shown(this.base.text) || this.title.value !== this.base.title);
   }
 
+  /** Whether nothing was typed that is not saved. */
+  get isIdle() { return this.base ? !this.isDirty : !this.earlyKey; }
+
   /** One request after the other. */
   enqueue(work) {
-    const result = this.queue.then(() => (this.isClosed && !this.isDirty ? undefined : work()));
+    const result = this.queue.then(() => (this.isClosed && this.isIdle ? undefined : work()));
     this.queue = result.catch((error) => { this.failed(error); });
     return this.queue;
   }
@@ -61,17 +78,27 @@ export class Editor {
   // Typing
 
   changed() {
-    if (this.isApplying || !this.base) return;
-    const isKept = drafts.keep(this.id, { base: this.base, text: this.area.value, title: this.title.value });
+    if (this.isApplying) return;
+    const isKept = this.keep();
     this.tell(isOnline() ? "Typing …" : isKept ? "Kept in this browser" : "Not saved: this browser has no room to keep it", !isOnline());
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.save(), pauseMilliseconds);
   }
 
+  /** Keeps what was typed in this browser; `false` if there is no room. */
+  keep() {
+    const draft = { base: this.base ?? this.begun, text: this.area.value, title: this.title.value, pending: this.pending };
+    if (this.base) return drafts.keep(this.id, draft);
+    this.earlyKey = drafts.keyOf(this.id, true);
+    return drafts.keep(this.id, draft, true);
+  }
+
   save() {
     clearTimeout(this.timer);
+    if (!this.base) return this.load();
     return this.enqueue(async () => {
-      if (!this.base) return;
+      if (!this.base || this.isComposing) return;
+      await this.settle();
       if (this.area.value !== shown(this.base.text)) await this.saveText();
       if (this.title.value !== this.base.title) await this.saveTitle();
       if (this.isDirty) return;
@@ -81,11 +108,25 @@ export class Editor {
   }
 
   async saveText() {
-    const sent = this.area.value;
-    const note = await api(`/api/note/${this.id}/body`, { text: unshown(this.base.text, sent), base: this.base.version });
-    this.take(note, sent);
+    this.pending = drafts.saveOf(this.base, this.area.value);
+    this.keep();
+    await this.settle();
     if (this.area.value !== shown(this.base.text)) this.changed();
     this.render();
+  }
+
+  /** Sends the save of which no answer has come: whether it was done or not, it is done once. */
+  async settle() {
+    const { pending } = this;
+    if (!pending || this.held) return;
+    let note;
+    try {
+      note = await drafts.sendSave(this.id, pending);
+    } catch (error) {
+      if (!error.isOffline) this.pending = null;
+      throw error;
+    }
+    this.take(note, pending.value);
   }
 
   async saveTitle() {
@@ -121,8 +162,11 @@ export class Editor {
 
   /** Looks at the note anew. */
   refresh() {
+    if (!this.base) return this.load();
     return this.enqueue(async () => {
+      if (this.isComposing) { this.isWaiting = true; return; }
       if (!this.base) return;
+      await this.settle();
       const note = await api(`/api/note/${this.id}`);
       if (note.version !== this.base.version) this.take(note, shown(this.base.text));
       this.showFields(note);
@@ -132,13 +176,24 @@ export class Editor {
 
   /** Makes the text of `note`, which `before` was made to, that of the area, in which more may have been typed since. */
   take(note, before) {
-    if (this.isComposing) { this.isWaiting = true; return; }
     const { selectionStart, selectionEnd } = this.area;
     const { text, marks } = merge(before, shown(note.text), this.area.value, [selectionStart, selectionEnd]);
+    if (this.isComposing && text !== this.area.value) { this.held = { note, before }; return; }
     const { title } = this.base;
     this.base = { ...note, title };
+    this.pending = null;
     this.show(text, marks);
-    if (this.isDirty) drafts.keep(this.id, { base: this.base, text: this.area.value, title: this.title.value });
+    if (this.isDirty) this.keep();
+  }
+
+  /** A letter is whole now that took several keys. */
+  composed() {
+    const { held } = this;
+    this.held = null;
+    if (held) this.take(held.note, held.before);
+    if (this.isWaiting) this.refresh();
+    this.isWaiting = false;
+    if (this.base) this.save();
   }
 
   get isComposing() { return this.area.matches(":focus") && this.composing === true; }
@@ -219,7 +274,9 @@ export class Editor {
   async attach(files) {
     for (const file of files) {
       this.tell(`Attaching ${file.name} …`);
-      const saved = await this.enqueue(() => send(`/api/note/${this.id}/attach?name=${encodeURIComponent(file.name)}`, file));
+      // Beside the saves, which go on.
+      const saved = await send(`/api/note/${this.id}/attach?name=${encodeURIComponent(file.name)}`, file)
+        .catch((error) => { say(`“${file.name}” was not attached: ${error.message}`); });
       if (saved && file.type.startsWith("image/")) {
         const at = this.area.selectionEnd;
         this.area.setRangeText(`![[${file.name}]]`, at, at, "end");
@@ -258,10 +315,14 @@ export class Editor {
     notice.setAttribute("role", "alert");
     const again = Object.assign(document.createElement("button"), { type: "button", textContent: "Write it as a new note" });
     again.addEventListener("click", async () => {
-      const { id } = await api("/api/note", { title: this.title.value, body: this.area.value });
-      drafts.drop(this.id);
-      this.base = null;
-      location.href = `/note/${id}`;
+      try {
+        const { id } = await api("/api/note", { title: this.title.value, body: this.area.value });
+        drafts.drop(this.id);
+        this.base = null;
+        location.href = `/note/${id}`;
+      } catch (error) {
+        if (!error.isOffline) say(error.message);
+      }
     });
     notice.append("This note was deleted. What you see is kept in this browser. ", again);
     this.title.before(notice);
@@ -269,7 +330,7 @@ export class Editor {
 
   /** What was typed is sent; what comes back concerns nobody any more. */
   close() {
-    if (this.isDirty) this.save();
+    if (!this.isIdle) this.save();
     this.isClosed = true;
   }
 }
