@@ -201,7 +201,11 @@ let package = Package(
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),
         tests("KithFilesTests", ["KithCausality", "KithFiles", "KithNotes", "KithStore", "KithSync", grdb], fixtures: true),
         tests("KithWebTests", ["KithWeb", "KithFiles", "KithNotes", "KithStore", grdb]),
-        tests("KithCLITests", ["Kith", "KithCausality", "KithCLI", "KithNotes", "KithProgram", "KithTrust", "kith-lab", grdb]),
+        tests(
+            "KithCLITests",
+            [
+                "Kith", "KithCausality", "KithCLI", "KithNotes", "KithProgram", "KithStore", "KithSync", "KithTrust", "kith-lab", grdb,
+            ]),
     ]
 )
 if let testsAsked {

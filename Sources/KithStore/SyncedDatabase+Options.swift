@@ -23,9 +23,9 @@ extension SyncedDatabase {
         /// Of which file the database is a copy in memory, made with ``SyncedDatabase/copyInMemory(ofDatabaseAt:configuration:)``: attachments
         /// are read beside that file, and every write is refused with code `readOnly`.
         public var copy: Copy?
-        /// The public key of the device that the store is on, a compressed point; `nil` for the one that it noted last. Ids of new replicas
-        /// name it.
-        package var deviceKey: [UInt8]?
+        /// Reads the public key of the device that the store is on, a compressed point, when the store takes an id, which names it; `nil`
+        /// for the one that it noted last.
+        package var deviceKey: @Sendable () -> [UInt8]? = { nil }
         /// What of a text is kept ahead of its row. A test makes it little.
         package var earlyChanges = EarlyChanges.Limits()
         /// Writes to files of attachments. A test lets it fail.

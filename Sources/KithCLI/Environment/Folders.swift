@@ -1,4 +1,6 @@
 import Foundation
+import Kith
+import KithNotes
 
 /// Where this person's key and notes are kept.
 struct Folders {
@@ -27,6 +29,14 @@ struct Folders {
                 "The notes cannot be kept in \(folder): this device's secret key is there, and a copy of the notes would take it along. Choose another folder."
             )
         }
+    }
+
+    /// How the notes are opened. What they are known by names this device from the beginning, which gets its key then if it has none;
+    /// where none can be made, they are written all the same.
+    var notesOptions: NotesStore.Options {
+        var options = NotesStore.Options()
+        options.storeOptions.deviceKey = { [identity] in try? DeviceKey.loadOrCreate(in: identity).publicKeyBytes }
+        return options
     }
 
     /// The folder `kith` in one of the folders of the XDG Base Directory Specification; relative ones do not count there.

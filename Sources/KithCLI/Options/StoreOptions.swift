@@ -24,10 +24,11 @@ struct StoreOptions: ParsableArguments {
 
     /// Runs `body` with the notes open.
     func withNotes<Result>(_ body: (NotesStore) throws -> Result) throws -> Result {
-        var options = NotesStore.Options()
+        let folders = try folders()
+        var options = folders.notesOptions
         options.readsWhileWriting = false
         options.opensReadOnly = true
-        let notes = try NotesStore.open(folders().notes, options: options)
+        let notes = try NotesStore.open(folders.notes, options: options)
         defer { try? notes.close() }
         if let reason = notes.readOnlyReason { Self.readOnlyReason.withLock { $0 = reason } }
         return try body(notes)

@@ -37,7 +37,7 @@ struct RecoverCommand: ParsableCommand {
             throw ExitCode(CommandFailure.Status.data.rawValue)
         }
         let names = try setAside(file)
-        var storeOptions = NotesStore.Options()
+        var storeOptions = try options.folders().notesOptions
         storeOptions.readsWhileWriting = false
         storeOptions.refillsLostStore = true
         try NotesStore.open(file, options: storeOptions).close()

@@ -58,7 +58,7 @@ struct UpCommand: AsyncParsableCommand {
         let folders = try options.folders()
         let key = try DeviceKey.loadOrCreate(in: folders.identity)
         let trust = try TrustStore(in: folders.identity, ownID: key.id)
-        let notes = try NotesStore.open(folders.notes)
+        let notes = try NotesStore.open(folders.notes, options: folders.notesOptions)
         // Before anything is shown that would not be true.
         try notes.store.takeNodeLock().release()
         let display = StatusDisplay(.output, asJSON: options.json)

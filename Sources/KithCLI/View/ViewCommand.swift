@@ -26,9 +26,10 @@ struct ViewCommand: ParsableCommand {
         guard !options.json, let screen = FullScreen(.output) else {
             return try Console.output.writeLine(FirstStart.withoutScreen)
         }
-        var settings = NotesStore.Options()
+        let folders = try options.folders()
+        var settings = folders.notesOptions
         settings.opensReadOnly = true
-        let notes = try NotesStore.open(options.folders().notes, options: settings)
+        let notes = try NotesStore.open(folders.notes, options: settings)
         defer { try? notes.close() }
         try ViewLoop(notes, on: screen, options).run()
     }

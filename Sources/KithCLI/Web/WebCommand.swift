@@ -46,7 +46,7 @@ struct WebCommand: AsyncParsableCommand {
         if let page = RunningPage.current(in: configuration.folder) { return try Self.show(page, asJSON: asJSON, opens: opens) }
         let signals = StopSignals()
         let stops = signals.stream
-        let notes = try NotesStore.open(folders.notes)
+        let notes = try NotesStore.open(folders.notes, options: folders.notesOptions)
         let page = NotesPage(notes, configuration)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await page.run { try? Self.show($0, asJSON: asJSON, opens: opens) } }

@@ -7,6 +7,11 @@ import KithSync
 package struct CatalogStore {
     package static let tablesTable = "kith_table"
 
+    /// Tables that a store knows, and columns of one of them, when it takes no more from peers. So the app always has room for its own,
+    /// whatever others have sent: as many again.
+    package static let tablesOfPeersMax = WireLimits.tablesMax / 2
+    package static let columnsOfPeersMax = WireLimits.columnsMax / 2
+
     package static let sql = """
         CREATE TABLE IF NOT EXISTS kith_table (number INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE);
         CREATE TABLE IF NOT EXISTS kith_column (
@@ -46,10 +51,13 @@ package struct CatalogStore {
     }
 
     /// The number of the table `name`, new if it was not met before.
-    package func addTable(_ name: [UInt8], to catalog: inout Catalog) throws -> Int {
+    ///
+    /// - Parameter isOfPeer: whether a peer names it, rather than the app.
+    package func addTable(_ name: [UInt8], isOfPeer: Bool, to catalog: inout Catalog) throws -> Int {
         if let known = catalog.table(named: name) { return known.number }
-        guard catalog.tables.count < WireLimits.tablesMax else {
-            throw StoreError(.sliceRejected, "The store knows \(WireLimits.tablesMax) tables; no more are taken.")
+        let limit = isOfPeer ? Self.tablesOfPeersMax : WireLimits.tablesMax
+        guard catalog.tables.count < limit else {
+            throw StoreError(.sliceRejected, "The store knows \(limit) tables; no more are taken.")
         }
         let number = catalog.tables.count
         let insert = try connection.statement("INSERT INTO kith_table (number, name) VALUES (?, ?)")
@@ -62,11 +70,14 @@ package struct CatalogStore {
     }
 
     /// The number of the column `key` in table `table`, new if it was not met before.
-    package func addColumn(_ key: ColumnKey, table: Int, to catalog: inout Catalog) throws -> Int {
+    ///
+    /// - Parameter isOfPeer: whether a peer names it, rather than the app.
+    package func addColumn(_ key: ColumnKey, table: Int, isOfPeer: Bool, to catalog: inout Catalog) throws -> Int {
         if let known = catalog.tables[table].columns.first(where: { $0.key == key }) { return known.number }
         let number = catalog.tables[table].columns.count
-        guard number < WireLimits.columnsMax else {
-            throw StoreError(.sliceRejected, "A table of the store has \(WireLimits.columnsMax) columns; no more are taken.")
+        let limit = isOfPeer ? Self.columnsOfPeersMax : WireLimits.columnsMax
+        guard number < limit else {
+            throw StoreError(.sliceRejected, "A table of the store has \(limit) columns; no more are taken.")
         }
         let insert = try connection.statement("INSERT INTO kith_column (tbl, number, name, kind) VALUES (?, ?, ?, ?)")
         insert.bind(1, table)

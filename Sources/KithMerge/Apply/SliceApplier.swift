@@ -178,8 +178,8 @@ package struct SliceApplier {
     /// This store's numbers for a table of the slice and its columns. What is incomplete there will be so here.
     private func number(of schema: TableSchema) throws -> LocalTable {
         let catalog = CatalogStore(connection: ledger.connection)
-        let number = try catalog.addTable(schema.name, to: &ledger.catalog)
-        let columns = try schema.columns.map { try catalog.addColumn($0, table: number, to: &ledger.catalog) }
+        let number = try catalog.addTable(schema.name, isOfPeer: true, to: &ledger.catalog)
+        let columns = try schema.columns.map { try catalog.addColumn($0, table: number, isOfPeer: true, to: &ledger.catalog) }
         try IncompleteColumns(connection: ledger.connection).take(schema.incomplete, of: number)
         let known = ledger.catalog.tables[number].columns
         let incomplete = schema.incomplete.compactMap { key in known.first { $0.key == key }?.number }

@@ -26,7 +26,7 @@ struct NewReplica {
         let random = options.makeReplicaID()
         var (id, origin): Result = (random, nil)
         let noted = try device(records)
-        if let key = options.deviceKey ?? (mayBeOfDevice ? noted?.key : nil) {
+        if let key = options.deviceKey() ?? (mayBeOfDevice ? noted?.key : nil) {
             origin = HeadProof.Origin(key: key, nonce: [noted?.key == key ? noted?.round ?? 0 : 0] + random.bytes.dropFirst())
             id = origin?.replica ?? id
         }

@@ -59,7 +59,7 @@ extension SyncedDatabase {
         try makesReplica.setDevice(device, records)
         if try speaks(for: device.key, device.round, state.ledger) { return }
         try noteEarlier(try records.replica(state.ledger.catalog), of: authority, state)
-        makesReplica.options.deviceKey = device.key
+        makesReplica.options.deviceKey = { device.key }
         note(try makesReplica.adopt(state.ledger, isSameStore: true))
         try presence?.note(try state.claim())
     }

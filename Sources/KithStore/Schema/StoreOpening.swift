@@ -93,10 +93,10 @@ struct StoreOpening {
         var columnsBefore: [Int: Int] = [:]
         for (table, found, references) in try Registration(connection: connection).inspect(tables) {
             let (key, columns) = (found.key, found.tracked)
-            let number = try store.addTable(Array(table.name.utf8), to: &ledger.catalog)
+            let number = try store.addTable(Array(table.name.utf8), isOfPeer: false, to: &ledger.catalog)
             columnsBefore[number] = ledger.catalog.tables[number].columns.count
             let keys = columns.map { (name: $0.name, key: ColumnKey(table.renamed[$0.name] ?? $0.name, $0.kind)) }
-            for column in keys { _ = try store.addColumn(column.key, table: number, to: &ledger.catalog) }
+            for column in keys { _ = try store.addColumn(column.key, table: number, isOfPeer: false, to: &ledger.catalog) }
             try connection.execute(ClockTable.sql(number))
             declarations.tables.append(
                 Declarations.Table(

@@ -21,8 +21,7 @@ extension PeerSession {
         case (.open, .proofs(let offers)):
             try believe(offers)
         case (.open(let remote), _):
-            try proving?.check(claims)
-            try receive(frame, from: remote, bytes: bytes.count)
+            try receive(try proving?.believed(frame, claims) ?? frame, from: remote, bytes: bytes.count)
         case (.unconnected, _), (.greeting, _), (.closed, _):
             throw CloseReason(.protocolError, "It sent something else before its hello.")
         }

@@ -158,7 +158,11 @@ package struct PeerSession: Sendable {
     }
 
     mutating func send(_ frame: Frame) throws(CloseReason) {
-        if proving == nil { perform(.send(FrameCodec.encode(frame))) } else { try send(FrameCodec.encodeWithClaims(frame)) }
+        if proving == nil || frame.isReport {
+            perform(.send(FrameCodec.encode(frame)))
+        } else {
+            try send(FrameCodec.encodeWithClaims(frame))
+        }
     }
 
     /// Sends a frame, and ahead of it what proves the commits that it names.

@@ -45,13 +45,33 @@ struct Proving: Sendable {
         throw CloseReason(.protocolError, "It says that it is the replica \(replica), which is another device's.")
     }
 
-    /// Checks what a frame names.
-    mutating func check(_ claims: Claims) throws(CloseReason) {
+    /// What of a frame is believed. Of one that tells no more than how far the peer is, that is what is proven; whoever names others
+    /// commits must have proven them.
+    mutating func believed(_ frame: Frame, _ claims: Claims) throws(CloseReason) -> Frame {
+        defer { told.join(VersionVector(claims.dots)) }
+        switch frame {
+        case .ping(let pulse): return .ping(believed(pulse))
+        case .pong(let pulse): return .pong(believed(pulse))
+        case .acknowledge(var acknowledgement):
+            acknowledgement.durable = book.proven(of: acknowledgement.durable)
+            return .acknowledge(acknowledgement)
+        default:
+            try check(claims)
+            return frame
+        }
+    }
+
+    private func believed(_ pulse: Pulse) -> Pulse {
+        var pulse = pulse
+        (pulse.vector, pulse.durable) = (book.proven(of: pulse.vector), book.proven(of: pulse.durable))
+        return pulse
+    }
+
+    private func check(_ claims: Claims) throws(CloseReason) {
         if let lie = book.lie(in: claims) {
             throw CloseReason(
                 .protocolError, "It claims commit \(lie.sequence) of the replica \(lie.replica), which nobody is known to have made.")
         }
-        told.join(VersionVector(claims.dots))
     }
 }
 
@@ -68,5 +88,15 @@ extension Hello {
         hello.durable = book.proven(of: durable)
         hello.resumption = resumption.map { Resumption(position: $0.position, vector: book.proven(of: $0.vector)) }
         return hello
+    }
+}
+
+extension Frame {
+    /// Whether the frame tells how far its sender is, and brings nothing: each side believes of it what it knows to be proven.
+    var isReport: Bool {
+        switch self {
+        case .ping, .pong, .acknowledge: true
+        default: false
+        }
     }
 }

@@ -141,7 +141,7 @@ final class SimulatedNode {
         options.synchronizeLog = FaultyDisk.synchronize(path:)
         options.watchesFile = false
         let authority = SimulatedAuthority(device: device)
-        options.deviceKey = authority.key
+        options.deviceKey = { [key = authority.key] in key }
         // A merge takes no time here, so that none is cut into portions.
         options.monotonicMilliseconds = { 0 }
         // Its user lets the others refill what a loss of power has taken.

@@ -33,7 +33,7 @@ extension DeviceKey {
     /// The first step.
     func prepareRenewal(in folder: URL) throws(TrustError) {
         let pending = folder.appendingPathComponent(Self.renewalFileName).path
-        try FileLock.withLock(beside: pending) { () throws(TrustError) in try write(to: pending) }
+        try EditTurn.take(beside: pending) { () throws(TrustError) in try write(to: pending) }
     }
 
     /// The last step, if the second was done; otherwise this key stays. Any number of processes may do it at once.
@@ -43,7 +43,7 @@ extension DeviceKey {
         let pending = folder.appendingPathComponent(Self.renewalFileName).path
         // One at a time: whoever is slow would otherwise forget keys that others have retired since it looked, or make a newer one
         // count before the household has it.
-        return try FileLock.withLock(beside: pending) { () throws(TrustError) in
+        return try EditTurn.take(beside: pending) { () throws(TrustError) in
             let current = try Self.read(path) ?? self
             guard try current.successor(in: folder) != nil else { return current }
             try current.retire(in: folder)

@@ -31,7 +31,7 @@ import Testing
             }
         }
         let offers = proofs.sorted { $0.head.dot < $1.head.dot }
-            .map { ProofOffer($0, isOriginKnown: Int.random(in: 0..<4, using: &random) == 0) }
+            .map { ProofOffer($0, isToldBefore: Int.random(in: 0..<4, using: &random) == 0) }
         return FrameCodec.encode(.proofs(offers))
     }
 
