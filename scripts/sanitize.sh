@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
 export KITH_SANITIZE=thread KITH_WERROR=1
 export KITH_TESTS='KithStoreTests KithTransportTests KithDiscoveryTests KithTests'
-export TSAN_OPTIONS="halt_on_error=0 exitcode=66 ${TSAN_OPTIONS:-}"
+export TSAN_OPTIONS="halt_on_error=0 exitcode=66 suppressions=$PWD/scripts/thread-sanitizer.txt ${TSAN_OPTIONS:-}"
 flags=(--sanitize=thread --scratch-path .build/sanitize)
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
