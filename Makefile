@@ -10,7 +10,7 @@ SOAK ?= 20000
 RELEASE = scripts/release.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format build release soak bench counts examples install deb tarball package clean setup
+.PHONY: help demo test check lint format build release soak sanitize bench counts examples install deb tarball package clean setup
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ release: setup ## build for use: programs that need no Swift where they run
 soak: setup ## run the tests that take hours; PORTION=NAME one portion of them (scripts/soak.sh), SEED=N one seed
 	scripts/build.sh --build-tests
 	$(if $(SEED),KITH_SEED=$(SEED)) KITH_SOAK=$(SOAK) scripts/soak.sh $(PORTION)
+
+sanitize: setup ## run the tests that use threads under ThreadSanitizer, with a build of their own
+	scripts/sanitize.sh
 
 bench: setup ## run the benchmarks
 	$(SWIFT) run --configuration release kith-bench

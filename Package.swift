@@ -6,8 +6,11 @@ let environment = ProcessInfo.processInfo.environment
 let warningsAreErrors = environment["KITH_WERROR"] == "1"
 let isOptimized = environment["KITH_OPTIMIZE"] == "1"
 
-/// The test targets to build, by name and with spaces between them: all without it. For the quick round while working on one part.
+/// The test targets to build, by name and with spaces between them, and what they need: all without it.
 let testsAsked = environment["KITH_TESTS"].map { $0.split(separator: " ").map(String.init) }
+
+/// In the build for ThreadSanitizer, locks that it sees stand in place of those of `Synchronization` (scripts/sanitize.sh).
+let hasVisibleLocks = environment["KITH_SANITIZE"] == "thread"
 
 /// What `git describe` says, for `kith --version`: given where a program is built to be installed (scripts/version.sh).
 let described = environment["KITH_DESCRIBED"].flatMap { $0.isEmpty ? nil : $0 }
@@ -209,5 +212,24 @@ let package = Package(
     ]
 )
 if let testsAsked {
-    package.targets.removeAll { $0.type == .test && !testsAsked.contains($0.name) }
+    var needed: Set<String> = []
+    var open = testsAsked
+    while let name = open.popLast() {
+        guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else { continue }
+        for dependency in target.dependencies {
+            switch dependency {
+            case .targetItem(let name, _), .byNameItem(let name, _): open.append(name)
+            default: break
+            }
+        }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products.removeAll()
+}
+if hasVisibleLocks {
+    for target in package.targets where target.swiftSettings != nil {
+        target.dependencies.append("SanitizerLocks")
+        target.swiftSettings?.append(.unsafeFlags(["-module-alias", "Synchronization=SanitizerLocks"]))
+    }
+    package.targets.append(.target(name: "SanitizerLocks", path: "Tests/SanitizerLocks", swiftSettings: settings))
 }

@@ -6,12 +6,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-groups='computing connections nodes machines lab commands counts'
+groups='computing connections nodes machines lab page commands counts'
 readonly machines='RealMachines|PairedMachines|HouseholdMachines'
 skipped='^$'
 if [ "${1:-}" = --quick ]; then
     shift
-    groups='computing connections nodes commands'
+    groups='computing connections nodes page commands'
     # What needs minutes or several hosts, and the example for apps.
     skipped="$machines|Soak|SimulatedAppExample|KithTestingTests|KithLabTests|DifferentialSQL|History|MergeModel"
     program=$("${SWIFT:-swift}" build --show-bin-path)/kithPackageTests.xctest
@@ -25,6 +25,7 @@ failed=()
 
 readonly computing='^(Project|KithCausality|KithSync|KithText|KithStore|KithTesting)Tests\.|^SimulatedAppExample\.'
 readonly connections='^(KithTrust|KithTransport)Tests\.'
+readonly page='^KithWebTests\.|^KithCLITests\.(Browser|Page)'
 
 # Tests that hold a thread while they wait run one after the other. What is in no other group is among the commands. Whoever waits for
 # a peer shall not wait for a computation instead: what computes makes way. (`swift test` would run one group at a time.)
@@ -36,7 +37,8 @@ command_of() {
         nodes) command+=(--filter '^KithTests\.' --skip "$machines") ;;
         machines) command+=(--no-parallel --filter "^KithTests\..*($machines)|^KithDiscoveryTests\.") ;;
         lab) command+=(--no-parallel --filter '^KithLabTests\.') ;;
-        commands) command+=(--no-parallel --skip "$computing|$connections|^(Kith|KithDiscovery|KithLab)Tests\." --skip "$skipped") ;;
+        page) command+=(--no-parallel --filter "$page" --skip "$skipped") ;;
+        commands) command+=(--no-parallel --skip "$computing|$connections|$page|^(Kith|KithDiscovery|KithLab)Tests\." --skip "$skipped") ;;
         counts) command=(nice -n 10 scripts/counts.sh) ;;
         *) printf 'test: there is no group %s; the groups are: %s\n' "$1" "$groups" >&2; exit 64 ;;
     esac

@@ -285,7 +285,7 @@ actor Network {
         alarm.ring()
     }
 
-    /// Whether `device` is still to be dialled: it may have been reached elsewhere meanwhile.
+    /// Whether `device` has no session: another address may have reached it since the dial began.
     private func isWanted(_ device: DeviceID?) -> Bool { device.map { sessions[$0] == nil } ?? true }
 
     /// Runs a session over `connection` until it ends, unless another one to the same device stays, or that one leaves.

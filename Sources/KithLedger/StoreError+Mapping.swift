@@ -22,7 +22,7 @@ extension StoreError {
         }
     }
 
-    /// The same for whatever `body` throws.
+    /// Runs `body` and turns every error into a ``StoreError``; one of unknown type gets the code `failed`.
     package static func typed<Result>(_ body: () throws -> Result) throws(StoreError) -> Result {
         do {
             return try mapping(body)

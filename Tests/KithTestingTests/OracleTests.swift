@@ -25,14 +25,22 @@ import Testing
         #expect(failures.isEmpty, "\(failures)")
     }
 
+    private static let liar =
+        "CREATE TRIGGER lie AFTER UPDATE OF title ON note BEGIN UPDATE note SET title = 'lost' WHERE id = new.id AND title = 'v9'; END;"
+
     @Test(
         arguments: [
-            "CREATE TRIGGER lie AFTER UPDATE OF title ON note BEGIN UPDATE note SET title = 'lost' WHERE id = new.id AND title = 'v9'; END;",
+            liar,
             "CREATE TRIGGER lie AFTER UPDATE OF views ON note BEGIN UPDATE note SET views = views + 1 WHERE id = new.id; END;",
             "CREATE TRIGGER lie AFTER INSERT ON note BEGIN DELETE FROM note WHERE id = new.id AND new.views > 3; END;",
         ])
-    func `what users did not write is found, cut down and can be repeated`(trigger: String) throws {
+    func `what users did not write is found`(trigger: String) throws {
         let simulator = try Self.sabotaged(trigger)
+        #expect((0..<100).contains { simulator.run(simulator.script(seed: $0)).violation != nil })
+    }
+
+    @Test func `a failure is cut down and can be repeated`() throws {
+        let simulator = try Self.sabotaged(Self.liar)
         let failure = try #require(simulator.failures(seeds: 0..<100, failuresMax: 1).first)
         #expect(failure.script.commitCount <= 4, "\(failure)")
         let repeated = try simulator.run(Script(parsing: failure.script.description))

@@ -8,14 +8,14 @@ import Musl
 import Glibc
 #endif
 
-/// Small files that concern nobody but their owner.
+/// Small files that only their owner may read.
 package enum PrivateText {
     /// Replaces the file by one with mode 0600 and this content, in one step.
     ///
     /// Others may be able to write into the folder: what they have put in the way is not written to, and at no moment can they read.
     package static func write(_ data: Data, to file: URL) throws {
         let temporary = file.deletingLastPathComponent().appending(path: ".\(file.lastPathComponent).\(getpid())").path
-        // Of an earlier run, or put there by somebody: the link itself is removed, and not what it leads to.
+        // An earlier run may have left a file here, or another user a link. The link itself is removed, not the file that it leads to.
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure() }

@@ -31,7 +31,7 @@ package struct ListingRule {
         // It is new: all that it knows is its own.
         let authors = try Authors(ledger: ledger)
         if vector.entries.allSatisfy({ authors[$0.replica] == .own }) { return .take }
-        // Whoever has told the store of no members keeps account of them elsewhere.
+        // An app that has told the store of no members keeps account of them itself.
         let members = try MemberRecords(ledger: ledger).all()
         if members.isEmpty { return .take }
         // Others may have taken this store for silent, too; and what one of them has collected, it has told the rest.

@@ -70,7 +70,7 @@ package struct SliceApplier {
         if slice.isLast {
             try records.advance(to: slice.target, ledger)
             if let listing {
-                // Nobody's floor is beyond what he knows.
+                // A store's floor never goes beyond its vector.
                 let known = vector.joined(with: target)
                 try records.raiseFloor(to: VersionVector(listing.floor.entries.filter(known.covers)), ledger)
                 try ListingRule(ledger).settle()
@@ -87,7 +87,7 @@ package struct SliceApplier {
             let progress = Resumption(position: position, vector: target)
             try records.noteProgress(progress, ledger)
             if let listing { try records.noteListed(progress, after: listing.after, ledger) }
-            // All of it has come another way meanwhile.
+            // All of the delta has come from another peer.
             if vector.covers(target) { try forgetCoveredResumption() }
         }
         let tables = changed.union(absent.map(\.table))

@@ -91,7 +91,7 @@ package struct Trash {
     /// Removes the deleted row `row`, if it has texts and ``collect(acknowledged:until:after:max:)`` would, because its id is used
     /// again: others may have removed it, and a text that several begin anew must not stand beside one that only some have forgotten.
     ///
-    /// Whoever has told the store of no members keeps account of them elsewhere.
+    /// If the app has told the store of no members, it keeps account of them itself, and nothing is removed here.
     /// - Returns: whether it did.
     package func collect(_ row: HiddenRow, table: Int, id: RowID, nowMilliseconds now: Int64) throws -> Bool {
         guard row.reason == .deleted, row.state.hasTexts else { return false }

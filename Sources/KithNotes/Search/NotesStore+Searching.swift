@@ -54,7 +54,8 @@ extension NotesStore {
         return true
     }
 
-    /// Brings in what changes, whoever changes it, until the task is cancelled. For a process that runs for long.
+    /// Keeps the index in step with the notes until the task is cancelled, whether this process or another one changes them. For a process
+    /// that runs for long.
     public func keepSearchIndex() async {
         let commits = store.commits
         repeat {

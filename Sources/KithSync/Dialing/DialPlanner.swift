@@ -52,6 +52,24 @@ package struct DialPlanner<
         var likely: Device? { expected ?? device }
     }
 
+    /// What is dialled first.
+    private enum Rank: Int {
+        /// The devices of the list.
+        case listed
+        /// Announcements at which somebody has answered.
+        case proven
+        /// Announcements at which nobody has answered yet.
+        case newcomer
+    }
+
+    /// The place of a target among those that are due: as numbers, of which many are sorted in less time than entries.
+    private struct Place {
+        let rank: Rank
+        /// The lower the earlier.
+        let order: Int64
+        let index: Int
+    }
+
     /// In how many places a device is being dialled, and since when in the last of them.
     private struct Attempts {
         var count = 0
@@ -170,9 +188,10 @@ package struct DialPlanner<
         newcomers.fill(now)
         var attempts = attempts
         var result: [Dial] = []
-        for (target, entry) in entries.filter({ isDue($0.value, attempts, now) }).sorted(by: isFirst) {
-            guard isDue(entry, attempts, now) else { continue }
-            if isNewcomer(target, entry), !newcomers.take() { continue }
+        for (target, rank) in due(attempts, now) {
+            guard let entry = entries[target], isDue(entry, attempts, now) else { continue }
+            // Newcomers are the last.
+            if rank == .newcomer, !newcomers.take() { break }
             entries[target]?.diallingSince = now
             let turn = nextTurn()
             entries[target]?.turn = turn
@@ -190,7 +209,7 @@ package struct DialPlanner<
         let budget = newcomers.nextDue
         return entries.compactMap { target, entry -> Instant? in
             guard let due = due(entry, attempts) else { return nil }
-            return isNewcomer(target, entry) ? max(due, budget ?? due) : due
+            return rank(target, entry) == .newcomer ? max(due, budget ?? due) : due
         }.min()
     }
 
@@ -202,6 +221,24 @@ package struct DialPlanner<
 
     /// How many places are known to be dialled.
     package var targetCount: Int { entries.count }
+
+    /// What may be dialled now, in the order in which it is: the list, with the places where a device was reached; then announcements at
+    /// which somebody has answered; then the others, in turn. What an announcement says of itself does not help it on.
+    private func due(_ attempts: [Device: Attempts], _ now: Instant) -> [(target: Target, rank: Rank)] {
+        var targets: [Target] = []
+        var places: [Place] = []
+        for (target, entry) in entries where isDue(entry, attempts, now) {
+            let rank = rank(target, entry)
+            let order = rank == .listed ? entry.due.milliseconds : Int64(bitPattern: entry.turn)
+            places.append(Place(rank: rank, order: order, index: targets.count))
+            targets.append(target)
+        }
+        places.sort { left, right in
+            if left.rank != right.rank { return left.rank.rawValue < right.rank.rawValue }
+            return left.order == right.order ? targets[left.index] > targets[right.index] : left.order < right.order
+        }
+        return places.map { (targets[$0.index], $0.rank) }
+    }
 
     private var attempts: [Device: Attempts] {
         var attempts: [Device: Attempts] = [:]
@@ -230,24 +267,10 @@ package struct DialPlanner<
         return turns
     }
 
-    /// Whether nobody has answered at this announcement yet.
-    private func isNewcomer(_ target: Target, _ entry: Entry) -> Bool {
-        if case .announced = target { !entry.isProven } else { false }
-    }
-
-    /// Whether `left` is dialled before `right`: the list, with the places where a device was reached; then announcements at which
-    /// somebody has answered; then the others, in turn. What an announcement says of itself does not help it on.
-    private func isFirst(_ left: (key: Target, value: Entry), _ right: (key: Target, value: Entry)) -> Bool {
-        let ranks = (rank(left.key, left.value), rank(right.key, right.value))
-        if ranks.0 != ranks.1 { return ranks.0 < ranks.1 }
-        if ranks.0 > 0 { return left.value.turn < right.value.turn }
-        return left.value.due == right.value.due ? left.key > right.key : left.value.due < right.value.due
-    }
-
-    private func rank(_ target: Target, _ entry: Entry) -> Int {
+    private func rank(_ target: Target, _ entry: Entry) -> Rank {
         switch target {
-        case .device: 0
-        case .announced: entry.isProven ? 1 : 2
+        case .device: .listed
+        case .announced: entry.isProven ? .proven : .newcomer
         }
     }
 
