@@ -124,7 +124,7 @@ let package = Package(
         .target(
             name: "KithWeb",
             dependencies: [
-                "Kith", "KithSync", "KithNotes", "KithFiles", "KithProgram", crypto, logging,
+                "Kith", "KithSync", "KithNotes", "KithFiles", "KithProgram", "KithReport", crypto, logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"), .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
@@ -135,6 +135,7 @@ let package = Package(
         .target(
             name: "CKithVersion", cSettings: described.map { [.define("KITH_DESCRIBED", to: "\"\($0)\"")] } ?? []),
         module("KithProgram", ["CKithVersion"]),
+        module("KithReport", ["Kith", "KithNotes", "KithFiles", "KithProgram"]),
         .target(name: "CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
         module("KithTesting", ["KithCausality", "KithText", "KithSync", "KithStore", "CFaultVFS", grdb, sqlite], computing),
         .target(
@@ -147,7 +148,7 @@ let package = Package(
         .executableTarget(
             name: "KithCLI",
             dependencies: [
-                "Kith", "KithNotes", "KithFiles", "KithWeb", "KithProgram", grdb, logging, argumentParser,
+                "Kith", "KithNotes", "KithFiles", "KithWeb", "KithProgram", "KithReport", grdb, logging, argumentParser,
             ], resources: [.embedInCode("Resources")], swiftSettings: settings),
         .executableTarget(
             name: "kith-lab", dependencies: ["KithLab", "KithNotes", "KithProgram", argumentParser], swiftSettings: settings),

@@ -85,7 +85,7 @@ public struct NotesPage: Sendable {
         SheetRoutes(notes: notes, limits: configuration.limits).add(to: router)
         FileRoutes(notes: notes, folder: configuration.folder).add(to: router)
         let desk = PairingDesk(identity: configuration.identity, notesFile: configuration.notesFile) { feed.tell(pairing: $0) }
-        DeviceRoutes(desk: desk, limits: configuration.limits).add(to: router)
+        DeviceRoutes(desk, notes, configuration).add(to: router)
         return (router, { current.value })
     }
 }
@@ -121,5 +121,13 @@ final class Shared<Value: Sendable>: Sendable {
     var value: Value {
         get { mutex.withLock { $0 } }
         set { mutex.withLock { $0 = newValue } }
+    }
+
+    /// Gives what it was.
+    func exchange(_ new: Value) -> Value {
+        mutex.withLock { value in
+            defer { value = new }
+            return value
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Kith
 
 /// Where the page is served, and what it keeps.
 public struct PageConfiguration: Sendable {
@@ -49,6 +50,12 @@ struct RequestLimits: Sendable {
 }
 
 extension PageConfiguration {
+    /// The trusted devices, of which there are none as long as this machine has no key.
+    func trust() throws -> TrustStore {
+        guard let key = try? DeviceKey.load(from: identity) else { return try TrustStore(in: identity, ownID: DeviceKey().id) }
+        return try TrustStore(in: identity, ownID: key.id)
+    }
+
     /// Makes every browser that is known need a new address.
     ///
     /// - Throws: an error of the file system.

@@ -38,13 +38,16 @@ enum ModuleTable {
         "CFileFormats": ["CXML2"],
         "KithFiles": system.union(grdb).union(["Kith", "KithNotes", "CFileFormats", "Crypto", "CryptoExtras", "Yams"]),
         "KithWeb": system.union(nio).union([
-            "Kith", "KithSync", "KithNotes", "KithFiles", "KithProgram", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore",
+            "Kith", "KithSync", "KithNotes", "KithFiles", "KithProgram", "KithReport", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore",
             "HummingbirdTLS", "Logging", "Mustache", "NIOHTTPTypes",
         ]),
         "KithLab": system.union(core).union(grdb).union(["KithStore", "KithNotes", "KithTesting", "Yams"]),
         "CKithVersion": [],
         "KithProgram": system.union(["CKithVersion"]),
-        "KithCLI": system.union(["Kith", "KithNotes", "KithFiles", "KithWeb", "KithProgram", "ArgumentParser", "Logging"]),
+        "KithReport": system.union(["Kith", "KithNotes", "KithFiles", "KithProgram"]),
+        "KithCLI": system.union([
+            "Kith", "KithNotes", "KithFiles", "KithWeb", "KithProgram", "KithReport", "ArgumentParser", "Logging",
+        ]),
         "kith-lab": system.union(["KithLab", "KithNotes", "KithProgram", "ArgumentParser"]),
         "kith-sim": system.union(["KithLab"]),
         "kith-conformance": system.union(core).union(grdb).union(["KithStore"]),
