@@ -18,7 +18,8 @@ struct RoundTripTests {
     private func filled() throws -> NotesStore {
         let notes = try folder.notes("first")
         let bodies = [
-            "plain", "", "a\r\nb\r\n", "\u{FEFF}mark", "---\naliases: [x]\n---\nown front matter", "---\npinned: true\n---\nno pin", "---\npinned: no\n---\n",
+            "plain", "", "a\r\nb\r\n", "\u{FEFF}mark", "---\naliases: [x]\n---\nown front matter", "---\npinned: true\n---\nno pin",
+            "---\npinned: no\n---\n",
             "---\n---\n", "no end", "end\n",
             "e\u{301} \u{E9} 👩‍👩‍👧",
         ]

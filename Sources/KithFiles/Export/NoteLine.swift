@@ -61,7 +61,8 @@ extension NoteLine.Record {
         }
         self.init(
             id: note.id, title: note.title, body: note.body, color: note.color.rawValue, tags: Array(note.tags),
-            created: note.createdMilliseconds, updated: note.updatedMilliseconds, pinned: note.isPinned ? true : nil, deleted: whole.isTrashed ? true : nil,
+            created: note.createdMilliseconds, updated: note.updatedMilliseconds, pinned: note.isPinned ? true : nil,
+            deleted: whole.isTrashed ? true : nil,
             attachments: attachments.isEmpty ? nil : attachments)
     }
 }
