@@ -124,7 +124,7 @@ let package = Package(
         .target(
             name: "KithWeb",
             dependencies: [
-                "Kith", "KithSync", "KithNotes", "KithFiles", "KithProgram", "KithReport", crypto, logging,
+                "Kith", "KithSync", "KithNotes", "KithFiles", "KithProgram", "KithReport", "KithTrust", crypto, logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"), .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),

@@ -13,6 +13,7 @@ import os
 import random
 import re
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -66,11 +67,11 @@ class Home:
         self.process = None
 
 
-def until(is_true, what, seconds=30):
+def until(is_true, what, seconds=30, pause=0.02):
     end = time.monotonic() + seconds
     while not is_true():
         assert time.monotonic() < end, f"waited {seconds} s until {what}"
-        time.sleep(0.02)
+        time.sleep(pause)
 
 
 wait_until = until
@@ -673,6 +674,67 @@ MERGE = r"""async () => {
   const cursor = merge("one two", "zero one two", "one two three", [13]);
   if (cursor.text !== "zero one two three" || cursor.marks[0] !== 18) return JSON.stringify(cursor);
   return "right";
+}"""
+
+
+def part_lan(browser):
+    """A phone in the same network, whose owner has looked at the certificate."""
+    home = Home("lan")
+    home.start("web", "--lan", "--port", "0", "--json")
+    log = os.path.join(home.folder, "log")
+    until(lambda: "entrance" in open(log).read(), "the page is served")
+    entrance = json.loads(open(log).read())["entrance"]
+    assert entrance.startswith("https://") and "127.0.0.1" not in entrance, entrance
+    context = browser.new_context(viewport={"width": 390, "height": 844}, ignore_https_errors=True, has_touch=True)
+    page = context.new_page()
+    page.complaints = errors_of(page)
+    page.goto(entrance)
+    page.locator("#status:not(:empty)").wait_for(state="attached")
+    assert "token" not in page.url
+    page.click("#new")
+    page.locator("#title").fill("From the phone")
+    page.locator("#text").fill("written at the shop")
+    until(lambda: "From the phone" in home.kith("note", "list") and saved(page), "the note is there")
+    home.kith("note", "edit", "From the phone", "--body", "written at the shop, and at home")
+    until(lambda: page.input_value("#text").endswith("at home"), "what is written on the machine comes to the phone")
+    page.set_input_files("#attach", {"name": "dot.png", "mimeType": "image/png", "buffer": PNG})
+    until(lambda: "dot.png" in home.kith("note", "show", "From the phone", "--body-only"), "its pictures come, too")
+    assert not page.complaints, page.complaints
+    home.stop()
+
+
+def part_figures(browser):
+    """How long a change of another machine takes from this machine's file to the page; not in `make test`."""
+    desk, laptop, _ = two_nodes()
+    note = desk.kith("note", "add", "Measured", "--body", "begun").splitlines()[-1]
+    page = open_page(browser, laptop)
+    until(lambda: page.locator(f'#rows li[data-id="{note}"]').count() == 1, "the note is in the list")
+    page.click(f'#rows li[data-id="{note}"] a')
+    page.locator("#text").wait_for()
+    store = sqlite3.connect(f"file:{laptop.folder}/store/notes.sqlite?mode=ro", uri=True, isolation_level=None)
+    took = []
+    for turn in range(20):
+        word = f"word{turn}"
+        page.evaluate(WATCH, word)
+        version = json.loads(desk.kith("note", "show", note, "--json"))["version"]
+        desk.kith("note", "edit", note, "--body", f"begun {word}", "--base", version)
+        until(lambda: word in store.execute("SELECT body FROM note").fetchone()[0], "it is here", pause=0.0005)
+        here = time.time() * 1000
+        seen = page.evaluate("seen")
+        took.append(round(seen - here))
+        time.sleep(0.3)
+    took.sort()
+    print(f"a change of another machine on the page {took[10]} ms after it was here ({took[0]} to {took[-1]})")
+    for home in (desk, laptop):
+        home.stop()
+
+
+# A promise of the moment at which the text has the word.
+WATCH = """(word) => {
+  window.seen = new Promise((done) => {
+    const look = () => document.querySelector("#text").value.includes(word) ? done(Date.now()) : setTimeout(look, 1);
+    look();
+  });
 }"""
 
 

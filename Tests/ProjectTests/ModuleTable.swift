@@ -38,7 +38,8 @@ enum ModuleTable {
         "CFileFormats": ["CXML2"],
         "KithFiles": system.union(grdb).union(["Kith", "KithNotes", "CFileFormats", "Crypto", "CryptoExtras", "Yams"]),
         "KithWeb": system.union(nio).union([
-            "Kith", "KithSync", "KithNotes", "KithFiles", "KithProgram", "KithReport", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore",
+            "Kith", "KithSync", "KithNotes", "KithFiles", "KithProgram", "KithReport", "KithTrust", "Crypto", "HTTPTypes", "Hummingbird",
+            "HummingbirdCore",
             "HummingbirdTLS", "Logging", "Mustache", "NIOHTTPTypes",
         ]),
         "KithLab": system.union(core).union(grdb).union(["KithStore", "KithNotes", "KithTesting", "Yams"]),

@@ -85,7 +85,9 @@ final class ChangeFeed: Sendable {
             guard
                 let (news, vector) = try? await DiskWork.run({
                     let changes = try notes.changes(since: before)
-                    return (News(changes, conflicts: try notes.conflicts().count), changes.hasMore ? try notes.store.vector() : changes.vector)
+                    return (
+                        News(changes, conflicts: try notes.conflicts().count), changes.hasMore ? try notes.store.vector() : changes.vector
+                    )
                 })
             else { continue }
             known = vector
@@ -104,7 +106,9 @@ final class ChangeFeed: Sendable {
             }
             turn += 1
             let trust = known?.trust
-            let report = try? await DiskWork.run { StatusReport(file: configuration.notesFile, node: node, trust: try trust ?? configuration.trust()) }
+            let report = try? await DiskWork.run {
+                StatusReport(file: configuration.notesFile, node: node, trust: try trust ?? configuration.trust())
+            }
             let sentence = report?.sentence ?? ""
             let isNew = state.withLock { state in
                 defer { state.status = sentence }

@@ -83,7 +83,8 @@ extension PageBuilder {
             "devices",
             [
                 "sentence": report.sentence, "remedy": report.remedy ?? "", "devices": rows, "isEmpty": rows.isEmpty,
-                "notices": (report.notices.map(\.text) + remarks).map { ["text": $0] }, "own": (try? DeviceKey.load(from: configuration.identity).id.shortDescription) ?? "none yet",
+                "notices": (report.notices.map(\.text) + remarks).map { ["text": $0] },
+                "own": (try? DeviceKey.load(from: configuration.identity).id.shortDescription) ?? "none yet",
             ])
     }
 

@@ -24,7 +24,8 @@ struct PageBuilder: Sendable {
         let list = try notes.page(NoteQuery(), offset: 0, count: Self.firstRows)
         let count = try notes.conflicts().count
         let values: [String: Any] = [
-            "heading": place.heading, "place": place.name, "software": configuration.software, "rows": rows(list), "main": main, "total": list.total,
+            "heading": place.heading, "place": place.name, "software": configuration.software, "rows": rows(list), "main": main,
+            "total": list.total,
             "conflicts": count, "hasConflicts": count > 0,
         ]
         return templates.render("page", values)

@@ -89,7 +89,7 @@ export function say(text) {
 
 function lost() {
   isConnected = false;
-  alertWith("lost", "Kith does not answer on this machine: it may be starting again. What you type is kept in this browser, and saved when it is back.");
+  alertWith("lost", "Kith does not answer: it may be starting again. What you type is kept in this browser, and saved when it is back.");
   stopListening();
   retry = setTimeout(listen, retryMilliseconds);
 }
