@@ -125,7 +125,10 @@ extension NotesStore {
             sql += " AND (\(filter.sql))"
             arguments += filter.arguments
         }
-        let notes = "FROM note_search JOIN note_search_key AS key ON key.key = note_search.rowid JOIN note ON note.id = key.id"
+        // In this order: asked for one note after the other, the index would look for all that has the words each time.
+        let notes = """
+            FROM note_search CROSS JOIN note_search_key AS key ON key.key = note_search.rowid CROSS JOIN note ON note.id = key.id
+            """
         // The index alone knows how many notes have the words.
         let counted = "SELECT 1 \(text.filters.isEmpty ? "FROM note_search" : notes) \(sql) LIMIT \(resultsMax)"
         let total = try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(counted))", arguments: StatementArguments(arguments)) ?? 0
