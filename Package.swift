@@ -129,7 +129,7 @@ let package = Package(
         .target(
             name: "KithWeb",
             dependencies: [
-                "Kith", "KithSync", "KithLock", "KithNotes", "KithFiles", "KithProgram", crypto, logging,
+                "Kith", "KithSync", "KithLock", "KithNotes", "KithFiles", "KithProgram", "KithReport", "KithTrust", crypto, logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"), .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
@@ -140,6 +140,7 @@ let package = Package(
         .target(
             name: "CKithVersion", cSettings: described.map { [.define("KITH_DESCRIBED", to: "\"\($0)\"")] } ?? []),
         module("KithProgram", ["CKithVersion"]),
+        module("KithReport", ["Kith", "KithNotes", "KithFiles", "KithProgram"]),
         .target(name: "CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
         module("KithTesting", ["KithCausality", "KithText", "KithSync", "KithLock", "KithStore", "CFaultVFS", grdb, sqlite], computing),
         .target(
@@ -152,7 +153,7 @@ let package = Package(
         .executableTarget(
             name: "KithCLI",
             dependencies: [
-                "Kith", "KithNotes", "KithFiles", "KithWeb", "KithProgram", grdb, logging, argumentParser,
+                "Kith", "KithNotes", "KithFiles", "KithWeb", "KithProgram", "KithReport", grdb, logging, argumentParser,
             ], resources: [.embedInCode("Resources")], swiftSettings: settings),
         .executableTarget(
             name: "kith-lab", dependencies: ["KithLab", "KithNotes", "KithProgram", argumentParser], swiftSettings: settings),

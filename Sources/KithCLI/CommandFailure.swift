@@ -16,6 +16,11 @@ extension CommandFailure {
         case let error as NodeError: self.init(error.code == .portUnavailable ? .unavailable : .software, error.message)
         case PageError.isServedElsewhere: self.init(.temporary, "Another process has just begun to serve the page. Run this again.")
         case PageError.portIsTaken(let port): self.init(.unavailable, "Another program listens on port \(port). Give another with --port.")
+        case PageError.noNetwork:
+            self.init(
+                .unavailable,
+                "This machine has no address in a network that others could reach. Plug in the cable or join the Wi-Fi, and run this again."
+            )
         case let error as StoreError: self.init(error.code == .busy ? .temporary : .inputOutput, error.message, details: error.details)
         default: return nil
         }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+import HummingbirdTLS
 import Kith
 import KithNotes
 import Logging
@@ -28,7 +29,7 @@ public struct NotesPage: Sendable {
         defer { withExtendedLifetime(turn) { RunningPage.remove(in: configuration.folder) } }
         FileRoutes.removeLeftovers(in: configuration.folder)
         do {
-            try await serve(port: configuration.port ?? PageConfiguration.standardPort, onReady)
+            try await serve(port: configuration.port ?? configuration.standardPort, onReady)
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             guard configuration.port == nil else { throw PageError.portIsTaken(configuration.port ?? 0) }
             try await serve(port: 0, onReady)
@@ -46,15 +47,17 @@ public struct NotesPage: Sendable {
             additionalChannelHandlers: [ConnectionEnd(limits)], idleTimeout: .seconds(limits.idleSeconds),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: limits.headerBytesMax, maxHeaderListSize: limits.headerBytesMax, maxHeaderFieldCount: 100))
+        let place = try PagePlace(configuration)
+        let server = try place.certificate.map { try HTTPServerBuilder.tls(.http1(configuration: channel), tlsConfiguration: $0.tls) }
         let application = Application(
-            responder: responder, server: .http1(configuration: channel),
+            responder: responder, server: server ?? .http1(configuration: channel),
             configuration: ApplicationConfiguration(
-                address: .hostname("127.0.0.1", port: port), backlog: 1_024,
+                address: .hostname(place.listens, port: port), backlog: 1_024,
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.connectionsMax, logger: logger)),
             onServerRunning: { channel in
                 guard let port = channel.localAddress?.port else { return }
                 // Without a place for its secrets it lets nobody in, and says so by answering nothing.
-                guard let (router, page) = try? makeRouter(port, builder, feed) else { return }
+                guard let (router, page) = try? makeRouter(port, place, builder, feed) else { return }
                 responder.begin(router.buildResponder())
                 await onReady(page())
             }, logger: logger)
@@ -67,14 +70,16 @@ public struct NotesPage: Sendable {
     }
 
     private func makeRouter(
-        _ port: Int, _ builder: PageBuilder, _ feed: ChangeFeed
+        _ port: Int, _ place: PagePlace, _ builder: PageBuilder, _ feed: ChangeFeed
     ) throws -> (Router<BasicRequestContext>, @Sendable () -> RunningPage) {
-        let address = "http://127.0.0.1:\(port)"
-        let names = PageNames(PageNames.loopback, port: port, isSecure: false)
+        let isSecure = place.certificate != nil
+        let address = "\(isSecure ? "https" : "http")://\(place.host):\(port)"
+        let names = PageNames(place.names, port: port, isSecure: isSecure)
+        let fingerprint = place.certificate?.fingerprint
         let folder = configuration.folder
-        let current = Shared(RunningPage(address: address, token: ""))
+        let current = Shared(RunningPage(address: address, fingerprint: fingerprint, token: ""))
         let doorkeeper = try Doorkeeper(folder: folder) { token in
-            let page = RunningPage(address: address, token: token)
+            let page = RunningPage(address: address, fingerprint: fingerprint, token: token)
             try page.write(in: folder)
             current.value = page
         }
@@ -85,7 +90,7 @@ public struct NotesPage: Sendable {
         SheetRoutes(notes: notes, limits: configuration.limits).add(to: router)
         FileRoutes(notes: notes, folder: configuration.folder).add(to: router)
         let desk = PairingDesk(identity: configuration.identity, notesFile: configuration.notesFile) { feed.tell(pairing: $0) }
-        DeviceRoutes(desk: desk, limits: configuration.limits).add(to: router)
+        DeviceRoutes(desk, notes, configuration).add(to: router)
         return (router, { current.value })
     }
 }
@@ -96,6 +101,8 @@ public enum PageError: Error, Hashable, Sendable {
     case isServedElsewhere
     /// Another program listens on the port that was asked for.
     case portIsTaken(Int)
+    /// This machine has no address in a network.
+    case noNetwork
 }
 
 /// Answers once it is known under which names the page is served, which the port is a part of.
@@ -121,5 +128,13 @@ final class Shared<Value: Sendable>: Sendable {
     var value: Value {
         get { mutex.withLock { $0 } }
         set { mutex.withLock { $0 = newValue } }
+    }
+
+    /// Gives what it was.
+    func exchange(_ new: Value) -> Value {
+        mutex.withLock { value in
+            defer { value = new }
+            return value
+        }
     }
 }

@@ -1,12 +1,15 @@
 import Foundation
+import Kith
 
 /// Where the page is served, and what it keeps.
 public struct PageConfiguration: Sendable {
     /// The port that is taken if it is free and no other was asked for.
-    public static let standardPort = 4780
+    public var standardPort: Int { isOnLocalNetwork ? 4781 : 4780 }
 
     /// The port to listen on, 0 for any that is free; `nil` for ``standardPort``, or any if that is taken.
     public var port: Int?
+    /// Whether it is served to the local network, over HTTPS.
+    public private(set) var isOnLocalNetwork = false
     /// A folder that nobody but the person can read: for the key of the cookies and the address of the page that runs.
     public var folder: URL
     /// The file of the notes, of which the node says how it is.
@@ -49,8 +52,24 @@ struct RequestLimits: Sendable {
 }
 
 extension PageConfiguration {
-    /// Makes every browser that is known need a new address.
+    /// The trusted devices, of which there are none as long as this machine has no key.
+    func trust() throws -> TrustStore {
+        guard let key = try? DeviceKey.load(from: identity) else { return try TrustStore(in: identity, ownID: DeviceKey().id) }
+        return try TrustStore(in: identity, ownID: key.id)
+    }
+
+    /// The same page in the local network: over HTTPS, under the addresses of this machine, with a key and browsers of its own.
+    public var onLocalNetwork: PageConfiguration {
+        var other = self
+        other.folder = folder.appending(path: "lan")
+        other.isOnLocalNetwork = true
+        return other
+    }
+
+    /// Makes every browser that is known, here or in the local network, need a new address.
     ///
     /// - Throws: an error of the file system.
-    public func signOutAll() throws { try Doorkeeper.signOutAll(in: folder) }
+    public func signOutAll() throws {
+        for folder in [folder, onLocalNetwork.folder] { try Doorkeeper.signOutAll(in: folder) }
+    }
 }

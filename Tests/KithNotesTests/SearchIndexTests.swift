@@ -36,8 +36,8 @@ struct SearchIndexTests {
         let stores = try [1, 2].map { try NotesStore.inMemory(seed: $0) }
         for name in ["Marmalade", "Jam", "Honey"] { try stores[0].add(title: name, body: "for breakfast", tags: ["food"]) }
         try stores[1].pull(from: stores[0])
-        try damage(stores[0], "UPDATE note SET title = 'Zwieback' WHERE title = 'Jam'")
-        try damage(stores[1], "UPDATE note SET tags = '[\"bread\"]' WHERE title = 'Honey'")
+        try stores[0].damage("UPDATE note SET title = 'Zwieback' WHERE title = 'Jam'")
+        try stores[1].damage("UPDATE note SET tags = '[\"bread\"]' WHERE title = 'Honey'")
         for store in stores {
             try store.updateSearchIndex()
             #expect(try indexed(store) == shown(store))
@@ -84,16 +84,6 @@ struct SearchIndexTests {
 
     private func settle(_ store: NotesStore) throws {
         while case .read(_, let isBehind) = try store.store.perform(.read), isBehind {}
-    }
-
-    /// Changes rows as a failing disk might: nobody notes it.
-    private func damage(_ store: NotesStore, _ sql: String) throws {
-        try store.database.writeWithoutTransaction { db in
-            let triggers = try Row.fetchAll(db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
-            for trigger in triggers { try db.execute(sql: "DROP TRIGGER \(trigger["name"] as String)") }
-            try db.execute(sql: sql)
-            for trigger in triggers { try db.execute(sql: trigger["sql"]) }
-        }
     }
 
     private func indexed(_ store: NotesStore) throws -> [String] {

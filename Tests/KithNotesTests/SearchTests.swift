@@ -72,6 +72,34 @@ struct SearchTests {
         #expect(throws: Never.self) { try store.list(NoteQuery(searching: text)) }
     }
 
+    @Test("a tag is what stands between two quotation marks of the column, whatever else is in the column")
+    func tags() throws {
+        let store = try NotesStore.inMemory()
+        let columns: [(String, Bool)] = [
+            (#"["home"]"#, true), (#"["a","home"]"#, true), (#"["homes"]"#, false), (#"["home sweet"]"#, false), ("[]", false),
+            ("home", false), (#"["a\"home\"b"]"#, false), (#"["a",["home"]]"#, false), (#"[ "home" ]"#, true), (#"["a", "home"]"#, true),
+        ]
+        for (column, _) in columns {
+            let note = try store.add(title: "With \(column)", body: "same words")
+            try store.damage("UPDATE note SET tags = ? WHERE id = ?", [column, Data(note.id.bytes)])
+        }
+        let expected = columns.filter(\.1).map { "With \($0.0)" }.sorted()
+        for text in ["tag:home", "same tag:home", "word tag:home -other", "tag:home since:2026-01-01"] {
+            let page = try store.search(SearchText(text), offset: 0, count: 20)
+            #expect(page.entries.map(\.note.title).sorted() == expected && page.total == expected.count, "\(text)")
+            #expect(try store.list(NoteQuery(searching: text)).map(\.title).sorted() == expected, "\(text)")
+        }
+        let others = try store.search(SearchText("same -tag:home"), offset: 0, count: 20)
+        #expect(others.total == columns.count - expected.count)
+        for tag in ["a,b", "\"", "[", "{}", "\\", "é", "日本", "!!", "e\u{301}"] {
+            let note = try store.add(title: "Odd", body: tag, tags: NoteTags(tag.contains(",") ? [] : [tag]))
+            if tag.contains(",") { try store.damage("UPDATE note SET tags = '[\"a,b\"]' WHERE id = ?", [Data(note.id.bytes)]) }
+            var search = SearchText("")
+            search.tags = [tag]
+            #expect(try store.search(search, offset: 0, count: 20).entries.map(\.id) == [note.id], "\(tag)")
+        }
+    }
+
     @Test("a title comes before a text, parts of a long result follow each other, and what was found is marked")
     func rank() throws {
         let store = try Self.library()

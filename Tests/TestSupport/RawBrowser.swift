@@ -26,24 +26,37 @@ package struct RawBrowser: Sendable {
     }
 
     package let port: Int
+    /// Where it connects, if something stands between it and the page.
+    package let door: Int
+    package let scheme: String
     package var cookie: String?
     /// What lives as long as this browser.
     package var owners: [any Sendable] = []
 
-    package var origin: String { "http://127.0.0.1:\(port)" }
+    package var origin: String { "\(scheme)://127.0.0.1:\(port)" }
 
     /// Comes in by the address that `kith web` printed.
-    package init(entrance: String) throws {
+    package init(entrance: String, door: Int? = nil) throws {
         let url = try #require(URL(string: entrance.trimmingCharacters(in: .whitespacesAndNewlines)))
         port = try #require(url.port)
+        self.door = door ?? port
+        scheme = try #require(url.scheme)
         let answer = try get("/?" + (url.query ?? ""))
         #expect(answer.status == 303 && answer.header("location") == "/")
         let field = try #require(answer.header("set-cookie"))
         #expect(field.contains("HttpOnly") && field.contains("SameSite=Strict"))
+        #expect(field.contains("Secure") == (scheme == "https"))
         cookie = String(field.prefix { $0 != ";" })
     }
 
-    package init(port: Int) { self.port = port }
+    package init(port: Int) { (self.port, door, scheme) = (port, port, "http") }
+
+    /// Somebody at the same place who is not let in.
+    package var stranger: RawBrowser {
+        var stranger = self
+        stranger.cookie = nil
+        return stranger
+    }
 
     package func get(_ path: String, _ headers: String...) throws -> Answer {
         try answer(to: head("GET", path, headers))
@@ -89,7 +102,7 @@ package struct RawBrowser: Sendable {
         #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(port).bigEndian
+        address.sin_port = UInt16(door).bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let status = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in

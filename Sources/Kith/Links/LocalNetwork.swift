@@ -7,8 +7,8 @@ import Glibc
 #endif
 
 /// The network cards of this machine at one moment, and the addresses at which others could reach it.
-struct LocalNetwork: Hashable, Sendable {
-    struct Link: Hashable, Sendable {
+package struct LocalNetwork: Hashable, Sendable {
+    package struct Link: Hashable, Sendable {
         var name: String
         /// Whether a cable is plugged in, or a Wi-Fi joined.
         var isConnected: Bool
@@ -20,7 +20,7 @@ struct LocalNetwork: Hashable, Sendable {
     var links: [Link] = []
 
     /// Addresses that work now, loopback aside.
-    var addresses: [String] { links.filter { $0.isConnected && !$0.isLoopback }.flatMap(\.addresses) }
+    package var addresses: [String] { links.filter { $0.isConnected && !$0.isLoopback }.flatMap(\.addresses) }
 
     /// Whether there is any way out.
     var isConnected: Bool { !addresses.isEmpty }
@@ -45,7 +45,7 @@ struct LocalNetwork: Hashable, Sendable {
 
 extension LocalNetwork {
     /// What the system lists now; `nil` if it does not.
-    static var current: LocalNetwork? {
+    package static var current: LocalNetwork? {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return nil }
         defer { freeifaddrs(first) }

@@ -34,25 +34,3 @@ struct ConflictRecord: Encodable {
         }
     }
 }
-
-extension NoteConflict {
-    /// `The title of “Bread” (8f3a91c2) was also written on laptop`, for people.
-    func sentence(_ names: DeviceNames) -> String {
-        let others = versions.map(\.author).filter { $0 != .own }.map { names[$0] ?? "another device" }
-        var distinct: [String] = []
-        for other in others where !distinct.contains(other) { distinct.append(other) }
-        let shortID = noteID.uuidString.suffix(8).lowercased()
-        let label = "\u{201C}\(title.isEmpty ? "(no title)" : String(title.prefix(40)))\u{201D} (\(shortID))"
-        let whom = distinct.isEmpty ? "" : " on \(distinct.joined(separator: " and "))"
-        return "The \(field.rawValue) of \(label) was also written\(whom): `kith conflicts show \(shortID)`."
-    }
-}
-
-extension [NoteConflict] {
-    /// How many there are and what to do; `nil` if there are none.
-    var sentence: String? {
-        if isEmpty { return nil }
-        let what = count == 1 ? "1 field was" : "\(count) fields were"
-        return "\(what) written on two machines at the same time. Choose: `kith conflicts list`."
-    }
-}

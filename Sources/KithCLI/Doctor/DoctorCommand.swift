@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Kith
 import KithNotes
+import KithReport
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -33,33 +34,10 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         let folders = try options.folders()
         let (trust, keyObstacle) = try options.trustIfPossible()
-        let key = try keyObstacle == nil ? DeviceKey.load(from: folders.identity) : DeviceKey()
-        var doctor = NetworkDoctor(key: key, trust: trust, store: folders.notes, app: NotesStore.app)
-        doctor.usesDiscovery = !noDiscovery
-        let loss = NotesStore.loss(in: folders.notes)
-        let node = try loss != nil ? nil : options.runningNode()
-        let conflicts = try loss != nil ? nil : options.withNotesIfReadable { try $0.conflicts() }
-        var findings = await doctor.examine(node: node)
-        if let conflicts { findings.append(DiagnosisFinding(conflicts, options.deviceNames())) }
-        if let keyObstacle {
-            findings.insert(
-                DiagnosisFinding(
-                    "key", .problem, "This machine has no key yet, and none can be made. \(keyObstacle)",
-                    remedy: "Make room on the disk, or choose a folder that can be written: KITH_HOME."), at: 0)
-        }
-        if let obstacle = Self.obstacle(to: folders.notes) {
-            findings.insert(
-                DiagnosisFinding(
-                    "notes", .problem, "The notes can only be read. \(obstacle)",
-                    remedy: "Until this is mended nothing is written or synchronised."),
-                at: 0)
-        }
-        if loss != nil {
-            findings.insert(
-                DiagnosisFinding(
-                    "notes", .problem, "The notes are gone: their file is missing or empty, though there were notes.",
-                    remedy: "Look for a backup, or let the other machines refill it: kith recover"), at: 0)
-        }
+        var checkup = Checkup(file: folders.notes, identity: folders.identity, trust: trust, keyObstacle: keyObstacle)
+        checkup.usesDiscovery = !noDiscovery
+        let isLost = NotesStore.loss(in: folders.notes) != nil
+        let findings = await checkup.findings(try isLost ? nil : options.withNotesIfReadable { try $0.conflicts() })
         if options.json {
             try Console.output.write(json: findings)
         } else {
@@ -68,36 +46,15 @@ struct DoctorCommand: AsyncParsableCommand {
         if findings.contains(where: { $0.verdict == .problem }) { throw ExitCode(CommandFailure.Status.unavailable.rawValue) }
     }
 
-    /// Why nothing can be written into the folder of the notes; `nil` if something can, or if there is no such folder yet.
-    private static func obstacle(to notes: URL) -> String? {
-        let folder = notes.deletingLastPathComponent()
-        guard FileManager.default.fileExists(atPath: folder.path), !FileManager.default.isWritableFile(atPath: folder.path) else {
-            return nil
-        }
-        return "Its folder \(folder.path) cannot be written."
-    }
-
     private static func write(_ finding: DiagnosisFinding) throws {
-        let (mark, style): (String, TextStyle) =
+        let style: TextStyle =
             switch finding.verdict {
-            case .good: ("ok", .green)
-            case .warning: ("look", .bold)
-            case .problem: ("WRONG", .red)
+            case .good: .green
+            case .warning: .bold
+            case .problem: .red
             }
         try Console.output.writeLine(
-            Console.output.styled(mark.padded(toWidth: 6), style) + PlainText.line(finding.sentence))
+            Console.output.styled(finding.verdict.word.padded(toWidth: 6), style) + PlainText.line(finding.sentence))
         if let remedy = finding.remedy { try Console.output.writeLine("      " + PlainText.line(remedy)) }
-    }
-}
-
-extension DiagnosisFinding {
-    /// Conflicts keep no machines apart, and want to be seen.
-    fileprivate init(_ conflicts: [NoteConflict], _ names: DeviceNames) {
-        guard let first = conflicts.first else {
-            self.init("conflicts", .good, "No note has several versions of a title or a color.")
-            return
-        }
-        let rest = conflicts.count == 1 ? "" : " \(conflicts.count - 1) more wait\(conflicts.count == 2 ? "s" : "") for a choice."
-        self.init("conflicts", .warning, first.sentence(names) + rest, remedy: "Choose: kith conflicts list")
     }
 }

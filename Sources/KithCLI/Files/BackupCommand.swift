@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Kith
 import KithFiles
+import KithReport
 
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import KithFiles
 import KithNotes
+import KithReport
 
 struct FolderCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import KithFiles
 import KithNotes
+import KithReport
 
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -88,10 +89,4 @@ struct ImportCommand: ParsableCommand {
             remarks = report.remarks.map { Remark(origin: $0.origin, words: $0.words, isLeftOut: $0.isLeftOut) }
         }
     }
-}
-
-/// Numbers of things, for people.
-enum Count {
-    /// `1 note`, `2 notes`.
-    static func text(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }

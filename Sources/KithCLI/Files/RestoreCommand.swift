@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import KithFiles
+import KithReport
 
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

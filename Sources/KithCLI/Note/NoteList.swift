@@ -1,5 +1,6 @@
 import ArgumentParser
 import KithNotes
+import KithReport
 
 extension NoteQuery.Order: ExpressibleByArgument {}
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Kith
 import KithNotes
+import KithReport
 import Synchronization
 
 /// The options that every command has.
@@ -53,8 +54,7 @@ struct StoreOptions: ParsableArguments {
 
     /// What the node that runs for these notes says of itself; `nil` if none runs. One that was killed could not remove its status.
     func runningNode() throws -> NodeStatus? {
-        let file = try folders().notes
-        return SyncedDatabase.isSynchronized(at: file.path) ? StatusFile(forStore: file).read() : nil
+        StatusReport.node(of: try folders().notes)
     }
 
     /// The trusted devices. Where there is no key yet, none is made for this.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import KithNotes
+import KithReport
 
 struct TrashAccept: ParsableCommand {
     static let configuration = CommandConfiguration(

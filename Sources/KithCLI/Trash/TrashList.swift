@@ -1,6 +1,7 @@
 import ArgumentParser
 import Kith
 import KithNotes
+import KithReport
 
 struct TrashList: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import Foundation
 import Kith
 import KithNotes
+import KithReport
 
 /// Tells the person in front of `kith up` of conflicts and of large deletions by other machines: those that wait when it starts, and each
 /// new one, with a bell on a terminal.
@@ -23,7 +24,7 @@ struct ConflictWatch: Sendable {
         let commits = notes.store.commits
         // What cannot be read now is read after the next commit.
         var known = (try? notes.conflicts()) ?? []
-        if let sentence = known.sentence { display.show(line: sentence) }
+        if let sentence = NoteConflict.sentence(ofCount: known.count) { display.show(line: sentence) }
         var massive: Set<String> = []
         warn(of: &massive)
         for await _ in commits {
@@ -37,7 +38,7 @@ struct ConflictWatch: Sendable {
                 }
             }
             for conflict in new.prefix(Self.linesMax) { display.show(line: conflict.sentence(names())) }
-            if new.count > Self.linesMax, let sentence = conflicts.sentence { display.show(line: sentence) }
+            if new.count > Self.linesMax, let sentence = NoteConflict.sentence(ofCount: conflicts.count) { display.show(line: sentence) }
             if !new.isEmpty { display.ring() }
             known = conflicts
         }

@@ -53,6 +53,11 @@ public enum NotesSchema {
         }
         migrator.registerMigration("kith-notes-search", foreignKeyChecks: .immediate) { try SearchIndex.create($0) }
         migrator.registerMigration("kith-notes-saves", foreignKeyChecks: .immediate) { try DoneSaves.create($0) }
+        migrator.registerMigration("kith-notes-search-letters", foreignKeyChecks: .immediate) { db in
+            try SearchIndex.createForLetters(db)
+            // For lists of one color: most notes have none.
+            try db.execute(sql: "CREATE INDEX note_by_color ON note (color, pinned DESC, updated DESC, id DESC) WHERE color <> 0")
+        }
         return migrator
     }
 

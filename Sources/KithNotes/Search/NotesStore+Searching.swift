@@ -82,9 +82,10 @@ extension NotesStore {
 
     /// Commits within this time are brought in together.
     private static let indexPauseMilliseconds = 300
-    /// More results than these are counted no further, and are in no order of rank: the words say nothing.
+    /// More results than these are in no order of rank: the words say nothing.
     static let rankedMax = 2_000
-    static let resultsMax = 10_000
+    /// More are neither counted nor listed.
+    static let resultsMax = 5_000
     private static let marks = ("\u{2}", "\u{3}")
 
     /// A part of what a search finds, best first: a title counts more than a tag, and a tag more than a text. Notes of which a version is
@@ -113,27 +114,30 @@ extension NotesStore {
     private static func matches(
         _ text: SearchText, _ match: String, besides kept: [Data], _ db: Database, offset: Int, count: Int
     ) throws -> NotePage {
-        var arguments: [any DatabaseValueConvertible] = [match]
-        var sql = """
-            FROM note_search JOIN note_search_key AS key ON key.key = note_search.rowid JOIN note ON note.id = key.id
-            WHERE note_search MATCH ?
-            """
-        for (filter, argument) in text.filters {
-            sql += " AND \(filter)"
-            arguments.append(argument)
-        }
+        var arguments: [any DatabaseValueConvertible] = [[match, text.tagMatch].compactMap(\.self).joined(separator: " AND ")]
+        var sql = " WHERE note_search MATCH ?"
         if !kept.isEmpty {
-            sql += " AND note.id NOT IN (\(kept.map { _ in "?" }.joined(separator: ", ")))"
-            arguments += kept
+            let keys = try Int64.fetchAll(
+                db, sql: "SELECT key FROM note_search_key WHERE id IN (\(kept.map { _ in "?" }.joined(separator: ", ")))",
+                arguments: StatementArguments(kept))
+            sql += " AND +note_search.rowid NOT IN (\(keys.map(String.init).joined(separator: ", ")))"
         }
-        let total =
-            try Int.fetchOne(
-                db, sql: "SELECT count(*) FROM (SELECT 1 \(sql) LIMIT \(resultsMax))", arguments: StatementArguments(arguments)) ?? 0
+        for filter in text.filters {
+            sql += " AND (\(filter.sql))"
+            arguments += filter.arguments
+        }
+        // In this order: asked for one note after the other, the index would look for all that has the words each time.
+        let notes = """
+            FROM note_search CROSS JOIN note_search_key AS key ON key.key = note_search.rowid CROSS JOIN note ON note.id = key.id
+            """
+        // The index alone knows how many notes have the words.
+        let counted = "SELECT 1 \(text.filters.isEmpty ? "FROM note_search" : notes) \(sql) LIMIT \(resultsMax)"
+        let total = try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(counted))", arguments: StatementArguments(arguments)) ?? 0
         let order = total > rankedMax ? "note_search.rowid DESC" : "bm25(note_search, 10, 1, 5), note.updated DESC"
         let columns = Note.columnNames.map { $0 == "body" ? "substr(note.body, 1, \(excerptScalars))" : "note." + $0 }
         let snippet = "snippet(note_search, 1, '\(marks.0)', '\(marks.1)', '…', 16)"
         let rows = try Row.fetchAll(
-            db, sql: "SELECT \(columns.joined(separator: ", ")), \(snippet) \(sql) ORDER BY \(order) LIMIT ? OFFSET ?",
+            db, sql: "SELECT \(columns.joined(separator: ", ")), \(snippet) \(notes) \(sql) ORDER BY \(order) LIMIT ? OFFSET ?",
             arguments: StatementArguments(arguments + [max(0, count), offset]))
         let entries = rows.compactMap { row in
             Note(row: row).map { NotePage.Entry(note: $0, snippet: Snippet(row[Note.columnNames.count], marks)) }
@@ -145,6 +149,13 @@ extension NotesStore {
     private func filtered(_ text: SearchText, offset: Int, count: Int) throws(NotesError) -> NotePage {
         var query = NoteQuery()
         query.text = text
+        if let match = text.tagMatch {
+            try updateSearchIndex()
+            let count = "SELECT count(*) FROM (SELECT 1 FROM note_search WHERE note_search MATCH ? LIMIT \(Self.resultsMax))"
+            let found = try NotesError.mapping { try database.read { try Int.fetchOne($0, sql: count, arguments: [match]) } ?? 0 }
+            // Of many, some are met soon on a walk through all notes in their order.
+            if found < Self.resultsMax { query.candidates = match }
+        }
         return try page(query, offset: offset, count: count)
     }
 

@@ -24,6 +24,18 @@ enum SearchIndex {
                 """)
     }
 
+    /// Makes the index anew, empty, with the words by their first letter as well: the first key of who types.
+    static func createForLetters(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                DROP TABLE note_search;
+                DELETE FROM note_search_key;
+                DELETE FROM note_search_state;
+                CREATE VIRTUAL TABLE note_search USING fts5(
+                    title, body, tags, tokenize = 'unicode61 remove_diacritics 2', prefix = '1 2');
+                """)
+    }
+
     /// What the index is made of.
     struct State: Hashable {
         /// What the store knew.

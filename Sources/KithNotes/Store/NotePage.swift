@@ -34,7 +34,9 @@ extension NotesStore {
         return try NotesError.mapping {
             try database.read { db in
                 let (condition, arguments) = query.condition(besides: kept)
-                let count = "SELECT count(*) FROM note \(condition)"
+                // A list is as long as it is; of a search, so much is counted as anybody looks at.
+                let bound = query.text?.isEmpty ?? true ? "" : "LIMIT \(Self.resultsMax)"
+                let count = "SELECT count(*) FROM (SELECT 1 FROM note \(condition) \(bound))"
                 let total = try Int.fetchOne(db, sql: count, arguments: StatementArguments(arguments)) ?? 0
                 let columns = Note.columnNames.map { $0 == "body" ? "substr(body, 1, \(Self.excerptScalars))" : $0 }
                 let sql = """

@@ -19,6 +19,8 @@ public struct NoteQuery: Hashable, Sendable {
     public var text: SearchText?
     /// Notes in which each of these occurs somewhere in title, body or tags, whatever the case and the accents.
     var words: [String] = []
+    /// What the index is asked for all notes that can be meant, where these are few.
+    var candidates: String?
     /// Notes with this tag.
     public var tag: String?
     /// Notes of this color.
@@ -66,16 +68,21 @@ public struct NoteQuery: Hashable, Sendable {
         var conditions: [String] = []
         var arguments: [any DatabaseValueConvertible] = []
         if let tag {
-            conditions.append(SearchText.hasTag)
-            arguments.append(tag)
+            let filter = SearchText.hasTag(tag)
+            conditions.append("(\(filter.sql))")
+            arguments += filter.arguments
         }
         if let color {
             conditions.append("note.color = ?")
             arguments.append(color.rawValue)
         }
-        for (filter, argument) in text?.filters ?? [] {
-            conditions.append(filter)
-            arguments.append(argument)
+        for filter in text?.filters ?? [] {
+            conditions.append("(\(filter.sql))")
+            arguments += filter.arguments
+        }
+        if let candidates {
+            conditions.append("note.id IN (\(SearchIndex.idsSQL))")
+            arguments.append(candidates)
         }
         let ids = Self.list(of: kept)
         if let match = text?.match {

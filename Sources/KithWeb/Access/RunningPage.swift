@@ -6,6 +6,8 @@ import KithLock
 public struct RunningPage: Codable, Hashable, Sendable {
     /// As `http://127.0.0.1:4780`.
     public let address: String
+    /// SHA-256 of its certificate, for a person to compare with what a browser shows; `nil` without HTTPS.
+    public var fingerprint: String?
     /// Good once.
     let token: String
 

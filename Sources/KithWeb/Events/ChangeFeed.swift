@@ -1,12 +1,15 @@
 import Foundation
 import Kith
 import KithNotes
+import KithReport
 import Synchronization
 
 /// Tells the pages that are open what has changed, as server-sent events.
 final class ChangeFeed: Sendable {
     private static let beatMilliseconds = 10_000
     private static let statusMilliseconds = 1_000
+    /// So many times the status is looked at with one reading of the list of devices.
+    private static let trustTurns = 5
     /// News that one page may leave unread before it has to begin anew.
     private static let backlogMax = 200
 
@@ -17,7 +20,7 @@ final class ChangeFeed: Sendable {
     }
 
     private let notes: NotesStore
-    private let notesFile: URL
+    private let configuration: PageConfiguration
     private let listenersMax: Int
     /// Names this run of the server, so that a page knows when another has taken its place.
     private let run = UUID().uuidString
@@ -26,7 +29,7 @@ final class ChangeFeed: Sendable {
 
     init(_ notes: NotesStore, _ configuration: PageConfiguration) {
         self.notes = notes
-        notesFile = configuration.notesFile
+        self.configuration = configuration
         listenersMax = configuration.limits.listenersMax
         software = configuration.software
     }
@@ -82,7 +85,9 @@ final class ChangeFeed: Sendable {
             guard
                 let (news, vector) = try? await DiskWork.run({
                     let changes = try notes.changes(since: before)
-                    return (News(changes), changes.hasMore ? try notes.store.vector() : changes.vector)
+                    return (
+                        News(changes, conflicts: try notes.conflicts().count), changes.hasMore ? try notes.store.vector() : changes.vector
+                    )
                 })
             else { continue }
             known = vector
@@ -91,9 +96,20 @@ final class ChangeFeed: Sendable {
     }
 
     private func followStatus() async {
+        var known: (trust: TrustStore, turn: Int)?
+        var turn = 0
         while !Task.isCancelled {
-            let file = notesFile
-            let sentence = (try? await DiskWork.run { PageStatus.sentence(notesFile: file, devices: nil) }) ?? ""
+            let (configuration, node) = (configuration, StatusReport.node(of: configuration.notesFile))
+            // A node says itself what it knows; without one, the list of devices is looked at now and then.
+            if node == nil, known.map({ $0.turn + Self.trustTurns <= turn }) ?? true {
+                known = (try? await DiskWork.run { try configuration.trust() }).map { ($0, turn) }
+            }
+            turn += 1
+            let trust = known?.trust
+            let report = try? await DiskWork.run {
+                StatusReport(file: configuration.notesFile, node: node, trust: try trust ?? configuration.trust())
+            }
+            let sentence = report?.sentence ?? ""
             let isNew = state.withLock { state in
                 defer { state.status = sentence }
                 return state.status != sentence
@@ -132,15 +148,18 @@ private struct News: Encodable {
     let changed: [String]
     let deleted: [String]
     let more: Bool
+    /// How many choices wait; `nil` if that is not known.
+    let conflicts: Int?
 
     /// Where it is not known what has changed.
     static let anything = News(changed: [], deleted: [], more: true)
 
     private init(changed: [String], deleted: [String], more: Bool) {
-        (self.changed, self.deleted, self.more) = (changed, deleted, more)
+        (self.changed, self.deleted, self.more, conflicts) = (changed, deleted, more, nil)
     }
 
-    init(_ changes: NoteChanges) {
+    init(_ changes: NoteChanges, conflicts: Int) {
+        self.conflicts = conflicts
         changed = changes.changed.map { $0.id.uuidString.lowercased() }
         deleted = changes.deleted.map { $0.uuidString.lowercased() }
         more = changes.hasMore

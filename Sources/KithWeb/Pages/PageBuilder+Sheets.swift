@@ -2,6 +2,7 @@ import Foundation
 import Kith
 import KithNotes
 import KithProgram
+import KithReport
 
 /// The parts of the page beside the notes: versions to choose between, the trash, and the other machines.
 extension PageBuilder {
@@ -79,43 +80,28 @@ extension PageBuilder {
     }
 
     func devices() throws -> String {
-        let trust = try? trust()
-        let node = PageStatus.node(notesFile: notesFile)
-        let devices = trust?.devices ?? []
-        let peers = Dictionary((node?.peers ?? []).map { ($0.deviceID, $0) }) { first, _ in first }
-        let members = try notes.store.members()
-        let rows = devices.map { device -> [String: Any] in
+        let trust = try configuration.trust()
+        let report = try StatusReport(notes, file: configuration.notesFile, trust: trust)
+        let peers = Dictionary((report.node?.peers ?? []).map { ($0.deviceID, $0) }) { first, _ in first }
+        let rows = trust.devices.map { device -> [String: Any] in
             let peer = peers[device.id.description]
-            let seen = [members.first { $0.device == device.id.bytes }?.seenMilliseconds, peer?.lastSyncMilliseconds].compactMap(\.self)
-                .max()
+            let seen = [report.lastSeenMilliseconds[device.id.description], peer?.lastSyncMilliseconds].compactMap(\.self).max()
             return [
                 "name": device.name.isEmpty ? device.id.shortDescription : device.name, "id": device.id.shortDescription,
-                "state": Self.state(of: peer), "seen": peer?.state == .connected ? "now" : seen.map { time($0)["ago"] ?? "" } ?? "never",
+                "state": peer?.words ?? "not met",
+                "seen": peer?.state == .connected ? "now" : seen.map { time($0)["ago"] ?? "" } ?? "never",
             ]
         }
-        let safety = try notes.store.safety(among: devices)
-        let sentence = safety.sentence(rows: "Texts") { loose in
-            AttachmentID(loose.id).flatMap { try? notes.attachments(withContent: $0).first?.name }
-        }
+        let remarks = (report.node?.peers ?? []).flatMap(\.remarks)
         return templates.render(
             "devices",
             [
-                "sentence": PageStatus.sentence(notesFile: notesFile, devices: devices.count), "remedy": node?.remedy ?? "",
-                "devices": rows,
-                "isEmpty": rows.isEmpty, "safety": devices.isEmpty ? "" : sentence, "own": trust?.ownID.shortDescription ?? "none yet",
+                "sentence": report.sentence, "remedy": report.remedy ?? "", "devices": rows, "isEmpty": rows.isEmpty,
+                "notices": (report.notices.map(\.text) + remarks).map { ["text": $0] },
+                "own": (try? DeviceKey.load(from: configuration.identity).id.shortDescription) ?? "none yet",
             ])
     }
 
-    private static func state(of peer: NodeStatus.Peer?) -> String {
-        guard let peer else { return "not met" }
-        if peer.state == .notReachable { return peer.isRefused == true ? "refuses this device" : "not reachable" }
-        return peer.isInSync ? "up to date" : "connected"
-    }
-
     /// What the machines are called that wrote something. Notes are shown whatever is wrong with the key or the list.
-    var deviceNames: DeviceNames { DeviceNames((try? trust().devices) ?? []) }
-
-    private func trust() throws -> TrustStore {
-        try TrustStore(in: identity, ownID: DeviceKey.load(from: identity).id)
-    }
+    var deviceNames: DeviceNames { DeviceNames((try? configuration.trust().devices) ?? []) }
 }

@@ -10,16 +10,12 @@ struct PageBuilder: Sendable {
     static let firstRows = 60
 
     let notes: NotesStore
-    let software: String
-    let identity: URL
-    let notesFile: URL
+    let configuration: PageConfiguration
     let templates: Templates
 
     init(_ notes: NotesStore, _ configuration: PageConfiguration) throws {
         self.notes = notes
-        software = configuration.software
-        identity = configuration.identity
-        notesFile = configuration.notesFile
+        self.configuration = configuration
         templates = try Templates()
     }
 
@@ -28,7 +24,8 @@ struct PageBuilder: Sendable {
         let list = try notes.page(NoteQuery(), offset: 0, count: Self.firstRows)
         let count = try notes.conflicts().count
         let values: [String: Any] = [
-            "heading": place.heading, "place": place.name, "software": software, "rows": rows(list), "main": main, "total": list.total,
+            "heading": place.heading, "place": place.name, "software": configuration.software, "rows": rows(list), "main": main,
+            "total": list.total,
             "conflicts": count, "hasConflicts": count > 0,
         ]
         return templates.render("page", values)

@@ -1,12 +1,38 @@
 import HTTPTypes
 import Hummingbird
+import Kith
+import KithNotes
+import KithReport
 
-/// Pairing from the page.
+/// Pairing from the page, and a look at what is wrong.
 struct DeviceRoutes: Sendable {
     let desk: PairingDesk
-    let limits: RequestLimits
+    let notes: NotesStore
+    let configuration: PageConfiguration
+    private let isLooking = Shared(false)
+
+    init(_ desk: PairingDesk, _ notes: NotesStore, _ configuration: PageConfiguration) {
+        (self.desk, self.notes, self.configuration) = (desk, notes, configuration)
+    }
+
+    private var limits: RequestLimits { configuration.limits }
 
     func add(to router: Router<BasicRequestContext>) {
+        router.post("/api/doctor") { request, _ in
+            _ = try await request.decode(Nothing.self, limits)
+            guard isLooking.exchange(true) == false else { throw ErrorAnswer(.conflict, "busy", "Another page is looking already.") }
+            defer { isLooking.value = false }
+            let (notes, configuration) = (notes, configuration)
+            let (checkup, conflicts) = try await DiskWork.run {
+                (
+                    Checkup(
+                        file: configuration.notesFile, identity: configuration.identity, trust: try configuration.trust(),
+                        keyObstacle: nil),
+                    try notes.conflicts()
+                )
+            }
+            return try Response.json(await checkup.findings(conflicts).map(FindingAnswer.init))
+        }
         router.get("/api/pair") { _, _ in try Response.json(desk.view) }
         router.post("/api/pair") { request, _ in
             let wish = try await request.decode(Wish.self, limits)
@@ -23,6 +49,16 @@ struct DeviceRoutes: Sendable {
             desk.close()
             return try Response.json(desk.view)
         }
+    }
+}
+
+private struct FindingAnswer: Encodable {
+    let word: String
+    let sentence: String
+    let remedy: String?
+
+    init(_ finding: DiagnosisFinding) {
+        (word, sentence, remedy) = (finding.verdict.word, finding.sentence, finding.remedy)
     }
 }
 

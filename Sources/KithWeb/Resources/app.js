@@ -89,7 +89,7 @@ export function say(text) {
 
 function lost() {
   isConnected = false;
-  alertWith("lost", "Kith does not answer on this machine: it may be starting again. What you type is kept in this browser, and saved when it is back.");
+  alertWith("lost", "Kith does not answer: it may be starting again. What you type is kept in this browser, and saved when it is back.");
   stopListening();
   retry = setTimeout(listen, retryMilliseconds);
 }
@@ -156,9 +156,16 @@ function begin(hello) {
   saveOrphans();
 }
 
-function changed({ changed, deleted, more }) {
+function changed({ changed, deleted, more, conflicts }) {
   list.refresh();
+  if (typeof conflicts === "number") showConflicts(conflicts);
   if (editor && (more || changed.includes(editor.id) || deleted.includes(editor.id))) editor.refresh();
+}
+
+/** How many choices wait. */
+function showConflicts(count) {
+  const link = document.querySelector('header nav a[href="/conflicts"]');
+  link.replaceChildren("Choices", ...(count > 0 ? [" ", Object.assign(document.createElement("span"), { className: "count", textContent: count })] : []));
 }
 
 /** Saves what closed pages have left of other notes. */

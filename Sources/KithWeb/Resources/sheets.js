@@ -29,6 +29,7 @@ export function clickedOnSheet(button) {
   else if (id === "pair" || id === "token") {
     attempt(() => api("/api/pair", { showsToken: id === "token", address: find("#address").value.trim() })).then((view) => view && showPairing(view));
   } else if (id === "same" || id === "other") attempt(() => api("/api/pair/answer", { isSame: id === "same" }));
+  else if (id === "doctor") examine(button);
   else if (id === "stop") attempt(() => api("/api/pair/close", {}));
   else return false;
   return true;
@@ -86,6 +87,23 @@ async function bringBack() {
     return api(`/api/note/${id}/body`, { text, base: version });
   });
   if (isDone) go(`/note/${id}`);
+}
+
+// What is wrong
+
+async function examine(button) {
+  const box = find("#findings");
+  button.disabled = true;
+  box.textContent = "Looking …";
+  const findings = await attempt(() => api("/api/doctor", {}));
+  button.disabled = false;
+  const list = document.createElement("ul");
+  list.append(...(findings ?? []).map(({ word, sentence, remedy }) => {
+    const item = document.createElement("li");
+    item.append(Object.assign(document.createElement("strong"), { textContent: word }), ` ${sentence} ${remedy ?? ""}`);
+    return item;
+  }));
+  box.replaceChildren(list);
 }
 
 // Pairing

@@ -50,10 +50,20 @@ final class RunningNode: @unchecked Sendable {  // Used by one test at a time.
 extension RunningNode {
     /// A `kith web` of this home, and a browser that was let in.
     static func web(_ home: KithHome) async throws -> (node: RunningNode, browser: RawBrowser) {
+        if TLSTunnel.isUsed { return try await webOnLocalNetwork(home) }
         let node = try RunningNode(home, command: "web", "--port", "0")
         try await node.wait { $0.contains("token=") && $0.hasSuffix("\n") }
         var browser = try RawBrowser(entrance: node.output)
         browser.owners = [home, node]
+        return (node, browser)
+    }
+
+    private static func webOnLocalNetwork(_ home: KithHome) async throws -> (node: RunningNode, browser: RawBrowser) {
+        let node = try RunningNode(home, command: "web", "--lan", "--port", "0", "--json")
+        try await node.wait { $0.contains("token=") && $0.hasSuffix("\n") }
+        let tunnel = try TLSTunnel(node.output)
+        var browser = try RawBrowser(entrance: tunnel.entrance, door: tunnel.port)
+        browser.owners = [home, node, tunnel]
         return (node, browser)
     }
 }

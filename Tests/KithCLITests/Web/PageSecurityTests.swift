@@ -15,7 +15,7 @@ struct PageSecurityTests {
     @Test("without a token or a cookie there is nothing, not even a version, whatever is asked for")
     func strangers() async throws {
         let (_, browser) = try await RunningNode.web(try KithHome())
-        let stranger = RawBrowser(port: browser.port)
+        let stranger = browser.stranger
         let note = try browser.add("Shopping")
         for path in [
             "/", "/note/\(note)", "/app.js", "/style.css", "/icon.svg", "/events", "/api/note/\(note)", "/part/list", "/nothing",
@@ -39,7 +39,7 @@ struct PageSecurityTests {
         let home = try KithHome()
         let (node, browser) = try await RunningNode.web(home)
         let used = try #require(URL(string: node.output.trimmingCharacters(in: .whitespacesAndNewlines))?.query)
-        #expect(try RawBrowser(port: browser.port).get("/?" + used).status == 401)
+        #expect(try browser.stranger.get("/?" + used).status == 401)
         let second = try home.kith("web")
         #expect(second.status == 0 && second.lastLine != node.output.trimmingCharacters(in: .whitespacesAndNewlines))
         let other = try RawBrowser(entrance: second.lastLine)
@@ -79,7 +79,8 @@ struct PageSecurityTests {
         let (_, browser) = try await RunningNode.web(try KithHome())
         let note = "{\"title\":\"Theirs\"}"
         for origin in [
-            "http://evil.example", "null", "http://127.0.0.1", "http://127.0.0.1:1", "https://127.0.0.1:\(browser.port)",
+            "http://evil.example", "null", "http://127.0.0.1", "http://127.0.0.1:1",
+            "\(browser.scheme == "http" ? "https" : "http")://127.0.0.1:\(browser.port)",
             "http://127.0.0.1:\(browser.port).evil.example",
         ] {
             #expect(try browser.post("/api/note", note, origin: origin).status == 403, "\(origin)")

@@ -123,6 +123,37 @@ struct PageSheetTests {
         #expect(try home.shell("ls keys/web/*/ | grep -c upload").output == "0\n")
     }
 
+    @Test("devices are shown in the words of kith status, and what is wrong in those of kith doctor")
+    func status() async throws {
+        let home = try KithHome()
+        let (_, browser) = try await RunningNode.web(home)
+        try browser.add("Note <b>")
+        func expectSame(_ place: String) throws {
+            let report = try #require(try home.kith("status", "--json").json() as? [String: Any])
+            let page = try browser.get("/devices").body
+            for key in ["sentence", "remedy"] {
+                let words = try #require(report[key] as? String)
+                #expect(page.contains(words), "\(place): \(words)")
+            }
+            if report["safety"] != nil, !page.contains("No other machine is trusted") {
+                #expect(page.contains(try #require(report["safetySentence"] as? String)), "\(place)")
+            }
+        }
+        try expectSame("alone")
+        try home.kith("device", "add", KithHome().kith("device", "id").lastLine, "--name", "Attic <i>")
+        try expectSame("not running")
+        #expect(try browser.get("/devices").body.contains("Attic &lt;i&gt;"))
+        try home.shell("mkdir folder gone && $KITH folder add gone && rm -r gone")
+        #expect(try browser.get("/devices").body.contains("is not there, or not mounted."))
+        #expect(try home.kith("status").output.contains("is not there, or not mounted."))
+        let said = try JSONSerialization.jsonObject(with: Data(browser.post("/api/doctor", "{}").body.utf8)) as? [[String: String]]
+        let findings = try #require(said)
+        #expect(findings.contains { $0["sentence"] == "No note has several versions of a title or a color." && $0["word"] == "ok" })
+        let doctor = try home.kith("doctor", "--no-discovery").output
+        #expect(findings.filter { doctor.contains($0["sentence"] ?? "-") }.count >= findings.count / 2, "\(findings) \(doctor)")
+        #expect(try browser.post("/api/doctor", "x").status == 400)
+    }
+
     @Test("the note of the day is one note, here and where it was made apart")
     func today() async throws {
         let home = try KithHome()

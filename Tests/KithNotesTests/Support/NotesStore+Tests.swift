@@ -24,6 +24,18 @@ extension NotesStore {
     }
 }
 
+extension NotesStore {
+    /// Changes rows as a failing disk might: nobody notes it.
+    func damage(_ sql: String, _ arguments: StatementArguments = []) throws {
+        try store.database.writeWithoutTransaction { db in
+            let triggers = try Row.fetchAll(db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+            for trigger in triggers { try db.execute(sql: "DROP TRIGGER \(trigger["name"] as String)") }
+            try db.execute(sql: sql, arguments: arguments)
+            for trigger in triggers { try db.execute(sql: trigger["sql"]) }
+        }
+    }
+}
+
 extension NotesStore.Options {
     static func deterministic(seed: UInt64) -> NotesStore.Options {
         let clock = Mutex(Int64(1_767_225_600_000))

@@ -5,14 +5,14 @@ import KithProgram
 
 extension MassDeletion {
     /// What happened, in plain words.
-    func sentence(_ names: DeviceNames) -> String {
+    package func sentence(_ names: DeviceNames) -> String {
         let day = TimeText(milliseconds: sinceMilliseconds).map { String($0.local.prefix(10)) } ?? "an unknown day"
         let today = TimeText(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)).map { String($0.local.prefix(10)) }
         return PlainText.line(sentence(names, day: day == today ? "today" : "on \(day)"))
     }
 
     /// The same, and what can be done.
-    func warning(_ names: DeviceNames) -> String {
+    package func warning(_ names: DeviceNames) -> String {
         let what = Self.reference(to: author, names).map { "--from \(PlainText.line($0))" } ?? "NOTE"
         return sentence(names) + " Bring them back: `kith trash restore \(what)`; if it was meant: `kith trash accept`."
     }
@@ -25,15 +25,15 @@ extension MassDeletion {
     }
 }
 
-/// A large deletion, in the JSON that commands print.
-struct MassDeletionRecord: Encodable {
+/// A large deletion, in JSON.
+package struct MassDeletionRecord: Encodable, Sendable {
     /// The id of the device; `nil` if nobody knows whose it was.
-    let device: String?
-    let notes: Int
-    let total: Int
-    let since: String?
+    package let device: String?
+    package let notes: Int
+    package let total: Int
+    package let since: String?
 
-    init(_ deletion: MassDeletion) {
+    package init(_ deletion: MassDeletion) {
         if case .device(let bytes) = deletion.author { device = DeviceID(bytes: bytes)?.description } else { device = nil }
         (notes, total) = (deletion.rows, deletion.total)
         since = TimeText(milliseconds: deletion.sinceMilliseconds)?.iso8601

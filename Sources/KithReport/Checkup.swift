@@ -1,0 +1,86 @@
+import Foundation
+import Kith
+import KithNotes
+
+/// Why machines do not meet, and what else is wrong with the notes of this one: what `kith doctor` and the page say, in the same words.
+package struct Checkup: Sendable {
+    private let file: URL
+    private let trust: TrustStore
+    private let keyObstacle: String?
+    private let key: DeviceKey
+    /// Whether it also asks mDNS.
+    package var usesDiscovery = true
+
+    /// - Parameters:
+    ///   - file: that of the notes.
+    ///   - identity: the folder of the device key.
+    ///   - keyObstacle: why this machine has no key, and none can be made.
+    package init(file: URL, identity: URL, trust: TrustStore, keyObstacle: String?) {
+        self.file = file
+        self.trust = trust
+        self.keyObstacle = keyObstacle
+        key = (try? DeviceKey.load(from: identity)) ?? DeviceKey()
+    }
+
+    /// Looks at everything, which takes some seconds. It changes nothing.
+    ///
+    /// - Parameter conflicts: the choices that wait; `nil` if they are not known.
+    package func findings(_ conflicts: [NoteConflict]?) async -> [DiagnosisFinding] {
+        var doctor = NetworkDoctor(key: key, trust: trust, store: file, app: NotesStore.app)
+        doctor.usesDiscovery = usesDiscovery
+        let loss = NotesStore.loss(in: file)
+        var findings = await doctor.examine(node: loss != nil ? nil : StatusReport.node(of: file))
+        if let conflicts { findings.append(DiagnosisFinding(conflicts, DeviceNames(trust.devices))) }
+        if let keyObstacle {
+            findings.insert(
+                DiagnosisFinding(
+                    "key", .problem, "This machine has no key yet, and none can be made. \(keyObstacle)",
+                    remedy: "Make room on the disk, or choose a folder that can be written: KITH_HOME."), at: 0)
+        }
+        if let obstacle = Self.obstacle(to: file) {
+            findings.insert(
+                DiagnosisFinding(
+                    "notes", .problem, "The notes can only be read. \(obstacle)",
+                    remedy: "Until this is mended nothing is written or synchronised."), at: 0)
+        }
+        if loss != nil {
+            findings.insert(
+                DiagnosisFinding(
+                    "notes", .problem, "The notes are gone: their file is missing or empty, though there were notes.",
+                    remedy: "Look for a backup, or let the other machines refill it: kith recover"), at: 0)
+        }
+        return findings
+    }
+
+    /// Why nothing can be written into the folder of the notes; `nil` if something can, or if there is no such folder yet.
+    private static func obstacle(to notes: URL) -> String? {
+        let folder = notes.deletingLastPathComponent()
+        guard FileManager.default.fileExists(atPath: folder.path), !FileManager.default.isWritableFile(atPath: folder.path) else {
+            return nil
+        }
+        return "Its folder \(folder.path) cannot be written."
+    }
+}
+
+extension DiagnosisFinding.Verdict {
+    /// In a word, at the beginning of a line.
+    package var word: String {
+        switch self {
+        case .good: "ok"
+        case .warning: "look"
+        case .problem: "WRONG"
+        }
+    }
+}
+
+extension DiagnosisFinding {
+    /// Conflicts keep no machines apart, and want to be seen.
+    fileprivate init(_ conflicts: [NoteConflict], _ names: DeviceNames) {
+        guard let first = conflicts.first else {
+            self.init("conflicts", .good, "No note has several versions of a title or a color.")
+            return
+        }
+        let rest = conflicts.count == 1 ? "" : " \(conflicts.count - 1) more wait\(conflicts.count == 2 ? "s" : "") for a choice."
+        self.init("conflicts", .warning, first.sentence(names) + rest, remedy: "Choose: kith conflicts list")
+    }
+}

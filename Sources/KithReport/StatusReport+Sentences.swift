@@ -1,0 +1,96 @@
+import Foundation
+import Kith
+import KithNotes
+import KithProgram
+
+extension StatusReport {
+    /// Something beside the node's own sentence that a person may want to know.
+    package struct Notice: Hashable, Sendable {
+        package let text: String
+        /// Whether there is something to be done.
+        package let isToBeDone: Bool
+    }
+
+    /// What else there is to say, in the order of its weight.
+    package var notices: [Notice] {
+        var notices: [Notice] = []
+        func add(_ text: String?, _ isToBeDone: Bool) {
+            if let text { notices.append(Notice(text: text, isToBeDone: isToBeDone)) }
+        }
+        for warning in warnings { add(warning, true) }
+        if let safety, safety.devices > 0 { add(safetySentence, safety.names == nil) }
+        add(mended?.sentence, true)
+        add(attachmentsSentence, false)
+        add(NoteConflict.sentence(ofCount: conflicts), true)
+        for folder in folders { add(folder.sentence, true) }
+        add(refusedSentence, false)
+        return notices
+    }
+
+    private var attachmentsSentence: String? {
+        if attachmentsOnTheirWay == 0 { return nil }
+        let few = attachmentsOnTheirWay == 1 ? "1 attachment is" : "\(NodeStatus.grouped(attachmentsOnTheirWay)) attachments are"
+        return "\(few) on the way here."
+    }
+
+    private var refusedSentence: String? {
+        if refusedRows == 0 { return nil }
+        let few = refusedRows == 1 ? "1 row is" : "\(NodeStatus.grouped(refusedRows)) rows are"
+        return "\(few) refused by a rule of the table. See `kith verify`."
+    }
+}
+
+extension StatusReport.Folder {
+    /// What a person is to look at; `nil` if nothing is.
+    package var sentence: String? {
+        if !isHere { return "The folder \(path) is not there, or not mounted." }
+        var parts: [String] = []
+        if left > 0 { parts.append("\(Count.text(left, "file")) \(left == 1 ? "is" : "are") left as \(left == 1 ? "it is" : "they are")") }
+        if held > 0 { parts.append("\(Count.text(held, "file")) \(held == 1 ? "is" : "are") gone, and the notes kept") }
+        return parts.isEmpty ? nil : "Of the folder \(path), \(parts.joined(separator: ", and ")). See `kith folder list`."
+    }
+}
+
+extension StatusReport.Mended {
+    package var sentence: String {
+        let what = rows == 1 ? "1 row differed without a reason and was mended" : "\(rows) rows differed without a reason and were mended"
+        let last = lastTitle.map { "\u{201C}\($0)\u{201D}" } ?? "\(lastTable) \(lastID)"
+        return "\(what)\(rows == 1 ? ":" : ", the last of them") \(last). Nothing was lost; run `kith verify`."
+    }
+}
+
+/// What is said of another machine.
+extension NodeStatus.Peer {
+    /// What goes on with it, in a word or two.
+    package var words: String {
+        if state == .notReachable { return isRefused == true ? "refuses this device" : "not reachable" }
+        if isInSync { return "up to date" }
+        if let progress = receiving ?? sending {
+            let share = "\(NodeStatus.grouped(progress.rows)) of about \(NodeStatus.grouped(progress.rowsTotal)) rows"
+            return (receiving == nil ? "sent " : "received ") + share
+        }
+        let rows = [(rowsToSend, "to send"), (rowsToReceive, "to receive")].filter { $0.0 > 0 }
+        return rows.isEmpty ? "connected" : rows.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    }
+
+    /// What is to be looked at.
+    package var remarks: [String] {
+        let name = name.isEmpty ? String(deviceID.prefix(11)) : name
+        var remarks: [String] = []
+        if twins != nil { remarks.append(NodeStatus.sentence(onTwinsOf: self) + " Run `kith device renew` on one of them.") }
+        if let error = lastError, state == .notReachable { remarks.append("\(name): \(error)") }
+        if let offset = clockOffsetMilliseconds {
+            remarks.append("\(name): its clock is \(PlainDuration.offset(milliseconds: offset)) this one's. Set the clocks.")
+        }
+        if isIdentical == false {
+            remarks.append("\(name): it holds other rows than this machine although both know the same; they are being compared.")
+        }
+        return remarks
+    }
+}
+
+/// Numbers of things, for people.
+package enum Count {
+    /// `1 note`, `2 notes`.
+    package static func text(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+}
