@@ -12,7 +12,7 @@ readonly packages=(
     libcmark-gfm-dev libcmark-gfm-extensions-dev libarchive-dev libxml2-dev pkg-config   # files of other programs
     iproute2 util-linux procps gzip     # the private LAN of the demo and the tests
     valgrind binutils                   # counts of instructions
-    python3                             # the models that tests compare with; manual pages
+    python3 python3-cryptography        # the models and the other client that tests compare with; manual pages
     xz-utils                            # the archive of the programs
     tmux mandoc                         # tests of the full-screen view and of manual pages
     chromium fonts-dejavu-core python3-venv   # tests of the page in a browser

@@ -49,7 +49,9 @@ import Testing
             let test = try TestStore(
                 .pool, sql: "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT)", tables: [TrackedTable("note")], folder: folder)
             func junk(_ numbers: Range<Int>) -> [TableSchema] {
-                numbers.map { TableSchema(name: Array("junk\($0)".utf8), columns: []) }.sorted { $0.name.lexicographicallyPrecedes($1.name) }
+                numbers.map { TableSchema(name: Array("junk\($0)".utf8), columns: []) }.sorted {
+                    $0.name.lexicographicallyPrecedes($1.name)
+                }
             }
             let room = CatalogStore.tablesOfPeersMax - 1
             _ = try test.store.apply(slice(junk(0..<room), 1))
@@ -57,7 +59,8 @@ import Testing
             test.store.close()
         }
         let newer = try TestStore(
-            .pool, sql: "CREATE TABLE list (id BLOB PRIMARY KEY NOT NULL, name TEXT)", tables: [TrackedTable("note"), TrackedTable("list")],
+            .pool, sql: "CREATE TABLE list (id BLOB PRIMARY KEY NOT NULL, name TEXT)",
+            tables: [TrackedTable("note"), TrackedTable("list")],
             folder: folder)
         try newer.execute("INSERT INTO list (id) VALUES (?)", [key(1)])
         #expect(try newer.store.verify().problems == [])

@@ -75,7 +75,9 @@ extension TrustStore {
     /// - Returns: the answers, and whether anything is different now.
     /// - Throws: what reading or writing the files throws. What the peer says wrongly is passed over.
     package func answer(_ message: HouseholdMessage) throws(TrustError) -> (answers: [HouseholdMessage], hasChanged: Bool) {
-        guard let household else { return ([], false) }
+        // Who has left says so by its farewell alone: a member that heard it in a session that is about to end would have nobody left to
+        // listen for, and never answer.
+        guard let household, standing != .left else { return ([], false) }
         switch message {
         case .digest(let digest):
             heard(digest)

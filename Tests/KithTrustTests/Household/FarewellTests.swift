@@ -46,6 +46,19 @@ import Testing
         #expect(c.store.standing == .member && c.trusted == [a.id, b.id] && a.trusted == [b.id, c.id])
     }
 
+    @Test func `who has left says so in no session that is still open`() throws {
+        let (digest, none) = (try #require(a.store.householdDigest), MembershipRecord.ID.lowest)
+        try c.store.leave()
+        // What a member may say at that moment.
+        for message in [digest, .have([]), .have([none])] {
+            let (answers, hasChanged) = try c.store.answer(message)
+            #expect(answers.isEmpty && !hasChanged, "\(message)")
+        }
+        #expect(a.trusted == [b.id, c.id])
+        #expect(try !a.meet(c))
+        #expect(a.trusted == [b.id] && c.store.standing == .alone)
+    }
+
     @Test func `who is alone in its household has nobody to tell`() throws {
         let d = try TrustedHome()
         try d.store.found(Household.founded(as: "d", by: d.key))
