@@ -25,6 +25,7 @@ extension Capture: TransactionFollower {
         try entry.checkSchema()
         try pending.store()
         try tidySets()
+        try storeJournal()
         clock.tell(.tableWillCommit)
     }
 

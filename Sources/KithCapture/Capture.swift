@@ -18,6 +18,8 @@ package final class Capture {
     private let collect: Collect
     /// What `kith_text` made for the update that is about to come.
     package var staleSaves = StaleSaves()
+    /// Under which name the journal has this process.
+    package var processName = ""
     /// The writes of the user that have begun.
     @exclusivity(unchecked) package var open = OpenWrites()
     /// What is to be shown in one form when the transaction commits.
@@ -42,12 +44,14 @@ package final class Capture {
     // MARK: What the triggers call
 
     package func insert(_ tableNumber: Int, row: Int64, id: RowID, values: ColumnValues) throws {
+        ledger.touch(tableNumber, id)
         let isLoose = try check(tableNumber) { place, _ in values.pointer(place) }
         if connection.isMerging { return }
         let replacement = open.end(tableNumber, id, inserts: true)
-        if connection.isNoted(tableNumber, id, inserts: true) { return }
+        if connection.isNoted(tableNumber, id, inserts: true) { return noteInsertForJournal(tableNumber, id) }
         guard row > 0 else { throw Self.rowidNotPositive }
         let replaced = try replacement.flatMap { try remove($0) }
+        noteInsertForJournal(tableNumber, id)
         try insert(tableNumber, row: row, id: id, values, replacing: replaced)
         if isLoose { looseSets.note(tableNumber, row, columns: .max) }
         try noteWrite(tableNumber, id, row)
@@ -83,12 +87,14 @@ package final class Capture {
     ///   - changed: a bit for each tracked column, in order.
     ///   - values: of the columns before and after the update.
     package func update(_ tableNumber: Int, oldRow: Int64, newRow: Int64, id: RowID, changed: UInt64, values: ColumnValues) throws {
-        if connection.isNoted(tableNumber, id, inserts: false) { return }
+        ledger.touch(tableNumber, id)
+        if connection.isNoted(tableNumber, id, inserts: false) { return noteForJournal(tableNumber, id, changed, values) }
         let isLoose = changed != 0 ? try check(tableNumber, changed: changed) { _, pair in values.pointer(2 * pair + 1) } : false
         if connection.isMerging { return }
         guard newRow > 0 else { throw Self.rowidNotPositive }
         // Also where nothing has changed: it may be a column that was added meanwhile.
         let oldRow = try entry.enter() ? newRow : oldRow
+        noteForJournal(tableNumber, id, changed, values)
         if changed == 0, oldRow == newRow { return open.dropEnded() }
         if oldRow == newRow { open.dropEnded() } else { try open.end(tableNumber, id, inserts: false).map { _ = try remove($0) } }
         let (_, tracked) = try trackedTable(tableNumber)
@@ -116,6 +122,7 @@ package final class Capture {
     }
 
     package func delete(_ tableNumber: Int, row: Int64, id: RowID, values: [ColumnValue]) throws {
+        ledger.touch(tableNumber, id)
         if connection.isMerging { return }
         try entry.enter(deleted: DeletedRow(table: tableNumber, row: row, id: id))
         let deleted = try remove(ReplacedRow(table: tableNumber, row: row, id: id, values: values))
@@ -126,6 +133,9 @@ package final class Capture {
     /// Turns a row that is gone from its table into a deleted one.
     package func remove(_ gone: ReplacedRow) throws -> ReplacedRow {
         let (_, tracked) = try trackedTable(gone.table)
+        if let journal = ledger.journal, journal.keeps(gone.table) {
+            journal.noteWhole(RowKey(table: gone.table, id: gone.id), gone.values)
+        }
         guard let stored = try ledger.storedRow(gone.table, row: gone.row) else { throw Self.missingClocks(tracked) }
         let (stamp, _) = try clock.stamp(ledger.catalog)
         var state = try stored.state(tracked, values: gone.values) { try SetText.elements(of: $0, connection) }

@@ -8,6 +8,8 @@ public struct StoreError: Error, Hashable, Sendable {
         case notAStore
         /// A named table, column or row does not exist.
         case notFound
+        /// What came after a token of the history may be forgotten: see ``SyncedDatabase/history(after:tables:excluding:limit:)``.
+        case tokenExpired
         /// A value does not fit its column.
         case valueRejected
         /// The store that was in this file is gone: see ``SyncedDatabase/loss(at:)`` and ``SyncedDatabase/Options/refillsLostStore``.

@@ -20,6 +20,8 @@ extension SyncedDatabase {
         /// Whether a new and empty store may take the place of one that was there and is gone, to be refilled by the other devices.
         /// Without it opening fails with code `lost`, so that a person can look for a backup first.
         public var refillsLostStore = false
+        /// Under which name this process stands in the journal of the store.
+        public var processName = ProcessInfo.processInfo.processName
         /// Of which file the database is a copy in memory, made with ``SyncedDatabase/copyInMemory(ofDatabaseAt:configuration:)``: attachments
         /// are read beside that file, and every write is refused with code `readOnly`.
         public var copy: Copy?

@@ -27,6 +27,7 @@ public final class SyncedDatabase: Sendable {
     let catalogCache = Mutex<(version: Int, catalog: Catalog)?>(nil)
     let options: Options
     let signal: CommitSignal
+    let live: LiveHub
     private let observer: TransactionWatch
     private let watch: StoreWatch?
     let presence: StorePresence?
@@ -52,6 +53,7 @@ public final class SyncedDatabase: Sendable {
     ) throws {
         if let migrator { try MigrationSteps(migrator: migrator, tables: tables).run(on: database) }
         let signal = CommitSignal()
+        let live = LiveHub()
         let file = DatabaseFile(database.path)
         let presence = try file.map { try StorePresence($0, options.host) }
         self.presence = presence
@@ -62,16 +64,18 @@ public final class SyncedDatabase: Sendable {
         self.database = database
         self.options = options
         self.signal = signal
+        self.live = live
         writer = try StoreError.mapping {
             try database.unsafeReentrantWrite { db in
                 try db.requireNoAccess()
                 let writer = WriterBox(try StoreOpening(db, options, signal, presence).open(tables))
+                writer.state.ledger.touched = live.touched
                 Self.addAttachmentFunctions(to: db, attachments)
                 try checkpoints?.install(on: writer.state.ledger.connection)
                 return writer
             }
         }
-        observer = TransactionWatch(writer, signal, presence, copy: file == nil ? options.copy : nil)
+        observer = TransactionWatch(writer, signal, live, presence, copy: file == nil ? options.copy : nil)
         database.add(transactionObserver: observer, extent: .databaseLifetime)
         let names = tables.map(\.name)
         let schema = writer.schema
@@ -83,6 +87,7 @@ public final class SyncedDatabase: Sendable {
                 guard database.writeWithoutTransaction({ _ in signal.didRead(vector) }) else { return }
                 SyncedDatabase.tellObservations(of: schema?.reached(from: names) ?? names, database)
                 signal.fireForeign()
+                live.otherProcessCommitted()
             }
         }
         try retryRefusedRows()

@@ -24,6 +24,8 @@ package struct Declarations: Sendable {
         package let references: [Reference]
         /// Columns that name attachments.
         package var attachments: [String] = []
+        /// For how many days its journal is kept; `nil` without one.
+        package var journalDays: Int?
 
         package init(
             name: String, key: String, deletePolicy: DeletePolicy, columns: [(name: String, key: ColumnKey)], naturalKey: [String],
@@ -54,6 +56,15 @@ package struct Declarations: Sendable {
                 (!table.references.isEmpty || tables.contains { $0.references.contains { $0.parent == table.name } })
                     && schemas.contains { $0.name.elementsEqual(table.name.utf8) }
             }
+    }
+
+    /// What the journal needs; `nil` if no table has one.
+    package func journal(_ catalog: Catalog) -> JournalNotes? {
+        var days: [Int: Int] = [:]
+        for declared in tables {
+            if let kept = declared.journalDays, let table = catalog.table(named: Array(declared.name.utf8)) { days[table.number] = kept }
+        }
+        return days.isEmpty ? nil : JournalNotes(daysKept: days)
     }
 
     /// Marks in `catalog` which tables and columns the app's schema has.

@@ -55,6 +55,9 @@ public struct TrackedTable: Hashable, Sendable {
     ///
     /// The order of the columns is part of the key. Neither it nor the table's name can change later: all ids would.
     public let key: [String]?
+    /// For how long what transactions made of its rows is kept in this file, for ``SyncedDatabase/history(after:tables:excluding:limit:)``
+    /// and undo; `nil` if it is not.
+    public let journal: Journal?
     /// Columns that are declared as of more than one kind, sorted.
     package let ambiguous: [String]
 
@@ -67,10 +70,12 @@ public struct TrackedTable: Hashable, Sendable {
     ///   - localColumns: columns that are not synchronised.
     ///   - renamed: for each column that was renamed, its first name: `["heading": "title"]`. Without it a column of another
     ///     name is another column.
+    ///   - journal: for how long old and new values of changes are kept.
     ///   - key: the columns that a row's id is made of, from one to ``keyColumnsMax``, so that the same key on two machines is one row.
     public init(
         _ name: String, sets: [String] = [], counters: [String] = [], texts: [String] = [], attachments: [String] = [],
-        localColumns: Set<String> = [], renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins, key: [String]? = nil
+        localColumns: Set<String> = [], renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins, key: [String]? = nil,
+        journal: Journal? = nil
     ) {
         self.name = name
         var kinds: [String: ColumnKind] = [:]
@@ -85,5 +90,15 @@ public struct TrackedTable: Hashable, Sendable {
         self.attachments = attachments
         self.deletePolicy = deletePolicy
         self.key = key
+        self.journal = journal
+    }
+
+    /// For how long a journal is kept.
+    public struct Journal: Hashable, Sendable {
+        /// At least one.
+        public let days: Int
+
+        /// So many days, from the end of each transaction on by this machine's clock.
+        public static func days(_ days: Int) -> Journal { Journal(days: max(1, days)) }
     }
 }

@@ -54,6 +54,10 @@ package final class RowLedger {
     @exclusivity(unchecked) private var plainColumns: [Int32?] = []
     /// Rows whose clocks are not stored yet; `nil` where nothing is written.
     package var pending: PendingRows?
+    /// What the open transaction has changed of rows with a journal; `nil` where nothing is written, or nothing has one.
+    package var journal: JournalNotes?
+    /// What live lists are told; `nil` where nothing is written.
+    package var touched: TouchedRows?
     /// Rows that must not be tried in the merge under way, with what a rule of the app said of them when it ended the transaction.
     package var refusals: [RowKey: String] = [:]
     /// Whether changes of texts were kept that came ahead of their rows.

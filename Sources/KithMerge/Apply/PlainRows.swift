@@ -116,6 +116,8 @@ final class PlainRows {
             insert.bind(Int32(index + 2), value)
         }
         guard try isAccepted(insert, part.id) else { return false }
+        ledger.touch(table.number, part.id)
+        ledger.noteForJournal(table.number, part.id, shown: nil, from: [], to: [stamp.dot])
         try noteClocks(part.id, row: ledger.connection.lastInsertedRow, stamp, columns: cells.count)
         return true
     }
@@ -153,6 +155,8 @@ final class PlainRows {
     // MARK: Registers that are written anew
 
     private func update(_ part: RowPart) throws -> Bool {
+        // A journal needs what the row showed before.
+        if ledger.journal?.keeps(table.number) == true { return false }
         guard case (let row, var stored)? = try clocks(of: part.id), try !isLive(stored.context),
             stored.exceptions.tombstones.isEmpty
         else { return false }
@@ -174,6 +178,7 @@ final class PlainRows {
         }
         update.bind(Int32(changed.count + 1), row)
         guard try isAccepted(update, part.id) else { return false }
+        ledger.touch(table.number, part.id)
         stored.context = try context()
         try ledger.save(stored, table.number, row: row, id: part.id)
         try ledger.reindex(table.number, from: before, at: row, to: stored.liveDots, at: row)

@@ -159,6 +159,8 @@ package struct RowMerger {
     ) throws {
         let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
         let values = state.shownValues(tracked)
+        ledger.touch(table.number, id)
+        ledger.noteForJournal(table.number, id, shown: held.visible?.values, from: held.dots, to: state.liveDots)
         if held.mayBeRefused, !isRefused {
             try RefusedRows(connection: ledger.connection).forget(RowKey(table: table.number, id: id))
         }
@@ -250,6 +252,8 @@ package struct RowMerger {
             if !tracked.referrers.isEmpty, ledger.connection.obeysForeignKeys { throw SQLiteError.foreignKey }
             let key = RowKey(table: table.number, id: id)
             let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
+            ledger.touch(table.number, id)
+            ledger.noteForJournal(table.number, id, shown: visible.values, from: held.dots, to: state.liveDots)
             if let refusal = try remove(visible.row, user, key, mayStay: mayStay && reason == .deleted) {
                 if try keepShown(state, table, tracked, id, held, context, refusal) { return }
                 try ledger.connection.withoutTriggers { try user.delete(visible.row) }

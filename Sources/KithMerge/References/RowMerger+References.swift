@@ -51,6 +51,8 @@ extension RowMerger {
         guard let found = try user.find(row.id) else { return }
         var values: [ColumnValue?] = found.values
         values[reference.position] = value
+        ledger.touch(row.table, row.id)
+        ledger.noteForJournal(row.table, row.id, shown: found.values, from: [], to: [])
         try user.update(found.row, from: found.values, to: values)
     }
 }

@@ -85,6 +85,7 @@ extension SyncedDatabase {
                             let runs = ClockRuns(writer.state.ledger.connection)
                             if writer.state.entry.mayHaveRuns, try !runs.expand(rowsMax: expandedRowsMax) { return .commit }
                             let outcome = try body(db, writer.state)
+                            try writer.state.storeJournal()
                             result = outcome
                             return keeping(outcome) ? .commit : .rollback
                         }
@@ -121,7 +122,8 @@ extension SyncedDatabase {
         obeyingForeignKeys: Bool? = nil, keeping: (Result) -> Bool = { _ in true }, _ body: (Database, WriterState) throws -> Result
     ) throws -> Result {
         try writeOrBeRefused(obeyingForeignKeys: obeyingForeignKeys ?? !writer.declarations.hasForeignKeys, keeping: keeping) { db, state in
-            try state.ledger.connection.writing(as: .merge) { try body(db, state) }
+            state.ledger.journal?.isMerge = true
+            return try state.ledger.connection.writing(as: .merge) { try body(db, state) }
         }
     }
 

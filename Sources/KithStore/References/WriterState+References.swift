@@ -36,6 +36,7 @@ extension WriterState {
                     try db.inTransaction(.immediate) {
                         try entry.enter()
                         try settleReferences(db)
+                        try storeJournal()
                         return .commit
                     }
                 }

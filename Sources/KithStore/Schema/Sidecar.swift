@@ -25,5 +25,6 @@ enum Sidecar {
         \(HeadRecords.sql)
         \(RemovedRows.sql)
         \(MassDeletions.sql)
+        \(JournalRecords.sql)
         """ + "\n"
 }

@@ -102,6 +102,7 @@ struct StoreOpening {
                 Declarations.Table(
                     name: table.name, key: key, deletePolicy: table.deletePolicy, columns: keys,
                     naturalKey: table.key ?? [], references: references, attachments: table.attachments))
+            declarations.tables[declarations.tables.count - 1].journalDays = table.journal?.days
         }
         declarations.annotate(&ledger.catalog)
 
@@ -139,6 +140,9 @@ struct StoreOpening {
         entry.schema = try SchemaGuard(ledger.catalog, connection)
         try entry.checkSchema()
         try capture.tidySets(ofAll: found)
+        // What opening a store has brought is in no journal: nobody wrote it.
+        ledger.journal = declarations.journal(ledger.catalog)
+        capture.processName = options.processName
         return state
     }
 

@@ -51,12 +51,21 @@ final class WriterState {
         clock.tell(.willCommit)
     }
 
+    /// Writes down what a transaction of Kith's has changed of rows with a journal. If it is a commit of this store, that is done when it
+    /// commits, as in a transaction of the app.
+    func storeJournal() throws {
+        guard let journal = ledger.journal, !journal.isEmpty, clock.machine.noted == nil else { return }
+        try JournalRecords(ledger: ledger).store(journal, process: capture.processName, nowMilliseconds: clock.wallClockMilliseconds)
+    }
+
     /// What a transaction has added to the vector.
     struct Commit {
         /// The commit of this replica, if it is one.
         let own: Dot?
         let learned: VersionVector
         let news: CommitNews
+        /// Whether the app has written it.
+        let isFromHere: Bool
     }
 
     /// The transaction has committed. Returns what it has added, if anything.
@@ -69,14 +78,15 @@ final class WriterState {
         default: break
         }
         capture.staleSaves = StaleSaves()
+        ledger.journal?.clear()
         defer { merged = nil }
-        guard let merged else { return own.map { Commit(own: $0.dot, learned: VersionVector([$0.dot]), news: .own($0)) } }
+        guard let merged else { return own.map { Commit(own: $0.dot, learned: VersionVector([$0.dot]), news: .own($0), isFromHere: true) } }
         var learned = merged.vector
         if let own, !learned.covers(own.dot) {
             learned.insert(own.dot)
-            return Commit(own: own.dot, learned: learned, news: .unknown)
+            return Commit(own: own.dot, learned: learned, news: .unknown, isFromHere: false)
         }
-        return Commit(own: own?.dot, learned: learned, news: .merged(merged))
+        return Commit(own: own?.dot, learned: learned, news: .merged(merged), isFromHere: false)
     }
 
     /// The transaction was rolled back: the next one reads everything again.
@@ -88,6 +98,7 @@ final class WriterState {
     private func forget() {
         merged = nil
         capture.staleSaves = StaleSaves()
+        ledger.journal?.clear()
         entry.rollback()
     }
 }

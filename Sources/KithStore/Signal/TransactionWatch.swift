@@ -10,14 +10,16 @@ import KithTexts
 final class TransactionWatch: TransactionObserver, Sendable {
     private let writer: WriterBox
     private let signal: CommitSignal
+    private let live: LiveHub
     private let presence: StorePresence?
     /// Why nothing may be written; `nil` if something may.
     private let copy: SyncedDatabase.Options.Copy?
 
-    init(_ writer: WriterBox, _ signal: CommitSignal, _ presence: StorePresence?, copy: SyncedDatabase.Options.Copy?) {
+    init(_ writer: WriterBox, _ signal: CommitSignal, _ live: LiveHub, _ presence: StorePresence?, copy: SyncedDatabase.Options.Copy?) {
         self.copy = copy
         self.writer = writer
         self.signal = signal
+        self.live = live
         self.presence = presence
     }
 
@@ -32,15 +34,18 @@ final class TransactionWatch: TransactionObserver, Sendable {
     }
 
     func databaseDidCommit(_ db: Database) {
-        if let commit = writer.state.commit() {
+        let commit = writer.state.commit()
+        if let commit {
             if let own = commit.own { presence?.noteCommit(own) }
             signal.didCommit(commit.learned, commit.news)
         }
         // If the file is busy, the next merge or opening does it.
         try? writer.state.settleAfterCommit(db)
+        live.didCommit(learned: commit?.learned, isFromHere: commit?.isFromHere ?? false)
     }
 
     func databaseDidRollback(_ db: Database) {
         writer.state.rollback()
+        live.didRollBack()
     }
 }

@@ -96,6 +96,7 @@ extension SyncedDatabase {
                 let trashEnd = try trashEnd(state.ledger)
                 try SupersededValues(ledger: state.ledger).expire(until: trashEnd, max: Self.garbageRowsMax)
                 try RemovedRows(ledger: state.ledger).expire(until: trashEnd, max: Self.garbageRowsMax)
+                try purgeHistory(state)
                 if after == 0 { try ConflictRecords(ledger: state.ledger).forgetHidden() }
                 return try Trash(ledger: state.ledger).collect(
                     acknowledged: try acknowledged(state.ledger), until: trashEnd, after: after, max: Self.garbageRowsMax)

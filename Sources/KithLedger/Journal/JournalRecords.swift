@@ -1,0 +1,284 @@
+import KithCausality
+import KithSQLite
+import KithSync
+
+/// What transactions have made of rows with a journal. The only owner of `kith_journal`, `kith_journal_row` and `kith_journal_cursor`.
+package struct JournalRecords {
+    package static let sql = """
+        -- A transaction that has changed rows with a journal. process: NULL for a merge.
+        CREATE TABLE IF NOT EXISTS kith_journal (
+            number INTEGER PRIMARY KEY, replica INTEGER NOT NULL, time INTEGER NOT NULL, process TEXT, author TEXT,
+            scope TEXT, title TEXT, undoes INTEGER, redoes INTEGER);
+        CREATE INDEX IF NOT EXISTS kith_journal_scope ON kith_journal (scope, number) WHERE scope IS NOT NULL;
+        -- What it has made of a row. replica: whose commits a merge brought, if one alone.
+        CREATE TABLE IF NOT EXISTS kith_journal_row (
+            number INTEGER NOT NULL, tbl INTEGER NOT NULL, id BLOB NOT NULL, kind INTEGER NOT NULL, replica INTEGER, columns BLOB,
+            PRIMARY KEY (tbl, id, number)) WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS kith_journal_number ON kith_journal_row (number);
+        -- Up to where a named reader has read.
+        CREATE TABLE IF NOT EXISTS kith_journal_cursor (
+            name TEXT PRIMARY KEY NOT NULL, number INTEGER NOT NULL, time INTEGER NOT NULL) WITHOUT ROWID;
+        """
+
+    /// A transaction, without what it has changed.
+    package struct Entry: Hashable, Sendable {
+        package let number: Int64
+        /// The replica that this store was.
+        package let replica: Int
+        package let milliseconds: Int64
+        /// `nil` for a merge.
+        package let process: String?
+        package let label: JournalNotes.Label
+    }
+
+    package let ledger: RowLedger
+    private var connection: DatabaseConnection { ledger.connection }
+
+    package init(ledger: RowLedger) {
+        self.ledger = ledger
+    }
+
+    // MARK: Writing
+
+    /// Writes down what the open transaction has made of rows; again, if it goes on after a commit that failed.
+    ///
+    /// - Parameter process: who writes, unless it is a merge.
+    package func store(_ notes: JournalNotes, process: String, nowMilliseconds now: Int64) throws {
+        let process = notes.isMerge ? nil : process
+        if let number = notes.number { try forget(number) }
+        // An undo is written down even if it has found nothing to change.
+        if notes.label.isReversion { notes.number = try notes.number ?? begin(notes, process, now) }
+        for row in notes.rows {
+            guard let image = notes.images[row], let (kind, columns) = try change(row, image) else { continue }
+            let number = try notes.number ?? begin(notes, process, now)
+            notes.number = number
+            let insert = try connection.statement(
+                "INSERT OR REPLACE INTO kith_journal_row (number, tbl, id, kind, replica, columns) VALUES (?, ?, ?, ?, ?, ?)")
+            insert.bind(1, number)
+            insert.bind(2, row.table)
+            insert.bind(3, row.id)
+            insert.bind(4, kind.rawValue)
+            if image.replicas.count == 1, let replica = image.replicas.first {
+                insert.bind(5, try ledger.number(of: replica))
+            } else {
+                insert.bindNull(5)
+            }
+            if columns.isEmpty { insert.bindNull(6) } else { insert.bind(6, blob: JournalChange.bytes(of: columns)) }
+            try insert.run()
+        }
+    }
+
+    private func forget(_ number: Int64) throws {
+        let delete = try connection.statement("DELETE FROM kith_journal_row WHERE number = ?")
+        delete.bind(1, number)
+        try delete.run()
+    }
+
+    private func begin(_ notes: JournalNotes, _ process: String?, _ now: Int64) throws -> Int64 {
+        let insert = try connection.statement(
+            """
+            INSERT INTO kith_journal (number, replica, time, process, author, scope, title, undoes, redoes)
+            VALUES ((SELECT coalesce(max(number), 0) + 1 FROM kith_journal), \(MetaRecords.valueSQL("self")), ?, ?, ?, ?, ?, ?, ?)
+            RETURNING number
+            """)
+        insert.bind(1, now)
+        let label = notes.label
+        for (place, text) in [(2, process), (3, label.author), (4, label.scope), (5, label.title)] {
+            if let text { insert.bind(Int32(place), .text(text)) } else { insert.bindNull(Int32(place)) }
+        }
+        for (place, number) in [(6, label.undoes), (7, label.redoes)] {
+            if let number { insert.bind(Int32(place), number) } else { insert.bindNull(Int32(place)) }
+        }
+        guard try insert.step() else { throw StoreError(.failed, "The journal cannot be written.") }
+        let number = insert.integer(0)
+        try insert.run()
+        return number
+    }
+
+    /// What has become of a row; `nil` if nothing has.
+    private func change(
+        _ row: RowKey, _ image: JournalNotes.Image
+    ) throws -> (JournalChange.Kind, [(number: Int, content: JournalChange.Content)])? {
+        guard let table = ledger.catalog[row.table], let tracked = table.tracked else { return nil }
+        let now = try UserTable(connection: connection, table: table, tracked: tracked).find(row.id)?.values
+        if !image.existed { return now == nil ? nil : (.insert, []) }
+        var columns: [(number: Int, content: JournalChange.Content)] = []
+        for (place, old) in image.values.sorted(by: { $0.key < $1.key }) where place < tracked.columns.count {
+            guard let now else {
+                if old != .null { columns.append((tracked.columns[place], .values(old: old, new: .null))) }
+                continue
+            }
+            if now[place] == old { continue }
+            let content: JournalChange.Content =
+                if tracked.kinds[place] == .text, case .text(let old) = old, case .text(let new) = now[place] { .text(old, new) } else {
+                    .values(old: old, new: now[place])
+                }
+            columns.append((tracked.columns[place], content))
+        }
+        if now == nil { return (.delete, columns) }
+        return columns.isEmpty ? nil : (.update, columns)
+    }
+
+    // MARK: Reading
+
+    private static let entryColumns = "number, replica, time, process, author, scope, title, undoes, redoes"
+
+    private func entry(_ select: PreparedStatement) -> Entry {
+        func text(_ place: Int32) -> String? {
+            guard case .text(let bytes) = select.value(place) else { return nil }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        var label = JournalNotes.Label()
+        label.author = text(4)
+        label.scope = text(5)
+        label.title = text(6)
+        label.undoes = select.isNull(7) ? nil : select.integer(7)
+        label.redoes = select.isNull(8) ? nil : select.integer(8)
+        return Entry(
+            number: select.integer(0), replica: select.int(1), milliseconds: select.integer(2), process: text(3), label: label)
+    }
+
+    /// The transactions after `number`, the oldest first.
+    package func entries(after number: Int64, max limit: Int) throws -> [Entry] {
+        let select = try connection.statement(
+            "SELECT \(Self.entryColumns) FROM kith_journal WHERE number > ? ORDER BY number LIMIT ?")
+        select.bind(1, number)
+        select.bind(2, limit)
+        var entries: [Entry] = []
+        while try select.step() { entries.append(entry(select)) }
+        return entries
+    }
+
+    /// The transactions of a list of steps, the newest first.
+    package func entries(scope: String, max limit: Int) throws -> [Entry] {
+        let select = try connection.statement(
+            "SELECT \(Self.entryColumns) FROM kith_journal WHERE scope = ? ORDER BY number DESC LIMIT ?")
+        select.bind(1, .text(scope))
+        select.bind(2, limit)
+        var entries: [Entry] = []
+        while try select.step() { entries.append(entry(select)) }
+        return entries
+    }
+
+    /// The transactions since a moment, the newest first.
+    package func entries(sinceMilliseconds milliseconds: Int64, max limit: Int) throws -> [Entry] {
+        let select = try connection.statement(
+            "SELECT \(Self.entryColumns) FROM kith_journal WHERE time >= ? ORDER BY number DESC LIMIT ?")
+        select.bind(1, milliseconds)
+        select.bind(2, limit)
+        var entries: [Entry] = []
+        while try select.step() { entries.append(entry(select)) }
+        return entries
+    }
+
+    package func entry(_ number: Int64) throws -> Entry? {
+        let select = try connection.statement("SELECT \(Self.entryColumns) FROM kith_journal WHERE number = ?")
+        select.bind(1, number)
+        guard try select.step() else { return nil }
+        defer { select.reset() }
+        return entry(select)
+    }
+
+    /// The oldest and the newest number that are kept; `nil` if there is none.
+    package func bounds() throws -> ClosedRange<Int64>? {
+        let select = try connection.statement("SELECT min(number), max(number) FROM kith_journal")
+        guard try select.step(), !select.isNull(0) else { return nil }
+        defer { select.reset() }
+        return select.integer(0)...select.integer(1)
+    }
+
+    /// What a transaction has changed, by table and id.
+    package func changes(of number: Int64) throws -> [JournalChange] {
+        let select = try connection.statement(
+            "SELECT tbl, id, kind, replica, columns, number FROM kith_journal_row WHERE number = ? ORDER BY tbl, id")
+        select.bind(1, number)
+        return try changes(select).map(\.change)
+    }
+
+    /// What became of a row after `number`, the newest first.
+    package func changes(of row: RowKey, after number: Int64, max limit: Int = .max) throws -> [(number: Int64, change: JournalChange)] {
+        let select = try connection.statement(
+            """
+            SELECT tbl, id, kind, replica, columns, number FROM kith_journal_row WHERE tbl = ? AND id = ? AND number > ?
+            ORDER BY number DESC LIMIT ?
+            """)
+        select.bind(1, row.table)
+        select.bind(2, row.id)
+        select.bind(3, number)
+        select.bind(4, limit)
+        return try changes(select)
+    }
+
+    private func changes(_ select: PreparedStatement) throws -> [(number: Int64, change: JournalChange)] {
+        var changes: [(number: Int64, change: JournalChange)] = []
+        while try select.step() {
+            guard let kind = JournalChange.Kind(rawValue: select.int(2)),
+                let columns = select.isNull(4) ? [] : JournalChange.columns(select.blob(4))
+            else { throw StoreError(.corrupt, "The journal is damaged. Run `kith verify`.") }
+            let row = RowKey(table: select.int(0), id: try select.rowID(1))
+            let replica = select.isNull(3) ? nil : select.int(3)
+            changes.append((select.integer(5), JournalChange(row: row, kind: kind, columns: columns, replica: replica)))
+        }
+        return changes
+    }
+
+    // MARK: Ends
+
+    /// A named reader has read up to `number`.
+    package func setCursor(_ name: String, _ number: Int64, nowMilliseconds now: Int64) throws {
+        let insert = try connection.statement("INSERT OR REPLACE INTO kith_journal_cursor (name, number, time) VALUES (?, ?, ?)")
+        insert.bind(1, .text(name))
+        insert.bind(2, number)
+        insert.bind(3, now)
+        try insert.run()
+    }
+
+    package func cursor(_ name: String) throws -> Int64? {
+        let select = try connection.statement("SELECT number FROM kith_journal_cursor WHERE name = ?")
+        select.bind(1, .text(name))
+        guard try select.step() else { return nil }
+        defer { select.reset() }
+        return select.integer(0)
+    }
+
+    package func removeCursor(_ name: String) throws {
+        let delete = try connection.statement("DELETE FROM kith_journal_cursor WHERE name = ?")
+        delete.bind(1, .text(name))
+        try delete.run()
+    }
+
+    /// Forgets changes that are older than their table keeps them, but what named readers have not read: for these, four times as long.
+    /// The newest transaction stays, so that no number is given twice.
+    ///
+    /// - Parameter tables: for how many days each is kept.
+    package func purge(_ tables: [Int: Int], nowMilliseconds now: Int64, max limit: Int) throws {
+        let least = try connection.statement("SELECT min(number) FROM kith_journal_cursor")
+        let unread = try least.step() && !least.isNull(0) ? least.integer(0) : Int64.max
+        least.reset()
+        for (table, days) in tables.sorted(by: { $0.key < $1.key }) {
+            let delete = try connection.statement(
+                """
+                DELETE FROM kith_journal_row WHERE (tbl, id, number) IN (
+                    SELECT r.tbl, r.id, r.number FROM kith_journal j JOIN kith_journal_row r ON r.number = j.number
+                    WHERE r.tbl = ?1 AND j.time < ?2 AND (j.number <= ?3 OR j.time < ?4) LIMIT ?5)
+                """)
+            delete.bind(1, table)
+            delete.bind(2, now - Int64(days) * Self.dayMilliseconds)
+            delete.bind(3, unread)
+            delete.bind(4, now - 4 * Int64(days) * Self.dayMilliseconds)
+            delete.bind(5, limit)
+            try delete.run()
+        }
+        let empty = try connection.statement(
+            """
+            DELETE FROM kith_journal WHERE number IN (
+                SELECT number FROM kith_journal j WHERE number < (SELECT max(number) FROM kith_journal)
+                AND (undoes IS NULL AND redoes IS NULL OR number < (SELECT min(number) FROM kith_journal_row))
+                AND NOT EXISTS (SELECT 1 FROM kith_journal_row r WHERE r.number = j.number) ORDER BY number LIMIT ?)
+            """)
+        empty.bind(1, limit)
+        try empty.run()
+    }
+
+    private static let dayMilliseconds: Int64 = 86_400_000
+}

@@ -1,0 +1,100 @@
+import Foundation
+import KithCausality
+import KithLedger
+import KithSQLite
+import KithSync
+
+/// Makes of the journal what an app sees.
+struct HistoryReader {
+    let ledger: RowLedger
+    let records: JournalRecords
+    private let authors: Authors
+
+    init(_ ledger: RowLedger) throws {
+        self.ledger = ledger
+        records = JournalRecords(ledger: ledger)
+        authors = try Authors(ledger: ledger)
+    }
+
+    /// The number of the transaction that a token names; 0 for the beginning.
+    ///
+    /// - Throws: ``StoreError`` with code `tokenExpired`, or `notFound` if the token is another file's.
+    func number(_ token: HistoryToken?) throws -> Int64 {
+        guard let token else { return 0 }
+        let bounds = try records.bounds()
+        if let bounds, token.number < bounds.lowerBound - 1 { throw Self.expired }
+        if let entry = try records.entry(token.number) {
+            guard replica(entry.replica) == token.replica else { throw Self.foreign }
+            return token.number
+        }
+        // The transaction itself is forgotten, and nothing after it.
+        if let bounds, token.number == bounds.lowerBound - 1 { return token.number }
+        if let bounds, token.number < bounds.upperBound { throw Self.expired }
+        throw Self.foreign
+    }
+
+    func token(_ entry: JournalRecords.Entry) -> HistoryToken {
+        HistoryToken(replica: replica(entry.replica), number: entry.number)
+    }
+
+    private func replica(_ number: Int) -> String {
+        let ids = ledger.catalog.replicas.ids
+        return ids.indices.contains(number) ? ids[number].description : ""
+    }
+
+    private static let expired = StoreError(
+        .tokenExpired,
+        "What this token stands for is no longer in the journal, so changes after it may be missing. Read everything anew, and go on with the newest token. A named cursor keeps changes longer."
+    )
+    private static let foreign = StoreError(
+        .notFound,
+        "This token is of another file, or of one that was restored since. Read everything anew, and go on with the newest token.")
+
+    /// - Parameter isWanted: asked by table.
+    func transaction(_ entry: JournalRecords.Entry, _ isWanted: (String) -> Bool) throws -> HistoryTransaction {
+        let changes = try records.changes(of: entry.number).compactMap { change -> HistoryChange? in
+            guard let name = name(of: change.row.table), isWanted(name) else { return nil }
+            return self.change(change, entry, name)
+        }
+        return HistoryTransaction(
+            token: token(entry), date: Date(timeIntervalSince1970: Double(entry.milliseconds) / 1_000),
+            origin: entry.process.map { .process($0) } ?? .merge, author: entry.label.author, changes: changes)
+    }
+
+    func name(of table: Int) -> String? {
+        ledger.catalog[table].map { String(decoding: $0.name, as: UTF8.self) }
+    }
+
+    func change(_ change: JournalChange, _ entry: JournalRecords.Entry, _ table: String) -> HistoryChange {
+        var columns: [String: HistoryChange.Column] = [:]
+        for (number, content) in change.columns {
+            guard let column = ledger.catalog[change.row.table]?.columns[checked: number] else { continue }
+            let name = column.sqlName ?? String(decoding: column.key.name, as: UTF8.self)
+            columns[name] =
+                switch content {
+                case .values(let old, let new): .value(old: old, new: new)
+                case .splice(let place, let removed, let inserted):
+                    .text(
+                        offset: place, removed: String(decoding: removed, as: UTF8.self),
+                        inserted: String(decoding: inserted, as: UTF8.self))
+                }
+        }
+        return HistoryChange(
+            table: table, row: change.row.id, kind: [.insert, .update, .delete][change.kind.rawValue], columns: columns,
+            device: device(change, entry))
+    }
+
+    /// Whether this store is, or was, the replica.
+    func isOwn(_ replica: ReplicaID) -> Bool { authors[replica] == .own }
+
+    private func device(_ change: JournalChange, _ entry: JournalRecords.Entry) -> Author? {
+        if entry.process != nil { return .own }
+        guard let replica = change.replica, ledger.catalog.replicas.ids.indices.contains(replica) else { return nil }
+        return authors[ledger.catalog.replicas.ids[replica]]
+    }
+}
+
+extension Array {
+    /// The element there; `nil` where there is none.
+    subscript(checked index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
+}

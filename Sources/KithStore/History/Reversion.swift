@@ -1,0 +1,312 @@
+import GRDB
+import KithCausality
+import KithLedger
+import KithSQLite
+import KithSync
+
+/// Takes back what transactions of the journal have done, where that is still what is shown: within one transaction of the app, as
+/// ordinary writes.
+struct Reversion {
+    let db: Database
+    let state: WriterState
+    let store: SyncedDatabase
+    let reader: HistoryReader
+    /// Whether a later change of a row that is about to go belongs to what is taken back.
+    let isOwn: (JournalRecords.Entry, JournalChange) -> Bool
+    private(set) var report: UndoReport
+    private var touched: Set<RowKey> = []
+    private var tables: Set<String> = []
+    /// Rows that came back from the trash, with the columns to which another device has written what they show.
+    private var foreignColumns: [RowKey: Set<Int>] = [:]
+
+    init(
+        _ db: Database, _ state: WriterState, _ store: SyncedDatabase, title: String?,
+        isOwn: @escaping (JournalRecords.Entry, JournalChange) -> Bool
+    ) throws {
+        self.db = db
+        self.state = state
+        self.store = store
+        self.isOwn = isOwn
+        reader = try HistoryReader(state.ledger)
+        report = UndoReport(title: title)
+    }
+
+    private var records: JournalRecords { reader.records }
+
+    /// Takes one transaction back.
+    mutating func takeBack(_ number: Int64, _ changes: [JournalChange]) throws {
+        // Rows come back before others refer to them, in whichever order that works.
+        var waiting = changes.filter { $0.kind == .delete }
+        while !waiting.isEmpty {
+            var stillWaiting: [(JournalChange, String)] = []
+            for change in waiting {
+                if let why = try restore(change) { stillWaiting.append((change, why)) }
+            }
+            if stillWaiting.count == waiting.count {
+                for (change, why) in stillWaiting { leave(change.row, nil, .refused(why), by: nil) }
+                break
+            }
+            waiting = stillWaiting.map(\.0)
+        }
+        for change in changes where change.kind == .delete {
+            if let foreign = foreignColumns.removeValue(forKey: change.row) { try setBack(change, after: number, but: foreign) }
+        }
+        for change in changes where change.kind == .update { try update(change, after: number) }
+        // Rows that refer to others go before these.
+        var going = changes.filter { $0.kind == .insert }
+        while !going.isEmpty {
+            let before = going.count
+            let inserted = Set(going.map(\.row))
+            going = try going.filter { try !remove($0, after: number, besides: inserted) }
+            if going.count < before { continue }
+            for change in going { leave(change.row, nil, .isReferredTo, by: nil) }
+            break
+        }
+    }
+
+    mutating func finish() throws -> UndoReport {
+        try state.notifyChanges(in: tables.sorted(), db)
+        report.rowsChanged = touched.count
+        return report
+    }
+
+    private mutating func leave(_ row: RowKey, _ column: String?, _ reason: UndoReport.Left.Reason, by author: Author?) {
+        report.left.append(.init(table: reader.name(of: row.table) ?? "", row: row.id, column: column, reason: reason, by: author))
+    }
+
+    private mutating func note(_ row: RowKey, _ table: String) {
+        touched.insert(row)
+        tables.insert(table)
+    }
+
+    private func table(_ row: RowKey) -> (CatalogTable, UserTable)? {
+        guard let table = state.ledger.catalog[row.table], let tracked = table.tracked else { return nil }
+        return (table, UserTable(connection: state.ledger.connection, table: table, tracked: tracked))
+    }
+
+    /// Who changed a row, or one of its columns, last after a transaction.
+    private func lastAuthor(of row: RowKey, column: Int?, after number: Int64) throws -> Author? {
+        for (later, change) in try records.changes(of: row, after: number) {
+            guard column == nil || change.kind != .update || change.columns.contains(where: { $0.number == column }),
+                let entry = try records.entry(later)
+            else { continue }
+            return reader.change(change, entry, "").device
+        }
+        return nil
+    }
+
+    // MARK: Rows
+
+    /// Brings a deleted row back. Returns why it does not.
+    private mutating func restore(_ change: JournalChange) throws -> String? {
+        guard let (_, user) = table(change.row) else { return nil }
+        if try user.find(change.row.id) != nil { return nil }
+        let name = user.tracked.sqlName
+        let foreign = try foreignColumns(of: change.row)
+        do {
+            try restoreFromTrash(name, change.row.id)
+            foreignColumns[change.row] = foreign
+        } catch  where error.code == .valueRejected {
+            return error.message
+        } catch  where error.code == .notFound {
+            // The trash no longer has it.
+            if let why = try insert(change, user) { return why }
+        }
+        note(change.row, name)
+        return nil
+    }
+
+    /// The trash has what the row held when it was deleted last. If that was in another life, the row gets what it held before the
+    /// transaction that is taken back, unless others have changed it since.
+    private mutating func setBack(_ change: JournalChange, after number: Int64, but foreign: Set<Int>) throws {
+        guard let (_, user) = table(change.row), let found = try user.find(change.row.id) else { return }
+        let isForeign = try records.changes(of: change.row, after: number).contains { later, other in
+            try records.entry(later).map { !isOwn($0, other) } ?? true
+        }
+        for (place, column) in user.tracked.columns.enumerated() {
+            var wanted = ColumnValue.null
+            if case .values(let old, _)? = change.columns.first(where: { $0.number == column })?.content { wanted = old }
+            if found.values[place] == wanted { continue }
+            if isForeign || foreign.contains(column) {
+                leave(
+                    change.row, state.ledger.catalog[change.row.table]?.columns[column].sqlName, .changedSince,
+                    by: try lastAuthor(of: change.row, column: column, after: number))
+                continue
+            }
+            do {
+                try attempt {
+                    let update = try user.update(of: [place])
+                    update.bind(1, wanted)
+                    update.bind(2, found.row)
+                    try update.run()
+                }
+            } catch let error as StoreError where error.code == .valueRejected {
+                leave(change.row, state.ledger.catalog[change.row.table]?.columns[column].sqlName, .refused(error.message), by: nil)
+            }
+        }
+    }
+
+    private func foreignColumns(of row: RowKey) throws -> Set<Int> {
+        guard let hidden = try state.ledger.hiddenRow(row.table, row.id) else { return [] }
+        return Set(
+            hidden.state.cells.filter { entry in
+                guard case .register(let register) = entry.cell else { return entry.cell.dots.contains { !reader.isOwn($0.replica) } }
+                return register.shown.map { !reader.isOwn($0.stamp.dot.replica) } ?? false
+            }.map(\.column))
+    }
+
+    private func restoreFromTrash(_ table: String, _ id: RowID) throws(StoreError) {
+        try store.restore(db, table: table, id: id)
+    }
+
+    /// Inserts what a deleted row held. Returns why a rule of the table is against it.
+    private func insert(_ change: JournalChange, _ user: UserTable) throws -> String? {
+        var values = [ColumnValue?](repeating: nil, count: user.tracked.columns.count)
+        for (number, content) in change.columns {
+            guard let place = user.tracked.columns.firstIndex(of: number), case .values(let old, _) = content else { continue }
+            values[place] = old
+        }
+        do {
+            try attempt { _ = try user.insert(change.row.id, values) }
+            return nil
+        } catch let error as StoreError where error.code == .valueRejected {
+            return error.message
+        }
+    }
+
+    /// Removes a row that was inserted. Returns `false` if rows that are removed as well refer to it still.
+    private mutating func remove(_ change: JournalChange, after number: Int64, besides inserted: Set<RowKey>) throws -> Bool {
+        guard let (_, user) = table(change.row), let found = try user.find(change.row.id) else { return true }
+        for (later, other) in try records.changes(of: change.row, after: number) {
+            guard let entry = try records.entry(later), !isOwn(entry, other) else { continue }
+            leave(change.row, nil, .changedSince, by: reader.change(other, entry, "").device)
+            return true
+        }
+        for reference in user.tracked.referrers {
+            for child in try rows(reference, to: change.row.id) {
+                if inserted.contains(child), child != change.row { return false }
+                if child == change.row { continue }
+                leave(change.row, nil, .isReferredTo, by: try lastAuthor(of: child, column: nil, after: number))
+                return true
+            }
+        }
+        do {
+            try attempt {
+                try user.delete(found.row)
+            }
+            note(change.row, user.tracked.sqlName)
+        } catch let error as StoreError where error.code == .valueRejected {
+            leave(change.row, nil, .refused(error.message), by: nil)
+        }
+        return true
+    }
+
+    /// The rows that refer to one.
+    private func rows(_ reference: Reference, to id: RowID) throws -> [RowKey] {
+        guard let child = state.ledger.catalog.tracked(reference.child) else { return [] }
+        let select = try state.ledger.connection.statement(
+            "SELECT \(quoted(child.key)) FROM \(quoted(child.sqlName)) WHERE \(reference.name) = ? LIMIT 1000")
+        select.bind(1, id)
+        var rows: [RowKey] = []
+        while try select.step() { rows.append(RowKey(table: reference.child, id: try select.rowID(0))) }
+        return rows
+    }
+
+    // MARK: Columns
+
+    private mutating func update(_ change: JournalChange, after number: Int64) throws {
+        guard let (table, user) = table(change.row) else { return }
+        guard let found = try user.find(change.row.id) else {
+            return leave(change.row, nil, .deletedSince, by: try lastAuthor(of: change.row, column: nil, after: number))
+        }
+        for (column, content) in change.columns {
+            guard let place = user.tracked.columns.firstIndex(of: column) else { continue }
+            let name = table.columns[column].sqlName
+            do {
+                let isDone = try attempt {
+                    try write(content, user, place, found.row, shown: found.values[place], change.row, column, after: number)
+                }
+                if isDone {
+                    note(change.row, user.tracked.sqlName)
+                } else {
+                    leave(change.row, name, .changedSince, by: try lastAuthor(of: change.row, column: column, after: number))
+                }
+            } catch let error as StoreError where error.code == .valueRejected {
+                leave(change.row, name, .refused(error.message), by: nil)
+            }
+        }
+    }
+
+    /// Returns `false` if the column shows something else by now, which would be lost.
+    private func write(
+        _ content: JournalChange.Content, _ user: UserTable, _ place: Int, _ row: Int64, shown: ColumnValue, _ key: RowKey, _ column: Int,
+        after number: Int64
+    ) throws -> Bool {
+        let name = user.tracked.names[place]
+        var value: ColumnValue
+        switch (user.tracked.kinds[place], content) {
+        case (.text, .splice(let start, let removed, let inserted)):
+            guard let after = try text(shown, of: key, column, after: number), start + inserted.count <= after.count,
+                Array(after[start..<start + inserted.count]) == inserted
+            else { return false }
+            let before = Array(after[..<start]) + removed + Array(after[(start + inserted.count)...])
+            let save = try state.ledger.connection.statement(
+                "UPDATE \(quoted(user.tracked.sqlName)) SET \(name) = kith_text(?, ?, \(name)) WHERE rowid = ?")
+            save.bind(1, .text(before))
+            save.bind(2, .text(after))
+            save.bind(3, row)
+            try save.run()
+            return true
+        case (.counter, .values(let old, let new)): value = .integer(shown.integer &- (new.integer &- old.integer))
+        case (.set, .values(let old, let new)):
+            let connection = state.ledger.connection
+            let (before, after) = (try SetText.elements(of: old, connection), try SetText.elements(of: new, connection))
+            var elements = try SetText.elements(of: shown, connection).filter { before.contains($0) || !after.contains($0) }
+            elements += before.filter { !after.contains($0) && !elements.contains($0) }
+            value = .text(SetText.text(of: elements))
+        case (_, .values(let old, let new)):
+            if shown == old { return true }
+            guard shown == new else { return false }
+            value = old
+        case (_, .splice): return false
+        }
+        let update = try user.update(of: [place])
+        update.bind(1, value)
+        update.bind(2, row)
+        try update.run()
+        return true
+    }
+
+    /// What a text said right after a transaction: what it says now, without what came later; `nil` if that cannot be told.
+    private func text(_ shown: ColumnValue, of row: RowKey, _ column: Int, after number: Int64) throws -> [UInt8]? {
+        guard case .text(var bytes) = shown else { return nil }
+        for (_, change) in try records.changes(of: row, after: number) {
+            for case (column, let content) in change.columns {
+                switch content {
+                case .splice(let start, let removed, let inserted):
+                    guard start + inserted.count <= bytes.count, Array(bytes[start..<start + inserted.count]) == inserted else {
+                        return nil
+                    }
+                    bytes.replaceSubrange(start..<start + inserted.count, with: removed)
+                case .values(let old, let new):
+                    // What the row held when it was deleted, or a text that was none.
+                    if change.kind == .delete { continue }
+                    guard case .text(let old) = old, new == .text(bytes) else { return nil }
+                    bytes = old
+                }
+            }
+        }
+        return bytes
+    }
+
+    /// Runs `body`, of which nothing stays if it fails. What a rule of the app's table forbids is `valueRejected`.
+    private func attempt<Result>(_ body: () throws -> Result) throws -> Result {
+        var result: Result?
+        try db.inSavepoint {
+            try StoreError.rejectingValue { result = try body() }
+            return .commit
+        }
+        guard let result else { throw StoreError(.failed, "Nothing was changed.") }
+        return result
+    }
+}

@@ -1,0 +1,77 @@
+import KithCausality
+import KithLedger
+import Synchronization
+
+/// What has happened since a live list looked last.
+struct LiveNews: Sendable {
+    var touched = TouchedRows.Batch()
+    /// What this process has committed or merged.
+    var learned = VersionVector()
+    /// Whether the app has written here.
+    var isFromHere = false
+}
+
+/// What a live list hears of commits of this process. The writing connection's thread tells it, within the commit's access.
+final class LiveListener: Sendable {
+    let table: Int?
+    private let news = Mutex(LiveNews())
+    private let wake: @Sendable () -> Void
+
+    /// - Parameter table: of which rows are wanted; `nil` if none are.
+    init(table: Int?, wake: @escaping @Sendable () -> Void) {
+        self.table = table
+        self.wake = wake
+    }
+
+    func tell(_ touched: TouchedRows.Batch, learned: VersionVector?, isFromHere: Bool) {
+        news.withLock { news in
+            if let table { news.touched.add(touched, of: table) }
+            if let learned { news.learned.join(learned) }
+            news.isFromHere = news.isFromHere || isFromHere
+        }
+        wake()
+    }
+
+    /// What another process has done is not told row by row.
+    func tellOfOtherProcess() { wake() }
+
+    func takeNews() -> LiveNews {
+        news.withLock { news in
+            defer { news = LiveNews() }
+            return news
+        }
+    }
+}
+
+/// The live lists of a store.
+final class LiveHub: Sendable {
+    private let listeners = Mutex<[ObjectIdentifier: LiveListener]>([:])
+    /// What the writing connection notes.
+    let touched = TouchedRows()
+
+    func add(_ listener: LiveListener) {
+        listeners.withLock { $0[ObjectIdentifier(listener)] = listener }
+        touched.want()
+    }
+
+    func remove(_ listener: LiveListener) {
+        if listeners.withLock({ $0.removeValue(forKey: ObjectIdentifier(listener)) }) != nil { touched.release() }
+    }
+
+    func didCommit(learned: VersionVector?, isFromHere: Bool) {
+        guard touched.isWanted else { return }
+        let batch = touched.take()
+        if batch.isEmpty, learned == nil { return }
+        for listener in all { listener.tell(batch, learned: learned, isFromHere: isFromHere) }
+    }
+
+    func didRollBack() {
+        if touched.isWanted { _ = touched.take() }
+    }
+
+    func otherProcessCommitted() {
+        for listener in all { listener.tellOfOtherProcess() }
+    }
+
+    private var all: [LiveListener] { listeners.withLock { Array($0.values) } }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import GRDB
+import KithLedger
+import KithSQLite
+import KithSync
+
+/// The rows that a live list may show.
+public typealias LiveRecord = EncodableRecord & FetchableRecord & Identifiable & Sendable
+
+/// A request of which the rows are followed.
+struct LiveQuery<Record: LiveRecord>: Sendable where Record.ID: Sendable {
+    typealias Entry = LiveRows<Record>.Entry
+
+    /// How the list is brought up to date.
+    enum Plan: Sendable {
+        /// Whether a row belongs to the list, and where, follows from the row alone: only rows that were written are read.
+        case byRow(table: Int, key: String)
+        /// All rows are read and compared.
+        case whole
+    }
+
+    let request: QueryInterfaceRequest<Record>
+
+    init(_ request: QueryInterfaceRequest<Record>) {
+        // Rows that the order leaves open stand by their keys, in each query alike.
+        self.request = request.withStableOrder()
+    }
+
+    /// - Parameter tracked: the number and the key of a table that the store tracks.
+    func plan(_ db: Database, tracked: (_ table: String) -> (number: Int, key: String)?) throws -> Plan {
+        guard let (number, key) = tracked(request.databaseTableName) else { return .whole }
+        let sql = try request.makePreparedRequest(db).statement.sql.uppercased()
+        // What makes a row depend on other rows. A name that holds one of these words costs time, and nothing else.
+        let isByRow =
+            sql.components(separatedBy: "SELECT").count == 2
+            && !["JOIN", "LIMIT", "DISTINCT", "GROUP", "OVER", "MATCH"].contains { sql.contains($0) }
+        return isByRow ? .byRow(table: number, key: key) : .whole
+    }
+
+    /// The tables and columns that a list depends on which is compared as a whole.
+    func region(_ db: Database) throws -> DatabaseRegion { try request.databaseRegion(db) }
+
+    // MARK: Rows
+
+    /// All rows.
+    ///
+    /// - Parameter key: the column of the rows' keys, if they are asked for by them.
+    func entries(_ db: Database, key: String?) throws -> [Entry] {
+        try entries(Row.fetchCursor(db, request), key: key)
+    }
+
+    /// Those of `keys` that belong to the list, in its order.
+    func entries(_ db: Database, key: String, _ keys: some Sequence<RowID>) throws -> [Entry] {
+        try entries(Row.fetchCursor(db, filtered(key, keys)), key: key)
+    }
+
+    /// The same without what they hold.
+    func order(_ db: Database, key: String, of keys: some Sequence<RowID>) throws -> [RowID] {
+        try filtered(key, keys).select([Column(key)], as: DatabaseValue.self).fetchAll(db).map(Self.key)
+    }
+
+    private func filtered(_ key: String, _ keys: some Sequence<RowID>) -> QueryInterfaceRequest<Record> {
+        request.filter(keys.map { Data($0.bytes) }.contains(Column(key)))
+    }
+
+    private func entries(_ cursor: RowCursor, key: String?) throws -> [Entry] {
+        var entries: [Entry] = []
+        while let row = try cursor.next() {
+            var hasher = Hasher()
+            for (_, value) in row { hasher.combine(value) }
+            let id = try key.map { try Self.key(row[$0] ?? .null) }
+            entries.append(Entry(key: id, fingerprint: hasher.finalize(), record: try Record(row: row)))
+        }
+        return entries
+    }
+
+    private static func key(_ value: DatabaseValue) throws -> RowID {
+        guard case .blob(let data) = value.storage, let id = RowID(bytes: Array(data)) else {
+            throw StoreError(.valueRejected, "A live list needs the rows' keys: let the request select all columns of the table.")
+        }
+        return id
+    }
+}

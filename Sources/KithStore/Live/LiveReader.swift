@@ -1,0 +1,185 @@
+import GRDB
+import KithCausality
+import KithLedger
+import KithSQLite
+import KithSync
+import Synchronization
+
+/// Keeps one reader's live list in step with the database.
+///
+/// All that a look needs is taken on the writing connection, between two transactions, together with the beginning of its read
+/// transaction: so the rows that were told of are exactly those that the read shows, and no transaction is seen in part.
+final class LiveReader<Record: LiveRecord>: Sendable where Record.ID: Sendable {
+    private struct State: Sendable {
+        var list: LiveState<Record>
+        /// `nil` before the first look.
+        var vector: VersionVector?
+    }
+
+    private let store: SyncedDatabase
+    private let query: LiveQuery<Record>
+    private let state: Mutex<State>
+    private let link = Mutex<Link?>(nil)
+    private let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+
+    /// How the reader hears of changes.
+    private struct Link: Sendable {
+        let plan: LiveQuery<Record>.Plan
+        let listener: LiveListener
+        /// For a list that is compared as a whole.
+        let watch: RegionWatch?
+    }
+
+    init(_ store: SyncedDatabase, _ query: LiveQuery<Record>) {
+        self.store = store
+        self.query = query
+        state = Mutex(State(list: LiveState(query)))
+        (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    deinit {
+        wake.finish()
+        if let listener = link.withLock({ $0?.listener }) { store.live.remove(listener) }
+    }
+
+    /// Waits until the list has changed, and returns how; `nil` if the task is cancelled.
+    func next() async throws(StoreError) -> LiveChange<Record>? {
+        let isFirst = link.withLock { $0 == nil }
+        var isDue = isFirst
+        while !Task.isCancelled {
+            if !isDue {
+                var wakes = wakes.makeAsyncIterator()
+                guard await wakes.next() != nil else { return nil }
+            }
+            switch await look() {
+            case .success(.changed(let change)): return change
+            case .success(.unchanged): isDue = false
+            case .success(.isBusy):
+                // The app keeps a transaction open on the writing connection. That is rare, and nothing tells when it ends.
+                try? await Task.sleep(for: .milliseconds(5))
+                isDue = true
+            case .failure(let error): throw error
+            }
+        }
+        return nil
+    }
+
+    private enum Look: Sendable {
+        case changed(LiveChange<Record>)
+        case unchanged
+        case isBusy
+    }
+
+    private func look() async -> Result<Look, StoreError> {
+        await withCheckedContinuation { continuation in
+            store.database.asyncWriteWithoutTransaction { [self] db in
+                if store.isClosed.load(ordering: .acquiring) {
+                    return continuation.resume(returning: .failure(StoreError(.failed, "The store is closed. Open it again.")))
+                }
+                if db.isInsideTransaction { return continuation.resume(returning: .success(.isBusy)) }
+                do throws(StoreError) {
+                    let link = try StoreError.typed { try self.connect(db) }
+                    let news = link.listener.takeNews()
+                    store.database.spawnConcurrentRead { result in
+                        continuation.resume(
+                            returning: Result { () throws(StoreError) in
+                                try StoreError.typed { try self.read(try result.get(), link.plan, news).map(Look.changed) ?? .unchanged }
+                            })
+                    }
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
+    }
+
+    private func connect(_ db: Database) throws -> Link {
+        if let known = link.withLock({ $0 }) { return known }
+        let ledger = store.writer.state.ledger
+        let plan = try query.plan(db) { name in ledger.tracked(name).map { ($0.0, $0.1.key) } }
+        let wake = wake
+        let new: Link
+        switch plan {
+        case .byRow(let table, _): new = Link(plan: plan, listener: LiveListener(table: table) { wake.yield() }, watch: nil)
+        case .whole:
+            let watch = RegionWatch(try query.region(db)) { wake.yield() }
+            db.add(transactionObserver: watch, extent: .observerLifetime)
+            new = Link(plan: plan, listener: LiveListener(table: nil) {}, watch: watch)
+        }
+        store.live.add(new.listener)
+        link.withLock { $0 = new }
+        return new
+    }
+
+    private func read(_ db: Database, _ plan: LiveQuery<Record>.Plan, _ news: LiveNews) throws -> LiveChange<Record>? {
+        let vector = try VectorRecords.vector(db)
+        return try state.withLock { state in
+            let before = state.vector
+            // What this process did is told row by row; what is more than that is another process's.
+            let told = before?.joined(with: news.learned)
+            let difference: LiveDifference<Record.ID>
+            switch plan {
+            case .byRow(_, let key):
+                if told?.covers(vector) == true, !news.touched.isOverfull, isWorthIt(news.touched.rows.count, of: state.list.rows.count) {
+                    difference = try state.list.read(Set(news.touched.rows.map(\.id)), db, key: key)
+                } else {
+                    difference = try state.list.readAll(db, key: key)
+                }
+            case .whole: difference = try state.list.readAll(db, key: nil)
+            }
+            state.vector = vector
+            if difference.isEmpty, before != nil { return nil }
+            var origins: Set<LiveOrigin> = []
+            if let before, let told { origins = try self.origins(db, from: before, told: told, to: vector, news) }
+            return LiveChange(rows: state.list.rows, difference: difference, origins: origins, version: StoreVersion(vector))
+        }
+    }
+
+    /// Whether reading `count` rows takes less than reading all.
+    private func isWorthIt(_ count: Int, of all: Int) -> Bool { count <= 16 || count * 64 <= all }
+
+    private func origins(
+        _ db: Database, from before: VersionVector, told: VersionVector, to vector: VersionVector, _ news: LiveNews
+    ) throws -> Set<LiveOrigin> {
+        var origins: Set<LiveOrigin> = news.isFromHere ? [.here] : []
+        let new = vector.entries.filter { !before.covers($0) }
+        if new.isEmpty { return origins }
+        let authors = try store.read(db) { ledger in try Authors(ledger: ledger) }
+        for dot in new {
+            switch authors[dot.replica] {
+            case .own: if !told.covers(dot) { origins.insert(.otherProcess) }
+            case let other: origins.insert(.device(other))
+            }
+        }
+        return origins
+    }
+}
+
+/// Tells of commits that may have changed what a query shows, also where Kith wrote them.
+private final class RegionWatch: TransactionObserver, Sendable {
+    private let region: DatabaseRegion
+    private let wake: @Sendable () -> Void
+    private let hasChanged = Atomic(false)
+
+    init(_ region: DatabaseRegion, wake: @escaping @Sendable () -> Void) {
+        self.region = region
+        self.wake = wake
+    }
+
+    func observes(eventsOfKind kind: DatabaseEventKind) -> Bool { region.isModified(byEventsOfKind: kind) }
+
+    func databaseDidChange() { hasChanged.store(true, ordering: .relaxed) }
+
+    func databaseDidChange(with event: DatabaseEvent) {
+        guard region.isModified(by: event) else { return }
+        hasChanged.store(true, ordering: .relaxed)
+        stopObservingDatabaseChangesUntilNextTransaction()
+    }
+
+    func databaseDidCommit(_ db: Database) {
+        if hasChanged.exchange(false, ordering: .relaxed) { wake() }
+    }
+
+    func databaseDidRollback(_ db: Database) { hasChanged.store(false, ordering: .relaxed) }
+}

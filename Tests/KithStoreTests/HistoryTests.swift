@@ -1,0 +1,160 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import TestSupport
+import Testing
+
+@Suite("The journal says something else than what transactions have changed", .timeLimit(.minutes(2)))
+struct HistoryTests {
+    static let sql = """
+        CREATE TABLE list (id BLOB PRIMARY KEY NOT NULL, name TEXT);
+        CREATE TABLE item (
+            id BLOB PRIMARY KEY NOT NULL, title TEXT, tags TEXT NOT NULL DEFAULT '[]', n INTEGER NOT NULL DEFAULT 0, body TEXT,
+            list BLOB REFERENCES list (id) ON DELETE CASCADE);
+        CREATE TABLE plain (id BLOB PRIMARY KEY NOT NULL, a TEXT);
+        """
+    static let tables = [
+        TrackedTable("list", journal: .days(30)),
+        TrackedTable("item", sets: ["tags"], counters: ["n"], texts: ["body"], journal: .days(30)), TrackedTable("plain"),
+    ]
+
+    static func store(_ backend: Backend = .memory, folder: TemporaryFolder? = nil) throws -> TestStore {
+        try TestStore(backend, sql: sql, tables: tables, folder: folder)
+    }
+
+    static func id(_ number: UInt64) -> RowID { rowID(number) }
+    static func text(_ value: String) -> ColumnValue { .text(value) }
+
+    @Test func `a transaction is one entry with old and new values of what is different at its end`() throws {
+        let store = try Self.store()
+        try store.execute("INSERT INTO item (id, title, tags, body) VALUES (?, 'Milk', '[\"b\",\"a\"]', 'one two three')", [key(1)])
+        try store.database.write { db in
+            try store.store.setAuthor("widget", db)
+            try db.execute(sql: "UPDATE item SET title = 'x'")
+            try db.execute(sql: "UPDATE item SET title = 'Cream', n = n + 3, body = 'one 2 three'")
+            try db.execute(sql: "INSERT INTO item (id, title) VALUES (?, 'gone at once')", arguments: [key(2)])
+            try db.execute(sql: "DELETE FROM item WHERE id = ?", arguments: [key(2)])
+            try db.inSavepoint {
+                try db.execute(sql: "UPDATE item SET tags = '[]'")
+                return .rollback
+            }
+        }
+        try store.execute("REPLACE INTO item (id, title, n, body) VALUES (?, 'Cream', 4, 'one 2 three')", [key(1)])
+        try store.execute("UPDATE item SET title = title")
+        try store.execute("INSERT INTO plain VALUES (?, 'no journal')", [key(1)])
+        try store.execute("DELETE FROM item")
+        let history = try store.store.history()
+        #expect(history.map { $0.changes.map(\.kind) } == [[.insert], [.update], [.update], [.delete]])
+        #expect(history.map(\.author) == [nil, "widget", nil, nil])
+        #expect(
+            history[1].changes[0].columns == [
+                "title": .value(old: Self.text("Milk"), new: Self.text("Cream")), "n": .value(old: .integer(0), new: .integer(3)),
+                "body": .text(offset: 4, removed: "two", inserted: "2"),
+            ])
+        #expect(
+            history[2].changes[0].columns == [
+                "tags": .value(old: Self.text("[\"a\",\"b\"]"), new: Self.text("[]")), "n": .value(old: .integer(3), new: .integer(4)),
+            ])
+        #expect(history[3].changes[0].columns["title"] == .value(old: Self.text("Cream"), new: .null))
+        #expect(history.allSatisfy { $0.changes[0].device == .own })
+        #expect(try store.store.history(excluding: ["widget"]).map(\.changes.count) == [1, 0, 1, 1])
+        #expect(try store.store.history(table: "item", id: Self.id(1)).map(\.token) == history.map(\.token).reversed())
+        try store.expectSound()
+    }
+
+    @Test func `a merge is an entry that says whose commits it brought`() throws {
+        let (here, there) = (try Self.store(), try Self.store())
+        try there.execute("INSERT INTO item (id, title) VALUES (?, 'Milk'), (?, 'Tea')", [key(1), key(2)])
+        try here.receive(from: there)
+        try there.execute("UPDATE item SET title = 'Cream' WHERE title = 'Milk'")
+        try there.execute("DELETE FROM item WHERE title = 'Tea'")
+        try here.receive(from: there)
+        let history = try here.store.history()
+        #expect(history.map(\.origin) == [.merge, .merge])
+        #expect(Set(history[1].changes.map(\.kind)) == [.update, .delete])
+        #expect(history.flatMap(\.changes).allSatisfy { $0.device == .unknown })
+        let update = try #require(history[1].changes.first { $0.kind == .update })
+        #expect(update.columns == ["title": .value(old: Self.text("Milk"), new: Self.text("Cream"))])
+        try here.expectSound()
+    }
+
+    @Test func `tokens lead on, survive opening again, and are refused when they are too old or another file's`() throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.store(.pool, folder: folder)
+        for number in 0..<5 { try store.execute("INSERT INTO item (id, n) VALUES (?, ?)", [key(UInt64(number)), number]) }
+        let token = try #require(try store.store.history(limit: 3).last?.token)
+        let read = try JSONDecoder().decode(HistoryToken.self, from: JSONEncoder().encode(token))
+        #expect(try store.store.history(after: read).count == 2)
+        #expect(try store.store.historyToken() == store.store.history().last?.token)
+        let other = try Self.store()
+        try other.execute("INSERT INTO item (id) VALUES (?)", [key(9)])
+        #expect { _ = try other.store.history(after: token) } throws: { ($0 as? StoreError)?.code == .notFound }
+        store.store.close()
+        let again = try SyncedDatabase(store.database, tables: Self.tables, options: TestStore.options())
+        #expect(try again.history(after: token).count == 2)
+        // Forty days later, with and without a reader that holds it back.
+        try again.setHistoryCursor("widget", token)
+        var options = TestStore.options()
+        options.clock = { HybridTimestamp(milliseconds: 1_700_000_000_000 + 40 * 86_400_000) }
+        again.close()
+        let later = try SyncedDatabase(store.database, tables: Self.tables, options: options)
+        try later.purgeHistory()
+        #expect(try later.history(after: later.historyCursor("widget")).count == 2)
+        try later.setHistoryCursor("widget", nil)
+        try later.purgeHistory()
+        #expect { _ = try later.history(after: token) } throws: { ($0 as? StoreError)?.code == .tokenExpired }
+        #expect(try later.history().count == 1)
+        let newest = try later.historyToken()
+        try store.execute("UPDATE item SET n = 7")
+        #expect(try later.history(after: newest).count == 1)
+    }
+
+    @Test func `live history tells what comes, from every process`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.store(.pool, folder: folder)
+        let pool = try DatabasePool(path: store.path)
+        let sibling = try SyncedDatabase(pool, tables: Self.tables)
+        try store.execute("INSERT INTO item (id, n) VALUES (?, 1)", [key(1)])
+        var told = store.store.liveHistory(after: nil).makeAsyncIterator()
+        #expect(try await told.next()?.changes.first?.row == Self.id(1))
+        try await pool.write { try $0.execute(sql: "INSERT INTO item (id, n) VALUES (?, 2)", arguments: [key(2)]) }
+        #expect(try await told.next()?.changes.first?.row == Self.id(2))
+        sibling.close()
+    }
+
+    @Test func `explain tells who wrote a value, and what was written at the same time`() throws {
+        let (here, there) = (try Self.store(), try Self.store())
+        try here.execute("INSERT INTO item (id, title) VALUES (?, 'Milk')", [key(1)])
+        try there.receive(from: here)
+        try here.execute("UPDATE item SET title = 'Cream'")
+        try there.execute("UPDATE item SET title = 'Oat milk'")
+        try there.execute("UPDATE item SET title = 'Oat drink'")
+        try here.receive(from: there)
+        let explanation = try here.store.explain(table: "item", id: Self.id(1), column: "title")
+        #expect(explanation.shown == Self.text("Oat drink"))
+        #expect(explanation.versions.map(\.reason) == [.latest, .earlier])
+        #expect(explanation.versions.map(\.author) == [.unknown, .own])
+        #expect(explanation.history.map { $0.changes[0].kind } == [.update, .update, .insert])
+        #expect { _ = try here.store.explain(table: "item", id: Self.id(2), column: "title") } throws: {
+            ($0 as? StoreError)?.code == .notFound
+        }
+    }
+
+    @Test func `a transaction that fails leaves nothing in the journal, nor in the next one`() throws {
+        let store = try Self.store()
+        try store.execute("INSERT INTO item (id, title) VALUES (?, 'Milk')", [key(1)])
+        #expect(throws: CancellationError.self) {
+            try store.database.write { db in
+                try store.store.setAuthor("lost", db)
+                try db.execute(sql: "UPDATE item SET title = 'x', n = 5")
+                throw CancellationError()
+            }
+        }
+        try store.execute("UPDATE item SET title = 'y'")
+        let history = try store.store.history()
+        #expect(history.count == 2 && history[1].author == nil)
+        #expect(history[1].changes[0].columns == ["title": .value(old: Self.text("Milk"), new: Self.text("y"))])
+    }
+}

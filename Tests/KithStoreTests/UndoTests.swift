@@ -1,0 +1,234 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import TestSupport
+import Testing
+
+@Suite("An undo loses what others have written, or leaves what nobody has touched", .timeLimit(.minutes(10)))
+struct UndoTests {
+    static func rows(_ store: TestStore) throws -> [Row] {
+        try store.database.read { db in
+            try Row.fetchAll(
+                db,
+                sql:
+                    "SELECT 1 AS t, id, title, tags, n, body, list FROM item UNION ALL SELECT 2, id, name, '', 0, '', NULL FROM list ORDER BY 1, 2"
+            )
+        }
+    }
+
+    static func texts(_ row: Row) -> [String] {
+        ["title", "tags", "n", "body"].map { (column: String) -> String in String.fromDatabaseValue(row[column]) ?? "\(row[column] as Int)"
+        }
+    }
+
+    static func title(_ store: TestStore) throws -> String? {
+        try store.database.read { try String.fetchOne($0, sql: "SELECT title FROM item") }
+    }
+
+    @Test func `an undo takes back its step where that is still shown, and reports the rest by device`() throws {
+        let (here, there) = (try HistoryTests.store(), try HistoryTests.store())
+        let undo = here.store.undo(scope: "editor")
+        try here.execute("INSERT INTO item (id, title, tags, n, body) VALUES (?, 'Milk', '[\"a\"]', 1, 'one two three')", [key(1)])
+        #expect(try undo.nextUndo() == nil && undo.undo() == nil)
+        try undo.group("Rename") { db in
+            try db.execute(sql: "UPDATE item SET title = 'Cream', tags = '[\"b\"]', n = 5, body = 'one 2 three'")
+        }
+        try there.receive(from: here)
+        try there.execute("UPDATE item SET title = 'Oat', tags = '[\"b\",\"c\"]', n = n + 10, body = 'one 2 three four'")
+        try here.receive(from: there)
+        #expect(try undo.nextUndo()?.title == "Rename")
+        let report = try #require(try undo.undo())
+        #expect(report.title == "Rename" && report.rowsChanged == 1)
+        #expect(report.left == [.init(table: "item", row: HistoryTests.id(1), column: "title", reason: .changedSince, by: .unknown)])
+        let row = try #require(try Self.rows(here).first)
+        #expect(Self.texts(row) == ["Oat", #"["a","c"]"#, "11", "one two three four"])
+        #expect(try undo.nextUndo() == nil)
+        let redone = try #require(try undo.redo())
+        #expect(redone.isWhole)
+        let again = try #require(try Self.rows(here).first)
+        #expect(Self.texts(again) == ["Oat", #"["b","c"]"#, "15", "one 2 three four"])
+        try here.expectSound()
+    }
+
+    @Test func `a deletion undone brings the children back, and an insertion undone leaves what others added to it`() throws {
+        let (here, there) = (try HistoryTests.store(), try HistoryTests.store())
+        let undo = here.store.undo(scope: "editor")
+        try here.execute("INSERT INTO list (id, name) VALUES (?, 'Shop')", [key(1)])
+        try here.execute("INSERT INTO item (id, title, list) VALUES (?, 'Milk', ?), (?, 'Tea', ?)", [key(2), key(1), key(3), key(1)])
+        let before = try Self.rows(here)
+        try undo.group("Delete the list") { try $0.execute(sql: "DELETE FROM list") }
+        #expect(try Self.rows(here).isEmpty)
+        #expect(try #require(try undo.undo()).isWhole)
+        #expect(try Self.rows(here) == before)
+        #expect(try #require(try undo.redo()).isWhole)
+        #expect(try Self.rows(here).isEmpty)
+        #expect(try #require(try undo.undo()).isWhole)
+        #expect(try Self.rows(here) == before)
+        try undo.group("New list") { db in
+            try db.execute(sql: "INSERT INTO list (id, name) VALUES (?, 'Garden')", arguments: [key(5)])
+            try db.execute(sql: "INSERT INTO item (id, title, list) VALUES (?, 'Rake', ?)", arguments: [key(6), key(5)])
+        }
+        try there.receive(from: here)
+        try there.execute("INSERT INTO item (id, title, list) VALUES (?, 'Spade', ?)", [key(7), key(5)])
+        try here.receive(from: there)
+        let report = try #require(try undo.undo())
+        #expect(report.left == [.init(table: "list", row: HistoryTests.id(5), column: nil, reason: .isReferredTo, by: .unknown)])
+        #expect(
+            try here.database.read { try String.fetchAll($0, sql: "SELECT title FROM item ORDER BY title") } == ["Milk", "Spade", "Tea"])
+        try here.expectSound()
+    }
+
+    @Test func `steps survive opening again under another replica id`() throws {
+        let folder = try TemporaryFolder()
+        let store = try HistoryTests.store(.pool, folder: folder)
+        try store.execute("INSERT INTO item (id, title) VALUES (?, 'Milk')", [key(1)])
+        try store.store.undo(scope: "editor").group("Rename") { try $0.execute(sql: "UPDATE item SET title = 'Cream'") }
+        store.store.close()
+        let copy = folder.file("copy.sqlite")
+        try store.database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [copy]) }
+        let pool = try DatabasePool(path: copy)
+        let restored = try SyncedDatabase(pool, tables: HistoryTests.tables)
+        #expect(try #require(try restored.undo(scope: "editor").undo()).isWhole)
+        #expect(try pool.read { try String.fetchOne($0, sql: "SELECT title FROM item") } == "Milk")
+        #expect(try restored.undo(scope: "other").redo() == nil)
+        #expect(try #require(try restored.undo(scope: "editor").redo()).isWhole)
+        #expect(try pool.read { try String.fetchOne($0, sql: "SELECT title FROM item") } == "Cream")
+    }
+
+    @Test func `an undo that finds all changed since is over, and a new step ends what could be done again`() throws {
+        let (here, there) = (try HistoryTests.store(), try HistoryTests.store())
+        let undo = here.store.undo(scope: "editor")
+        try here.execute("INSERT INTO item (id, title) VALUES (?, 'a')", [key(1)])
+        try undo.group("first") { try $0.execute(sql: "UPDATE item SET title = 'b'") }
+        try undo.group("second") { try $0.execute(sql: "UPDATE item SET title = 'c'") }
+        try there.receive(from: here)
+        try there.execute("UPDATE item SET title = 'd'")
+        try here.receive(from: there)
+        #expect(try #require(try undo.undo()).left.count == 1)
+        #expect(try undo.nextUndo()?.title == "first")
+        #expect(try undo.nextRedo()?.title == "second")
+        try undo.group("third") { try $0.execute(sql: "UPDATE item SET title = 'e'") }
+        #expect(try undo.nextRedo() == nil)
+        #expect(try #require(try undo.undo()).isWhole)
+        #expect(try Self.title(here) == "d")
+        try there.receive(from: here)
+        try there.execute("DELETE FROM item")
+        try here.receive(from: there)
+        #expect(try #require(try undo.undo()).left.map(\.reason) == [.deletedSince])
+    }
+
+    @Test func `without a journal undo is refused in words`() throws {
+        let store = try TestStore()
+        #expect { try store.store.undo(scope: "x").group { _ in } } throws: { ($0 as? StoreError)?.message.contains("journal") == true }
+    }
+
+    @Test func `what a device has done since a moment is taken back, but for what was changed after it`() throws {
+        let (here, there) = (try HistoryTests.store(), try HistoryTests.store())
+        try here.execute("INSERT INTO item (id, title, n) VALUES (?, 'Milk', 1), (?, 'Tea', 1), (?, 'Salt', 1)", [key(1), key(2), key(3)])
+        try there.receive(from: here)
+        let moment = try #require(try here.store.history().last?.date)
+        try there.execute("UPDATE item SET title = 'spam', n = n + 1 WHERE title <> 'Salt'")
+        try there.execute("UPDATE item SET title = 'more spam' WHERE id = ?", [key(1)])
+        try there.execute("DELETE FROM item WHERE title = 'Salt'")
+        try there.execute("INSERT INTO item (id, title) VALUES (?, 'advert')", [key(4)])
+        try here.receive(from: there)
+        try here.execute("UPDATE item SET title = 'Green tea' WHERE id = ?", [key(2)])
+        let report = try here.store.revert(device: .unknown, sinceMilliseconds: Int64(moment.timeIntervalSince1970 * 1_000) + 1)
+        #expect(report.left == [.init(table: "item", row: HistoryTests.id(2), column: "title", reason: .changedSince, by: .own)])
+        let rows = try Self.rows(here)
+        #expect(rows.map { $0["title"] as String? } == ["Milk", "Green tea", "Salt"])
+        #expect(rows.map { $0["n"] as Int } == [1, 1, 1])
+        try there.receive(from: here)
+        #expect(try Self.rows(there) == rows)
+        try here.expectSound()
+    }
+
+    /// One step of a random history.
+    static func write(_ db: Database, _ random: inout SplitMix64) throws {
+        for _ in 0..<random.below(3) + 1 {
+            let (id, list) = (key(UInt64(random.below(5)) + 1), key(UInt64(random.below(2)) + 50))
+            switch random.below(9) {
+            case 0: try db.execute(sql: "INSERT OR IGNORE INTO list (id, name) VALUES (?, 'l')", arguments: [list])
+            case 1: try db.execute(sql: "DELETE FROM list WHERE id = ?", arguments: [list])
+            case 2, 3:
+                try db.execute(
+                    sql: "INSERT OR IGNORE INTO item (id, title, body, list) VALUES (?, ?, 'one two', (SELECT id FROM list WHERE id = ?))",
+                    arguments: [id, "t\(random.below(4))", list])
+            case 4: try db.execute(sql: "DELETE FROM item WHERE id = ?", arguments: [id])
+            case 5: try db.execute(sql: "UPDATE item SET title = ? WHERE id = ?", arguments: ["u\(random.below(4))", id])
+            case 6: try db.execute(sql: "UPDATE item SET n = n + ? WHERE id = ?", arguments: [random.below(5) - 2, id])
+            case 7:
+                try db.execute(
+                    sql: "UPDATE item SET tags = ? WHERE id = ?",
+                    arguments: [random.pick(["[]", "[\"a\"]", "[\"a\",\"b\"]", "[\"c\"]"]), id])
+            default:
+                try db.execute(
+                    sql: "UPDATE item SET body = substr(body, 1, ?) || ? || substr(body, ?) WHERE id = ?",
+                    arguments: [random.below(4), random.pick(["x", "ä", ""]), random.below(4) + 3, id])
+            }
+        }
+    }
+
+    @Test func `undo and redo are the identity where nobody interfered`() throws {
+        for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(25, soaking: 2_000)) {
+            var random = SplitMix64(seed: seed)
+            let store = try HistoryTests.store()
+            let undo = store.store.undo(scope: "editor")
+            var states = [try Self.rows(store)]
+            for _ in 0..<8 {
+                try undo.group { try Self.write($0, &random) }
+                let now = try Self.rows(store)
+                // A step that has changed nothing is none.
+                if now != states.last { states.append(now) }
+            }
+            for state in states.dropLast().reversed() {
+                let report = try #require(try undo.undo(), "seed \(seed)")
+                #expect(report.isWhole, "seed \(seed): \(report)")
+                let now = try Self.rows(store)
+                #expect(
+                    now == state,
+                    "seed \(seed)\n\(now.map(\.description).joined(separator: "\n"))\nmust be\n\(state.map(\.description).joined(separator: "\n"))"
+                )
+                if now != state { return }
+            }
+            #expect(try undo.undo() == nil, "seed \(seed)")
+            for state in states.dropFirst() {
+                let report = try #require(try undo.redo(), "seed \(seed)")
+                #expect(report.isWhole, "seed \(seed): \(report)")
+                #expect(try Self.rows(store) == state, "seed \(seed)")
+            }
+            #expect(try undo.redo() == nil, "seed \(seed)")
+            try store.expectSound()
+        }
+    }
+
+    @Test func `an undo never loses what another device has written`() throws {
+        for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(20, soaking: 2_000)) {
+            var random = SplitMix64(seed: seed)
+            let (here, there) = (try HistoryTests.store(), try HistoryTests.store())
+            let undo = here.store.undo(scope: "editor")
+            for _ in 0..<5 { try undo.group { try Self.write($0, &random) } }
+            try there.receive(from: here)
+            // Titles that only the other device writes.
+            for number in 0..<3 {
+                try there.execute("UPDATE item SET title = ? WHERE id = ?", ["theirs \(number)", key(UInt64(random.below(5)) + 1)])
+            }
+            try here.receive(from: there)
+            let theirs = try Self.rows(here).filter { ($0["title"] as String?)?.hasPrefix("theirs") == true }
+            for _ in 0..<5 {
+                _ = try undo.undo()
+                if random.chance(30) { _ = try undo.redo() }
+            }
+            let now = try Self.rows(here)
+            for row in theirs {
+                #expect(now.contains { $0["id"] as Data == row["id"] as Data && $0["title"] as String? == row["title"] }, "seed \(seed)")
+            }
+            try there.receive(from: here)
+            try here.receive(from: there)
+            #expect(try Self.rows(here) == Self.rows(there), "seed \(seed)")
+            try here.expectSound()
+        }
+    }
+}
