@@ -103,14 +103,16 @@ struct Reversion {
         if try user.find(change.row.id) != nil { return nil }
         let name = user.tracked.sqlName
         let foreign = try foreignColumns(of: change.row)
-        do {
-            try restoreFromTrash(name, change.row.id)
-            foreignColumns[change.row] = foreign
-        } catch  where error.code == .valueRejected {
-            return error.message
-        } catch  where error.code == .notFound {
-            // The trash no longer has it.
+        if let error = restoreFromTrash(name, change.row.id) {
+            // The trash no longer has it, or has another life of it, which refers to what is not there.
+            let mayBeAnotherLife = error.code == .valueRejected && foreign.isEmpty
+            guard error.code == .notFound || mayBeAnotherLife else {
+                if error.code == .valueRejected { return error.message }
+                throw error
+            }
             if let why = try insert(change, user) { return why }
+        } else {
+            foreignColumns[change.row] = foreign
         }
         note(change.row, name)
         return nil
@@ -155,8 +157,13 @@ struct Reversion {
             }.map(\.column))
     }
 
-    private func restoreFromTrash(_ table: String, _ id: RowID) throws(StoreError) {
-        try store.restore(db, table: table, id: id)
+    private func restoreFromTrash(_ table: String, _ id: RowID) -> StoreError? {
+        do throws(StoreError) {
+            try store.restore(db, table: table, id: id)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Inserts what a deleted row held. Returns why a rule of the table is against it.
