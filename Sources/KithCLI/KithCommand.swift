@@ -25,7 +25,10 @@ struct KithCommand: ParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Notes",
-                subcommands: [ViewCommand.self, TodayCommand.self, NoteCommand.self, ConflictsCommand.self, TrashCommand.self]),
+                subcommands: [
+                    ViewCommand.self, TodayCommand.self, NoteCommand.self, HistoryCommand.self, RevertCommand.self, ConflictsCommand.self,
+                    TrashCommand.self,
+                ]),
             CommandGroup(
                 name: "In and out",
                 subcommands: [ImportCommand.self, ExportCommand.self, FolderCommand.self, BackupCommand.self, RestoreCommand.self]),

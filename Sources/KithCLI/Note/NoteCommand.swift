@@ -14,11 +14,12 @@ struct NoteCommand: ParsableCommand {
               kith note show Shopping
               kith note edit 8f3a91c2 --add-tag urgent
               kith note history Shopping
+              kith note undo
               kith note search coffee
               kith note attach Shopping list.pdf
             """,
         subcommands: [
-            NoteAdd.self, NoteList.self, NoteShow.self, NoteEdit.self, NoteHistory.self, NoteRemove.self, NoteSearch.self,
+            NoteAdd.self, NoteList.self, NoteShow.self, NoteEdit.self, NoteHistory.self, NoteExplain.self, NoteUndo.self, NoteRemove.self, NoteSearch.self,
             NoteAttach.self, NoteAttachments.self, NoteDetach.self, NoteSave.self,
         ])
 }

@@ -8,9 +8,10 @@ public enum NotesSchema {
     /// The name of the table that holds their attachments.
     public static let attachmentTable = "attachment"
 
-    /// What takes part in synchronisation: the body as a text, tags as a set, everything else as registers.
+    /// What takes part in synchronisation: the body as a text, tags as a set, everything else as registers. Changes are kept for 30 days.
     public static let tracked = [
-        TrackedTable(table, sets: ["tags"], texts: ["body"]), TrackedTable(attachmentTable, attachments: ["file"]),
+        TrackedTable(table, sets: ["tags"], texts: ["body"], journal: .days(30)),
+        TrackedTable(attachmentTable, attachments: ["file"], journal: .days(30)),
     ]
 
     /// Makes the tables, and brings those of older versions up to date.

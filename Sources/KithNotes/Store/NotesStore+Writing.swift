@@ -17,6 +17,7 @@ extension NotesStore {
         try NoteLimits.check(note)
         try NotesError.mapping {
             try database.write { db in
+                try step("Add", [title], db)
                 try db.execute(
                     sql: "INSERT INTO note (\(Note.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
                     arguments: [Data(note.id.bytes), title, body, color.rawValue, try tags.json(), now, now])
@@ -33,6 +34,7 @@ extension NotesStore {
         try NotesError.mapping {
             try database.write { db in
                 let current = try Self.current(id, db)
+                try step("Edit", [current.title], db)
                 var edited = current
                 try change(&edited)
                 return try write(edited, over: current, base: current, db)
@@ -51,6 +53,7 @@ extension NotesStore {
         return try NotesError.mapping {
             try database.write { db in
                 let current = try Self.current(base.id, db)
+                try step("Edit", [current.title], db)
                 let changed = current.fieldsThatDiffer(from: base).filter { fields.contains($0) && $0 != .body }
                 // Others may have come to the same.
                 guard edited.fieldsThatDiffer(from: current).allSatisfy({ !changed.contains($0) }) else {
@@ -69,6 +72,7 @@ extension NotesStore {
     public func delete(_ ids: [UUID]) throws(NotesError) {
         try NotesError.mapping {
             try database.write { db in
+                try step("Delete", try titles(ids, db), db)
                 for id in ids {
                     try db.execute(sql: "DELETE FROM note WHERE id = ?", arguments: [Data(id.bytes)])
                     try Self.deleteAttachments(of: id, db)
@@ -121,6 +125,7 @@ extension NotesStore {
     public func pin(_ ids: [UUID], _ isPinned: Bool) throws(NotesError) {
         try NotesError.mapping {
             try database.write { db in
+                try step(isPinned ? "Pin" : "Unpin", try titles(ids, db), db)
                 for id in ids {
                     try db.execute(
                         sql: "UPDATE note SET pinned = ?1 WHERE id = ?2 AND pinned <> ?1", arguments: [isPinned ? 1 : 0, Data(id.bytes)])

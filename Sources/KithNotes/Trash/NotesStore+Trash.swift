@@ -43,6 +43,7 @@ extension NotesStore {
                 let notes = Dictionary(uniqueKeysWithValues: try store.trash(db, table: NotesSchema.table, max: .max).map { ($0.id, $0) })
                 let attachments = Dictionary(
                     grouping: try store.trash(db, table: NotesSchema.attachmentTable, max: .max), by: { $0.values["note"] ?? .null })
+                try step("Restore", ids.compactMap { notes[RowID($0)].flatMap(Self.title) }, db)
                 for id in ids {
                     try store.restore(db, table: NotesSchema.table, id: RowID(id))
                     guard let note = notes[RowID(id)] else { continue }

@@ -1,0 +1,100 @@
+import ArgumentParser
+import Foundation
+import Kith
+import KithNotes
+
+struct NoteUndo: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "undo",
+        abstract: "Take back the last command that changed notes on this machine.",
+        discussion: """
+            Only what still is as the command left it; what others have changed since stays, and is listed. Again for the \
+            command before, up to 30 days back. What was written on the page or in a folder is not taken back.
+
+            EXAMPLES
+              kith note remove Shopping
+              kith note undo
+              kith note undo --redo                it is gone again
+            """)
+
+    @Flag(help: "Do again what was taken back last.")
+    var redo = false
+
+    @OptionGroup var options: StoreOptions
+
+    func run() throws {
+        let report = try options.withNotes { notes in try redo ? notes.redo() : notes.undo() }
+        guard let report else {
+            throw CommandFailure(.noInput, redo ? "There is nothing to do again." : "There is nothing to take back.")
+        }
+        try StepReport(report, options).write(done: redo ? "Did again" : "Took back", nothing: "Everything was changed since; nothing is different now.")
+    }
+}
+
+/// What an undo has done, for people and programs.
+struct StepReport {
+    private let report: UndoReport
+    private let options: StoreOptions
+
+    init(_ report: UndoReport, _ options: StoreOptions) {
+        self.report = report
+        self.options = options
+    }
+
+    func write(done: String, nothing: String) throws {
+        let names = options.deviceNames()
+        if options.json { return try Console.output.write(json: StepRecord(report, names)) }
+        if report.rowsChanged == 0 {
+            try Console.output.writeLine(nothing)
+        } else {
+            let count = report.rowsChanged == 1 ? "one change" : "\(NodeStatus.grouped(report.rowsChanged)) changes"
+            try Console.output.writeLine(PlainText.line("\(done): \(report.title ?? count)."))
+        }
+        for left in report.left {
+            let place = left.column.map { "the \($0 == "body" ? "text" : $0)" } ?? "a note"
+            try Console.output.writeLine(PlainText.line("Left \(place): \(Self.why(left, names))."))
+        }
+    }
+
+    private static func why(_ left: UndoReport.Left, _ names: DeviceNames) -> String {
+        let author = left.by.flatMap { names[$0] }.map { " by \($0)" } ?? ""
+        switch left.reason {
+        case .changedSince: return "it was changed since\(author)"
+        case .deletedSince: return "it was deleted since\(author)"
+        case .isReferredTo: return "something was added to it since\(author)"
+        case .refused(let message): return message
+        }
+    }
+}
+
+/// The same in the JSON that commands print.
+private struct StepRecord: Encodable {
+    struct Left: Encodable {
+        let table: String
+        let id: String
+        let field: String?
+        let reason: String
+        let device: String?
+    }
+
+    let title: String?
+    let changed: Int
+    let left: [Left]
+
+    init(_ report: UndoReport, _ names: DeviceNames) {
+        title = report.title
+        changed = report.rowsChanged
+        left = report.left.map { left in
+            let reason =
+                switch left.reason {
+                case .changedSince: "changedSince"
+                case .deletedSince: "deletedSince"
+                case .isReferredTo: "isReferredTo"
+                case .refused: "refused"
+                }
+            return Left(
+                table: left.table, id: UUID(left.row).uuidString.lowercased(), field: left.column, reason: reason,
+                device: left.by.flatMap { names[$0] })
+        }
+    }
+}

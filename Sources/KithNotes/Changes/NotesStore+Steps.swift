@@ -1,0 +1,113 @@
+import Foundation
+import GRDB
+import Kith
+
+/// What was done on this machine, step by step, and how it is taken back.
+extension NotesStore {
+    /// What `kith note undo` takes back: the commands that write notes on this machine. Saves of the page and of folders are no steps.
+    public var steps: UndoList { store.undo(scope: "kith") }
+
+    /// Makes the open transaction a step, named by what is done and to which notes.
+    func step(_ verb: String, _ titles: [String], _ db: Database) throws {
+        let first = titles.first.map { $0.isEmpty ? "a note" : "\u{201C}\($0.prefix(80))\u{201D}" }
+        let name = [first, titles.count > 1 ? "and \(titles.count - 1) more" : nil].compactMap(\.self).joined(separator: " ")
+        try steps.mark(db, name.isEmpty ? verb : "\(verb) \(name)")
+    }
+
+    func titles(_ ids: [UUID], _ db: Database) throws -> [String] {
+        try ids.prefix(1).compactMap { try Self.fetch($0, db)?.title } + Array(repeating: "", count: max(0, ids.count - 1))
+    }
+
+    static func title(_ row: TrashedRow) -> String? {
+        guard case .text(let bytes)? = row.values["title"] else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Takes the last step back, where that is still what is shown; `nil` if there is none.
+    ///
+    /// - Throws: ``NotesError`` with code `busy`, `diskFull`, `readOnly`.
+    public func undo() throws(NotesError) -> UndoReport? {
+        try NotesError.mapping { try steps.undo() }
+    }
+
+    /// Does again what was taken back last; `nil` if there is nothing.
+    ///
+    /// - Throws: ``NotesError`` with code `busy`, `diskFull`, `readOnly`.
+    public func redo() throws(NotesError) -> UndoReport? {
+        try NotesError.mapping { try steps.redo() }
+    }
+
+    /// Takes back what one device has changed since a moment, where that is still what is shown.
+    ///
+    /// - Throws: ``NotesError`` with code `busy`, `diskFull`, `readOnly`.
+    public func revert(device: Author, since date: Date) throws(NotesError) -> UndoReport {
+        try NotesError.mapping { try store.revert(device: device, sinceMilliseconds: Int64(date.timeIntervalSince1970 * 1_000)) }
+    }
+
+    /// What was changed since a moment, the newest first: at most `limit` transactions, each with what one device has changed.
+    ///
+    /// - Parameter device: whose changes alone; `nil` for everybody's.
+    public func changes(since date: Date, device: Author? = nil, limit: Int = 200) throws(NotesError) -> [NoteChange] {
+        try NotesError.mapping {
+            var changes: [NoteChange] = []
+            var token: HistoryToken?
+            repeat {
+                let page = try store.history(after: token, limit: 1_000)
+                guard let last = page.last else { break }
+                token = last.token
+                for transaction in page where transaction.date >= date {
+                    for change in transaction.changes where change.table == NotesSchema.table {
+                        if let device, change.device != device { continue }
+                        changes.append(NoteChange(transaction, change))
+                    }
+                }
+                if changes.count > 2 * limit { changes.removeFirst(changes.count - limit) }
+            } while true
+            return try named(changes.suffix(limit).reversed())
+        }
+    }
+
+    /// Notes that are there have the titles that they have now.
+    private func named(_ changes: [NoteChange]) throws -> [NoteChange] {
+        try database.read { db in
+            try changes.map { change in
+                var change = change
+                if let title = try Self.fetch(change.note, db)?.title { change.title = title }
+                return change
+            }
+        }
+    }
+
+    /// Why a field of a note says what it says.
+    ///
+    /// - Throws: ``NotesError`` with code `notFound` if the note is gone.
+    public func explain(_ id: UUID, _ field: NoteField) throws(NotesError) -> Explanation {
+        try NotesError.mapping { try store.explain(table: NotesSchema.table, id: RowID(id), column: field.rawValue) }
+    }
+}
+
+/// A change of one note.
+public struct NoteChange: Hashable, Sendable {
+    /// The note.
+    public let note: UUID
+    /// What it is called now, or was when it was deleted; empty if that is not known.
+    public internal(set) var title: String
+    /// What became of it.
+    public let kind: HistoryChange.Kind
+    /// The fields that are different, by the names of their columns.
+    public let fields: [String: HistoryChange.Column]
+    /// Whose change it is; `nil` if a merge brought several devices' at once.
+    public let device: Author?
+    /// When it was made or came here, by this machine's clock.
+    public let date: Date
+
+    init(_ transaction: HistoryTransaction, _ change: HistoryChange) {
+        note = UUID(change.row)
+        kind = change.kind
+        fields = change.columns.filter { $0.key != "updated" }
+        device = change.device
+        date = transaction.date
+        title = ""
+        if case .value(.text(let bytes), _)? = change.columns["title"] { title = String(decoding: bytes, as: UTF8.self) }
+    }
+}
