@@ -113,7 +113,8 @@ let package = Package(
         module(
             "Kith",
             [
-                "KithCausality", "KithText", "KithSync", "KithLedger", "KithStore", "KithTrust", "KithTransport", "KithDiscovery", grdb,
+                "KithCausality", "KithText", "KithSync", "KithLock", "KithLedger", "KithStore", "KithTrust", "KithTransport",
+                "KithDiscovery", grdb,
                 logging,
             ]),
         module("KithNotes", ["KithCausality", "KithSync", "KithLock", "Kith", grdb]),

@@ -9,7 +9,7 @@ import Synchronization
 /// The part of a node that exists while devices are trusted: it listens, announces, dials and runs sessions.
 actor Network {
     let node: Node
-    private let transport: Transport
+    private let transport: any PeerTransport
     private let discovery: Discovery?
     private var planner = NodeDialPlanner()
     private var random = SystemRandomNumberGenerator()
@@ -45,16 +45,10 @@ actor Network {
         configuration.frameBytesMax = WireLimits.frameBytesMax
         let trust = node.trust
         key = node.key
-        do throws(TransportError) {
-            transport = try Transport(
-                key: key, stating: trust.statements, configuration: configuration, admission: trust.admission(of:),
-                logger: node.logger)
-        } catch {
-            throw NodeError(.invalidIdentity, error.message)
-        }
+        transport = try node.makeTransport(configuration, admission: trust.admission(of:))
         household = HouseholdExchange(trust: trust, hub: node.hub, logger: node.logger) { [trustAlarm] in trustAlarm.ring() }
         addresses = AddressMemory(in: trust.file.deletingLastPathComponent(), logger: node.logger)
-        discovery = node.configuration.usesDiscovery ? Discovery(logger: node.logger) : nil
+        discovery = node.usesDiscovery ? Discovery(logger: node.logger) : nil
     }
 
     /// Runs until no device is trusted any more, or the task is cancelled.
@@ -70,7 +64,9 @@ actor Network {
             }
             group.addTask { await self.lookForTwins() }
             group.addTask { await self.accept() }
-            group.addTask { for await links in NetworkWatch.networks { await self.note(links) } }
+            if !node.configuration.isInProcess {
+                group.addTask { for await links in NetworkWatch.networks { await self.note(links) } }
+            }
             group.addTask { await self.dial() }
             await self.watchTrust()
             group.cancelAll()
@@ -138,7 +134,7 @@ actor Network {
         announcements.trust(devices.map(\.id), own: key.id, secrets: secrets)
         addresses.keep(only: devices.map(\.id))
         twins.keep(only: devices.map(\.id))
-        planner.trust(devices.map { ($0.id, $0.addresses) }, now: MonotonicClock.now, remembered: addresses.addresses(of:))
+        planner.trust(devices.map { ($0.id, node.addresses(of: $0)) }, now: MonotonicClock.now, remembered: addresses.addresses(of:))
         planTargets()
     }
 

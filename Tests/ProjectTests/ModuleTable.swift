@@ -30,7 +30,8 @@ enum ModuleTable {
         "CDNSSD": [],
         "KithDiscovery": system.union(["CDNSSD", "Logging"]),
         "Kith": system.union(core).union(grdb).union([
-            "KithLedger", "KithStore", "KithTrust", "KithTransport", "KithDiscovery", "Logging", "Metrics", "ServiceLifecycle",
+            "KithLock", "KithLedger", "KithStore", "KithTrust", "KithTransport", "KithDiscovery", "Logging", "Metrics", "ServiceLifecycle",
+            "Tracing",
         ]),
         "CFaultVFS": [],
         "KithTesting": system.union(core).union(grdb).union(["KithLock", "KithStore", "CFaultVFS"]),

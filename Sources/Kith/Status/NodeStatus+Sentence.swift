@@ -4,6 +4,8 @@ extension NodeStatus {
     /// What is known of a node at one moment.
     struct Facts {
         var isRunning = true
+        /// Why it does not run, though it was to run.
+        var failure: String?
         var peers: [Peer] = []
         var port: Int?
         var mdns = "not used"
@@ -29,7 +31,10 @@ extension NodeStatus {
         let state: State
         let sentence: String
         var remedy: String?
-        if !facts.isRunning {
+        if !facts.isRunning, let failure = facts.failure {
+            (state, sentence) = (.stalled, "Not synchronising: \(failure)")
+            remedy = "It is tried again by itself."
+        } else if !facts.isRunning {
             (state, sentence) = (.stopped, "Stopped: nothing is sent or received until the node runs again.")
         } else if let obstacle = facts.obstacle {
             (state, sentence) = (.stalled, "Not synchronising: \(obstacle)")

@@ -22,6 +22,8 @@ final class StatusBoard: Sendable {
         var devices: [TrustedDevice] = []
         var unproven: [DeviceID]?
         var peers: [DeviceID: NodeStatus.Peer] = [:]
+        /// Of the process that runs the node of this file, while this one stands by.
+        var elsewhere: NodeStatus?
         var published: NodeStatus?
         var readers: [Int: AsyncStream<NodeStatus>.Continuation] = [:]
         var readersEver = 0
@@ -63,7 +65,20 @@ final class StatusBoard: Sendable {
     // MARK: What is known
 
     func runs(_ isRunning: Bool) {
-        update { $0.facts.isRunning = isRunning }
+        update { state in
+            state.facts.isRunning = isRunning
+            if isRunning { state.facts.failure = nil }
+        }
+    }
+
+    /// Another process runs the node of this file, and says this of it; `nil` if none does, or nothing is known.
+    func follows(_ status: NodeStatus?) {
+        update { $0.elsewhere = status }
+    }
+
+    /// The node stopped by itself, and is tried again; `nil` if it is not to run.
+    func cannotRun(_ reason: String?) {
+        update { $0.facts.failure = reason }
     }
 
     func trust(_ trust: TrustStore) {
@@ -202,6 +217,7 @@ final class StatusBoard: Sendable {
     }
 
     private static func status(of state: State) -> NodeStatus {
+        if !state.facts.isRunning, let elsewhere = state.elsewhere { return elsewhere }
         var facts = state.facts
         let names = DeviceNames(state.devices)
         facts.peers = state.devices.sorted { $0.id < $1.id }.map { device in

@@ -25,7 +25,7 @@ extension SyncedDatabase {
     /// returns, whole or not at all. Equal content is kept once. Content that no row refers to
     /// is removed some time later: see ``collectAttachments()``.
     /// - Throws: ``StoreError`` with code `notFound` if there is no such file; `valueRejected` if it is no regular file or has more
-    ///   than ``AttachmentLimits/bytesMax`` bytes; `diskFull`, `readOnly`; `failed` for a database in memory.
+    ///   than ``AttachmentLimits/bytesMax`` bytes; `diskFull`, `readOnly`; `failed` for a database in memory without ``Options/attachmentsFolder``.
     public func attach(contentsOf url: URL) throws(StoreError) -> AttachmentID {
         try StoreError.typed {
             guard let source = try OpenFile(reading: url.path) else {
@@ -82,7 +82,7 @@ extension SyncedDatabase {
         }
     }
 
-    /// Whether attachments can be kept: the database is in a file.
+    /// Whether attachments can be kept: the database is in a file, or a folder was named for them.
     package var keepsAttachments: Bool { attachments != nil }
 
     /// Whether rows may refer to attachments: a table was declared with a column for them.
@@ -124,7 +124,9 @@ extension SyncedDatabase {
 
     func attachmentFolder() throws -> AttachmentFolder {
         if let attachments { return attachments }
-        throw StoreError(.failed, "A database in memory has no place for attachments. Keep it in a file.")
+        throw StoreError(
+            .failed,
+            "A database in memory has no place for attachments. Keep it in a file, or name a folder with Options.attachmentsFolder.")
     }
 
     /// What cannot be kept is refused before it is copied; a file that grows meanwhile is noticed all the same.
