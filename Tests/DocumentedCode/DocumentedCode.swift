@@ -5,7 +5,42 @@ import KithText
 
 // The code of the README and of docs/, compiled: `DocumentedCodeTests` finds each block of them here, line by line. Never run.
 
-func smallestApp(_ database: DatabasePool, key: DeviceKey, trust: TrustStore) async throws {
+struct Item: Codable, FetchableRecord, PersistableRecord {
+    var id = UUID()
+    var title: String
+}
+
+func threeLines(_ migrator: DatabaseMigrator) async throws {
+    let app = try await SyncedApp.open("org.example.pantry", migrator: migrator, tables: [TrackedTable("item", sets: ["shops"])])
+    try await app.database.write { db in try Item(title: "Milk").insert(db) }  // your GRDB
+    app.start()  // finds the other devices; stop() and start() again at will
+}
+
+func places(_ migrator: DatabaseMigrator, tables: [TrackedTable], folder: URL, file: URL, pool: DatabasePool) async throws {
+    _ = try await SyncedApp.open("org.example.pantry", migrator: migrator, tables: tables, at: .folder(folder))
+    _ = try await SyncedApp.open("org.example.pantry", migrator: migrator, tables: tables, at: .database(file))  // adopts what is in it
+    _ = try SyncedApp("org.example.pantry", database: pool, migrator: migrator, tables: tables)  // one that the app has opened
+}
+
+func openOrRecover(_ migrator: DatabaseMigrator, tables: [TrackedTable], ask: (SyncedAppError) -> SyncedApp.Recovery?) async throws {
+    var options = SyncedApp.Options()
+    do {
+        _ = try await SyncedApp.open("org.example.pantry", migrator: migrator, tables: tables)
+    } catch {
+        options.recovery = ask(error)  // one of error.recoveries
+        _ = try await SyncedApp.open("org.example.pantry", migrator: migrator, tables: tables, options: options)
+    }
+}
+
+func twoDevices(_ migrator: DatabaseMigrator) async throws {
+    let (phone, laptop) = try await SyncedApp.pair(tables: [TrackedTable("item", sets: ["shops"])], migrator: migrator)
+    try await phone.database.write { db in try Item(title: "Milk").insert(db) }
+    try await phone.meet(laptop)
+    let titles = try await laptop.database.read { db in try Item.fetchAll(db).map(\.title) }
+    precondition(titles == ["Milk"])
+}
+
+func composed(_ database: DatabasePool, key: DeviceKey, trust: TrustStore) async throws {
     let store = try SyncedDatabase(database, tables: [TrackedTable("note", sets: ["tags"], texts: ["body"])])
     let node = Node(store: store, key: key, trust: trust, configuration: NodeConfiguration(app: "org.example.notebook"))
     try await node.run()
