@@ -21,6 +21,10 @@ migrator.registerMigration("1") { db in
     try db.execute(sql: "CREATE TABLE visit (id BLOB PRIMARY KEY NOT NULL, host TEXT NOT NULL DEFAULT '', time TEXT NOT NULL DEFAULT '')")
 }
 
+func say(_ text: String) {
+    FileHandle.standardOutput.write(Data("\(text)\n".utf8))
+}
+
 let folder = URL(filePath: CommandLine.arguments.dropFirst().first ?? "synced-app", directoryHint: .isDirectory)
 
 // From here on every INSERT, UPDATE and DELETE is noted, by whatever SQL. An app leaves out the folder.
@@ -29,7 +33,7 @@ try await app.database.write { db in try Visit().insert(db) }
 app.start()
 
 // An app pairs devices by six digits that people compare; here the id is given by hand.
-print("This device: \(app.trust.ownID)")
+say("This device: \(app.trust.ownID)")
 if let id = CommandLine.arguments.dropFirst(2).first {
     try app.trust.add(TrustedDevice(id: DeviceID(parsing: id), added: Date()))
 }
@@ -37,5 +41,5 @@ if let id = CommandLine.arguments.dropFirst(2).first {
 // Without a network or another device it simply waits.
 for await status in app.statuses {
     let visits = try await app.database.read { try Visit.fetchCount($0) }
-    print("\(visits) visits. \(status.sentence)")
+    say("\(visits) visits. \(status.sentence)")
 }

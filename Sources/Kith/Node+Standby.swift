@@ -12,7 +12,7 @@ extension Node {
             do {
                 try await run()
             } catch let error as StoreError where error.code == .busy {
-                board.follows(statusElsewhere)
+                board.standsBy(statusElsewhere)
             } catch {
                 guard !Task.isCancelled else { break }
                 board.cannotRun("\(error)")
@@ -21,8 +21,7 @@ extension Node {
             }
             try? await Task.sleep(for: .milliseconds(Self.standbyMilliseconds))
         }
-        board.follows(nil)
-        board.cannotRun(nil)
+        board.rests()
     }
 
     private var statusElsewhere: NodeStatus? { StatusFile(forStore: URL(fileURLWithPath: store.database.path)).read() }
