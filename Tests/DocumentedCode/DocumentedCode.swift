@@ -40,6 +40,47 @@ func twoDevices(_ migrator: DatabaseMigrator) async throws {
     precondition(titles == ["Milk"])
 }
 
+func monitor(
+    _ app: SyncedApp, show: (String) -> Void, offerToPair: () -> Void, warn: (String) -> Void
+) async {
+    for await status in app.statuses {
+        switch status.reason {
+        case nil: show(status.sentence)  // up to date, synchronising, connecting
+        case .noDevice: offerToPair()
+        case .storeFails(let error): warn(error)
+        case .noNetwork, .notReachable: show("Offline. Changes are kept.")
+        case let reason?: show([reason.remedy, status.sentence].compactMap(\.self).joined(separator: " "))
+        }
+    }
+    for await event in app.node.events where event.phase == .ended {
+        print(event.kind, event.peer.map(\.shortDescription) ?? "", event.rows, event.bytes, event.elapsed)
+    }
+}
+
+func pairing(_ app: SyncedApp, show: (String) -> Void, ask: (String) async -> Bool) async {
+    for await step in app.pair() {
+        switch step {
+        case .waiting: show("Do the same on the other device.")
+        case .compare(let question): await question.answer(isSame: ask("Does it show \(question.digits), too?"))
+        case .paired(let device): show("Paired with \(device.name).")
+        case .failed(let end): show(end.sentence)
+        case .notFound, .retry: break
+        }
+    }
+}
+
+func badges(_ app: SyncedApp, choose: @escaping @Sendable ([Conflict.Version]) -> Conflict.Version?) async throws {
+    let list = ValueObservation.tracking { db in
+        (items: try Item.fetchAll(db), conflicts: Set(try app.store.conflicts(db).map(\.uuid)))
+    }
+    try await app.database.write { db in
+        guard let conflict = try app.store.conflicts(db).first, let version = choose(conflict.versions) else { return }
+        try app.store.resolve(db, conflict, keeping: version)
+        try db.execute(sql: "INSERT INTO log (id, item) VALUES (?, ?)", arguments: [UUID(), conflict.uuid])
+    }
+    _ = list
+}
+
 func composed(_ database: DatabasePool, key: DeviceKey, trust: TrustStore) async throws {
     let store = try SyncedDatabase(database, tables: [TrackedTable("note", sets: ["tags"], texts: ["body"])])
     let node = Node(store: store, key: key, trust: trust, configuration: NodeConfiguration(app: "org.example.notebook"))
