@@ -32,6 +32,8 @@ let computing = settings + (isOptimized ? [.unsafeFlags(["-O"])] : [])
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
@@ -77,6 +79,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
@@ -113,8 +117,9 @@ let package = Package(
         module(
             "Kith",
             [
-                "KithCausality", "KithText", "KithSync", "KithLedger", "KithStore", "KithTrust", "KithTransport", "KithDiscovery", grdb,
-                logging,
+                "KithCausality", "KithText", "KithSync", "KithLock", "KithLedger", "KithStore", "KithTrust", "KithTransport",
+                "KithDiscovery", grdb,
+                logging, metrics, tracing,
             ]),
         module("KithNotes", ["KithCausality", "KithSync", "KithLock", "Kith", grdb]),
         .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
@@ -176,6 +181,9 @@ let package = Package(
         .executableTarget(
             name: "LiveQueriesExample", dependencies: ["Kith", grdb], path: "Examples/LiveQueries", packageAccess: false,
             swiftSettings: settings),
+        .executableTarget(
+            name: "SeveralProcessesExample", dependencies: ["Kith", grdb], path: "Examples/SeveralProcesses", packageAccess: false,
+            swiftSettings: settings),
         .testTarget(
             name: "SimulatedAppExample", dependencies: ["KithTesting", grdb], path: "Examples/SimulatedApp", packageAccess: false,
             swiftSettings: settings),
@@ -199,7 +207,14 @@ let package = Package(
         tests("KithTrustTests", ["KithTrust", crypto] + certificates, fixtures: true),
         tests("KithTransportTests", ["KithSync", "KithTransport", "KithTrust", crypto] + certificates + nio),
         tests("KithDiscoveryTests", ["KithDiscovery", logging]),
-        tests("KithTests", ["Kith", "KithDiscovery", "KithTransport", "KithCausality", "KithSQLite", "KithLedger", grdb, logging]),
+        tests(
+            "KithTests",
+            [
+                "Kith", "KithDiscovery", "KithTransport", "KithCausality", "KithSQLite", "KithLedger", "SmallestSyncedAppExample",
+                "LiveQueriesExample", "SeveralProcessesExample", grdb, logging, metrics, tracing,
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+            ]),
         tests("KithTestingTests", ["KithCausality", "KithSync", "KithStore", "KithTesting", "kith-sim", grdb], fixtures: true),
         tests("KithLabTests", ["KithLab", "KithCausality", "KithTesting", "KithCLI", "kith-lab"], fixtures: true),
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),
@@ -208,7 +223,8 @@ let package = Package(
         tests(
             "KithCLITests",
             [
-                "Kith", "KithCausality", "KithCLI", "KithNotes", "KithProgram", "KithStore", "KithSync", "KithTrust", "kith-lab", grdb,
+                "Kith", "KithCausality", "KithCLI", "KithNotes", "KithProgram", "KithReport", "KithStore", "KithSync", "KithTrust",
+                "kith-lab", grdb,
             ]),
     ]
 )

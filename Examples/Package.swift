@@ -18,6 +18,10 @@ let package = Package(
             name: "live-queries",
             dependencies: [.product(name: "Kith", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
             path: "LiveQueries"),
+        .executableTarget(
+            name: "several-processes",
+            dependencies: [.product(name: "Kith", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
+            path: "SeveralProcesses"),
         .testTarget(
             name: "SimulatedAppTests",
             dependencies: [.product(name: "KithTesting", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],

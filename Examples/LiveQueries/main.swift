@@ -2,20 +2,15 @@
 //
 //   swift run live-queries
 //
-// Two devices of one person, here as two stores in memory. Both work while they are apart; when they meet, each takes over
-// what it lacks, and the list on the screen changes by itself. In an app, a `Node` does the meeting; see SmallestSyncedApp.
+// Two devices of one person, here in memory. Both work while they are apart; when they meet, each takes over what it lacks, and the
+// list on the screen changes by itself. On real devices, `start()` does the meeting; see SmallestSyncedApp.
 
 import Foundation
 import GRDB
 import Kith
 
-func openStore() throws -> SyncedDatabase {
-    try SyncedDatabase(
-        DatabaseQueue(), tables: [TrackedTable("chore", sets: ["helpers"], counters: ["minutes"])], migrator: Chore.migrator)
-}
-
-let phone = try openStore()
-let laptop = try openStore()
+let (phone, laptop) = try await SyncedApp.pair(
+    tables: [TrackedTable("chore", sets: ["helpers"], counters: ["minutes"])], migrator: Chore.migrator)
 
 // A live query: GRDB's own observation. It fires for one's own writes and for what arrives.
 let chores = ValueObservation.trackingConstantRegion { db in try Chore.order(sql: "title").fetchAll(db) }
@@ -27,30 +22,29 @@ let screen = Task {
 }
 try await Task.sleep(for: .milliseconds(100))
 
-// The phone writes, while nobody is around.
+// The phone writes, while no other device is around.
 let windows = Chore(id: UUID(), title: "Clean the windows")
-try phone.database.write { db in
+try await phone.database.write { db in
     try windows.insert(db)
     try Chore(id: UUID(), title: "Water the plants").insert(db)
 }
-try laptop.pull(from: phone)
+try await phone.meet(laptop)
 try await Task.sleep(for: .milliseconds(100))
 
 // Both change the same chore while they are apart.
-try phone.database.write { db in
+try await phone.database.write { db in
     try db.execute(sql: #"UPDATE chore SET helpers = '["Ada"]', minutes = minutes + 20 WHERE id = ?"#, arguments: [windows.id])
 }
-try laptop.database.write { db in
+try await laptop.database.write { db in
     try db.execute(sql: #"UPDATE chore SET helpers = '["Ben"]', minutes = minutes + 5, isDone = 1 WHERE id = ?"#, arguments: [windows.id])
 }
-// To pull twice does no harm, and neither does any order.
-try laptop.pull(from: phone)
-try phone.pull(from: laptop)
+// It does not matter which one begins, or how often they meet: nothing is merged twice.
+try await laptop.meet(phone)
 try await Task.sleep(for: .milliseconds(100))
 screen.cancel()
 
 // Nothing was lost, and both have the same.
-for (name, store) in [("phone", phone), ("laptop", laptop)] {
-    let chore = try store.database.read { try Chore.fetchOne($0, key: windows.id) }
+for (name, app) in [("phone", phone), ("laptop", laptop)] {
+    let chore = try await app.database.read { try Chore.fetchOne($0, key: windows.id) }
     print("\(name): \(chore?.helpers ?? "") helped for \(chore?.minutes ?? 0) minutes")
 }

@@ -9,45 +9,37 @@ import Foundation
 import GRDB
 import Kith
 
+// Your own table, made by your own migrations. The id is a UUID; everything else is nullable or has a default.
+struct Visit: Codable, FetchableRecord, PersistableRecord {
+    var id = UUID()
+    var host = ProcessInfo.processInfo.hostName
+    var time = Date()
+}
+
+var migrator = DatabaseMigrator()
+migrator.registerMigration("1") { db in
+    try db.execute(sql: "CREATE TABLE visit (id BLOB PRIMARY KEY NOT NULL, host TEXT NOT NULL DEFAULT '', time TEXT NOT NULL DEFAULT '')")
+}
+
+func say(_ text: String) {
+    FileHandle.standardOutput.write(Data("\(text)\n".utf8))
+}
+
 let folder = URL(filePath: CommandLine.arguments.dropFirst().first ?? "synced-app", directoryHint: .isDirectory)
-let data = folder.appending(path: "data")
-try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
 
-// Your own database, your own table. The id is a UUID; everything else is nullable or has a default.
-let database = try DatabasePool(path: data.appending(path: "app.sqlite").path)
-try database.write { db in
-    try db.execute(
-        sql: """
-            CREATE TABLE IF NOT EXISTS visit (
-                id   BLOB PRIMARY KEY NOT NULL,
-                host TEXT NOT NULL DEFAULT '',
-                time TEXT NOT NULL DEFAULT '')
-            """)
-}
+// From here on every INSERT, UPDATE and DELETE is noted, by whatever SQL. An app leaves out the folder.
+let app = try await SyncedApp.open("org.example.visits", migrator: migrator, tables: [TrackedTable("visit")], at: .folder(folder))
+try await app.database.write { db in try Visit().insert(db) }
+app.start()
 
-// The table takes part. From here on every INSERT, UPDATE and DELETE is noted, by whatever SQL.
-let store = try SyncedDatabase(database, tables: [TrackedTable("visit")])
-
-// Who this device is, and whom it trusts. Not in the database's folder: people copy that one.
-let keys = folder.appending(path: "keys")
-let key = try DeviceKey.loadOrCreate(in: keys)
-let trust = try TrustStore(in: keys, ownID: key.id)
+// An app pairs devices by six digits that people compare; here the id is given by hand.
+say("This device: \(app.trust.ownID)")
 if let id = CommandLine.arguments.dropFirst(2).first {
-    try trust.add(TrustedDevice(id: DeviceID(parsing: id), added: Date()))
-}
-print("This device: \(key.id)")
-
-try database.write { db in
-    try db.execute(
-        sql: "INSERT INTO visit (id, host, time) VALUES (?, ?, datetime('now'))",
-        arguments: [UUID(), ProcessInfo.processInfo.hostName])
+    try app.trust.add(TrustedDevice(id: DeviceID(parsing: id), added: Date()))
 }
 
 // Without a network or another device it simply waits.
-let node = Node(store: store, key: key, trust: trust, configuration: NodeConfiguration(app: "org.example.visits"))
-async let running: Void = node.run()
-for await status in node.statuses {
-    let visits = try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM visit") ?? 0 }
-    print("\(visits) visits. \(status.sentence)")
+for await status in app.statuses {
+    let visits = try await app.database.read { try Visit.fetchCount($0) }
+    say("\(visits) visits. \(status.sentence)")
 }
-try await running

@@ -9,7 +9,7 @@ import Synchronization
 /// The part of a node that exists while devices are trusted: it listens, announces, dials and runs sessions.
 actor Network {
     let node: Node
-    private let transport: Transport
+    private let transport: any PeerTransport
     private let discovery: Discovery?
     private var planner = NodeDialPlanner()
     private var random = SystemRandomNumberGenerator()
@@ -27,6 +27,8 @@ actor Network {
     /// The network cards and their addresses, as last heard.
     private var links: LocalNetwork?
     private var twins = TwinWatch()
+    /// The search by mDNS, while it goes on.
+    private var search: NodeOperation?
     /// Where somebody announced itself as this device and was not it, and when that was looked at.
     private var looked: [PeerAddress: Instant] = [:]
     /// Those of them that have its key.
@@ -45,16 +47,10 @@ actor Network {
         configuration.frameBytesMax = WireLimits.frameBytesMax
         let trust = node.trust
         key = node.key
-        do throws(TransportError) {
-            transport = try Transport(
-                key: key, stating: trust.statements, configuration: configuration, admission: trust.admission(of:),
-                logger: node.logger)
-        } catch {
-            throw NodeError(.invalidIdentity, error.message)
-        }
+        transport = try node.makeTransport(configuration, admission: trust.admission(of:))
         household = HouseholdExchange(trust: trust, hub: node.hub, logger: node.logger) { [trustAlarm] in trustAlarm.ring() }
         addresses = AddressMemory(in: trust.file.deletingLastPathComponent(), logger: node.logger)
-        discovery = node.configuration.usesDiscovery ? Discovery(logger: node.logger) : nil
+        discovery = node.usesDiscovery ? Discovery(logger: node.logger) : nil
     }
 
     /// Runs until no device is trusted any more, or the task is cancelled.
@@ -70,7 +66,9 @@ actor Network {
             }
             group.addTask { await self.lookForTwins() }
             group.addTask { await self.accept() }
-            group.addTask { for await links in NetworkWatch.networks { await self.note(links) } }
+            if !node.configuration.isInProcess {
+                group.addTask { for await links in NetworkWatch.networks { await self.note(links) } }
+            }
             group.addTask { await self.dial() }
             await self.watchTrust()
             group.cancelAll()
@@ -84,31 +82,13 @@ actor Network {
     private func listen() async throws -> Int {
         let earlier = node.lastPort.withLock { $0 }
         let port: Int
-        if let earlier, let again = try? await bind(earlier) { port = again } else { port = try await listenAnew() }
+        if let earlier, let again = try? await transport.listen(on: earlier) {
+            port = again
+        } else {
+            port = try await transport.listen(on: node.configuration.port, preferring: NodeConfiguration.preferredPort)
+        }
         node.lastPort.withLock { $0 = port }
         return port
-    }
-
-    private func listenAnew() async throws -> Int {
-        do {
-            if let port = node.configuration.port { return try await bind(port) }
-            do throws(TransportError) {
-                return try await bind(NodeConfiguration.preferredPort)
-            } catch {
-                return try await bind(0)
-            }
-        } catch {
-            throw NodeError(.portUnavailable, error.message)
-        }
-    }
-
-    /// Listens on all addresses, of IPv4 alone on a machine where IPv6 is switched off.
-    private func bind(_ port: Int) async throws(TransportError) -> Int {
-        do throws(TransportError) {
-            return try await transport.listen(host: "::", port: port)
-        } catch  where error.code != .portInUse {
-            return try await transport.listen(host: "0.0.0.0", port: port)
-        }
     }
 
     /// Returns when no device is trusted any more, or this one has another key.
@@ -138,7 +118,7 @@ actor Network {
         announcements.trust(devices.map(\.id), own: key.id, secrets: secrets)
         addresses.keep(only: devices.map(\.id))
         twins.keep(only: devices.map(\.id))
-        planner.trust(devices.map { ($0.id, $0.addresses) }, now: MonotonicClock.now, remembered: addresses.addresses(of:))
+        planner.trust(devices.map { ($0.id, node.addresses(of: $0)) }, now: MonotonicClock.now, remembered: addresses.addresses(of:))
         planTargets()
     }
 
@@ -147,9 +127,11 @@ actor Network {
     // MARK: Discovery
 
     private func follow(_ discovery: Discovery) async {
+        defer { search.take()?.end() }
         for await event in discovery.events {
             switch event {
             case .appeared(let announcement), .changed(let announcement):
+                search?.progress()
                 if announcements.found(announcement) { planTargets() }
                 alarm.ring()
                 twinAlarm.ring()
@@ -158,8 +140,10 @@ actor Network {
                 planTargets()
             case .status(.running):
                 node.board.mdns("running", fails: false)
+                if search == nil { search = node.happenings.begin(.discover) }
             case .status(.unavailable(let error)):
                 node.board.mdns("\(error)", fails: true)
+                (search.take() ?? node.happenings.begin(.discover)).fail("\(error)")
             }
         }
     }
@@ -268,6 +252,7 @@ actor Network {
     }
 
     private func dial(_ target: NodeDialPlanner.Target, expecting device: DeviceID?, at addresses: [PeerAddress]) async {
+        let attempt = device.map { node.happenings.begin(.connect, with: $0) }
         let outcome = await AddressRace.run(addresses) {
             await self.isWanted(device)
         } discard: { (connection: Connection) in
@@ -275,9 +260,10 @@ actor Network {
         } dial: { [transport] (address) throws(TransportError) in
             try await transport.dial(host: address.host, port: address.port, expecting: device, timeoutMilliseconds: 5_000)
         }
-        if case .success(let connection)? = outcome { return await take(connection, dialled: target) }
+        if case .success(let connection)? = outcome { return await take(connection, dialled: target, attempt) }
         var failure: TransportError?
         if case .failure(let error)? = outcome { failure = error }
+        if let failure { attempt?.fail(failure.message) } else { attempt?.end() }
         if let device, let failure { node.board.failed(device, failure.message, isRefused: failure.code == .refusedByPeer) }
         planner.failed(
             target, failure?.advice ?? .later, now: MonotonicClock.now, using: &random)
@@ -289,7 +275,9 @@ actor Network {
     private func isWanted(_ device: DeviceID?) -> Bool { device.map { sessions[$0] == nil } ?? true }
 
     /// Runs a session over `connection` until it ends, unless another one to the same device stays, or that one leaves.
-    private func take(_ connection: Connection, dialled target: NodeDialPlanner.Target?) async {
+    private func take(_ connection: Connection, dialled target: NodeDialPlanner.Target?, _ attempt: NodeOperation? = nil) async {
+        let attempt = attempt ?? node.happenings.begin(.connect, with: connection.peer)
+        defer { attempt.end() }
         guard node.trust.farewell(in: connection.certificate) == nil else {
             await household.hearFarewell(over: connection)
             if let target { planner.failed(target, .later, now: MonotonicClock.now, using: &random) }
@@ -311,17 +299,18 @@ actor Network {
             await connection.close(reason: "another connection to this device is kept")
             end = SessionRunner.End(reason: CloseReason(.replaced, "Another connection to this device is kept."))
         } else {
-            let runner = makeRunner(connection)
+            let runner = makeRunner(connection, attempt)
             sessions[device]?.post(.close(CloseReason(.replaced, "A newer connection to this device is kept.")))
             sessions[device] = runner
             since[device] = MonotonicClock.now
             // An accepted connection comes from a passing port, which says nothing about where the device is reached.
             node.board.connected(device, address: connection.isInitiator ? connection.remoteAddress : nil)
             end = await runner.run()
+            if end.reason.code != .shutdown, end.reason.code != .replaced { attempt.fail(end.reason.message) }
             noteReplica(of: runner)
             if sessions[device] === runner {
                 sessions[device] = nil
-                node.board.disconnected(device, end.reason.message, isRefused: end.isRefusedByPeer)
+                node.board.disconnected(device, end.isOwnWish ? nil : end.reason.message, isRefused: end.isRefusedByPeer)
                 node.upkeep.disconnected(device)
             }
         }
@@ -349,7 +338,7 @@ actor Network {
             oldAgeMilliseconds: since[new.peer].map { MonotonicClock.now.milliseconds - $0.milliseconds } ?? 0)
     }
 
-    private func makeRunner(_ connection: Connection) -> SessionRunner {
+    private func makeRunner(_ connection: Connection, _ attempt: NodeOperation) -> SessionRunner {
         let device = connection.peer
         let board = node.board
         let upkeep = node.upkeep
@@ -359,19 +348,20 @@ actor Network {
         configuration.proofs = node.proofs.withLock { $0 }
         configuration.peerDevice = device.bytes
         if node.store.keepsAttachments { configuration.capabilities.insert(.attachments) }
-        let isRemembered = Mutex(false)
+        let isMet = Mutex(false)
         return SessionRunner(
             connection, configuration, store: node.store, hub: node.hub, exchange: node.exchange, household: household,
+            events: node.happenings,
             onStatus: { [logger = node.logger, addresses] status in
                 upkeep.heard(device, status)
-                // Where it was dialled it will be found again.
-                if connection.isInitiator,
-                    !isRemembered.withLock({ known in
-                        defer { known = true }; return known
-                    }),
-                    let place = connection.remoteAddress
-                {
-                    addresses.note([place], of: device)
+                let isFirst = isMet.withLock { isMet in
+                    defer { isMet = true }
+                    return !isMet
+                }
+                if isFirst {
+                    attempt.progress()
+                    // Where it was dialled it will be found again.
+                    if connection.isInitiator, let place = connection.remoteAddress { addresses.note([place], of: device) }
                 }
                 guard board.progress(device, status) else { return }
                 logger.warning(

@@ -22,6 +22,16 @@ public final class Node: Sendable {
     /// when the node stops, which is a status, too, and runs again; it ends when the reader's task is cancelled, or with the node object.
     public var statuses: AsyncStream<NodeStatus> { board.statuses }
 
+    /// What the node does, from now on: setup, discovery, connections, rows that come and go, conflicts, garbage.
+    ///
+    ///     for await event in node.events where event.kind == .receive {
+    ///         if event.phase == .ended { show("\(event.rows) rows came in \(event.elapsed)") }
+    ///     }
+    ///
+    /// Each access is a reader of its own, as with ``statuses``; one that is slow misses the oldest of more than 256 events that wait. The
+    /// same goes to the metrics and the tracer that the app has bootstrapped, if it has any, as docs/app.md says.
+    public var events: AsyncStream<NodeEvent> { happenings.events }
+
     let store: SyncedDatabase
     /// Another one once it is renewed.
     var key: DeviceKey { identity.withLock { $0 } }
@@ -31,6 +41,7 @@ public final class Node: Sendable {
     let hub: SessionHub
     let exchange: AttachmentExchange
     let board: StatusBoard
+    let happenings = EventBoard()
     let upkeep: Upkeep
     /// Where the node listened last.
     let lastPort = Mutex<Int?>(nil)
@@ -82,10 +93,11 @@ public final class Node: Sendable {
         self.trust = trust
         self.configuration = configuration
         self.logger = logger
-        let board = StatusBoard()
+        let file = URL(fileURLWithPath: store.database.path)
+        let board = StatusBoard(PeerMemory(forStore: file).read())
         self.board = board
         hub = SessionHub(store) { board.obstacle($0, to: .reading) }
-        upkeep = Upkeep(store, logger: logger)
+        upkeep = Upkeep(store, happenings, logger: logger)
         exchange = AttachmentExchange(store, logger: logger)
         knownTrust = Mutex(TrustSnapshot(trust))
         board.trust(trust)
@@ -108,11 +120,14 @@ public final class Node: Sendable {
         defer { isRunning.withLock { $0 = false } }
         let file = URL(fileURLWithPath: store.database.path)
         let isFile = FileManager.default.fileExists(atPath: file.path)
-        let lock = isFile ? try store.takeNodeLock() : nil
+        let lock = try setUp(isFile)
         defer { lock?.release() }
-        try bindStore(to: key)
         board.runs(true)
-        defer { board.runs(false) }
+        defer {
+            board.runs(false)
+            // When all connections have ended. What cannot be kept is missing the next time, and nothing else.
+            if isFile { try? PeerMemory(forStore: file).write(board.memories) }
+        }
         let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let observation = store.observeCommitNews { [hub, exchange] news in
             hub.handle(.committed(news))
@@ -134,9 +149,26 @@ public final class Node: Sendable {
             if isFile {
                 group.addTask { await StatusFile(forStore: file).follow(self.board, logger: self.logger) }
                 group.addTask { await StatusFile(forStore: file).keepFresh() }
+                group.addTask { await PeerMemory(forStore: file).follow(self.board, logger: self.logger) }
             }
             defer { group.cancelAll() }
             try await group.next()
+        }
+    }
+
+    /// Takes the right to synchronise the file, and lets the store speak for this device.
+    private func setUp(_ isFile: Bool) throws -> NodeLock? {
+        let lock = isFile ? try store.takeNodeLock() : nil
+        // Who stands by has nothing to tell.
+        let setup = happenings.begin(.setup)
+        do {
+            try bindStore(to: key)
+            setup.end()
+            return lock
+        } catch {
+            setup.fail("\(error)")
+            lock?.release()
+            throw error
         }
     }
 

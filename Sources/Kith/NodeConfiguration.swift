@@ -11,6 +11,8 @@ public struct NodeConfiguration: Hashable, Sendable {
     public var port: Int?
     /// Whether to announce this node and look for others by mDNS. Peers with an address are reached without it.
     public var usesDiscovery = true
+    /// Whether the node meets the nodes of this process alone, and those without a network, a port or mDNS: for tests and previews.
+    public var isInProcess = false
     /// Name and version of the software, shown to the people at the other devices.
     public var software = "kith/0.1.0"
 

@@ -29,7 +29,7 @@ package struct Checkup: Sendable {
         var doctor = NetworkDoctor(key: key, trust: trust, store: file, app: NotesStore.app)
         doctor.usesDiscovery = usesDiscovery
         let loss = NotesStore.loss(in: file)
-        var findings = await doctor.examine(node: loss != nil ? nil : StatusReport.node(of: file))
+        var findings = await doctor.examine(node: loss != nil ? nil : StatusReport.node(of: file)).map(\.inCommands)
         if let conflicts { findings.append(DiagnosisFinding(conflicts, DeviceNames(trust.devices))) }
         if let keyObstacle {
             findings.insert(

@@ -78,7 +78,7 @@ extension NodeStatus.Peer {
         let name = name.isEmpty ? String(deviceID.prefix(11)) : name
         var remarks: [String] = []
         if twins != nil { remarks.append(NodeStatus.sentence(onTwinsOf: self) + " Run `kith device renew` on one of them.") }
-        if let error = lastError, state == .notReachable { remarks.append("\(name): \(error)") }
+        if let error = lastError, state == .notReachable, isErrorFromBefore != true { remarks.append("\(name): \(error)") }
         if let offset = clockOffsetMilliseconds {
             remarks.append("\(name): its clock is \(PlainDuration.offset(milliseconds: offset)) this one's. Set the clocks.")
         }

@@ -84,7 +84,7 @@ package struct StatusReport: Encodable, Sendable {
 extension StatusReport {
     /// What is said of the node that runs for the notes in `file`; `nil` if none runs. One that was killed could not remove its status.
     package static func node(of file: URL) -> NodeStatus? {
-        SyncedDatabase.isSynchronized(at: file.path) ? StatusFile(forStore: file).read() : nil
+        SyncedDatabase.isSynchronized(at: file.path) ? StatusFile(forStore: file).read()?.inCommands : nil
     }
 
     /// In short, without a look at the notes.

@@ -25,6 +25,9 @@ extension SyncedDatabase {
         /// Of which file the database is a copy in memory, made with ``SyncedDatabase/copyInMemory(ofDatabaseAt:configuration:)``: attachments
         /// are read beside that file, and every write is refused with code `readOnly`.
         public var copy: Copy?
+        /// Where the bytes of attachments of a database in memory are kept: a folder that is made when the first one comes. Without it such
+        /// a database keeps none; one in a file keeps them beside that.
+        public var attachmentsFolder: String?
         /// Reads the public key of the device that the store is on, a compressed point, when the store takes an id, which names it; `nil`
         /// for the one that it noted last.
         package var deviceKey: @Sendable () -> [UInt8]? = { nil }

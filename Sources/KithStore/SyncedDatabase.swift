@@ -59,7 +59,7 @@ public final class SyncedDatabase: Sendable {
         self.presence = presence
         let checkpoints = file.map { CheckpointRight(databasePath: $0.path) }
         self.checkpoints = checkpoints
-        let attachments = (file?.path ?? options.copy?.path).map { AttachmentFolder(databasePath: $0, writeFile: options.writeFile) }
+        let attachments = AttachmentFolder(of: file?.path ?? options.copy?.path, options)
         self.attachments = attachments
         self.database = database
         self.options = options

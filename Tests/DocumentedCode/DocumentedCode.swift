@@ -5,7 +5,83 @@ import KithText
 
 // The code of the README and of docs/, compiled: `DocumentedCodeTests` finds each block of them here, line by line. Never run.
 
-func smallestApp(_ database: DatabasePool, key: DeviceKey, trust: TrustStore) async throws {
+struct Item: Codable, FetchableRecord, PersistableRecord {
+    var id = UUID()
+    var title: String
+}
+
+func threeLines(_ migrator: DatabaseMigrator) async throws {
+    let app = try await SyncedApp.open("org.example.pantry", migrator: migrator, tables: [TrackedTable("item", sets: ["shops"])])
+    try await app.database.write { db in try Item(title: "Milk").insert(db) }  // your GRDB
+    app.start()  // finds the other devices; stop() and start() again at will
+}
+
+func places(_ migrator: DatabaseMigrator, tables: [TrackedTable], folder: URL, file: URL, pool: DatabasePool) async throws {
+    _ = try await SyncedApp.open("org.example.pantry", migrator: migrator, tables: tables, at: .folder(folder))
+    _ = try await SyncedApp.open("org.example.pantry", migrator: migrator, tables: tables, at: .database(file))  // adopts what is in it
+    _ = try SyncedApp("org.example.pantry", database: pool, migrator: migrator, tables: tables)  // one that the app has opened
+}
+
+func openOrRecover(_ migrator: DatabaseMigrator, tables: [TrackedTable], ask: (SyncedAppError) -> SyncedApp.Recovery?) async throws {
+    var options = SyncedApp.Options()
+    do {
+        _ = try await SyncedApp.open("org.example.pantry", migrator: migrator, tables: tables)
+    } catch {
+        options.recovery = ask(error)  // one of error.recoveries
+        _ = try await SyncedApp.open("org.example.pantry", migrator: migrator, tables: tables, options: options)
+    }
+}
+
+func twoDevices(_ migrator: DatabaseMigrator) async throws {
+    let (phone, laptop) = try await SyncedApp.pair(tables: [TrackedTable("item", sets: ["shops"])], migrator: migrator)
+    try await phone.database.write { db in try Item(title: "Milk").insert(db) }
+    try await phone.meet(laptop)
+    let titles = try await laptop.database.read { db in try Item.fetchAll(db).map(\.title) }
+    precondition(titles == ["Milk"])
+}
+
+func monitor(
+    _ app: SyncedApp, show: (String) -> Void, offerToPair: () -> Void, warn: (String) -> Void
+) async {
+    for await status in app.statuses {
+        switch status.reason {
+        case nil: show(status.sentence)  // up to date, synchronising, connecting
+        case .noDevice: offerToPair()
+        case .storeFails(let error): warn(error)
+        case .noNetwork, .notReachable: show("Offline. Changes are kept.")
+        case let reason?: show([reason.remedy, status.sentence].compactMap(\.self).joined(separator: " "))
+        }
+    }
+    for await event in app.node.events where event.phase == .ended {
+        print(event.kind, event.peer.map(\.shortDescription) ?? "", event.rows, event.bytes, event.elapsed)
+    }
+}
+
+func pairing(_ app: SyncedApp, show: (String) -> Void, ask: (String) async -> Bool) async {
+    for await step in app.pair() {
+        switch step {
+        case .waiting: show("Do the same on the other device.")
+        case .compare(let question): await question.answer(isSame: ask("Does it show \(question.digits), too?"))
+        case .paired(let device): show("Paired with \(device.name).")
+        case .failed(let end): show(end.sentence)
+        case .notFound, .retry: break
+        }
+    }
+}
+
+func badges(_ app: SyncedApp, choose: @escaping @Sendable ([Conflict.Version]) -> Conflict.Version?) async throws {
+    let list = ValueObservation.tracking { db in
+        (items: try Item.fetchAll(db), conflicts: Set(try app.store.conflicts(db).map(\.uuid)))
+    }
+    try await app.database.write { db in
+        guard let conflict = try app.store.conflicts(db).first, let version = choose(conflict.versions) else { return }
+        try app.store.resolve(db, conflict, keeping: version)
+        try db.execute(sql: "INSERT INTO log (id, item) VALUES (?, ?)", arguments: [UUID(), conflict.uuid])
+    }
+    _ = list
+}
+
+func composed(_ database: DatabasePool, key: DeviceKey, trust: TrustStore) async throws {
     let store = try SyncedDatabase(database, tables: [TrackedTable("note", sets: ["tags"], texts: ["body"])])
     let node = Node(store: store, key: key, trust: trust, configuration: NodeConfiguration(app: "org.example.notebook"))
     try await node.run()

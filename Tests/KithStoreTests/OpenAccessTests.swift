@@ -56,6 +56,9 @@ struct OpenAccessTests {
             ]
             #expect(counts == [0, 0, 0, 0])
             #expect(try store.supersededValues(db, table: "note", id: rowID(1)).isEmpty)
+            #expect(try store.conflicts(db).isEmpty && store.conflicts(db, table: "note", id: rowID(1)).isEmpty)
+            #expect(try store.massDeletions(db).isEmpty && store.unshownRows(db).isEmpty)
+            _ = try store.authors(db)
             let holders = try [store.holders(db), store.holders(db, table: "note", id: rowID(1))]
             #expect(holders == [[], []])
             #expect(try store.vector(db).entries.map(\.sequence) == [1])
@@ -74,6 +77,34 @@ struct OpenAccessTests {
             #expect(try store.emptyTrash(db) == 1)
         }
         try notes.expectSound()
+    }
+
+    @Test(arguments: [Backend.queue, .pool]) func `an attachment comes with its row in one transaction`(backend: Backend) throws {
+        let photos = try TestStore(
+            backend, sql: "CREATE TABLE photo (id BLOB PRIMARY KEY NOT NULL, file TEXT)",
+            tables: [TrackedTable("photo", attachments: ["file"])])
+        let content = [UInt8](repeating: 7, count: 300_000)
+        let id = try photos.database.write { db in
+            let id = try photos.store.attach(db, content)
+            try db.execute(sql: "INSERT INTO photo VALUES (?, ?)", arguments: [key(1), id.description])
+            return id
+        }
+        guard case .present(let file) = photos.store.attachmentState(id) else {
+            Issue.record("it is \(photos.store.attachmentState(id))")
+            return
+        }
+        #expect([UInt8](try Data(contentsOf: file.url)) == content)
+        struct Stop: Error {}
+        #expect(throws: Stop.self) {
+            try photos.database.write { db in
+                _ = try photos.store.attach(db, [1, 2, 3])
+                throw Stop()
+            }
+        }
+        // Within an access the form without `db` says so.
+        let error = #expect(throws: StoreError.self) { try photos.database.write { _ in try photos.store.attach([1]) } }
+        #expect(error?.message.contains("inside an access") == true)
+        try photos.expectSound()
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: [Backend.queue, .pool])

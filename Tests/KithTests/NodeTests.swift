@@ -82,7 +82,7 @@ import Testing
         try a.add("alone")
         try await a.until { a.node.status.state == .localOnly }
         #expect(a.node.status.port == nil)
-        #expect(a.node.status.remedy?.contains("kith device add") == true)
+        #expect(a.node.status.reason == .noDevice)
         #expect(try a.titles() == ["alone"])
         await a.stop()
     }

@@ -3,6 +3,7 @@ enum ModuleTable {
     /// What belongs to the operating system or to Swift itself; for the thin shells, not for the core.
     private static let system: Set<String> = [
         "CDispatch", "CoreFoundation", "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Network",
+        "Observation",
         "Synchronization",
     ]
     private static let nio: Set<String> = ["NIO", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS"]
@@ -30,7 +31,8 @@ enum ModuleTable {
         "CDNSSD": [],
         "KithDiscovery": system.union(["CDNSSD", "Logging"]),
         "Kith": system.union(core).union(grdb).union([
-            "KithLedger", "KithStore", "KithTrust", "KithTransport", "KithDiscovery", "Logging", "Metrics", "ServiceLifecycle",
+            "KithLock", "KithLedger", "KithStore", "KithTrust", "KithTransport", "KithDiscovery", "Logging", "Metrics", "ServiceLifecycle",
+            "Tracing",
         ]),
         "CFaultVFS": [],
         "KithTesting": system.union(core).union(grdb).union(["KithLock", "KithStore", "CFaultVFS"]),

@@ -18,7 +18,9 @@ public struct DiagnosisFinding: Codable, Hashable, Sendable {
     public var verdict: Verdict
     /// What was seen, in plain words.
     public var sentence: String
-    /// What to do about it.
+    /// What to do about it; `nil` if nothing is, or if ``remedy`` alone says it.
+    public var advice: Advice?
+    /// What to do about it, in words that fit any app.
     public var remedy: String?
 
     public init(_ check: String, _ verdict: Verdict, _ sentence: String, remedy: String? = nil) {
@@ -26,6 +28,11 @@ public struct DiagnosisFinding: Codable, Hashable, Sendable {
         self.verdict = verdict
         self.sentence = sentence
         self.remedy = remedy
+    }
+
+    init(_ check: String, _ verdict: Verdict, _ sentence: String, _ advice: Advice) {
+        self.init(check, verdict, sentence, remedy: advice.sentence)
+        self.advice = advice
     }
 }
 
@@ -95,7 +102,7 @@ extension Observations {
             findings.append(
                 DiagnosisFinding(
                     "key", .problem, "This device's key is in use on two machines: this one and another at \(twin).",
-                    remedy: NodeStatus.twinRemedy))
+                    .renewKey))
         }
         return findings + clockFindings + devices.map(finding)
     }
@@ -111,7 +118,7 @@ extension Observations {
             let hint = others > 0 ? " Several say so: it may be this one that is wrong." : ""
             return DiagnosisFinding(
                 "clock", .warning, "\(who) \(offset) this one's.\(hint)",
-                remedy: "Set the clocks. Devices that are more than a day apart may not find each other by mDNS.")
+                .setClocks)
         }
     }
 
@@ -120,19 +127,19 @@ extension Observations {
         case .alone:
             DiagnosisFinding(
                 "household", .problem, "This device trusts no other one.",
-                remedy: "Run `kith pair` here and on the other device at the same time.")
+                .pair)
         case .removed:
             DiagnosisFinding(
                 "household", .problem, "This device was removed from its household.",
-                remedy: "Run `kith pair` here and on a device of the household, or `kith household leave` to stay alone.")
+                .pairOrStayAlone)
         case .left:
             DiagnosisFinding(
                 "household", .problem, "This device has left its household, and the others have not heard of it.",
-                remedy: "Run `kith pair` here and on another device, or let `kith up` run here until they have.")
+                .pairOrWait)
         case .joining:
             DiagnosisFinding(
                 "household", .warning, "This device joins a household and has not heard from a member yet.",
-                remedy: "Let `kith up` run here and on the device that it was paired with.")
+                .letBothRun)
         case .listed:
             DiagnosisFinding(
                 "household", .good,
@@ -146,14 +153,14 @@ extension Observations {
     private var nodeFinding: DiagnosisFinding {
         isNodeRunning
             ? DiagnosisFinding("node", .good, "A node runs for these notes.")
-            : DiagnosisFinding("node", .problem, "No node runs for these notes, so nothing is synchronised.", remedy: "Start it: kith up")
+            : DiagnosisFinding("node", .problem, "No node runs for these notes, so nothing is synchronised.", .start)
     }
 
     private var diskFinding: DiagnosisFinding? {
         guard let freeBytes else { return nil }
         return freeBytes < Self.freeBytesMin
             ? DiagnosisFinding(
-                "disk", .problem, "The disk has only \(freeBytes >> 20) MiB left.", remedy: "Make room; synchronising goes on by itself.")
+                "disk", .problem, "The disk has only \(freeBytes >> 20) MiB left.", .makeRoom)
             : DiagnosisFinding("disk", .good, "There is room on the disk.")
     }
 
@@ -164,17 +171,17 @@ extension Observations {
                 cutLinks.isEmpty
                     ? "This machine has no network address."
                     : "This machine is connected to no network: \(cutLinks.joined(separator: ", ")) has no link.",
-                remedy: "Plug in the cable, or join the Wi-Fi.")
+                .joinNetwork)
             : DiagnosisFinding("network", .good, "This machine is reached at \(addresses.joined(separator: ", ")).")
     }
 
     private var mdnsFinding: DiagnosisFinding {
         guard usesDiscovery else {
-            return DiagnosisFinding("mdns", .warning, "Devices are not looked for by mDNS.", remedy: "Leave out --no-discovery.")
+            return DiagnosisFinding("mdns", .warning, "Devices are not looked for by mDNS.", .allowDiscovery)
         }
         if let mdnsFailure {
             return DiagnosisFinding(
-                "mdns", .problem, mdnsFailure, remedy: "Start the mDNS daemon, or give addresses: kith device add ID --address HOST:PORT")
+                "mdns", .problem, mdnsFailure, .startDiscovery)
         }
         if announcementsHeard > 0 {
             return DiagnosisFinding(
@@ -182,28 +189,25 @@ extension Observations {
                 "mDNS works: \(announcementsHeard == 1 ? "1 other node is" : "\(announcementsHeard) other nodes are") announced on this network."
             )
         }
-        let remedy =
-            "If the other device runs `kith up` on this very network: a VPN, a guest network or an access point that holds back multicast "
-            + "keeps it from being heard. Give its address: kith device add ID --address HOST:PORT"
-        return DiagnosisFinding("mdns", .warning, "mDNS runs, and no other node is announced on this network.", remedy: remedy)
+        return DiagnosisFinding("mdns", .warning, "mDNS runs, and no other node is announced on this network.", .lookForBarriers)
     }
 
     private func finding(_ device: Device) -> DiagnosisFinding {
         let name = device.name
         if device.twins != nil {
             return DiagnosisFinding(
-                "device", .problem, NodeStatus.sentence(onTwins: device.twins ?? [], of: name), remedy: NodeStatus.twinRemedy)
+                "device", .problem, NodeStatus.sentence(onTwins: device.twins ?? [], of: name), .renewKey)
         }
         if case .silent(let address) = device.reach {
             return DiagnosisFinding(
                 "device", .problem, "\(name): the node takes it for connected, but nobody answers at \(address) now.",
-                remedy: "Is the cable in, the Wi-Fi on, there and here? The node finds out by itself within a minute.")
+                .checkCables)
         }
         if let offset = device.clockOffsetMilliseconds {
             return DiagnosisFinding(
                 "device", .warning,
                 "\(name): its clock is \(PlainDuration.offset(milliseconds: offset)) this one's.",
-                remedy: "Set both clocks. Nothing is lost, but times are shown wrong, and it may not be found by mDNS.")
+                .setBothClocks)
         }
         switch device.reach {
         case .connected(let address):
@@ -215,25 +219,25 @@ extension Observations {
             }
             return DiagnosisFinding(
                 "device", .warning, "\(name): answers at \(address) and is who it should be, but the last connection ended: \(error)",
-                remedy: "The node tries again by itself. Update Kith on both devices if this stays.")
+                .waitOrUpdate)
         case .noAddress:
             return DiagnosisFinding(
                 "device", .problem, "\(name): nobody knows where it is.",
-                remedy: "Start `kith up` there, on this network, or give its address: kith device add ID --address HOST:PORT")
+                .startThereOrGiveAddress)
         case .failed(let address, let code, let message):
-            return DiagnosisFinding("device", .problem, "\(name) at \(address): \(message)", remedy: Self.remedy(for: code))
+            return DiagnosisFinding("device", .problem, "\(name) at \(address): \(message)", Self.advice(for: code))
         }
     }
 
-    private static func remedy(for code: TransportError.Code) -> String {
+    private static func advice(for code: TransportError.Code) -> DiagnosisFinding.Advice {
         switch code {
-        case .refusedByPeer: "It does not trust this device. Pair the two again: kith pair, on both."
-        case .untrustedPeer, .unexpectedPeer: "Somebody else is at this address. Correct it: kith device add ID --address HOST:PORT"
-        case .timedOut: "A firewall may hold the connection back, there or in between. Let TCP to this port through."
-        case .unreachable: "Start `kith up` there. If it runs, look whether its port is another one: kith status"
-        case .unknownHost: "Correct the address: kith device add ID --address HOST:PORT"
-        case .wrongProtocol, .handshakeFailed, .refusedCertificate: "Something else answers there, or another version. Update Kith on both."
-        default: "Try again; if this stays, look at `kith up --verbose` on both."
+        case .refusedByPeer: .pairAgain
+        case .untrustedPeer, .unexpectedPeer: .correctAddress
+        case .timedOut: .openFirewall
+        case .unreachable: .startThere
+        case .unknownHost: .correctName
+        case .wrongProtocol, .handshakeFailed, .refusedCertificate: .updateBoth
+        default: .tryAgain
         }
     }
 }

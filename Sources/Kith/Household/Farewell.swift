@@ -16,7 +16,7 @@ actor Farewell {
     static let over = "the farewell is over"
 
     private let node: Node
-    private let transport: Transport
+    private let transport: any PeerTransport
     private let discovery: Discovery?
     /// The record by which this device leaves, and what a member is to hear.
     private let farewell: (id: MembershipRecord.ID, messages: [HouseholdMessage])?
@@ -30,16 +30,11 @@ actor Farewell {
         self.node = node
         announcements = AnnouncementBook(of: node.configuration.app)
         farewell = node.trust.farewell
-        do throws(TransportError) {
-            transport = try Transport(
-                key: node.key, stating: node.trust.statements, admission: node.trust.witness(in:), logger: node.logger)
-        } catch {
-            throw NodeError(.invalidIdentity, error.message)
-        }
-        discovery = node.configuration.usesDiscovery ? Discovery(logger: node.logger) : nil
+        transport = try node.makeTransport(admission: node.trust.witness(in:))
+        discovery = node.usesDiscovery ? Discovery(logger: node.logger) : nil
         // Members that renewed their secret or their key meanwhile are not recognised: whoever is announced is asked who it is.
         announcements.trust([], own: node.key.id, secrets: [])
-        planner.trust(node.trust.leftBehind.map { ($0.id, $0.addresses) }, now: MonotonicClock.now)
+        planner.trust(node.trust.leftBehind.map { ($0.id, node.addresses(of: $0)) }, now: MonotonicClock.now)
     }
 
     /// Runs until a member has heard, the household is forgotten or joined again, or the task is cancelled.

@@ -3,26 +3,8 @@ import KithTransport
 import KithTrust
 
 extension Pairing {
-    /// Listens on all addresses, of IPv4 alone on a machine where IPv6 is switched off.
     func listen() async throws(NodeError) -> Int {
-        do throws(TransportError) {
-            if let port = configuration.port { return try await bind(port) }
-            do throws(TransportError) {
-                return try await bind(PairingConfiguration.preferredPort)
-            } catch {
-                return try await bind(0)
-            }
-        } catch {
-            throw NodeError(.portUnavailable, error.message)
-        }
-    }
-
-    private func bind(_ port: Int) async throws(TransportError) -> Int {
-        do throws(TransportError) {
-            return try await transport.listen(host: "::", port: port)
-        } catch  where error.code != .portInUse {
-            return try await transport.listen(host: "0.0.0.0", port: port)
-        }
+        try await transport.listen(on: configuration.port, preferring: PairingConfiguration.preferredPort)
     }
 
     func accept() async {

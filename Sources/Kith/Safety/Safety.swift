@@ -1,3 +1,4 @@
+import GRDB
 import KithCausality
 import KithLedger
 import KithStore
@@ -50,20 +51,34 @@ extension SyncedDatabase {
     /// Which of the trusted devices hold everything that this store holds.
     public func safety(among devices: [TrustedDevice]) throws(StoreError) -> Safety {
         try StoreError.typed {
-            let evidence = try SafetyEvidence(devices, members())
-            var held = VersionVector()
-            for member in evidence.members { held.join(member.durable) }
-            let summary = try summary()
-            let authors = try authors()
-            // Of what a peer says of other replicas' commits, the sum can be more than there are numbers.
-            let missing = summary.vector.entries.reduce(UInt64(0)) { sum, entry in
-                let (more, overflow) = sum.addingReportingOverflow(entry.sequence - min(entry.sequence, held[entry.replica]))
-                return overflow ? .max : more
-            }
-            return evidence.safety(
-                rowHolders: try holders(), attachments: try heldAttachments(), commitsHereOnly: missing, isEmpty: summary.vector.isEmpty,
-                isWrittenHere: summary.vector.entries.contains { authors[$0.replica] == .own })
+            try safety(
+                SafetyEvidence(devices, members()), summary: summary(), authors: authors(), rowHolders: holders(),
+                attachments: heldAttachments())
         }
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func safety(_ db: Database, among devices: [TrustedDevice]) throws(StoreError) -> Safety {
+        try StoreError.typed {
+            try safety(
+                SafetyEvidence(devices, members(db)), summary: summary(db), authors: authors(db), rowHolders: holders(db),
+                attachments: heldAttachments(db))
+        }
+    }
+
+    private func safety(
+        _ evidence: SafetyEvidence, summary: StoreSummary, authors: Authors, rowHolders: [Member], attachments: [HeldAttachment]
+    ) -> Safety {
+        var held = VersionVector()
+        for member in evidence.members { held.join(member.durable) }
+        // Of what a peer says of other replicas' commits, the sum can be more than there are numbers.
+        let missing = summary.vector.entries.reduce(UInt64(0)) { sum, entry in
+            let (more, overflow) = sum.addingReportingOverflow(entry.sequence - min(entry.sequence, held[entry.replica]))
+            return overflow ? .max : more
+        }
+        return evidence.safety(
+            rowHolders: rowHolders, attachments: attachments, commitsHereOnly: missing, isEmpty: summary.vector.isEmpty,
+            isWrittenHere: summary.vector.entries.contains { authors[$0.replica] == .own })
     }
 
     /// Which of the trusted devices hold a row as it is now, deletion included, and the attachments that it shows; none if the row is

@@ -20,6 +20,9 @@ actor SessionRunner {
         var isRefusedByPeer = false
         /// The group of the peer, if it is another one.
         var refusedGroup: [UInt8]?
+
+        /// Whether this side ended it because it stops.
+        var isOwnWish: Bool { reason.code == .shutdown && !reason.isFromPeer }
     }
 
     nonisolated let connection: Connection
@@ -47,10 +50,12 @@ actor SessionRunner {
     private var reason: CloseReason?
     private var isRefused = false
     private var householdBudget = HouseholdBudget()
+    private var meter: ExchangeMeter
 
     init(
         _ connection: Connection, _ configuration: PeerSession.Configuration, store: SyncedDatabase, hub: SessionHub,
-        exchange: AttachmentExchange, household: HouseholdExchange, onStatus: @escaping @Sendable (PeerStatus) -> Void
+        exchange: AttachmentExchange, household: HouseholdExchange, events: EventBoard = EventBoard(),
+        onStatus: @escaping @Sendable (PeerStatus) -> Void
     ) {
         self.connection = connection
         self.store = store
@@ -58,6 +63,7 @@ actor SessionRunner {
         self.exchange = exchange
         self.household = household
         self.onStatus = onStatus
+        meter = ExchangeMeter(events, store, connection.peer)
         session = PeerSession(configuration)
         id = hub.open()
     }
@@ -142,6 +148,7 @@ actor SessionRunner {
     }
 
     private func receive(_ bytes: [UInt8]) {
+        meter.frameCame(bytes: bytes.count)
         do {
             handle(.received(try incoming.decompress(bytes)))
         } catch {
@@ -201,7 +208,10 @@ actor SessionRunner {
             }
         }
         connection.raiseFrameLimit(to: session.receivableFrameBytesMax)
-        if let status = news.take() { onStatus(status) }
+        if let status = news.take() {
+            meter.heard(status)
+            onStatus(status)
+        }
         notePeer()
         armTimer()
     }
@@ -212,16 +222,27 @@ actor SessionRunner {
         case .send(let frame):
             do {
                 // The session bounds what is under way.
-                try connection.post(outgoing.compress(frame, isUnderstood: session.capabilities.contains(.compression)))
+                let bytes = outgoing.compress(frame, isUnderstood: session.capabilities.contains(.compression))
+                meter.sent(bytes: bytes.count)
+                try connection.post(bytes)
             } catch {
                 lose(error)
             }
             return nil
         case .readSlice(let request):
-            return answer { .sliceRead(try self.store.slice(request)) }
+            return answer {
+                let slice = try self.store.slice(request)
+                self.meter.sends(rows: slice.rows.count)
+                return .sliceRead(slice)
+            }
         case .apply(let slice, let relay):
             hub.handle(.applies(relay, id))
-            return answer { .applied(try self.store.apply(slice, from: self.connection.peer.bytes)) }
+            return answer {
+                self.meter.receives(rows: slice.rows.count)
+                let outcome = try self.store.apply(slice, from: self.connection.peer.bytes)
+                self.meter.received(rows: slice.rows.count)
+                return .applied(outcome)
+            }
         case .digest(let task):
             return answer { .digest(try self.store.perform(task)) }
         case .verifyIdentity(let head):
@@ -311,6 +332,7 @@ actor SessionRunner {
         _ = session.handle(.close(CloseReason(.timeout, Self.ended)), now: MonotonicClock.now)
         timer?.cancel()
         timer = nil
+        meter.lost(reason?.message ?? "The connection was lost.")
     }
 
     private static let ended = "the session has ended"

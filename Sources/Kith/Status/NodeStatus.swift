@@ -1,4 +1,6 @@
+import Foundation
 import KithSync
+import KithTrust
 
 /// What a node is doing and, when it is not synchronising, why. Part of the API: people and programs read it.
 public struct NodeStatus: Codable, Hashable, Sendable {
@@ -38,10 +40,14 @@ public struct NodeStatus: Codable, Hashable, Sendable {
         public var address: String?
         /// Name and version of its software.
         public var software: String?
-        /// When both last knew the same, in milliseconds since 1970.
+        /// When both last knew the same, in milliseconds since 1970; kept over restarts of the node.
         public var lastSyncMilliseconds: Int64?
-        /// Why the last connection ended or failed.
+        /// Why the last connection ended or failed; kept over restarts, until the device is connected again.
         public var lastError: String?
+        /// Since when it is this error, in milliseconds since 1970.
+        public var lastErrorMilliseconds: Int64?
+        /// Whether the error is from before the node was started.
+        public var isErrorFromBefore: Bool?
         /// Whether it said that it does not trust this device, when it was reached last.
         public var isRefused: Bool?
         /// Rows on their way.
@@ -78,9 +84,11 @@ public struct NodeStatus: Codable, Hashable, Sendable {
 
     /// What it is doing now.
     public var state: State
-    /// The same in plain words.
+    /// Why it does not synchronise, or not as it should; `nil` if nothing stands in the way.
+    public var reason: Reason?
+    /// What it does and why, in plain words.
     public var sentence: String
-    /// What a person can do about it, if anything.
+    /// What a person can do about it, if anything, in words that fit any app.
     public var remedy: String?
     /// The port the node listens on.
     public var port: Int?
@@ -92,14 +100,52 @@ public struct NodeStatus: Codable, Hashable, Sendable {
     public var peers: [Peer]
 
     public init(
-        state: State, sentence: String, remedy: String?, port: Int?, mdns: String, household: String? = nil, peers: [Peer]
+        state: State, reason: Reason?, sentence: String, port: Int?, mdns: String, household: String? = nil, peers: [Peer]
     ) {
         self.state = state
+        self.reason = reason
         self.sentence = sentence
-        self.remedy = remedy
+        remedy = reason?.remedy
         self.port = port
         self.mdns = mdns
         self.household = household
         self.peers = peers
+    }
+}
+
+extension NodeStatus {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        state = try container.decode(State.self, forKey: .state)
+        // Another version may know other reasons; the sentence says it all the same.
+        reason = try? container.decodeIfPresent(Reason.self, forKey: .reason)
+        sentence = try container.decode(String.self, forKey: .sentence)
+        remedy = try container.decodeIfPresent(String.self, forKey: .remedy)
+        port = try container.decodeIfPresent(Int.self, forKey: .port)
+        mdns = try container.decode(String.self, forKey: .mdns)
+        household = try container.decodeIfPresent(String.self, forKey: .household)
+        peers = try container.decode([Peer].self, forKey: .peers)
+    }
+}
+
+/// Times and differences of time, for apps.
+extension NodeStatus.Peer {
+    /// When both last knew the same; kept over restarts of the node.
+    public var lastSync: Date? { lastSyncMilliseconds.map(Date.init(milliseconds:)) }
+
+    /// Since when ``lastError`` is what it is.
+    public var lastErrorTime: Date? { lastErrorMilliseconds.map(Date.init(milliseconds:)) }
+
+    /// How far its wall clock is ahead of ours, if by more than two minutes either way.
+    public var clockOffset: Duration? { clockOffsetMilliseconds.map(Duration.milliseconds) }
+
+    /// The device, as ``TrustStore`` and ``DeviceNames`` know it.
+    public var device: DeviceID? { DeviceID(deviceID) }
+}
+
+extension Date {
+    /// - Parameter milliseconds: since 1970.
+    package init(milliseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(milliseconds) / 1_000)
     }
 }

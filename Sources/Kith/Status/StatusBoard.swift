@@ -22,6 +22,8 @@ final class StatusBoard: Sendable {
         var devices: [TrustedDevice] = []
         var unproven: [DeviceID]?
         var peers: [DeviceID: NodeStatus.Peer] = [:]
+        /// Of the process that runs the node of this file, while this one stands by.
+        var elsewhere: NodeStatus?
         var published: NodeStatus?
         var readers: [Int: AsyncStream<NodeStatus>.Continuation] = [:]
         var readersEver = 0
@@ -29,9 +31,14 @@ final class StatusBoard: Sendable {
 
     private let state: Mutex<State>
 
-    init() {
+    /// - Parameter memories: what is kept of the devices, by their ids.
+    init(_ memories: [String: PeerMemory.Peer] = [:]) {
         var state = State()
         state.facts.isRunning = false
+        for (id, memory) in memories {
+            guard let device = DeviceID(id) else { continue }
+            state.peers[device] = NodeStatus.Peer(deviceID: id, memory)
+        }
         self.state = Mutex(state)
     }
 
@@ -60,10 +67,45 @@ final class StatusBoard: Sendable {
     /// How many read now.
     var readerCount: Int { state.withLock(\.readers.count) }
 
+    /// What is to be kept of the devices.
+    var memories: [String: PeerMemory.Peer] {
+        state.withLock { state in
+            Dictionary(uniqueKeysWithValues: state.peers.map { ($0.key.description, PeerMemory.Peer($0.value)) })
+        }
+    }
+
     // MARK: What is known
 
     func runs(_ isRunning: Bool) {
-        update { $0.facts.isRunning = isRunning }
+        update { state in
+            state.facts.isRunning = isRunning
+            if !isRunning { return }
+            state.elsewhere = nil
+            state.facts.runsElsewhere = false
+            state.facts.failure = nil
+        }
+    }
+
+    /// Another process runs the node of this file, and says this of it, if it has said anything yet.
+    func standsBy(_ status: NodeStatus?) {
+        update { state in
+            state.elsewhere = status
+            state.facts.runsElsewhere = true
+        }
+    }
+
+    /// The node is not to run any more.
+    func rests() {
+        update { state in
+            state.elsewhere = nil
+            state.facts.runsElsewhere = false
+            state.facts.failure = nil
+        }
+    }
+
+    /// The node stopped by itself, and is tried again.
+    func cannotRun(_ reason: String) {
+        update { $0.facts.failure = reason }
     }
 
     func trust(_ trust: TrustStore) {
@@ -131,7 +173,7 @@ final class StatusBoard: Sendable {
             peer.state = .connected
             peer.address = address?.description ?? peer.address
             peer.isInSync = false
-            peer.lastError = nil
+            peer.forgetError()
         }
     }
 
@@ -160,8 +202,10 @@ final class StatusBoard: Sendable {
         "\(String(decoding: position.table, as: UTF8.self)) \(position.row)"
     }
 
-    /// - Parameter isRefused: whether it does not trust this device.
-    func disconnected(_ device: DeviceID, _ reason: String, isRefused: Bool = false) {
+    /// - Parameters:
+    ///   - reason: what went wrong; `nil` if nothing did.
+    ///   - isRefused: whether it does not trust this device.
+    func disconnected(_ device: DeviceID, _ reason: String?, isRefused: Bool = false) {
         update(device) { peer in
             peer.state = .notReachable
             peer.isInSync = false
@@ -169,14 +213,14 @@ final class StatusBoard: Sendable {
             peer.rowsToReceive = 0
             peer.sending = nil
             peer.receiving = nil
-            peer.lastError = reason
+            if let reason { peer.note(reason) }
             peer.isRefused = isRefused ? true : nil
         }
     }
 
     func failed(_ device: DeviceID, _ reason: String, isRefused: Bool = false) {
         update(device) { peer in
-            peer.lastError = reason
+            peer.note(reason)
             peer.isRefused = isRefused ? true : nil
         }
     }
@@ -202,6 +246,7 @@ final class StatusBoard: Sendable {
     }
 
     private static func status(of state: State) -> NodeStatus {
+        if !state.facts.isRunning, let elsewhere = state.elsewhere { return elsewhere }
         var facts = state.facts
         let names = DeviceNames(state.devices)
         facts.peers = state.devices.sorted { $0.id < $1.id }.map { device in
@@ -213,5 +258,36 @@ final class StatusBoard: Sendable {
             devices.sorted().map { names[$0] }
         }
         return NodeStatus(facts)
+    }
+}
+
+extension NodeStatus.Peer {
+    fileprivate init(deviceID: String, _ memory: PeerMemory.Peer) {
+        self.init(deviceID: deviceID, name: "")
+        lastSyncMilliseconds = memory.lastSyncMilliseconds
+        lastError = memory.lastError
+        lastErrorMilliseconds = memory.lastErrorMilliseconds
+        isErrorFromBefore = memory.lastError == nil ? nil : true
+        address = memory.address
+        software = memory.software
+    }
+
+    /// An error that is the same again began when it was first heard of.
+    fileprivate mutating func note(_ error: String) {
+        if lastError != error { lastErrorMilliseconds = MonotonicClock.wallClockMilliseconds }
+        lastError = error
+        isErrorFromBefore = nil
+    }
+
+    fileprivate mutating func forgetError() {
+        (lastError, lastErrorMilliseconds, isErrorFromBefore) = (nil, nil, nil)
+    }
+}
+
+extension PeerMemory.Peer {
+    fileprivate init(_ peer: NodeStatus.Peer) {
+        self.init(
+            lastSyncMilliseconds: peer.lastSyncMilliseconds, lastError: peer.lastError, lastErrorMilliseconds: peer.lastErrorMilliseconds,
+            address: peer.address, software: peer.software)
     }
 }

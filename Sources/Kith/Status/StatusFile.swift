@@ -91,8 +91,8 @@ extension NodeStatus {
     /// The node has said nothing for this long.
     fileprivate mutating func freeze(afterMilliseconds silence: Int64) {
         state = .stalled
-        sentence = "Not responding: nothing was heard of the node for \(PlainDuration.text(milliseconds: silence))."
-        remedy = "It may be stopped, or the machine was asleep until now. If this stays, end it and run `kith up` again."
+        let silent = Reason.silent(milliseconds: silence)
+        (reason, sentence, remedy) = (silent, silent.sentence, silent.remedy)
         for index in peers.indices {
             peers[index].state = .notReachable
             peers[index].isInSync = false

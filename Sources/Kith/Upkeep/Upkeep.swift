@@ -29,13 +29,15 @@ final class Upkeep: Sendable {
     }
 
     private let store: SyncedDatabase
+    private let events: EventBoard
     private let logger: Logger
     private let state = Mutex(State())
     /// Rings when something may be due.
     private let alarm = Alarm()
 
-    init(_ store: SyncedDatabase, logger: Logger) {
+    init(_ store: SyncedDatabase, _ events: EventBoard = EventBoard(), logger: Logger) {
         self.store = store
+        self.events = events
         self.logger = logger
     }
 
@@ -137,8 +139,12 @@ final class Upkeep: Sendable {
     func collectGarbage() {
         state.withLock { state in state.news.merge(state.connected) { new, _ in new } }
         note()
+        let collection = events.begin(.garbage)
+        defer { collection.fail("Garbage cannot be collected.") }
         attempt("garbage cannot be collected") {
             let count = try store.collectGarbage()
+            collection.progress(rows: count, tells: false)
+            collection.end()
             if count > 0 { logger.debug("deleted rows were removed for good", metadata: ["rows": "\(count)"]) }
         }
     }

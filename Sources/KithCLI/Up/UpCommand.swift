@@ -3,6 +3,7 @@ import Foundation
 import Kith
 import KithFiles
 import KithNotes
+import KithReport
 import KithWeb
 import Logging
 
@@ -138,7 +139,7 @@ struct UpCommand: AsyncParsableCommand {
             let shown = Task {
                 var isReady = false
                 for await status in node.statuses {
-                    display.show(status)
+                    display.show(status.inCommands)
                     guard let notice, status.state != .stopped else { continue }
                     if !isReady { notice.ready() }
                     isReady = true

@@ -59,6 +59,13 @@ package struct ConflictRecords {
 
     // MARK: Reading
 
+    /// How many rows are noted; of some the conflicts may be settled by now.
+    package func count() throws -> Int {
+        let select = try connection.statement("SELECT count(*) FROM kith_conflict")
+        defer { select.reset() }
+        return try select.step() ? select.int(0) : 0
+    }
+
     /// The rows that are noted.
     package func rows() throws -> [RowKey] {
         let select = try connection.statement("SELECT tbl, id FROM kith_conflict")

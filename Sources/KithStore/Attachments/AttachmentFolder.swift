@@ -30,8 +30,23 @@ struct AttachmentFolder: Sendable {
     let writeFile: FileWriting
 
     init(databasePath: String, writeFile: @escaping FileWriting = systemWrite) {
-        path = databasePath + "-kith-files"
+        self.init(path: databasePath + "-kith-files", writeFile: writeFile)
+    }
+
+    private init(path: String, writeFile: @escaping FileWriting) {
+        self.path = path
         self.writeFile = writeFile
+    }
+
+    /// Of the database in this file, or of one in memory; `nil` where there is none.
+    init?(of databasePath: String?, _ options: SyncedDatabase.Options) {
+        if let databasePath {
+            self.init(databasePath: databasePath, writeFile: options.writeFile)
+        } else if let folder = options.attachmentsFolder {
+            self.init(path: folder, writeFile: options.writeFile)
+        } else {
+            return nil
+        }
     }
 
     func content(_ id: AttachmentID) -> String {

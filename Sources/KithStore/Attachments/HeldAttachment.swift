@@ -1,3 +1,4 @@
+import GRDB
 import KithCapture
 import KithLedger
 import KithMerge
@@ -35,10 +36,15 @@ extension SyncedDatabase {
     }
 
     /// The attachments that visible rows show, here or not, each with the members that said they have it.
-    package func heldAttachments() throws -> [HeldAttachment] {
+    package func heldAttachments() throws -> [HeldAttachment] { try heldAttachments(in: nil) }
+
+    /// The same as a part of what is open on `db`.
+    package func heldAttachments(_ db: Database) throws -> [HeldAttachment] { try heldAttachments(in: db) }
+
+    private func heldAttachments(in db: Database?) throws -> [HeldAttachment] {
         let tables = writer.declarations.tables.filter { !$0.attachments.isEmpty }
         if tables.isEmpty || attachments == nil { return [] }
-        return try read(rows: false) { ledger in
+        return try read(in: db, rows: false) { ledger in
             let references = AttachmentReferences(connection: ledger.connection)
             let shown = try tables.flatMap { try references.shown(table: $0.name, columns: $0.attachments) }
             return try held(shown, ledger)

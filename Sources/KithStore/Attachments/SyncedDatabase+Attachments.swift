@@ -25,7 +25,7 @@ extension SyncedDatabase {
     /// returns, whole or not at all. Equal content is kept once. Content that no row refers to
     /// is removed some time later: see ``collectAttachments()``.
     /// - Throws: ``StoreError`` with code `notFound` if there is no such file; `valueRejected` if it is no regular file or has more
-    ///   than ``AttachmentLimits/bytesMax`` bytes; `diskFull`, `readOnly`; `failed` for a database in memory.
+    ///   than ``AttachmentLimits/bytesMax`` bytes; `diskFull`, `readOnly`; `failed` for a database in memory without ``Options/attachmentsFolder``.
     public func attach(contentsOf url: URL) throws(StoreError) -> AttachmentID {
         try StoreError.typed {
             guard let source = try OpenFile(reading: url.path) else {
@@ -41,9 +41,22 @@ extension SyncedDatabase {
 
     /// The same with bytes in memory.
     public func attach(_ bytes: [UInt8]) throws(StoreError) -> AttachmentID {
+        try StoreError.typed { try attach(Self.chunks(of: bytes)) }
+    }
+
+    /// The same as a part of the transaction that is open on `db`, so that the content and the row that refers to it come together. Other
+    /// writers wait until all of it is copied: for content that is small. If the transaction is rolled back, the content is removed some
+    /// time later.
+    public func attach(_ db: Database, _ bytes: [UInt8]) throws(StoreError) -> AttachmentID {
         try StoreError.typed {
-            try attach { Array(bytes[Int($0)..<min(bytes.count, Int($0) + AttachmentLimits.chunkBytes)]) }
+            let state = try writerState(db)
+            try state.entry.enter()
+            return try attach(in: state, Self.chunks(of: bytes))
         }
+    }
+
+    private static func chunks(of bytes: [UInt8]) -> (Int64) -> [UInt8] {
+        { Array(bytes[Int($0)..<min(bytes.count, Int($0) + AttachmentLimits.chunkBytes)]) }
     }
 
     /// Whether the attachment's bytes are here. Reads no more than the names and sizes of a few files.
@@ -82,7 +95,7 @@ extension SyncedDatabase {
         }
     }
 
-    /// Whether attachments can be kept: the database is in a file.
+    /// Whether attachments can be kept: the database is in a file, or a folder was named for them.
     package var keepsAttachments: Bool { attachments != nil }
 
     /// Whether rows may refer to attachments: a table was declared with a column for them.
@@ -124,7 +137,9 @@ extension SyncedDatabase {
 
     func attachmentFolder() throws -> AttachmentFolder {
         if let attachments { return attachments }
-        throw StoreError(.failed, "A database in memory has no place for attachments. Keep it in a file.")
+        throw StoreError(
+            .failed,
+            "A database in memory has no place for attachments. Keep it in a file, or name a folder with Options.attachmentsFolder.")
     }
 
     /// What cannot be kept is refused before it is copied; a file that grows meanwhile is noticed all the same.
@@ -145,7 +160,9 @@ extension SyncedDatabase {
     }
 
     /// Copies what `read` returns, from each offset on, until it returns nothing.
-    private func attach(_ read: (Int64) throws -> [UInt8]) throws -> AttachmentID {
+    ///
+    /// - Parameter open: the transaction that this is a part of; in one of its own without it.
+    private func attach(in open: WriterState? = nil, _ read: (Int64) throws -> [UInt8]) throws -> AttachmentID {
         let folder = try attachmentFolder()
         var generator = SystemRandomNumberGenerator()
         let temporary = "\(folder.path)/new/\(generator.next())"
@@ -168,11 +185,12 @@ extension SyncedDatabase {
         let id = outline.id
         try folder.makeFolder(forFile: folder.content(id))
         // The write lock of the database keeps the collection of garbage away, in whatever process.
-        try write { _, state in
+        func keep(_ state: WriterState) throws {
             try AttachmentGarbage(ledger: state.ledger, folder: folder).spare(id)
             // Over what is there as well: this one is proved.
             try folder.move(temporary, to: folder.content(id))
         }
+        if let open { try keep(open) } else { try write { _, state in try keep(state) } }
         if outline.chunkCount > 1 { try? folder.save(outline, id) }
         try? folder.removeWish(id)
         return id

@@ -31,8 +31,26 @@ extension SyncedDatabase {
         }
     }
 
+    /// How many rows are noted to have, or to have had, several versions of something: it grows when a merge brings them.
+    package func conflictsNoted() throws -> Int {
+        try read(rows: false) { ledger in try ConflictRecords(ledger: ledger).count() }
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func conflicts(_ db: Database, table: String, id: RowID) throws(StoreError) -> [Conflict] {
+        try read(db) { ledger in
+            guard let (number, _) = ledger.tracked(table) else { return [] }
+            return try ConflictRecords(ledger: ledger).conflicts(number, id, try Authors(ledger: ledger))
+        }
+    }
+
     /// Who wrote the commits of each replica, as far as is known here.
     public func authors() throws(StoreError) -> Authors {
         try read { ledger in try Authors(ledger: ledger) }
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func authors(_ db: Database) throws(StoreError) -> Authors {
+        try read(db) { ledger in try Authors(ledger: ledger) }
     }
 }

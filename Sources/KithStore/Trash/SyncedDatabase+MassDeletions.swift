@@ -22,4 +22,13 @@ extension SyncedDatabase {
     public func dismiss(_ deletion: MassDeletion) throws(StoreError) {
         try write { _, state in try MassDeletions(ledger: state.ledger).dismiss(deletion) }
     }
+
+    /// The same as a part of the transaction that is open on `db`.
+    public func dismiss(_ db: Database, _ deletion: MassDeletion) throws(StoreError) {
+        try StoreError.typed {
+            let state = try writerState(db)
+            try state.entry.enter()
+            try MassDeletions(ledger: state.ledger).dismiss(deletion)
+        }
+    }
 }

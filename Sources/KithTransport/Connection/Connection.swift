@@ -26,7 +26,12 @@ package final class Connection: Sendable {
     private let frameBytesMax: Int
 
     /// Takes over `channel`, whose handshake is done. On its event loop.
-    init(channel: any Channel, certificate: DeviceCertificate, isInitiator: Bool, configuration: TransportConfiguration) throws {
+    ///
+    /// - Parameter saysGoodbye: whether a peer that ends in order says so, as TLS does; a pipe within a process only ends.
+    init(
+        channel: any Channel, certificate: DeviceCertificate, isInitiator: Bool, saysGoodbye: Bool = true,
+        configuration: TransportConfiguration
+    ) throws {
         self.channel = channel
         self.certificate = certificate
         self.isInitiator = isInitiator
@@ -43,7 +48,8 @@ package final class Connection: Sendable {
         outbound = OutboundQueue(configuration: configuration) {
             channel.pipeline.fireUserInboundEventTriggered(FrameHandler.Event.write)
         }
-        let handler = FrameHandler(inbound: inbound, outbound: outbound, traffic: counter, configuration: configuration)
+        let handler = FrameHandler(
+            inbound: inbound, outbound: outbound, traffic: counter, saysGoodbye: saysGoodbye, configuration: configuration)
         try channel.pipeline.syncOperations.addHandler(handler)
     }
 

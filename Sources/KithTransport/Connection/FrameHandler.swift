@@ -34,14 +34,17 @@ final class FrameHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private var wantsRead = false
     private var writesInFlight = 0
     private var isClosing = false
-    private var isTLSFinished = false
+    /// Whether the end of the bytes is an orderly end.
+    private var isTLSFinished: Bool
     private var isWriting = false
     private var failure: TransportError?
     private var nextVerdict: Scheduled<Void>?
 
     init(
-        inbound: InboundQueue, outbound: OutboundQueue, traffic: TrafficCounter, configuration: TransportConfiguration
+        inbound: InboundQueue, outbound: OutboundQueue, traffic: TrafficCounter, saysGoodbye: Bool = true,
+        configuration: TransportConfiguration
     ) {
+        isTLSFinished = !saysGoodbye
         self.inbound = inbound
         self.outbound = outbound
         self.traffic = traffic

@@ -29,6 +29,12 @@ struct PeerPolicy: Sendable {
         guard id == certificate.id else {
             return refuse(.refusedCertificate, "The certificate of the other side can be read in two ways.")
         }
+        return judge(certificate, now: now)
+    }
+
+    /// Judges the certificate of a device that holds its key.
+    func judge(_ certificate: DeviceCertificate, now: Date) -> Result<DeviceCertificate, TransportError> {
+        let id = certificate.id
         guard id != ownID else {
             return refuse(.ownDevice, "The other side is this device itself; its own address is announced or configured.", id)
         }

@@ -1,0 +1,126 @@
+import Foundation
+import GRDB
+import KithLedger
+import KithMerge
+import KithSync
+import KithTexts
+
+// The same calls for rows whose id the app has as a `UUID`.
+
+extension Conflict {
+    /// The row's id, as the app's records have it.
+    public var uuid: UUID { row.uuid }
+}
+
+extension TrashedRow {
+    /// The row's id, as the app's records have it.
+    public var uuid: UUID { id.uuid }
+}
+
+extension RefusedRow {
+    /// The row's id, as the app's records have it.
+    public var uuid: UUID { id.uuid }
+}
+
+extension RefusedTextChange {
+    /// The row's id, as the app's records have it.
+    public var uuid: UUID { id.uuid }
+}
+
+extension UnshownRow {
+    /// The row's id, as the app's records have it.
+    public var uuid: UUID { id.uuid }
+}
+
+extension SyncedDatabase {
+    // MARK: Conflicts
+
+    /// ``conflicts(table:id:)`` of the row with this id.
+    public func conflicts(table: String, id: UUID) throws(StoreError) -> [Conflict] {
+        try conflicts(table: table, id: RowID(id))
+    }
+
+    /// ``conflicts(_:table:id:)`` of the row with this id.
+    public func conflicts(_ db: Database, table: String, id: UUID) throws(StoreError) -> [Conflict] {
+        try conflicts(db, table: table, id: RowID(id))
+    }
+
+    /// ``alternatives(table:id:)`` of the row with this id.
+    public func alternatives(table: String, id: UUID) throws(StoreError) -> [Alternative] {
+        try alternatives(table: table, id: RowID(id))
+    }
+
+    /// ``alternatives(_:table:id:)`` of the row with this id.
+    public func alternatives(_ db: Database, table: String, id: UUID) throws(StoreError) -> [Alternative] {
+        try alternatives(db, table: table, id: RowID(id))
+    }
+
+    /// ``resolve(_:table:id:column:keeping:)`` in the row with this id.
+    public func resolve(_ db: Database, table: String, id: UUID, column: String, keeping value: ColumnValue) throws(StoreError) {
+        try resolve(db, table: table, id: RowID(id), column: column, keeping: value)
+    }
+
+    /// Chooses a version of a conflict of whole values, as ``resolve(_:table:id:column:keeping:)`` does.
+    public func resolve(_ db: Database, _ conflict: Conflict, keeping version: Conflict.Version) throws(StoreError) {
+        try resolve(db, table: conflict.table, id: conflict.row, column: conflict.column, keeping: version.value)
+    }
+
+    /// ``supersededValues(table:id:)`` of the row with this id.
+    public func supersededValues(table: String, id: UUID) throws(StoreError) -> [SupersededValue] {
+        try supersededValues(table: table, id: RowID(id))
+    }
+
+    /// ``supersededValues(_:table:id:)`` of the row with this id.
+    public func supersededValues(_ db: Database, table: String, id: UUID) throws(StoreError) -> [SupersededValue] {
+        try supersededValues(db, table: table, id: RowID(id))
+    }
+
+    // MARK: The trash
+
+    /// ``restore(table:id:)`` of the row with this id.
+    public func restore(table: String, id: UUID) throws(StoreError) {
+        try restore(table: table, id: RowID(id))
+    }
+
+    /// ``restore(_:table:id:)`` of the row with this id.
+    public func restore(_ db: Database, table: String, id: UUID) throws(StoreError) {
+        try restore(db, table: table, id: RowID(id))
+    }
+
+    // MARK: Texts
+
+    /// ``textVersion(table:id:column:)`` of the row with this id.
+    public func textVersion(table: String, id: UUID, column: String) throws(StoreError) -> TextVersion {
+        try textVersion(table: table, id: RowID(id), column: column)
+    }
+
+    /// ``textVersion(_:table:id:column:)`` of the row with this id.
+    public func textVersion(_ db: Database, table: String, id: UUID, column: String) throws(StoreError) -> TextVersion {
+        try textVersion(db, table: table, id: RowID(id), column: column)
+    }
+
+    /// ``text(table:id:column:at:)`` of the row with this id.
+    public func text(table: String, id: UUID, column: String, at version: TextVersion) throws(StoreError) -> String {
+        try text(table: table, id: RowID(id), column: column, at: version)
+    }
+
+    /// ``text(_:table:id:column:at:)`` of the row with this id.
+    public func text(_ db: Database, table: String, id: UUID, column: String, at version: TextVersion) throws(StoreError) -> String {
+        try text(db, table: table, id: RowID(id), column: column, at: version)
+    }
+
+    /// ``textRevisions(table:id:column:)`` of the row with this id.
+    public func textRevisions(table: String, id: UUID, column: String) throws(StoreError) -> [TextRevision] {
+        try textRevisions(table: table, id: RowID(id), column: column)
+    }
+
+    /// ``textRevisions(_:table:id:column:)`` of the row with this id.
+    public func textRevisions(_ db: Database, table: String, id: UUID, column: String) throws(StoreError) -> [TextRevision] {
+        try textRevisions(db, table: table, id: RowID(id), column: column)
+    }
+
+    /// ``restoreText(_:table:id:column:to:)`` in the row with this id.
+    public func restoreText(_ db: Database, table: String, id: UUID, column: String, to version: TextVersion) throws(StoreError) {
+        try restoreText(db, table: table, id: RowID(id), column: column, to: version)
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import GRDB
+import InMemoryTracing
+import KithTrust
+import Metrics
+import MetricsTestKit
+import Synchronization
+import TestSupport
+import Testing
+import Tracing
+
+@testable import Kith
+
+/// Risk: an app cannot tell what its node does, or metrics and traces miss what happens.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct EventTests {
+    @Test func `everything that a node does begins and ends`() async throws {
+        let (phone, laptop) = try await Pantry.pair()
+        let (seen, other) = (EventLog(phone.node), EventLog(laptop.node))
+        let id = try phone.add("Milk")
+        try await phone.meet(laptop)
+        for (app, title) in [(phone, "Oat milk"), (laptop, "Soy milk")] {
+            try await app.database.write { try $0.execute(sql: "UPDATE item SET title = ? WHERE id = ?", arguments: [title, id]) }
+        }
+        try await laptop.meet(phone)
+        try await phone.until {
+            seen.count(.conflict, .ended) == 1 && other.count(.conflict, .ended) == 1 && seen.count(.connect, .ended) >= 1
+        }
+        #expect(seen.rows(of: .send) >= 2 && seen.rows(of: .receive) >= 1 && other.rows(of: .receive) >= 2)
+        #expect(other.bytes(of: .receive) > 0 && seen.bytes(of: .send) > 0)
+        #expect(seen.count(.setup, .ended) == 2)
+        for log in [seen, other] {
+            for event in log.all where event.kind != .setup && event.kind != .garbage {
+                #expect([phone.trust.ownID, laptop.trust.ownID].contains(event.peer), "\(event)")
+            }
+            // One beginning, one end, in order.
+            for (_, events) in Dictionary(grouping: log.all, by: \.operation) {
+                #expect(events.first?.phase == .began)
+                #expect(events.dropFirst().dropLast().allSatisfy { $0.phase == .progress })
+                #expect(events.last?.phase != .began && events.last?.phase != .progress, "\(events)")
+                #expect(Set(events.map(\.kind)).count == 1)
+                #expect(zip(events, events.dropFirst()).allSatisfy { $0.elapsed <= $1.elapsed && $0.rows <= $1.rows })
+            }
+        }
+    }
+
+    @Test func `what cannot be done says why`() async throws {
+        let (phone, laptop) = try await Pantry.pair()
+        let log = EventLog(phone.node)
+        phone.start()
+        // The other one is not there.
+        try await phone.until { log.all.contains { $0.kind == .connect && $0.isFailed } }
+        #expect(log.all.contains { $0.kind == .connect && $0.peer == laptop.trust.ownID && $0.isFailed })
+        await phone.stop()
+    }
+
+    @Test func `garbage that is collected is counted`() async throws {
+        let (phone, laptop) = try await Pantry.pair()
+        let log = EventLog(phone.node)
+        phone.node.upkeep.collectGarbage()
+        try await phone.until { log.count(.garbage, .ended) == 1 }
+        _ = laptop
+    }
+
+    @Test func `readers come and go`() async throws {
+        let board = EventBoard()
+        #expect(!board.isHeard)
+        do {
+            let stream = board.events
+            #expect(board.isHeard)
+            board.begin(.setup).end()
+            var iterator = stream.makeAsyncIterator()
+            #expect(await iterator.next()?.phase == .began)
+            #expect(await iterator.next()?.phase == .ended)
+        }
+        #expect(!board.isHeard)
+        let operation = board.begin(.receive)
+        operation.end()
+        // It is over.
+        operation.progress(rows: 1)
+        operation.fail("late")
+    }
+
+    @Test func `metrics and spans go where the app has them`() async throws {
+        let (metrics, tracer) = Observability.bootstrapped
+        let (phone, laptop) = try await Pantry.pair()
+        try phone.add("Milk")
+        try await phone.meet(laptop)
+        let rows = try metrics.expectCounter("kith_rows_total", [("kind", "receive")])
+        #expect(rows.totalValue >= 1)
+        let ended = try metrics.expectCounter("kith_operations_total", [("kind", "connect"), ("outcome", "ok")])
+        #expect(ended.totalValue >= 1)
+        let timer = try metrics.expectTimer("kith_operation_duration", [("kind", "receive")])
+        #expect(!timer.values.isEmpty)
+        let spans = tracer.finishedSpans
+        for name in ["kith.setup", "kith.connect", "kith.send", "kith.receive"] {
+            #expect(spans.contains { $0.operationName == name }, "\(name)")
+        }
+    }
+}
+
+/// What the process of the tests has bootstrapped, once.
+private enum Observability {
+    static let bootstrapped: (TestMetrics, InMemoryTracer) = {
+        let (metrics, tracer) = (TestMetrics(), InMemoryTracer())
+        MetricsSystem.bootstrap(metrics)
+        InstrumentationSystem.bootstrap(tracer)
+        return (metrics, tracer)
+    }()
+}
+
+/// Gathers the events of a node.
+private final class EventLog: Sendable {
+    private let events = Mutex<[NodeEvent]>([])
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    init(_ node: Node) {
+        let stream = node.events
+        let reading = Task { [weak self] in
+            for await event in stream { self?.events.withLock { $0.append(event) } }
+        }
+        task.withLock { $0 = reading }
+    }
+
+    deinit { task.withLock { $0 }?.cancel() }
+
+    var all: [NodeEvent] { events.withLock { $0 } }
+
+    func count(_ kind: NodeEvent.Kind, _ phase: NodeEvent.Phase) -> Int { all.count { $0.kind == kind && $0.phase == phase } }
+
+    func rows(of kind: NodeEvent.Kind) -> Int { all.filter { $0.kind == kind && $0.phase == .ended }.reduce(0) { $0 + $1.rows } }
+
+    func bytes(of kind: NodeEvent.Kind) -> Int { all.filter { $0.kind == kind && $0.phase == .ended }.reduce(0) { $0 + $1.bytes } }
+}
+
+extension NodeEvent {
+    fileprivate var isFailed: Bool { if case .failed = phase { true } else { false } }
+}
