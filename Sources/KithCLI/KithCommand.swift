@@ -28,7 +28,9 @@ struct KithCommand: ParsableCommand {
                 subcommands: [ViewCommand.self, TodayCommand.self, NoteCommand.self, ConflictsCommand.self, TrashCommand.self]),
             CommandGroup(
                 name: "In and out",
-                subcommands: [ImportCommand.self, ExportCommand.self, FolderCommand.self, BackupCommand.self, RestoreCommand.self]),
+                subcommands: [
+                    ImportCommand.self, ExportCommand.self, FolderCommand.self, CarryCommand.self, BackupCommand.self, RestoreCommand.self,
+                ]),
             CommandGroup(name: "In step", subcommands: [UpCommand.self, WebCommand.self, StatusCommand.self]),
             CommandGroup(name: "Machines", subcommands: [PairCommand.self, DeviceCommand.self, HouseholdCommand.self]),
             CommandGroup(name: "Trouble", subcommands: [DoctorCommand.self, VerifyCommand.self, RecoverCommand.self]),
