@@ -128,7 +128,10 @@ let package = Package(
             linkerSettings: (["xml2", "archive"] + cmark).map { .linkedLibrary($0) }),
         module(
             "KithFiles",
-            ["Kith", "KithLock", "KithNotes", "CFileFormats", crypto, cryptoExtras, grdb, .product(name: "Yams", package: "Yams")],
+            [
+                "Kith", "KithLock", "KithNotes", "KithTrust", "CFileFormats", crypto, cryptoExtras, grdb,
+                .product(name: "Yams", package: "Yams"),
+            ],
             computing),
 
         .target(

@@ -11,6 +11,7 @@ extension CommandFailure {
         case let error as CommandFailure: self = error
         case let error as NotesError: self.init(Self.status(of: error.code), error.message, details: error.details)
         case let error as FilesError: self.init(Self.status(of: error.code), error.message)
+        case let error as CarryError: self.init(Self.status(of: error.code), error.message)
         case let error as TrustError: self.init(Self.status(of: error.code), error.message)
         case let error as DeviceIDError: self.init(.data, error.description)
         case let error as NodeError: self.init(error.code == .portUnavailable ? .unavailable : .software, error.message)
@@ -43,6 +44,15 @@ extension CommandFailure {
         case .cannotCreate: .cannotCreate
         case .inputOutput: .inputOutput
         case .needsConsent: .temporary
+        }
+    }
+
+    private static func status(of code: CarryError.Code) -> Status {
+        switch code {
+        case .notFound: .noInput
+        case .notCarried, .notForUs, .damaged, .notAMember, .rejected, .cannotSend: .data
+        case .cannotCreate: .cannotCreate
+        case .diskFull, .inputOutput: .inputOutput
         }
     }
 

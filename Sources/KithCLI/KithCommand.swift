@@ -31,7 +31,9 @@ struct KithCommand: ParsableCommand {
                 ]),
             CommandGroup(
                 name: "In and out",
-                subcommands: [ImportCommand.self, ExportCommand.self, FolderCommand.self, BackupCommand.self, RestoreCommand.self]),
+                subcommands: [
+                    ImportCommand.self, ExportCommand.self, FolderCommand.self, CarryCommand.self, BackupCommand.self, RestoreCommand.self,
+                ]),
             CommandGroup(name: "In step", subcommands: [UpCommand.self, WebCommand.self, StatusCommand.self]),
             CommandGroup(name: "Machines", subcommands: [PairCommand.self, DeviceCommand.self, HouseholdCommand.self]),
             CommandGroup(name: "Trouble", subcommands: [DoctorCommand.self, VerifyCommand.self, RecoverCommand.self]),

@@ -39,7 +39,9 @@ enum ModuleTable {
         "KithNotes": system.union(grdb).union(["KithCausality", "KithSync", "KithLock", "Kith"]),
         "CXML2": [],
         "CFileFormats": ["CXML2"],
-        "KithFiles": system.union(grdb).union(["Kith", "KithLock", "KithNotes", "CFileFormats", "Crypto", "CryptoExtras", "Yams"]),
+        "KithFiles": system.union(grdb).union([
+            "Kith", "KithLock", "KithNotes", "KithTrust", "CFileFormats", "Crypto", "CryptoExtras", "Yams",
+        ]),
         "KithWeb": system.union(nio).union([
             "Kith", "KithSync", "KithLock", "KithNotes", "KithFiles", "KithProgram", "KithReport", "KithTrust", "Crypto", "HTTPTypes",
             "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "Mustache", "NIOHTTPTypes",

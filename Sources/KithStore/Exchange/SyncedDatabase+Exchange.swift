@@ -13,7 +13,9 @@ extension SyncedDatabase {
     package func summary() throws -> StoreSummary {
         try read(rows: false) { ledger in
             try noteOwnHead(ledger)
-            return try VectorRecords(connection: ledger.connection).summary(ledger.catalog)
+            let summary = try VectorRecords(connection: ledger.connection).summary(ledger.catalog)
+            try noteProofs(of: summary.vector, ledger)
+            return summary
         }
     }
 
@@ -35,7 +37,11 @@ extension SyncedDatabase {
     /// What rows of broken-off catch-ups know beyond the vector: whoever is to bring the rest may never come back, so a session offers
     /// these rows to its peer once. Takes time in proportion to the number of such catch-ups.
     package func ahead() throws -> VersionVector {
-        try read(rows: false) { ledger in try VectorRecords(connection: ledger.connection).ahead(ledger.catalog) }
+        try read(rows: false) { ledger in
+            let ahead = try VectorRecords(connection: ledger.connection).ahead(ledger.catalog)
+            try noteProofs(of: ahead, ledger)
+            return ahead
+        }
     }
 
     // MARK: Slices
@@ -44,7 +50,10 @@ extension SyncedDatabase {
     package func slice(_ request: SliceRequest, limits: SliceLimits = SliceLimits()) throws -> Slice {
         try read { ledger in
             try noteOwnHead(ledger)
-            return try SliceReader(ledger: ledger, limits: limits).read(request)
+            let slice = try SliceReader(ledger: ledger, limits: limits).read(request)
+            try noteProofs(of: slice.vector, ledger)
+            for row in slice.rows where !row.state.context.isEmpty { try noteProofs(of: row.state.context, ledger) }
+            return slice
         }
     }
 

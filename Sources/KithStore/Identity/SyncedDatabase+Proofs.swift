@@ -38,13 +38,27 @@ extension SyncedDatabase {
                 if case .own(let head) = news { book.note([head]) }
             }
         } else {
-            book.withRecords { $0.bind(to: authority, origins: origins, heads: heads) }
+            book.withRecords { records in
+                // Another process may have taken some in since.
+                for proof in kept { records.restore(proof) }
+                records.bind(to: authority, origins: origins, heads: heads)
+            }
         }
         return book
     }
 
     /// What the store's sessions prove and believe; `nil` as long as it speaks for no device.
     package var proofBook: (any ProofBook)? { proofs.withLock { $0 } }
+
+    /// The public keys of all devices whose replicas this store has met.
+    package func knownKeys() throws -> [[UInt8]] {
+        try read(rows: false) { ledger in
+            let records = HeadRecords(ledger.connection)
+            return try Array(Set(records.origins().values.map(\.key) + records.proofs().map(\.signer))).sorted {
+                $0.lexicographicallyPrecedes($1)
+            }
+        }
+    }
 
     private func speaks(for key: [UInt8], _ round: UInt8, _ ledger: RowLedger) throws -> Bool {
         let replica = try VectorRecords(connection: ledger.connection).replica(ledger.catalog)
@@ -111,5 +125,14 @@ extension SyncedDatabase {
     func noteOwnHead(_ ledger: RowLedger) throws {
         guard let book = proofs.withLock({ $0 }) else { return }
         if let head = try VectorRecords(connection: ledger.connection).ownHead(ledger.catalog) { book.note([head]) }
+    }
+
+    /// The store knows `vector`, which a session may be about to name. What another process has taken in, it has kept with its proofs.
+    func noteProofs(of vector: VersionVector, _ ledger: RowLedger) throws {
+        guard let book = proofs.withLock({ $0 }), book.withRecords({ $0.isBehind(vector) }) else { return }
+        let kept = try HeadRecords(ledger.connection).proofs()
+        book.withRecords { records in
+            for proof in kept { records.restore(proof) }
+        }
     }
 }

@@ -47,6 +47,43 @@ extension SyncedDatabase {
         }
     }
 
+    /// A member's word came by a file that was written when its wall clock said `madeMilliseconds`, and that may be older than what it
+    /// said since.
+    ///
+    /// Of one replica the greater word counts, for a store that has lost what it called durable goes on as another replica. Of two
+    /// replicas the later word counts. Of a device that is not a member nothing is noted.
+    /// - Returns: whether nothing later is known of the member.
+    @discardableResult
+    package func noteMember(
+        _ device: [UInt8], replica: ReplicaID, durable: VersionVector, madeMilliseconds made: Int64
+    ) throws -> Bool {
+        let now = options.clock().milliseconds
+        guard let known = try members().first(where: { $0.device == device }) else { return false }
+        let isNewer = known.replica == nil || made >= known.seenMilliseconds
+        guard known.replica == nil || known.replica == replica || isNewer else { return false }
+        let wasAway = ListingRule.wasAway(known, nowMilliseconds: now)
+        let word = known.replica == replica ? known.durable.joined(with: durable) : durable
+        try write { _, state in
+            if wasAway { try ListingRule(state.ledger).becomeDue(nowMilliseconds: now) }
+            try MemberRecords(ledger: state.ledger).note(
+                device, replica, durable: word, nowMilliseconds: max(known.seenMilliseconds, min(made, now)))
+        }
+        return isNewer
+    }
+
+    /// What all of these members have said that they cannot lose; nothing if one was never heard, or is no member.
+    package func acknowledged(by devices: [[UInt8]]) throws -> VersionVector {
+        let members = try members().filter { devices.contains($0.device) && $0.replica != nil }
+        guard let first = members.first, members.count == Set(devices).count else { return VersionVector() }
+        return members.dropFirst().reduce(first.durable) { common, member in
+            VersionVector(
+                common.entries.compactMap { dot in
+                    let sequence = min(dot.sequence, member.durable[dot.replica])
+                    return sequence > 0 ? Dot(replica: dot.replica, sequence: sequence) : nil
+                })
+        }
+    }
+
     /// The members that cannot lose anything of what this store holds now, as far as is known here.
     package func holders() throws -> [Member] { try holders(in: nil) }
 

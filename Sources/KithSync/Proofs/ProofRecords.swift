@@ -110,6 +110,23 @@ package struct ProofRecords: Sendable {
         if let missing = unproven[dot.replica], missing.dot.sequence <= dot.sequence { unproven[dot.replica] = nil }
     }
 
+    /// Whether the store knows commits of `vector` of which neither a proof is here nor that it lacks one: another process has taken
+    /// them in.
+    package func isBehind(_ vector: VersionVector) -> Bool {
+        vector.entries.contains { dot in
+            let known = max(sequence(of: dot.replica), own[dot.replica]?.dot.sequence ?? 0, unproven[dot.replica]?.dot.sequence ?? 0)
+            return known < dot.sequence && !canSign(for: dot.replica)
+        }
+    }
+
+    /// Takes over what the store has kept, by whatever process.
+    package mutating func restore(_ proof: HeadProof) {
+        let dot = proof.head.dot
+        if sequence(of: dot.replica) >= dot.sequence { return }
+        add(Entry(origin: proof.origin, proof: proof), of: dot.replica)
+        if let missing = unproven[dot.replica], missing.dot.sequence <= dot.sequence { unproven[dot.replica] = nil }
+    }
+
     // MARK: What is shown
 
     /// Whether the store can prove all that it holds. Until then it sends no rows: its peers would have to refuse them.

@@ -41,6 +41,8 @@ public enum Fault: String, Hashable, Sendable, CaseIterable {
     case garbage
     /// A machine is no longer a member.
     case revocation
+    /// Changes are carried from machine to machine by files, late, several times, in any order, or lost, while the two do not meet.
+    case stick
     /// A member sends frames of good form that are false. Whatever a store then takes from them, the rest is judged as ever.
     case forgery
     /// A peer sends frames that are damaged. Those that can be read all the same are judged as false ones are.
@@ -65,7 +67,7 @@ public enum Fault: String, Hashable, Sendable, CaseIterable {
     /// Whether seeds draw it from a stream of its own.
     var isLater: Bool {
         switch self {
-        case .nap, .split, .swizzle: true
+        case .nap, .split, .swizzle, .stick: true
         default: false
         }
     }
@@ -74,7 +76,7 @@ public enum Fault: String, Hashable, Sendable, CaseIterable {
     var percent: Int {
         switch self {
         case _ where needsDisks: 10
-        case .garbage, .revocation, .oldVersion, .nap, .split, .swizzle, .foundRows: 15
+        case .garbage, .revocation, .oldVersion, .nap, .split, .swizzle, .foundRows, .stick: 15
         default: 50
         }
     }

@@ -89,6 +89,7 @@ struct FaultGenerator {
             if isRevoked { return [] }
             isRevoked = true
             return [.revoke(a)]
+        case .stick: return carry(from: a, to: b)
         case .foundRows: return []
         case .forgery:
             return [.forge(from: a, to: b)]
@@ -162,6 +163,25 @@ struct FaultGenerator {
                 repairs += [(stopped + order, .unclog(from: node, to: other)), (stopped + order, .unclog(from: other, to: node))]
             }
         }
+        return steps
+    }
+
+    /// Two machines that do not meet for a while, or meet, and a stick that goes from one to the other, perhaps to a third, perhaps back.
+    private mutating func carry(from a: Int, to b: Int) -> [Step] {
+        let stick = random.int(in: 1...3)
+        var steps: [Step] = []
+        if random.chance(percent: 60) {
+            steps.append(.cut(a, b))
+            repair(.join(a, b))
+        }
+        steps.append(.carryOut(node: a, stick: stick, to: random.chance(percent: 50) ? b : nil))
+        for _ in 0..<random.int(in: 1...2) { repair(.carryIn(node: b, stick: stick)) }
+        if random.chance(percent: 40) { repair(.carryIn(node: random.int(in: 0...swarm.nodeCount - 1), stick: stick)) }
+        if random.chance(percent: 50) {
+            repair(.carryOut(node: b, stick: stick, to: random.chance(percent: 50) ? a : nil))
+            repair(.carryIn(node: a, stick: stick))
+        }
+        if random.chance(percent: 10) { repair(.loseStick(stick)) }
         return steps
     }
 

@@ -75,4 +75,5 @@ enum Concern: UInt64 {
     case identities
     case hostility
     case routing
+    case sticks
 }

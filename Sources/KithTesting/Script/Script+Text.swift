@@ -60,6 +60,9 @@ extension Step: CustomStringConvertible {
         case .update(let node): "update \(nodeName(node))"
         case .collect(let node): "collect \(nodeName(node))"
         case .revoke(let node): "revoke \(nodeName(node))"
+        case .carryOut(let node, let stick, let target): "carry-out \(nodeName(node)) \(stick)" + (target.map { " \(nodeName($0))" } ?? "")
+        case .carryIn(let node, let stick): "carry-in \(nodeName(node)) \(stick)"
+        case .loseStick(let stick): "lose-stick \(stick)"
         case .forge(let a, let b): "forge \(nodeName(a)) \(nodeName(b))"
         case .damage(let a, let b): "damage \(nodeName(a)) \(nodeName(b))"
         }

@@ -30,6 +30,9 @@ public struct Script: Hashable, Sendable {
     /// The most nodes that a script may have.
     public static let nodesMax = 64
 
+    /// The highest number of a stick.
+    public static let sticksMax = 99
+
     /// Whether disks are copied, replaced or broken, so that databases must be files.
     var needsDisks: Bool {
         steps.contains { step in
@@ -80,6 +83,11 @@ public struct Script: Hashable, Sendable {
     /// Whether deleted rows are thrown away for good at some time, for which nodes must hear what others hold.
     var collectsGarbage: Bool {
         steps.contains { if case .collect = $0 { true } else { false } }
+    }
+
+    /// Whether files are carried from machine to machine, for which nodes must hear what others hold.
+    var carries: Bool {
+        steps.contains { if case .carryOut = $0 { true } else { false } }
     }
 
     /// How many commits of users the script asks for.

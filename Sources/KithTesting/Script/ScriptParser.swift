@@ -95,6 +95,10 @@ private struct ScriptLine {
         case "update": .update(try node(script))
         case "collect": .collect(try node(script))
         case "revoke": .revoke(try node(script))
+        case "carry-out":
+            .carryOut(node: try node(script), stick: try integer(in: 0...Script.sticksMax), to: try optionalNode(script))
+        case "carry-in": .carryIn(node: try node(script), stick: try integer(in: 0...Script.sticksMax))
+        case "lose-stick": .loseStick(try integer(in: 0...Script.sticksMax))
         case "forge": .forge(from: try node(script), to: try node(script))
         case "damage": .damage(from: try node(script), to: try node(script))
         default: throw error("\(word) is no step.")
@@ -203,6 +207,11 @@ private struct ScriptLine {
 
     private mutating func node(_ script: Script) throws(ScriptError) -> Int {
         try node(named: nextWord(), script)
+    }
+
+    private mutating func optionalNode(_ script: Script) throws(ScriptError) -> Int? {
+        skipSpaces()
+        return rest.isEmpty || rest.first == "#" ? nil : try node(script)
     }
 
     private func node(named name: String, _ script: Script) throws(ScriptError) -> Int {

@@ -63,6 +63,13 @@ public enum Step: Hashable, Sendable {
     /// A node is no longer a member: the others refuse it as soon as they hear of it.
     case revoke(Int)
 
+    /// A node writes into a file what another one lacks, or all others do, and puts it on a stick.
+    case carryOut(node: Int, stick: Int, to: Int?)
+    /// A node reads the files on a stick, in any order, perhaps not to their end. They stay there.
+    case carryIn(node: Int, stick: Int)
+    /// A stick is lost, with what is on it.
+    case loseStick(Int)
+
     /// The next frame in this direction says something else than what was meant, in good form.
     case forge(from: Int, to: Int)
     /// The next frame in this direction arrives damaged.

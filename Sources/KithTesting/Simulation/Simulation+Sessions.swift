@@ -185,7 +185,7 @@ extension Simulation {
 
 extension SliceLimits {
     /// Where slices are one row each, texts are cut, too.
-    fileprivate init(_ conditions: NetworkConditions) {
+    init(_ conditions: NetworkConditions) {
         self.init(rowsMax: conditions.sliceRowsMax)
         if conditions.sliceRowsMax == 1 { textBytesMax = 150 }
     }

@@ -33,6 +33,9 @@ extension Simulation {
         case .collect(let node): try collect(nodes[node])
         case .revoke(let node): try revoke(nodes[node])
         case .sync(let a, let b): try sync(nodes[a], nodes[b])
+        case .carryOut(let node, let stick, let target): try carryOut(nodes[node], stick, to: target.map { nodes[$0] })
+        case .carryIn(let node, let stick): try carryIn(nodes[node], stick)
+        case .loseStick(let stick): sticks.lose(stick)
         case .crash(let node): try crash(nodes[node])
         case .found: break
         case .start(let node), .begin(let node): try start(nodes[node])

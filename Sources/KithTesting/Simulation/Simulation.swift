@@ -25,6 +25,8 @@ final class Simulation {
     var storeRandom: SplitMix64
     var hostility: SplitMix64
     var routing: Routing
+    /// What lies on the sticks that go from machine to machine.
+    var sticks: Sticks
     private var events = EventQueue<SimulationEvent>()
 
     init(_ script: Script, _ workload: Workload, keepsTrace: Bool = false) throws {
@@ -38,6 +40,7 @@ final class Simulation {
         storeRandom = SplitMix64(seed: script.seed, .stores)
         hostility = SplitMix64(seed: script.seed, .hostility)
         routing = Routing(seed: script.seed, script.conditions)
+        sticks = Sticks(seed: script.seed)
         let inMemory = !script.needsDisks
         let old = script.nodesBegunOld
         let late = script.nodesBegunLate
@@ -178,6 +181,8 @@ public struct RunStatistics: Hashable, Sendable {
     public var events = 0
     /// Transactions of users that were committed.
     public var commits = 0
+    /// Files that were read from sticks, to their end or not.
+    public var filesCarried = 0
     /// Slices that stores have applied.
     public var applies = 0
     /// Frames that arrived.

@@ -98,7 +98,7 @@ extension Step {
         func moved(_ node: Int) -> Int { node > gone ? node - 1 : node }
         if nodes.contains(gone) { return nil }
         return switch self {
-        case .wait, .sleep: self
+        case .wait, .sleep, .loseStick: self
         case .commit(let node, let operations): .commit(node: moved(node), operations)
         case .drop(let a, let b): .drop(moved(a), moved(b))
         case .cut(let a, let b): .cut(moved(a), moved(b))
@@ -126,6 +126,8 @@ extension Step {
         case .update(let node): .update(moved(node))
         case .collect(let node): .collect(moved(node))
         case .revoke(let node): .revoke(moved(node))
+        case .carryOut(let node, let stick, let target): .carryOut(node: moved(node), stick: stick, to: target.map(moved))
+        case .carryIn(let node, let stick): .carryIn(node: moved(node), stick: stick)
         case .forge(let a, let b): .forge(from: moved(a), to: moved(b))
         case .damage(let a, let b): .damage(from: moved(a), to: moved(b))
         }
@@ -134,13 +136,14 @@ extension Step {
     /// The nodes that the step is about.
     private var nodes: [Int] {
         switch self {
-        case .wait, .sleep: []
+        case .wait, .sleep, .loseStick: []
         case .commit(let node, _), .crash(let node), .start(let node), .nap(let node), .wake(let node), .setClock(let node, _),
             .runClock(let node, _),
             .fillDisk(let node, _), .freeDisk(let node), .breakDisk(let node, _), .mendDisk(let node), .losePower(let node, _),
             .backup(let node), .restore(let node), .found(let node, _), .begin(let node), .update(let node), .collect(let node),
-            .revoke(let node):
+            .revoke(let node), .carryOut(let node, _, nil), .carryIn(let node, _):
             [node]
+        case .carryOut(let node, _, let target?): [node, target]
         case .drop(let a, let b), .cut(let a, let b), .join(let a, let b), .clog(let a, let b), .unclog(let a, let b),
             .slow(let a, let b, _), .sync(let a, let b), .clone(let a, let b), .forge(let a, let b),
             .damage(let a, let b):

@@ -1,6 +1,7 @@
 import Crypto
 
-/// 32 random bytes that the members of a household share, to recognise each other's announcements. They open nothing else.
+/// 32 random bytes that the members of a household share, to recognise each other's announcements, and to open files that are carried to
+/// members whose key their writer does not know. They open nothing else.
 ///
 /// Whoever revokes a device makes a new one, so that the revoked device recognises nobody from then on.
 package struct HouseholdSecret: Hashable, Sendable {

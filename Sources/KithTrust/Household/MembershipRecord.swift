@@ -95,6 +95,9 @@ package struct MembershipRecord: Hashable, Sendable {
         bytes = claim.bytes
     }
 
+    /// The public key of the author: a compressed point.
+    var authorKey: [UInt8] { (try? MembershipRecordCodec.fields(of: bytes).author) ?? [] }
+
     // One record may be signed twice with different bytes; it remains the same record.
     package static func == (left: MembershipRecord, right: MembershipRecord) -> Bool { left.id == right.id }
     package func hash(into hasher: inout Hasher) { hasher.combine(id) }

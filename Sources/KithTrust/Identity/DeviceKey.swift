@@ -76,6 +76,12 @@ public struct DeviceKey: Sendable {
         (try? key.signature(for: bytes)).map { Array($0.rawRepresentation) }
     }
 
+    /// The same key for agreeing on secrets with whoever knows the public key; `nil` if the library fails.
+    ///
+    /// What is signed and what is agreed on name different purposes, so that the one says nothing about the other (Degabriele, Lehmann,
+    /// Paterson, Smart and Strefler, "On the Joint Security of Encryption and Signature in EMV", 2012).
+    var agreementKey: P256.KeyAgreement.PrivateKey? { try? P256.KeyAgreement.PrivateKey(rawRepresentation: key.rawRepresentation) }
+
     /// A self-signed certificate that carries the public key and says nothing else about the device.
     ///
     /// The defaults are the widest validity X.509 can say (RFC 5280, 4.1.2.5), so that neither a wrong clock nor

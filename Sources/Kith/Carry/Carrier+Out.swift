@@ -1,0 +1,136 @@
+import Foundation
+import KithCausality
+import KithStore
+import KithSync
+import KithTrust
+
+extension Carrier {
+    /// What a file is to hold.
+    package struct Wish: Sendable {
+        /// For whom it is; `nil` for all other members.
+        package var target: DeviceID?
+        /// Whether it is to hold everything, whatever the target was heard to hold.
+        package var isWhole = false
+        /// Whether the bytes of attachments go along.
+        package var includesAttachments = true
+
+        package init() {}
+    }
+
+    /// What was written.
+    package struct Written: Hashable, Sendable {
+        package let path: String
+        package var rows: UInt64 = 0
+        package var attachments = 0
+        package var bytes: Int64 = 0
+        /// Whether a device that knows nothing yet can read it.
+        package var isWhole = false
+    }
+
+    /// Writes what the target lacks, as far as it is known here, into a file.
+    ///
+    /// - Parameters:
+    ///   - place: a folder, in which the file takes the place of the last one that this device made for the same target; or the file.
+    ///   - progress: told of rows and attachments, and how many of them are written.
+    /// - Throws: ``CarryError``, `TrustError`, `StoreError`; what was there before is as it was then.
+    package func write(to place: String, _ wish: Wish = Wish(), progress: (Int) -> Void = { _ in }) throws -> Written {
+        let envelope = try trust.seal(knownKeys: try store.knownKeys())
+        let proofs = try prepare()
+        let targets = wish.target.map { [$0.bytes] } ?? trust.devices.map(\.id.bytes)
+        let path = try path(in: place, for: wish.target)
+        let durable = try store.makeDurable()
+        let ahead = try store.ahead()
+        let summary = try store.summary()
+        let since = wish.isWhole ? VersionVector() : try store.acknowledged(by: targets)
+        let now = MonotonicClock.wallClockMilliseconds
+        let head = CarriedHead(key: key.publicKeyBytes, target: wish.target, madeMilliseconds: now)
+        do {
+            var writer = try CarryWriter(configuration(proofs), summary)
+            let file = try CarriedFileWriter(path, head, by: key, in: envelope)
+            let greeting = try writer.greeting(durable: durable, wallClockMilliseconds: now)
+            try file.put(greeting[0])
+            for message in trust.householdMessages { try file.put(FrameCodec.encode(.household(message.encoded))) }
+            for frame in greeting.dropFirst() { try file.put(frame) }
+            var written = Written(path: path)
+            written.isWhole = since.isEmpty
+            var count = 0
+            written.rows = try writer.delta(
+                since: since, ahead: ahead,
+                read: { request in
+                    let slice = try store.slice(request)
+                    count += slice.rows.count
+                    progress(count)
+                    return slice
+                }, put: file.put)
+            try putAttachments(wish.includesAttachments ? targets : nil, file) {
+                written.attachments += 1
+                progress(count + written.attachments)
+            }
+            written.bytes = try file.finish()
+            return written
+        } catch let reason as CloseReason {
+            throw CarryError(.cannotSend, reason.message)
+        }
+    }
+
+    // MARK: Attachments
+
+    /// Says which attachments are here, and writes those that one of `targets` is not known to have.
+    private func putAttachments(_ targets: [[UInt8]]?, _ file: CarriedFileWriter, _ didWrite: () -> Void) throws {
+        guard store.keepsAttachments else { return }
+        for holdings in AttachmentHoldings.all(store.attachmentsHere()) {
+            try file.put(FrameCodec.encode(.attachment(.holdings(holdings))))
+        }
+        guard let targets else { return }
+        for held in try store.heldAttachments() where held.isHere && !Set(targets).isSubset(of: held.holders) {
+            guard case .outline(let id, let outline)? = try store.piece(AttachmentPiece(held.id, chunk: nil)) else { continue }
+            try file.put(FrameCodec.encode(.attachment(.outline(id, outline))))
+            var isWhole = true
+            for chunk in 0..<outline.chunkCount {
+                guard let message = try store.piece(AttachmentPiece(id, chunk: chunk)) else {
+                    isWhole = false
+                    break
+                }
+                try file.put(FrameCodec.encode(.attachment(message)))
+            }
+            if isWhole { didWrite() }
+        }
+    }
+
+    // MARK: The place
+
+    private func path(in place: String, for target: DeviceID?) throws -> String {
+        var isFolder: ObjCBool = false
+        let isThere = FileManager.default.fileExists(atPath: place, isDirectory: &isFolder)
+        if isThere, isFolder.boolValue {
+            let path = URL(filePath: place, directoryHint: .isDirectory).appending(path: fileName(for: target)).path
+            if FileManager.default.fileExists(atPath: path), !CarriedFile.isCarried(path) { throw Self.inTheWay(path) }
+            return path
+        }
+        if isThere {
+            guard let file = try? CarriedFile(place, trust, scratch: scratch), isOwn(file.head.key) else { throw Self.inTheWay(place) }
+        } else if place.hasSuffix("/") {
+            throw CarryError(.cannotCreate, "There is no folder \(place). Is the stick in?")
+        }
+        return place
+    }
+
+    /// A name that tells by whom and for whom the file is, so that a newer one takes its place.
+    func fileName(for target: DeviceID?) -> String {
+        let suffix = target.map { "-to-\(Self.mark(of: $0))" } ?? ""
+        return "kith-\(Self.mark(of: key.id))\(suffix)\(Self.fileEnding)"
+    }
+
+    private static func mark(of device: DeviceID) -> String {
+        device.shortDescription.lowercased().filter { $0.isLetter || $0.isNumber }
+    }
+
+    private static func inTheWay(_ path: String) -> CarryError {
+        CarryError(.cannotCreate, "\(path) is another file, and was left as it is. Name another place.")
+    }
+
+    /// Whether a key is this device's, or was.
+    func isOwn(_ key: [UInt8]) -> Bool {
+        key == self.key.publicKeyBytes || trust.retiredKeys.contains { $0.publicKeyBytes == key }
+    }
+}

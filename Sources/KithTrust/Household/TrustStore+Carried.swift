@@ -1,0 +1,50 @@
+/// What a file that is carried by hand needs of the household: see docs/carry.md.
+extension TrustStore {
+    /// Seals a file for all members, this device among them.
+    ///
+    /// - Parameter knownKeys: public keys that were met elsewhere. For members whose key neither these nor the records have, the
+    ///   household's secret opens the file.
+    /// - Throws: `.noHousehold`, `.notAMember`.
+    package func seal(knownKeys: [[UInt8]]) throws(TrustError) -> HouseholdEnvelope {
+        let state = snapshot
+        guard let household = state.household else { throw .noHouseholdToCarry }
+        guard state.standing == .member, let secret = household.secrets.first else { throw TrustError.notAMember }
+        var keys: [DeviceID: [UInt8]] = [:]
+        for key in household.membership.records.map(\.authorKey) + knownKeys {
+            if let device = DeviceKey.device(ofPublicKey: key) { keys[device] = key }
+        }
+        let members = household.membership.members.map(\.id)
+        let known = members.compactMap { keys[$0] }
+        do {
+            return try HouseholdEnvelope(for: known, and: known.count == members.count ? nil : secret)
+        } catch {
+            throw TrustError(.malformedCertificate, "The file cannot be sealed: \(error)")
+        }
+    }
+
+    /// Opens the envelope of a file; `nil` if it is not for this device, as far as it knows.
+    package func open(_ header: [UInt8]) -> HouseholdEnvelope? {
+        let keys = ((try? key()).map { [$0] } ?? []) + retiredKeys
+        return HouseholdEnvelope(opening: header, with: keys, household?.secrets ?? [])
+    }
+
+    /// All that this device knows of the household, for a file: the digest, the secrets, and the records, each after those that it needs.
+    package var householdMessages: [HouseholdMessage] {
+        guard let household else { return [] }
+        return [.digest(household.digest), .secrets(household.secrets)]
+            + HouseholdMessage.messages(household.membership.records, of: household.membership)
+    }
+
+    /// Whether `device` is a member by what is known here and these records together, this device included. Nothing is taken in.
+    package func isMember(_ device: DeviceID, with records: [[UInt8]]) -> Bool {
+        let state = snapshot
+        guard var membership = state.household?.membership else { return state.trusted.contains { $0.id == device } }
+        _ = try? membership.insert(verified(records))
+        return membership.member(device) != nil
+    }
+}
+
+extension TrustError {
+    fileprivate static let noHouseholdToCarry = TrustError(
+        .noHousehold, "There is no household whose machines could open the file. Pair this machine with another one first: kith pair.")
+}
