@@ -132,3 +132,40 @@ func texts(
     try mine.edit(operations, at: base, as: next)  // … and saves an hour later
     return (outcome, mine)
 }
+
+struct Item: Codable, Identifiable, Sendable, FetchableRecord, PersistableRecord {
+    var id: UUID
+    var shop: String
+    var position: Double
+}
+
+@MainActor final class ItemTable {
+    func apply(_ difference: LiveDifference<UUID>) {}
+}
+
+@MainActor func liveLists(_ store: SyncedDatabase, table: ItemTable) async throws {
+    var list = LiveRows<Item>()
+    for try await change in store.live(Item.order(Column("position"))) {
+        table.apply(change.difference)
+        list = change.rows
+    }
+    _ = list
+}
+
+func journal(
+    _ store: SyncedDatabase, token: HistoryToken, show: (HistoryChange.Kind, [String: HistoryChange.Column], Author?) -> Void
+) throws -> [TrackedTable] {
+    let tables = [TrackedTable("item", texts: ["body"], journal: .days(30))]
+    let page = try store.history(after: token, tables: ["item"], excluding: ["widget"])
+    for transaction in page {
+        for change in transaction.changes { show(change.kind, change.columns, change.device) }
+    }
+    return tables
+}
+
+func undo(_ store: SyncedDatabase, item: Item) throws -> UndoReport? {
+    let undo = store.undo(scope: "editor")
+    try undo.group("Move to freezer") { db in try item.update(db) }
+    let report = try undo.undo()
+    return report
+}

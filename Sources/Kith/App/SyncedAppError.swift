@@ -97,7 +97,7 @@ extension SyncedAppError.Code {
             case .busy: .busy
             case .corrupt: .corrupt
             case .valueRejected: .migration
-            case .notFound, .sliceRejected, .failed: .failed
+            case .notFound, .tokenExpired, .sliceRejected, .failed: .failed
             }
     }
 

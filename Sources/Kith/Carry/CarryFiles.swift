@@ -7,6 +7,13 @@ import Musl
 #else
 import Glibc
 #endif
+// Swift takes what the C library declares of files for a part of a module that reads its headers first, and asks for that one by name.
+#if canImport(CDispatch)
+import CDispatch
+#endif
+#if canImport(CoreFoundation)
+import CoreFoundation
+#endif
 
 /// A file that is read or written by its descriptor, which is closed with the last reference.
 final class CarryHandle {

@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+@testable import KithCLI
+
+@Suite("A change cannot be found again, or is taken back with what others wrote")
+struct HistoryCommandTests {
+    private let home: KithHome
+
+    init() throws {
+        home = try KithHome()
+    }
+
+    private func title(_ reference: String) throws -> String? {
+        (try home.kith("note", "show", reference, "--json").json() as? [String: Any])?["title"] as? String
+    }
+
+    @Test func `the last commands are taken back one by one, and done again`() throws {
+        let id = try home.kith("note", "add", "Shopping", "--body", "Bread", "--tag", "home").lastLine
+        try home.kith("note", "edit", id, "--title", "Groceries", "--add-tag", "urgent")
+        try home.kith("note", "rm", id)
+        #expect(try home.kith("note", "undo").output == "Took back: Delete \u{201C}Groceries\u{201D}.\n")
+        #expect(try title(id) == "Groceries")
+        #expect(try home.kith("note", "undo").status == 0)
+        let shown = try home.kith("note", "show", id, "--json").json() as? [String: Any]
+        #expect(shown?["title"] as? String == "Shopping" && shown?["tags"] as? [String] == ["home"])
+        #expect(try home.kith("note", "undo", "--redo").status == 0)
+        #expect(try title(id) == "Groceries")
+        for _ in 0..<2 { try home.kith("note", "undo") }
+        #expect(try home.kith("note", "list").output.isEmpty)
+        expectFailure(try home.kith("note", "undo"), 66, "nothing to take back")
+        let record = try home.kith("note", "undo", "--redo", "--json").json() as? [String: Any]
+        #expect(record?["changed"] as? Int == 1 && (record?["left"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test func `history names what was changed and by whom, and a machine's changes are reverted`() throws {
+        let id = try home.kith("note", "add", "Shopping", "--body", "Bread").lastLine
+        try home.kith("note", "edit", id, "--title", "Groceries", "--color", "red")
+        let listed = try home.kith("history").output
+        #expect(listed.contains("color, title") && listed.contains("added") && listed.contains("this device"))
+        let records = try home.kith("history", "--since", "today", "--json").json() as? [[String: Any]]
+        #expect(records?.map { $0["kind"] as? String } == ["update", "insert"])
+        #expect(records?.first?["fields"] as? [String] == ["color", "title"])
+        #expect(try home.kith("history", "--since", "2999-01-01").output == "Nothing was changed since then.\n")
+        expectFailure(try home.kith("history", "--device", "nobody"), 66)
+        let explained = try home.kith("note", "explain", id).output
+        #expect(explained.contains("\u{201C}Groceries\u{201D}, by this device") && explained.contains("became"))
+        #expect(try home.kith("revert", "--device", "this", "--since", "today").status == 0)
+        #expect(try home.kith("note", "list").output.isEmpty)
+        #expect(try home.shell("\"$KITH\" revert --device this").status == 64)
+        #expect(try home.shell("\"$KITH\" history --since tomorrowish").status == 64)
+    }
+
+    @Test(arguments: [
+        ("today", "2026-11-24 00:00"), ("yesterday", "2026-11-23 00:00"), ("90m", "2026-11-24 11:00"), ("3h", "2026-11-24 09:30"),
+        ("2d", "2026-11-22 12:30"), ("1w", "2026-11-17 12:30"), ("2026-11-02", "2026-11-02 00:00"), ("2026-11-02 18:30", "2026-11-02 18:30"),
+        ("", nil), ("0d", nil), ("-1d", nil), ("2026-13-01", nil), ("99999999999999999999d", nil), ("soon", nil),
+    ])
+    func `moments are what people call them`(text: String, expected: String?) throws {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = try #require(TimeZone(identifier: "Europe/Berlin"))
+        let now = try #require(Moment("2026-11-24 12:30", now: Date(), calendar: calendar)).date
+        let moment = Moment(text, now: now, calendar: calendar)
+        #expect(moment?.date == expected.flatMap { Moment($0, now: now, calendar: calendar)?.date })
+        #expect((moment == nil) == (expected == nil))
+    }
+}
