@@ -42,6 +42,8 @@ package final class Connection: Sendable {
         }
         outbound = OutboundQueue(configuration: configuration) {
             channel.pipeline.fireUserInboundEventTriggered(FrameHandler.Event.write)
+        } end: { error in
+            channel.pipeline.fireUserInboundEventTriggered(FrameHandler.Event.abort(error))
         }
         let handler = FrameHandler(inbound: inbound, outbound: outbound, traffic: counter, configuration: configuration)
         try channel.pipeline.syncOperations.addHandler(handler)
