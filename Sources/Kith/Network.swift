@@ -13,7 +13,7 @@ actor Network {
     private let discovery: Discovery?
     private var planner = NodeDialPlanner()
     private var random = SystemRandomNumberGenerator()
-    private var sessions: [DeviceID: SessionRunner] = [:]
+    private(set) var sessions: [DeviceID: SessionRunner] = [:]
     /// Since when each of them is there.
     private var since: [DeviceID: Instant] = [:]
     /// Wakes the dialling loop when there may be something to dial.
@@ -298,6 +298,9 @@ actor Network {
             if isTwin { twins.heardAgain(device, now: MonotonicClock.now) }
             await connection.close(reason: "another connection to this device is kept")
             end = SessionRunner.End(reason: CloseReason(.replaced, "Another connection to this device is kept."))
+        } else if let full = makePlace(for: device) {
+            await connection.close(reason: full.message)
+            end = SessionRunner.End(reason: full)
         } else {
             let runner = makeRunner(connection, attempt)
             sessions[device]?.post(.close(CloseReason(.replaced, "A newer connection to this device is kept.")))

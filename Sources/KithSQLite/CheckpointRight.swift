@@ -58,6 +58,21 @@ package final class CheckpointRight: Sendable {
         return try pragma.step() ? Int32(truncatingIfNeeded: pragma.integer(0)) : 0
     }
 
+    /// Moves the whole log into the database and brings that to the disk.
+    ///
+    /// - Returns: whether that is done: not while others read an earlier state or move it. It waits for nobody.
+    package func moveAll(on connection: DatabaseConnection) throws -> Bool {
+        var lock: FileLock?
+        if !isHeld.withLock({ $0 }) {
+            guard let free = try? FileLock(path: lockPath), (try? free.tryToTake(.exclusive)) == true else { return false }
+            lock = free
+        }
+        defer { lock?.release() }
+        let pragma = try connection.statement("PRAGMA wal_checkpoint(PASSIVE)")
+        defer { pragma.reset() }
+        return try pragma.step() && pragma.int(0) == 0 && pragma.int(1) == pragma.int(2)
+    }
+
     private func checkpoint(_ connection: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ pages: Int32) {
         if pages < pagesMin.withLock({ $0 }) { return }
         var lock: FileLock?

@@ -34,6 +34,8 @@ public final class SyncedDatabase: Sendable {
     let checkpoints: CheckpointRight?
     /// What is known to be on the disk.
     let durability = Mutex(VersionVector())
+    /// Whether the last `fsync` of the log failed: what it was to store may be gone whatever the next one says.
+    let isLogInDoubt = Atomic(false)
     /// What is proven of whose commits; `nil` until the store is bound to a device.
     let proofs = Mutex<(any ProofBook)?>(nil)
     /// Where attachments are; `nil` for a database in memory.
@@ -97,13 +99,14 @@ public final class SyncedDatabase: Sendable {
     public func close() {
         if isClosed.exchange(true, ordering: .acquiringAndReleasing) { return }
         watch?.stop()
+        let isInDoubt = isLogInDoubt.load(ordering: .acquiring)
         // An observation may be the last to hold the store, and let go of it within an access.
         database.unsafeReentrantWrite { [writer, presence, checkpoints, observer] db in
             db.remove(transactionObserver: observer)
             checkpoints?.remove(from: writer.state.ledger.connection)
             let claim = try? writer.state.claim()
             Functions.remove(from: writer.state.ledger.connection.handle)
-            let isSafe = (try? writer.state.ledger.connection.isSynchronizing()) == true
+            let isSafe = (try? writer.state.ledger.connection.isSynchronizing()) == true && !isInDoubt
             writer.state.ledger.connection.finalizeStatements()
             presence?.leave(isSafe ? claim : nil)
         }

@@ -21,6 +21,8 @@ package struct TransportConfiguration: Sendable {
     var outboundLowWaterBytes = 256 * 1024
     /// Bytes of unsent frames at which `post` refuses the next one, since the peer reads too little.
     var outboundBytesMax = 256 * 1024 * 1024
+    /// What all connections with this configuration, or a copy of it, may keep unsent together: 256 MiB. The one that keeps most ends first.
+    var outboundRoom = OutboundRoom(bytesMax: 256 * 1024 * 1024)
 
     // MARK: Time
 

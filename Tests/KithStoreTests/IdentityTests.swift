@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import Synchronization
 import TestSupport
 import Testing
 
@@ -15,11 +16,14 @@ struct IdentityTests {
         let database: DatabasePool
         let store: SyncedDatabase
 
-        init(_ path: String, host: HostIdentity = IdentityTests.here) throws {
+        init(
+            _ path: String, host: HostIdentity = IdentityTests.here, synchronizeLog: (@Sendable (_ path: String) throws -> Void)? = nil
+        ) throws {
             database = try DatabasePool(path: path)
             try database.write { try $0.execute(sql: TestStore.noteSQL) }
             var options = TestStore.options()
             options.host = host
+            if let synchronizeLog { options.synchronizeLog = synchronizeLog }
             store = try SyncedDatabase(database, tables: [TestStore.note], options: options)
         }
 
@@ -208,6 +212,45 @@ struct IdentityTests {
         try session.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = OFF") }
         try session.add(1)
         #expect(try session.store.makeDurable().isEmpty)
+        try session.close()
+        #expect(try Self.doubt(folder.file("a"), host: HostIdentity(machine: "here", boot: "2")) == .uncleanStop)
+    }
+
+    @Test func `after a flush that failed nothing is durable until it was written anew`() throws {
+        let folder = try TemporaryFolder()
+        let failures = Mutex(1)
+        let flushes = Mutex(0)
+        let session = try Session(folder.file("a")) { path in
+            flushes.withLock { $0 += 1 }
+            let fails = failures.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            if fails { throw StoreError(.diskFull, "The disk is full.") }
+        }
+        try session.add(1)
+        #expect(throws: StoreError.self) { try session.store.makeDurable() }
+        // As long as somebody reads an earlier state, the log cannot be moved as a whole.
+        try session.database.read { db in
+            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM note")
+            try session.add(2)
+            #expect(throws: StoreError.self) { try session.store.makeDurable() }
+        }
+        #expect(flushes.withLock { $0 } == 1)
+        #expect(try session.store.makeDurable() == session.store.vector())
+        #expect(flushes.withLock { $0 } == 2)
+        // Whatever the disk has of the log, the database itself has all.
+        try FileManager.default.copyItem(atPath: folder.file("a"), toPath: folder.file("b"))
+        #expect(try DatabaseQueue(path: folder.file("b")).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") } == 2)
+        try session.close()
+        #expect(try Self.doubt(folder.file("a"), host: HostIdentity(machine: "here", boot: "2")) == nil)
+    }
+
+    @Test func `a store whose last flush failed is not clean`() throws {
+        let folder = try TemporaryFolder()
+        let session = try Session(folder.file("a")) { _ in throw StoreError(.diskFull, "The disk is full.") }
+        try session.add(1)
+        #expect(throws: StoreError.self) { try session.store.makeDurable() }
         try session.close()
         #expect(try Self.doubt(folder.file("a"), host: HostIdentity(machine: "here", boot: "2")) == .uncleanStop)
     }

@@ -78,4 +78,72 @@ import Testing
             #expect(outcome.peakRuns <= 2 * 17 + 1)
         }
     }
+
+    // MARK: Insertions at one place
+
+    /// How many spans and blocks one walk of all changes undid, redid and looked at, and the order of characters that it found.
+    private func walk(_ changes: [TextChange], scannedSpansMax: Int = 64) throws -> (steps: Int, order: [Int]) {
+        var document = TextDocument()
+        let outcome = try document.merge(changes)
+        try #require(outcome.appended.count == changes.count)
+        var walker = Walker(scannedSpansMax: scannedSpansMax)
+        _ = try document.log.walkToHead(
+            &walker, below: Array(document.log.graph.version) + [EventGraph.root], text: document.text, from: NoOlderHistory())
+        #expect(walker.spans.isConsistent)
+        return (walker.steps, walker.spans.all.flatMap { $0.id < Span.older ? Array($0.id..<$0.end) : [] })
+    }
+
+    /// Many changes at one place of a text, none of which knows of another.
+    private func crowd(_ count: Int, at position: Int, by author: (Int) -> Dot) -> [TextChange] {
+        [start]
+            + (0..<count).map { number in
+                TextChange(dot: author(number), parents: [start.dot], operations: [.insert("x", at: position)])
+            }
+    }
+
+    @Test(arguments: [0, 700]) func `many insertions at one place cost no look at each other`(_ position: Int) throws {
+        let authors: [(Int) -> Dot] = [
+            { dot(1, UInt64($0 + 1)) }, { dot(5 + ($0 * 7_919) % 4_000, 1) }, { dot(9_000 - $0, 1) },
+        ]
+        for author in authors {
+            let small = try walk(crowd(1_000, at: position, by: author)).steps
+            let large = try walk(crowd(4_000, at: position, by: author)).steps
+            #expect(large < 4 * small + small / 2)
+            #expect(large < 100 * 4_000)
+        }
+    }
+
+    @Test func `insertions beside a long branch cost no look at all of it`() throws {
+        // A branch that was typed in pieces, each in front of the one before or behind it; others come between at every piece.
+        for isBackward in [false, true] {
+            func cost(_ count: UInt64) throws -> Int {
+                var changes = [start]
+                for sequence in 1...count {
+                    let parent = sequence == 1 ? start.dot : dot(1, sequence - 1)
+                    changes.append(
+                        TextChange(
+                            dot: dot(1, sequence), parents: [parent],
+                            operations: [.insert("ab", at: isBackward ? 700 : 700 + Int(sequence))]))
+                }
+                for sequence in 1...count {
+                    let name = dot(sequence.isMultiple(of: 2) ? 0 : 2, sequence)
+                    changes.append(TextChange(dot: name, parents: [start.dot], operations: [.insert("x", at: 700)]))
+                }
+                return try walk(changes).steps
+            }
+            let (small, large) = (try cost(500), try cost(2_000))
+            #expect(large < 4 * small + small, "\(small), \(large)")
+        }
+    }
+
+    @Test func `what is searched is where it is when each is looked at`() throws {
+        for seed in 0..<UInt64(Soak.count(2_000)) {
+            var random = SplitMix64(seed: seed)
+            let changes = try RandomGraph.any(using: &random).changes
+            let scanned = try walk(changes, scannedSpansMax: .max).order
+            for some in [0, 1, 3] {
+                #expect(try walk(changes, scannedSpansMax: some).order == scanned, "seed \(seed)")
+            }
+        }
+    }
 }

@@ -1,5 +1,6 @@
 import KithSync
 import NIOCore
+import Synchronization
 import Testing
 
 @testable import KithTransport
@@ -76,6 +77,47 @@ import Testing
         var buffer = ByteBuffer()
         #expect(queue.take(into: &buffer, bytesMax: 600))
         try queue.post(frame)
+    }
+
+    @Test func `all connections share a room, and the one that keeps most of it ends when it is full`() throws {
+        var configuration = TransportConfiguration()
+        configuration.outboundRoom = OutboundRoom(bytesMax: 1_000)
+        let ended = Mutex<[String]>([])
+        func queue(_ name: String) -> OutboundQueue {
+            OutboundQueue(configuration: configuration) {
+            } end: { error in
+                ended.withLock { $0.append("\(name) \(error.code)") }
+            }
+        }
+        func frame(_ bytes: Int) -> [UInt8] { [UInt8](repeating: 1, count: bytes - FrameDecoder.headerBytes) }
+        let (greedy, modest, third) = (queue("greedy"), queue("modest"), queue("third"))
+        try greedy.post(frame(600))
+        try modest.post(frame(300))
+        try third.post(frame(100))
+        #expect(configuration.outboundRoom.bytes == 1_000)
+        #expect(ended.withLock { $0 }.isEmpty)
+        // One byte past it, the one that keeps most is refused when it asks itself, and ends when others ask.
+        #expect(throws: TransportError.self) { try greedy.post(frame(5)) }
+        try third.post(frame(5))
+        #expect(ended.withLock { $0 } == ["greedy stalled"])
+        #expect(configuration.outboundRoom.bytes == 405)
+        #expect(throws: TransportError.self) { try greedy.post(frame(5)) }
+        // What was taken, forgotten, or had no place any more leaves room.
+        var buffer = ByteBuffer()
+        #expect(modest.take(into: &buffer, bytesMax: 200) && greedy.take(into: &buffer, bytesMax: 100))
+        #expect(configuration.outboundRoom.bytes == 205)
+        modest.discard()
+        #expect(configuration.outboundRoom.bytes == 105)
+    }
+
+    @Test func `a connection that is gone takes no room`() throws {
+        let configuration = TransportConfiguration()
+        do {
+            let queue = OutboundQueue(configuration: configuration) {}
+            try queue.post([1, 2, 3])
+            #expect(configuration.outboundRoom.bytes == 3 + FrameDecoder.headerBytes)
+        }
+        #expect(configuration.outboundRoom.bytes == 0)
     }
 
     // MARK: The watch, in a time of its own

@@ -76,7 +76,8 @@ extension SyncedDatabase {
 
     /// Brings everything that is committed to the disk, so that no stop of the machine can lose it.
     ///
-    /// Takes one `fsync` if something was committed since the last time, else nothing. A database in memory, or one with
+    /// Takes one `fsync` if something was committed since the last time, else nothing. After one that failed the next says nothing of what the
+    /// first was to store, for the system forgets that: then the log is written anew, into the database. A database in memory, or one with
     /// `PRAGMA synchronous = OFF`, can promise nothing.
     /// - Returns: what cannot be lost: the vector before the `fsync`.
     package func makeDurable() throws -> VersionVector {
@@ -90,11 +91,26 @@ extension SyncedDatabase {
             }
             if vector == durable { return vector }
             guard try isSynchronizing() else { return VersionVector() }
+            if isLogInDoubt.load(ordering: .acquiring) { try moveLog() }
+            isLogInDoubt.store(true, ordering: .releasing)
             try options.synchronizeLog(presence.file.path + "-wal")
+            isLogInDoubt.store(false, ordering: .releasing)
             try presence.note(claim)
             durable = vector
             return vector
         }
+    }
+
+    /// Moves the log into the database, so that what it holds is written anew.
+    private func moveLog() throws {
+        let isDone = try StoreError.mapping {
+            try database.unsafeReentrantWrite { [writer, checkpoints] _ in
+                try checkpoints?.moveAll(on: writer.state.ledger.connection) ?? false
+            }
+        }
+        if isDone { return }
+        throw StoreError(
+            .busy, "The disk failed to store what was written, and it could not be written again yet, because others read the database.")
     }
 
     private func isSynchronizing() throws -> Bool {

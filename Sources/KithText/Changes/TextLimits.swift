@@ -8,8 +8,8 @@ package enum TextLimits {
     package static let operationsMax = 1 << 18
     /// Scalars that one change inserts and deletes together.
     package static let changeEventsMax = 32 << 20
-    /// Parents of one change.
-    package static let parentsMax = 4_096
+    /// Parents of one change. A text with more current versions cannot be edited; each edit makes one of all there are.
+    package static let parentsMax = 1 << 18
     /// Events of one history. Far from any real one; it keeps all sums exact.
     package static let historyEventsMax = 1 << 48
     /// Bytes of the encoded operations of one change, or of one column of a packed chunk.

@@ -56,7 +56,7 @@ struct Meeting {
     mutating func conflicts(of difference: VersionDifference, _ walker: inout Walker) throws(TextError) -> [OpenConflict] {
         for range in difference.onlyFirst { try collect(range, 1, walker) }
         for range in difference.onlySecond { try collect(range, 2, walker) }
-        for entry in effects { try walker.isolate(entry.effect.first, entry.effect.count) }
+        for entry in effects { try walker.isolate(entry.effect.first, entry.effect.count, in: graph) }
         let elements = try elements(walker.spans)
         let pieces = pieces(elements, walker.spans)
         return pieces.isEmpty ? [] : try conflicts(pieces, elements, walker.spans)

@@ -38,6 +38,13 @@ extension TextDocument {
             dot: restart.dot, parents: parents, isRestart: true, operations: restart.operations.deletingFirst(length))
     }
 
+    /// Whether a change is part of the document.
+    ///
+    /// - Throws: what `history` throws, or ``TextError``.
+    package func contains(_ dot: Dot, history: some TextHistory) throws -> Bool {
+        try log.lastEvent(of: dot, from: history) != nil
+    }
+
     /// Applies changes as long as each was made at the version that the previous one left; how many.
     private mutating func appendSequential(_ changes: [TextChange], _ outcome: inout TextMerge) -> Int {
         outcome.appended.reserveCapacity(changes.count)

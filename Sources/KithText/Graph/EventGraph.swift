@@ -122,10 +122,9 @@ struct EventGraph: Sendable {
         if heads.count == 1, parents == .one(heads[0].lastEvent) {
             heads[0] = TextHead(dot: dot, lastEvent: nextEvent - 1)
         } else {
-            var next = 0
-            heads.removeAll { head in
-                while next < parents.count, parents[next] < head.lastEvent { next += 1 }
-                return next < parents.count && parents[next] == head.lastEvent
+            for parent in parents where !heads.isEmpty {
+                let place = heads.lastIndex(startingAtOrBefore: parent) { $0.lastEvent }
+                if heads[place].lastEvent == parent { heads.remove(at: place) }
             }
             heads.append(TextHead(dot: dot, lastEvent: nextEvent - 1))
         }
@@ -198,12 +197,12 @@ public struct TextHead: Hashable, Sendable {
     }
 }
 
-extension ContiguousArray {
+extension RandomAccessCollection where Index == Int {
     /// The last index whose key is at most `key`; elements are sorted by key, and the first one's is not greater.
     @inline(__always)
     func lastIndex(startingAtOrBefore key: Int, by start: (Element) -> Int) -> Int {
-        var low = 0
-        var high = count
+        var low = startIndex
+        var high = endIndex
         while high - low > 1 {
             let middle = (low + high) / 2
             if start(self[middle]) <= key { low = middle } else { high = middle }

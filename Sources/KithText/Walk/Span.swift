@@ -15,6 +15,8 @@ struct Span {
     var prepareState: Int32
     /// Visible after all changes walked so far. A character never comes back.
     var isVisible: Bool
+    /// Whether it hangs on its right origin in the tree of FugueMax, and not on the left one: when that stood before it without anything between.
+    var isLeftChild: Bool
 
     /// The number of the first character of the text that is older than the walk.
     static let older = 1 << 60
@@ -28,4 +30,9 @@ struct Span {
     var isInserted: Bool { prepareState & Self.inserted != 0 }
     /// Inserted and not deleted.
     var isPrepared: Bool { prepareState == Self.inserted }
+
+    /// What it adds to the sums of its block.
+    var sum: BlockSums.Sum {
+        BlockSums.Sum(prepared: isPrepared ? length : 0, visible: isVisible ? length : 0, inserted: isInserted ? 1 : 0)
+    }
 }

@@ -1,7 +1,7 @@
 /// The spans of a walk in document order, in blocks that cache how much of them is visible.
 ///
-/// Two sums for each block, one for each of the two versions a walk deals with, turn a position into a span; an index
-/// by number turns a character into a span.
+/// Sums for each block, of each of the two versions a walk deals with, turn a position into a span; an index by number
+/// turns a character into a span.
 struct SpanList {
     /// Where a span lies: the block's place in the document and the span's index in the block.
     struct Place: Comparable {
@@ -9,6 +9,7 @@ struct SpanList {
         var index: Int
 
         var previous: Place { Place(block: block, index: index - 1) }
+        var next: Place { Place(block: block, index: index + 1) }
 
         static func < (left: Place, right: Place) -> Bool {
             left.block == right.block ? left.index < right.index : left.block < right.block
@@ -19,24 +20,27 @@ struct SpanList {
 
     /// All blocks in order of creation, each with room for ``blockCapacity`` spans.
     private var spans: ContiguousArray<Span> = []
-    /// For each place in the document: which block, how many spans, and the two sums.
+    /// For each place in the document: which block, how many spans, and what they hold.
     private var slots: ContiguousArray<Int32> = []
     private var counts: ContiguousArray<Int32> = []
-    private var preparedSums: ContiguousArray<Int> = []
-    private var visibleSums: ContiguousArray<Int> = []
+    private var sums = BlockSums()
     /// For each block its place in the document.
     private var places: ContiguousArray<Int32> = []
     /// From the number of a span's first character to its block.
     private var index = RunIndex<Int32>(filler: 0)
-    /// The length of the text in the version that the walker stands at, older text counted as ``Span/olderLength``.
-    private(set) var preparedLength = 0
-    /// The same after all changes walked.
-    private(set) var visibleLength = 0
     /// The number of spans.
     private(set) var count = 0
+    /// For each place in the document what ``noteOrigins()`` says; empty until then.
+    private var origins: ContiguousArray<Origins> = []
+
+    /// Of the spans of a block the left origin that comes first, and of those that have it the right origin that comes last.
+    private struct Origins: Equatable {
+        var left: Int
+        var right: Int
+    }
 
     private static let filler = Span(
-        id: 0, length: 0, leftOrigin: EventGraph.root, rightOrigin: 0, prepareState: 0, isVisible: false)
+        id: 0, length: 0, leftOrigin: EventGraph.root, rightOrigin: 0, prepareState: 0, isVisible: false, isLeftChild: false)
 
     init() {
         reset()
@@ -47,22 +51,25 @@ struct SpanList {
         spans.removeAll(keepingCapacity: true)
         slots.removeAll(keepingCapacity: true)
         counts.removeAll(keepingCapacity: true)
-        preparedSums.removeAll(keepingCapacity: true)
-        visibleSums.removeAll(keepingCapacity: true)
+        sums.removeAll()
         places.removeAll(keepingCapacity: true)
+        origins.removeAll()
         index.removeAll()
-        preparedLength = 0
-        visibleLength = 0
         count = 0
         addBlock(at: 0)
         insert(
             Span(
                 id: Span.older, length: Span.olderLength, leftOrigin: EventGraph.root,
-                rightOrigin: Span.older + Span.olderLength, prepareState: Span.inserted, isVisible: true),
+                rightOrigin: Span.older + Span.olderLength, prepareState: Span.inserted, isVisible: true, isLeftChild: false),
             at: Place(block: 0, index: 0))
     }
 
     // MARK: Reading
+
+    /// The length of the text in the version that the walker stands at, older text counted as ``Span/olderLength``.
+    var preparedLength: Int { sums.total.prepared }
+    /// The same after all changes walked.
+    var visibleLength: Int { sums.total.visible }
 
     subscript(place: Place) -> Span {
         @inline(__always) get { spans[slot(place)] }
@@ -89,13 +96,27 @@ struct SpanList {
 
     /// The place after; `nil` for the last.
     func after(_ place: Place) -> Place? {
-        let next = normalised(Place(block: place.block, index: place.index + 1))
+        let next = normalised(place.next)
         return next.block < slots.count ? next : nil
+    }
+
+    /// The first span from `place` on that exists, deleted or not, in the version that the walker stands at.
+    func firstInserted(from place: Place) -> Place {
+        var place = normalised(place)
+        while place.index < Int(counts[place.block]), !self[place].isInserted { place.index += 1 }
+        if place.index < Int(counts[place.block]) { return place }
+        // Older text ends the list and always exists.
+        guard let block = sums.firstInserted(from: place.block + 1) else {
+            return Place(block: slots.count - 1, index: Int(counts[slots.count - 1]) - 1)
+        }
+        place = Place(block: block, index: 0)
+        while !self[place].isInserted { place.index += 1 }
+        return place
     }
 
     /// How many characters before a span stand in the version that the walker stands at.
     func preparedBefore(_ place: Place) -> Int {
-        var sum = preparedSums[..<place.block].reduce(0, +)
+        var sum = sums.before(place.block).prepared
         for index in 0..<place.index {
             let span = self[Place(block: place.block, index: index)]
             if span.isPrepared { sum += span.length }
@@ -105,7 +126,7 @@ struct SpanList {
 
     /// How many visible characters stand before a span.
     func visibleBefore(_ place: Place) -> Int {
-        var sum = visibleSums[..<place.block].reduce(0, +)
+        var sum = sums.before(place.block).visible
         for index in 0..<place.index {
             let span = self[Place(block: place.block, index: index)]
             if span.isVisible { sum += span.length }
@@ -129,15 +150,9 @@ struct SpanList {
     /// The span that has the prepared character number `position`, the offset in it, and the number of visible
     /// characters before it.
     func seek(_ position: Int) -> (place: Place, offset: Int, visibleBefore: Int)? {
-        var remaining = position
-        var visible = 0
-        var block = 0
-        while block < preparedSums.count, remaining >= preparedSums[block] {
-            remaining -= preparedSums[block]
-            visible += visibleSums[block]
-            block += 1
-        }
-        guard block < preparedSums.count else { return nil }
+        guard let found = sums.seek(position) else { return nil }
+        var (remaining, visible) = (found.remaining, found.visible)
+        let block = found.block
         let start = Int(slots[block]) * Self.blockCapacity
         for offset in 0..<Int(counts[block]) {
             let span = spans[start + offset]
@@ -157,35 +172,33 @@ struct SpanList {
 
     mutating func setState(_ place: Place, prepare: Int32, visible: Bool) {
         let slot = slot(place)
-        let span = spans[slot]
-        let preparedDelta = (prepare == Span.inserted ? span.length : 0) - (span.isPrepared ? span.length : 0)
-        let visibleDelta = (visible ? span.length : 0) - (span.isVisible ? span.length : 0)
-        preparedSums[place.block] += preparedDelta
-        visibleSums[place.block] += visibleDelta
-        preparedLength += preparedDelta
-        visibleLength += visibleDelta
+        sums.subtract(spans[slot].sum, from: place.block)
         spans[slot].prepareState = prepare
         spans[slot].isVisible = visible
+        sums.add(spans[slot].sum, to: place.block)
     }
 
     /// Makes the span longer by `count` visible characters at its end.
     mutating func extend(_ place: Place, by count: Int) {
-        spans[slot(place)].length += count
-        addToSums(place.block, prepared: count, visible: count)
+        let slot = slot(place)
+        sums.subtract(spans[slot].sum, from: place.block)
+        spans[slot].length += count
+        sums.add(spans[slot].sum, to: place.block)
     }
 
     /// Cuts a span so that another one begins `offset` characters into it; where that one lies. The first part is
     /// always in front of it in the same block.
     mutating func split(_ place: Place, at offset: Int) -> Place {
-        var right = self[place]
+        let slot = slot(place)
+        var right = spans[slot]
+        sums.subtract(right.sum, from: place.block)
+        spans[slot].length = offset
+        sums.add(spans[slot].sum, to: place.block)
         right.id += offset
         right.length -= offset
         right.leftOrigin = right.id - 1
-        addToSums(
-            place.block, prepared: right.isPrepared ? -right.length : 0,
-            visible: right.isVisible ? -right.length : 0)
-        spans[slot(place)].length = offset
-        return insert(right, at: Place(block: place.block, index: place.index + 1))
+        right.isLeftChild = false
+        return insert(right, at: place.next)
     }
 
     /// Puts a span in front of the one at `place`, or behind the last one of the block; where it lies.
@@ -206,25 +219,16 @@ struct SpanList {
         }
         counts[place.block] += 1
         self.count += 1
-        addToSums(
-            place.block, prepared: span.isPrepared ? span.length : 0, visible: span.isVisible ? span.length : 0)
+        sums.add(span.sum, to: place.block)
         index.insert(span.id, slots[place.block])
+        if !origins.isEmpty { origins[place.block] = joined(origins[place.block], span) }
         return place
-    }
-
-    @inline(__always)
-    private mutating func addToSums(_ block: Int, prepared: Int, visible: Int) {
-        preparedSums[block] += prepared
-        visibleSums[block] += visible
-        preparedLength += prepared
-        visibleLength += visible
     }
 
     private mutating func addBlock(at place: Int) {
         slots.insert(Int32(places.count), at: place)
         counts.insert(0, at: place)
-        preparedSums.insert(0, at: place)
-        visibleSums.insert(0, at: place)
+        sums.insertBlock(at: place)
         places.append(0)
         for later in place..<slots.count { places[Int(slots[later])] = Int32(later) }
         spans.append(contentsOf: repeatElement(Self.filler, count: Self.blockCapacity))
@@ -239,18 +243,94 @@ struct SpanList {
         for offset in 0..<half {
             let span = spans[source + offset]
             spans[target + offset] = span
-            if span.isPrepared {
-                preparedSums[block] -= span.length
-                preparedSums[block + 1] += span.length
-            }
-            if span.isVisible {
-                visibleSums[block] -= span.length
-                visibleSums[block + 1] += span.length
-            }
+            sums.subtract(span.sum, from: block)
+            sums.add(span.sum, to: block + 1)
             if let entry = index.floor(span.id) { index[entry] = slots[block + 1] }
         }
         counts[block] = Int32(half)
         counts[block + 1] = Int32(half)
+        guard !origins.isEmpty else { return }
+        origins[block] = origins(of: block)
+        origins.insert(origins(of: block + 1), at: block + 1)
+    }
+
+    // MARK: Subtrees
+
+    /// Keeps from now on what ``endOfSubtree(_:at:_:)`` and ``neighbour(before:_:_:)`` need.
+    mutating func noteOrigins() {
+        origins = ContiguousArray(slots.indices.map(origins))
+    }
+
+    private func origins(of block: Int) -> Origins {
+        let first = self[Place(block: block, index: 0)]
+        var result = Origins(left: first.leftOrigin, right: first.rightOrigin)
+        for index in 1..<max(1, Int(counts[block])) { result = joined(result, self[Place(block: block, index: index)]) }
+        return result
+    }
+
+    private func joined(_ origins: Origins, _ span: Span) -> Origins {
+        if span.leftOrigin == origins.left {
+            return isBefore(origins.right, span.rightOrigin) ? Origins(left: origins.left, right: span.rightOrigin) : origins
+        }
+        return isBefore(span.leftOrigin, origins.left) ? Origins(left: span.leftOrigin, right: span.rightOrigin) : origins
+    }
+
+    /// Whether the character `first` stands before `second`; the beginning of the text before all, its end behind all.
+    func isBefore(_ first: Int, _ second: Int) -> Bool {
+        if first == second || second == EventGraph.root { return false }
+        if first == EventGraph.root { return true }
+        guard let left = find(first) else { return false }
+        guard let right = find(second) else { return true }
+        return left == right ? first < second : left < right
+    }
+
+    /// The first span behind the one that begins with `id`, at `place`, that does not hang below it to the right: the first one whose left
+    /// origin stands before it. ``noteOrigins()`` must have been called.
+    ///
+    /// - Parameter steps: is increased by the number of spans and blocks that were looked at.
+    func endOfSubtree(_ id: Int, at place: Place, _ steps: inout Int) -> Place {
+        let end = self[place].end
+        func ends(_ origin: Int) -> Bool {
+            if origin >= id, origin < end { return false }
+            guard origin != EventGraph.root, let other = find(origin) else { return true }
+            return other < place
+        }
+        var next = normalised(place.next)
+        while next.block < slots.count {
+            steps += 1
+            if next.index == 0, !ends(origins[next.block].left) {
+                next = Place(block: next.block + 1, index: 0)
+            } else if ends(self[next].leftOrigin) {
+                return next
+            } else {
+                next = normalised(next.next)
+            }
+        }
+        return next
+    }
+
+    /// The last span before the one at `place` with the same left origin and a right origin behind it: what hangs before it, or before
+    /// something that it hangs on. ``noteOrigins()`` must have been called.
+    func neighbour(before place: Place, _ steps: inout Int) -> Place? {
+        let (id, origin) = (self[place].id, self[place].leftOrigin)
+        var next = place
+        while let place = before(next) {
+            steps += 1
+            let all = origins[place.block]
+            let isWhole = place.index == Int(counts[place.block]) - 1
+            if isWhole, isBefore(origin, all.left) || all.left == origin && !isBefore(id, all.right) {
+                next = Place(block: place.block, index: 0)
+                continue
+            }
+            let span = self[place]
+            if span.leftOrigin == origin {
+                if isBefore(id, span.rightOrigin) { return place }
+            } else if isBefore(span.leftOrigin, origin) {
+                return nil
+            }
+            next = place
+        }
+        return nil
     }
 }
 
@@ -260,25 +340,34 @@ extension SpanList {
         slots.indices.flatMap { block in (0..<Int(counts[block])).map { self[Place(block: block, index: $0)] } }
     }
 
+    /// Where all spans lie, in document order.
+    func forEach(_ body: (Place, Span) -> Void) {
+        for block in slots.indices {
+            for index in 0..<Int(counts[block]) {
+                let place = Place(block: block, index: index)
+                body(place, self[place])
+            }
+        }
+    }
+
     /// Whether all sums, places and index entries equal a recount; for checks.
     var isConsistent: Bool {
-        let all = all
-        guard count == all.count, preparedLength == all.reduce(0, { $0 + ($1.isPrepared ? $1.length : 0) }),
-            visibleLength == all.reduce(0, { $0 + ($1.isVisible ? $1.length : 0) })
-        else { return false }
+        guard count == all.count else { return false }
+        var before = BlockSums.Sum()
         for block in slots.indices {
             let spans = (0..<Int(counts[block])).map { self[Place(block: block, index: $0)] }
-            guard preparedSums[block] == spans.reduce(0, { $0 + ($1.isPrepared ? $1.length : 0) }),
-                visibleSums[block] == spans.reduce(0, { $0 + ($1.isVisible ? $1.length : 0) }),
-                Int(places[Int(slots[block])]) == block
+            var sum = BlockSums.Sum()
+            for span in spans { sum += span.sum }
+            guard sum == sums[block], sums.before(block) == before, Int(places[Int(slots[block])]) == block,
+                origins.isEmpty || origins[block] == origins(of: block)
             else { return false }
+            before += sum
             for (index, span) in spans.enumerated() {
                 let place = Place(block: block, index: index)
-                guard span.length > 0, span.prepareState >= 0, find(span.id) == place,
-                    find(span.end - 1) == place
+                guard span.length > 0, span.prepareState >= 0, find(span.id) == place, find(span.end - 1) == place
                 else { return false }
             }
         }
-        return true
+        return before == sums.total
     }
 }

@@ -15,7 +15,7 @@ extension Walker {
                 let position = try insert(step.length, at: step.position, event: event, author: author, in: graph)
                 patch.insert(from: operations, step, at: position)
             } else {
-                try delete(step.magnitude, at: step.position, event: event) { position, length in
+                try delete(step.magnitude, at: step.position, event: event, in: graph) { position, length in
                     patch.delete(length, at: position)
                 }
             }
@@ -35,7 +35,7 @@ extension Walker {
             if step.isInsert {
                 _ = try insert(step.length, at: step.position, event: event, author: author, in: graph)
             } else {
-                try delete(step.magnitude, at: step.position, event: event) { _, _ in }
+                try delete(step.magnitude, at: step.position, event: event, in: graph) { _, _ in }
             }
             event += step.magnitude
         }

@@ -18,14 +18,23 @@ struct Walker {
     /// The version the walker stands at: the one that the next operation's positions refer to.
     private(set) var version: EventVersion = []
     private var difference = VersionDifference()
+    /// Where the spans hang in the tree, once an insertion has met too many concurrent ones to look at each.
+    private var siblings: SiblingIndex?
+    /// At how many concurrent spans one insertion looks before it searches them.
+    private let scannedSpansMax: Int
+    /// How many spans and blocks were undone, redone and looked at: what the walk cost, besides what grows with the logarithm.
+    private(set) var steps = 0
 
     /// A walker that stands before the first change of a text.
-    init() {}
+    init(scannedSpansMax: Int = 64) {
+        self.scannedSpansMax = scannedSpansMax
+    }
 
     /// Forgets everything walked, to go on from the version `base`, below everything it will walk.
     mutating func reset(base: EventVersion) {
         spans.reset()
         deletions.removeAll()
+        siblings = nil
         version = base
     }
 
@@ -55,11 +64,13 @@ struct Walker {
 
     private mutating func shift(_ part: Part, to target: EventVersion, in graph: EventGraph) throws(TextError) {
         try graph.difference(version, target, stoppingAtRestarts: part == .insertions, &difference)
-        for range in difference.onlyFirst { try shift(part, range, by: -1) }
-        for range in difference.onlySecond.reversed() { try shift(part, range, by: 1) }
+        for range in difference.onlyFirst { try shift(part, range, by: -1, in: graph) }
+        for range in difference.onlySecond.reversed() { try shift(part, range, by: 1, in: graph) }
     }
 
-    private mutating func shift(_ part: Part, _ range: Range<Int>, by amount: Int32) throws(TextError) {
+    private mutating func shift(
+        _ part: Part, _ range: Range<Int>, by amount: Int32, in graph: EventGraph
+    ) throws(TextError) {
         var event = range.lowerBound
         while event < range.upperBound {
             let place = deletions.floor(event)
@@ -79,7 +90,7 @@ struct Walker {
             if part != .both, part != kind { continue }
             let unit = kind == .insertions ? Span.inserted : Span.deletedOnce
             while count > 0 {
-                let length = try shiftSpan(first, atMost: count, by: amount * unit)
+                let length = try shiftSpan(first, atMost: count, by: amount * unit, in: graph)
                 first += length
                 count -= length
             }
@@ -87,12 +98,15 @@ struct Walker {
     }
 
     /// Shifts the state of up to `count` characters from `id` on that share a span; how many.
-    private mutating func shiftSpan(_ id: Int, atMost count: Int, by amount: Int32) throws(TextError) -> Int {
-        guard var place = spans.find(id) else { throw .damagedHistory("event \(id) was not walked") }
+    private mutating func shiftSpan(
+        _ id: Int, atMost count: Int, by amount: Int32, in graph: EventGraph
+    ) throws(TextError) -> Int {
+        var place = try place(of: id)
         let span = spans[place]
-        if id > span.id { place = spans.split(place, at: id - span.id) }
+        steps += 1
+        if id > span.id { place = try split(place, at: id - span.id, in: graph) }
         let length = min(span.end - id, count)
-        if id + length < span.end { place = spans.split(place, at: length).previous }
+        if id + length < span.end { place = try split(place, at: length, in: graph).previous }
         let state = span.prepareState + amount
         guard state >= 0 else { throw .damagedHistory("event \(id) is undone twice") }
         spans.setState(place, prepare: state, visible: span.isVisible)
@@ -131,11 +145,11 @@ struct Walker {
     }
 
     /// Cuts spans so that none has only some of the characters from `first` on.
-    mutating func isolate(_ first: Int, _ count: Int) throws(TextError) {
+    mutating func isolate(_ first: Int, _ count: Int, in graph: EventGraph) throws(TextError) {
         for id in [first, first + count] {
-            guard let place = spans.find(id == first ? id : id - 1) else { throw .damagedHistory("event \(id) was not walked") }
+            let place = try place(of: id == first ? id : id - 1)
             let span = spans[place]
-            if id > span.id, id < span.end { _ = spans.split(place, at: id - span.id) }
+            if id > span.id, id < span.end { _ = try split(place, at: id - span.id, in: graph) }
         }
     }
 
@@ -149,7 +163,7 @@ struct Walker {
     /// Deletes `count` characters from `position` on, by events from `event` on; calls `body` with each range of the
     /// effect text, in order, that was still there.
     mutating func delete(
-        _ count: Int, at position: Int, event: Int, _ body: (_ position: Int, _ length: Int) -> Void
+        _ count: Int, at position: Int, event: Int, in graph: EventGraph, _ body: (_ position: Int, _ length: Int) -> Void
     ) throws(TextError) {
         var event = event
         var remaining = count
@@ -159,9 +173,10 @@ struct Walker {
             }
             let span = spans[found]
             var place = found
-            if offset > 0 { place = spans.split(place, at: offset) }
+            if offset > 0 { place = try split(place, at: offset, in: graph) }
             let length = min(span.length - offset, remaining)
-            if length < span.length - offset { place = spans.split(place, at: length).previous }
+            if length < span.length - offset { place = try split(place, at: length, in: graph).previous }
+            steps += 1
             if span.isVisible { body(visibleBefore, length) }
             spans.setState(place, prepare: Span.inserted + Span.deletedOnce, visible: false)
             record(DeletedRun(length: length, target: span.id + offset), at: event)
@@ -199,7 +214,7 @@ struct Walker {
             effect = found.visibleBefore + (span.isVisible ? 1 : 0)
             place = SpanList.Place(block: found.place.block, index: found.place.index + 1)
             if found.offset + 1 < span.length {
-                place = spans.split(found.place, at: found.offset + 1)
+                place = try split(found.place, at: found.offset + 1, in: graph)
             } else if left + 1 == event, span.isVisible {
                 let next = spans[spans.normalised(place)]
                 if next.isInserted, next.id == span.rightOrigin {
@@ -208,52 +223,58 @@ struct Walker {
                 }
             }
         }
-        var new = Span(
-            id: event, length: count, leftOrigin: left, rightOrigin: 0, prepareState: Span.inserted, isVisible: true)
-        let end = endOfConcurrent(place)
-        new.rightOrigin = spans[end].id
+        let end = spans.firstInserted(from: place)
+        let right = spans[end]
+        let new = Span(
+            id: event, length: count, leftOrigin: left, rightOrigin: right.id, prepareState: Span.inserted, isVisible: true,
+            isLeftChild: right.leftOrigin == left)
         if spans.normalised(place) != end {
-            (place, effect) = try integrate(new, from: place, to: end, effect, author, graph)
+            if let found = try integrate(new, from: place, to: end, effect, author, graph) {
+                (place, effect) = found
+            } else if let found = try search(new, before: end, author, graph) {
+                (place, effect) = (found, spans.visibleBefore(found))
+            }
         }
         spans.insert(new, at: place)
+        if var siblings {
+            self.siblings = nil
+            let entry = new.sibling(author.name(of: new.id))
+            try siblings.insert(entry) { other throws(TextError) in try isSibling(other, before: new, entry.name) }
+            self.siblings = siblings
+        }
         return effect
     }
 
-    /// The first span from `place` on that exists, deleted or not, in the version the walker stands at.
-    private func endOfConcurrent(_ place: SpanList.Place) -> SpanList.Place {
-        var place = spans.normalised(place)
-        while !spans[place].isInserted {
-            place.index += 1
-            place = spans.normalised(place)
-        }
-        return place
-    }
+    // MARK: What is concurrent
 
     /// Where among concurrent spans a new one belongs, by the rule of FugueMax, and how many visible characters
-    /// come before it.
+    /// come before it; `nil` if there are too many to look at each.
     ///
     /// Of two insertions at one place with the same right origin the smaller (replica, sequence, index) goes first;
     /// else the one with the farther right origin. Weidner and Kleppmann, "The Art of the Fugue", 2025, in the list
     /// form of Eg-walker.
-    private func integrate(
+    private mutating func integrate(
         _ new: Span, from start: SpanList.Place, to end: SpanList.Place, _ effect: Int,
         _ author: Authorship, _ graph: EventGraph
-    ) throws(TextError) -> (SpanList.Place, Int) {
+    ) throws(TextError) -> (SpanList.Place, Int)? {
         var best = (place: start, effect: effect)
         var reached = effect
         var hold = false
-        let left = try rank(new.leftOrigin)
+        var left = scannedSpansMax
         var place = spans.normalised(start)
         while place != end {
+            if left == 0 { return nil }
+            left -= 1
+            steps += 1
             let other = spans[place]
             if other.leftOrigin == new.leftOrigin {
                 if other.rightOrigin == new.rightOrigin {
-                    if author.name(of: new.id) < graph.authorship(of: other.id).name(of: other.id) { break }
+                    if author.name(of: new.id) < name(of: other.id, graph) { break }
                     hold = false
                 } else {
                     hold = try isRightOrigin(of: other, at: place, before: end)
                 }
-            } else if try rank(other.leftOrigin) < left {
+            } else if spans.isBefore(other.leftOrigin, new.leftOrigin) {
                 break
             }
             if other.isVisible { reached += other.length }
@@ -267,24 +288,76 @@ struct Walker {
     /// Whether the right origin of the span at `place`, which is not `end`, comes before `end`.
     private func isRightOrigin(of span: Span, at place: SpanList.Place, before end: SpanList.Place) throws(TextError) -> Bool {
         // Mostly it is the very next span: people who write newest on top.
-        let next = spans.normalised(SpanList.Place(block: place.block, index: place.index + 1))
+        let next = spans.normalised(place.next)
         if spans[next].id == span.rightOrigin { return true }
-        return try rank(span.rightOrigin).place < end
+        return try self.place(of: span.rightOrigin) < end
     }
 
-    /// Where a character stands in the document: comparable.
-    private func rank(_ id: Int) throws(TextError) -> Rank {
-        guard id != EventGraph.root else { return Rank(place: SpanList.Place(block: -1, index: 0), offset: 0) }
+    private func name(of event: Int, _ graph: EventGraph) -> Authorship.EventName {
+        graph.authorship(of: event).name(of: event)
+    }
+
+    /// The same place, found in the tree: behind all that hangs below what comes before it there; `nil` if nothing does.
+    private mutating func search(
+        _ new: Span, before end: SpanList.Place, _ author: Authorship, _ graph: EventGraph
+    ) throws(TextError) -> SpanList.Place? {
+        let siblings = siblings ?? index(graph)
+        self.siblings = siblings
+        let (parent, name) = (new.parent, author.name(of: new.id))
+        if let id = try siblings.last(of: parent, where: { other throws(TextError) in try isSibling(other, before: new, name) }) {
+            return spans.endOfSubtree(id, at: try place(of: id), &steps)
+        }
+        // The first right child stands right behind its parent.
+        guard new.isLeftChild else { return nil }
+        guard let next = siblings.first(of: parent) else { return end }
+        guard let previous = spans.neighbour(before: try place(of: next), &steps) else { return nil }
+        return spans.endOfSubtree(spans[previous].id, at: previous, &steps)
+    }
+
+    private func place(of id: Int) throws(TextError) -> SpanList.Place {
         guard let place = spans.find(id) else { throw .damagedHistory("event \(id) was not walked") }
-        return Rank(place: place, offset: id - spans[place].id)
+        return place
+    }
+
+    /// Whether a span that hangs where a new one will, of this name, stands before it.
+    private func isSibling(_ entry: SiblingIndex.Entry, before new: Span, _ name: Authorship.EventName) throws(TextError) -> Bool {
+        if !new.isLeftChild {
+            let other = spans[try place(of: entry.id)].rightOrigin
+            if other != new.rightOrigin { return spans.isBefore(new.rightOrigin, other) }
+        }
+        return entry.name < name
+    }
+
+    /// All spans as they hang in the tree, and ready for more.
+    private mutating func index(_ graph: EventGraph) -> SiblingIndex {
+        spans.noteOrigins()
+        var entries: ContiguousArray<(parent: Int, order: Int, id: Int)> = []
+        entries.reserveCapacity(spans.count)
+        spans.forEach { _, span in
+            if span.id < Span.older { entries.append((span.parent, entries.count, span.id)) }
+        }
+        entries.sort { ($0.parent, $0.order) < ($1.parent, $1.order) }
+        steps += entries.count
+        return SiblingIndex(ContiguousArray(entries.map { .init(parent: $0.parent, id: $0.id, name: name(of: $0.id, graph)) }))
+    }
+
+    /// Cuts a span in two; where the second part lies.
+    private mutating func split(_ place: SpanList.Place, at offset: Int, in graph: EventGraph) throws(TextError) -> SpanList.Place {
+        let right = spans.split(place, at: offset)
+        let span = spans[right]
+        guard siblings != nil, span.id < Span.older else { return right }
+        // Nothing else can hang on the character before, or the span had been cut here.
+        let entry = span.sibling(name(of: span.id, graph))
+        try siblings?.insert(entry) { _ in false }
+        return right
     }
 }
 
-private struct Rank: Comparable {
-    let place: SpanList.Place
-    let offset: Int
+extension Span {
+    /// Where it hangs in the tree.
+    fileprivate var parent: Int { isLeftChild ? SiblingIndex.left(of: rightOrigin) : SiblingIndex.right(of: leftOrigin) }
 
-    static func < (left: Rank, right: Rank) -> Bool {
-        left.place == right.place ? left.offset < right.offset : left.place < right.place
+    fileprivate func sibling(_ name: Authorship.EventName) -> SiblingIndex.Entry {
+        SiblingIndex.Entry(parent: parent, id: id, name: name)
     }
 }

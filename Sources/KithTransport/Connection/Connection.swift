@@ -47,6 +47,8 @@ package final class Connection: Sendable {
         }
         outbound = OutboundQueue(configuration: configuration) {
             channel.pipeline.fireUserInboundEventTriggered(FrameHandler.Event.write)
+        } end: { error in
+            channel.pipeline.fireUserInboundEventTriggered(FrameHandler.Event.abort(error))
         }
         let handler = FrameHandler(
             inbound: inbound, outbound: outbound, traffic: counter, saysGoodbye: saysGoodbye, configuration: configuration)

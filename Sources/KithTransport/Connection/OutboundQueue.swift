@@ -30,16 +30,29 @@ final class OutboundQueue: Sendable {
     private let highWaterBytes: Int
     private let lowWaterBytes: Int
     private let bytesMax: Int
+    private let room: OutboundRoom
+    private let place: Int
     private let announce: @Sendable () -> Void
     private let state = Mutex(State())
 
-    /// - Parameter announce: called when the event loop should come and `take`.
-    init(configuration: TransportConfiguration, announce: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - announce: called when the event loop should come and `take`.
+    ///   - end: called when the connection should end because it keeps most of what all may keep.
+    init(
+        configuration: TransportConfiguration, announce: @escaping @Sendable () -> Void,
+        end: @escaping @Sendable (TransportError) -> Void = { _ in }
+    ) {
         frameBytesMax = configuration.frameBytesMax
         highWaterBytes = configuration.outboundHighWaterBytes
         lowWaterBytes = configuration.outboundLowWaterBytes
         bytesMax = configuration.outboundBytesMax
+        room = configuration.outboundRoom
+        place = room.enter(end: end)
         self.announce = announce
+    }
+
+    deinit {
+        room.leave(place)
     }
 
     // MARK: The senders' side
@@ -51,7 +64,7 @@ final class OutboundQueue: Sendable {
         let (outcome, announces) = state.withLock { state -> (Outcome?, Bool) in
             if let ending = state.ending { return (.failure(ending), false) }
             guard state.waiters.isEmpty, state.bytes < highWaterBytes else { return (nil, false) }
-            return (.success(()), append(frame, &state))
+            return (.success(()), appendSent(frame, &state))
         }
         if announces { announce() }
         if let outcome { return try outcome.get() }
@@ -63,13 +76,18 @@ final class OutboundQueue: Sendable {
     func post(_ frame: [UInt8]) throws(TransportError) {
         guard frame.count <= frameBytesMax else { throw .frameTooLarge(length: frame.count, limit: frameBytesMax) }
         guard !frame.isEmpty else { throw .emptyFrame }
+        let bytes = FrameDecoder.headerBytes + frame.count
+        if let full = room.take(bytes, for: place) { throw full }
         let (ending, announces) = state.withLock { state -> (TransportError?, Bool) in
             if let ending = state.ending { return (ending, false) }
             guard state.bytes < bytesMax else { return (Self.deaf(state.bytes), false) }
             return (nil, append(frame, &state))
         }
         if announces { announce() }
-        if let ending { throw ending }
+        if let ending {
+            room.release(bytes, by: place)
+            throw ending
+        }
     }
 
     private func append(_ frame: [UInt8], _ state: inout State) -> Bool {
@@ -77,6 +95,12 @@ final class OutboundQueue: Sendable {
         state.bytes += FrameDecoder.headerBytes + frame.count
         defer { state.isAnnounced = true }
         return !state.isAnnounced
+    }
+
+    /// The same of one whose sender has waited until there was room in this queue.
+    private func appendSent(_ frame: [UInt8], _ state: inout State) -> Bool {
+        room.occupy(FrameDecoder.headerBytes + frame.count, by: place)
+        return append(frame, &state)
     }
 
     private func wait(with frame: [UInt8], isolation: isolated (any Actor)?) async -> Outcome {
@@ -92,7 +116,7 @@ final class OutboundQueue: Sendable {
                         if Task.isCancelled { return (.failure(Self.cancelled), false) }
                         // There may be room since the sender looked.
                         if state.waiters.isEmpty, state.bytes < highWaterBytes {
-                            return (.success(()), append(frame, &state))
+                            return (.success(()), appendSent(frame, &state))
                         }
                         state.waiters.append(Waiter(number: number, frame: frame, continuation: continuation))
                         return (nil, false)
@@ -115,9 +139,11 @@ final class OutboundQueue: Sendable {
     /// - Returns: whether there was anything.
     func take(into buffer: inout ByteBuffer, bytesMax: Int) -> Bool {
         let admitted = state.withLock { state in
-            var room = bytesMax
-            while room > 0, let frame = state.frames.first {
-                room -= write(frame, to: &buffer, bytesMax: room, &state)
+            var left = bytesMax
+            while left > 0, let frame = state.frames.first {
+                let taken = write(frame, to: &buffer, bytesMax: left, &state)
+                room.release(taken, by: place)
+                left -= taken
             }
             state.isAnnounced = !state.frames.isEmpty
             return state.bytes <= lowWaterBytes ? admit(&state) : []
@@ -140,6 +166,7 @@ final class OutboundQueue: Sendable {
     func discard() {
         state.withLock { state in
             state.frames.removeAll()
+            room.release(state.bytes, by: place)
             state.bytes = 0
             state.takenOfFirst = 0
         }
@@ -174,7 +201,7 @@ final class OutboundQueue: Sendable {
         var admitted: [Waiter] = []
         while state.bytes < highWaterBytes, let waiter = state.waiters.popFirst() {
             // Called by the event loop, which goes on taking: nothing to announce.
-            _ = append(waiter.frame, &state)
+            _ = appendSent(waiter.frame, &state)
             admitted.append(waiter)
         }
         return admitted
