@@ -11,7 +11,7 @@ import KithSync
 ///
 ///     TrackedTable("note", sets: ["tags"])
 ///
-/// Its primary key is one column that holds 16 bytes. Every other column is nullable or has a default, and none is
+/// Its primary key is one column that holds UUIDs, as 16 bytes or as text (``KeyForm``). Every other column is nullable or has a default, and none is
 /// `UNIQUE`: two machines could each insert a row that is fine alone. (Columns of a natural key are exempt from both; see ``key``.) At most ``columnsMax`` columns and ``rowBytesMax``
 /// bytes a row, and one column at least beside the key. Its foreign keys refer to primary keys of tracked tables; they hold after every merge, too.
 public struct TrackedTable: Hashable, Sendable {
@@ -55,6 +55,9 @@ public struct TrackedTable: Hashable, Sendable {
     ///
     /// The order of the columns is part of the key. Neither it nor the table's name can change later: all ids would.
     public let key: [String]?
+    /// How the table writes its ids; `nil` leaves it to the rows that are there, else to what the column declares: TEXT in lower case where
+    /// that is text, and BLOB otherwise.
+    public let ids: KeyForm?
     /// Columns that are declared as of more than one kind, sorted.
     package let ambiguous: [String]
 
@@ -68,9 +71,11 @@ public struct TrackedTable: Hashable, Sendable {
     ///   - renamed: for each column that was renamed, its first name: `["heading": "title"]`. Without it a column of another
     ///     name is another column.
     ///   - key: the columns that a row's id is made of, from one to ``keyColumnsMax``, so that the same key on two machines is one row.
+    ///   - ids: how the table writes its ids, where its rows and its key column do not tell.
     public init(
         _ name: String, sets: [String] = [], counters: [String] = [], texts: [String] = [], attachments: [String] = [],
-        localColumns: Set<String> = [], renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins, key: [String]? = nil
+        localColumns: Set<String> = [], renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins, key: [String]? = nil,
+        ids: KeyForm? = nil
     ) {
         self.name = name
         var kinds: [String: ColumnKind] = [:]
@@ -85,5 +90,6 @@ public struct TrackedTable: Hashable, Sendable {
         self.attachments = attachments
         self.deletePolicy = deletePolicy
         self.key = key
+        self.ids = ids
     }
 }
