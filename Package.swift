@@ -177,6 +177,9 @@ let package = Package(
             name: "LiveQueriesExample", dependencies: ["Kith", grdb], path: "Examples/LiveQueries", packageAccess: false,
             swiftSettings: settings),
         .testTarget(
+            name: "AdoptedPantryExample", dependencies: ["Kith", grdb], path: "Examples/AdoptedPantry", packageAccess: false,
+            swiftSettings: settings),
+        .testTarget(
             name: "SimulatedAppExample", dependencies: ["KithTesting", grdb], path: "Examples/SimulatedApp", packageAccess: false,
             swiftSettings: settings),
 
