@@ -188,6 +188,9 @@ let package = Package(
             name: "SeveralProcessesExample", dependencies: ["Kith", grdb], path: "Examples/SeveralProcesses", packageAccess: false,
             swiftSettings: settings),
         .testTarget(
+            name: "AdoptedPantryExample", dependencies: ["Kith", grdb], path: "Examples/AdoptedPantry", packageAccess: false,
+            swiftSettings: settings),
+        .testTarget(
             name: "SimulatedAppExample", dependencies: ["KithTesting", grdb], path: "Examples/SimulatedApp", packageAccess: false,
             swiftSettings: settings),
 

@@ -23,6 +23,10 @@ let package = Package(
             dependencies: [.product(name: "Kith", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
             path: "SeveralProcesses"),
         .testTarget(
+            name: "AdoptedPantryTests",
+            dependencies: [.product(name: "Kith", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
+            path: "AdoptedPantry"),
+        .testTarget(
             name: "SimulatedAppTests",
             dependencies: [.product(name: "KithTesting", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
             path: "SimulatedApp"),

@@ -59,9 +59,8 @@ extension Capture {
     /// Rows that are shown for the sake of the one that is gone are looked at, as its delete trigger would have it.
     private func letGo(_ row: ReplacedRow) throws {
         for reference in ledger.catalog[row.table]?.tracked?.references ?? [] {
-            guard case .blob(let bytes)? = row.value(reference.position), let parent = RowID(bytes: bytes) else { continue }
+            guard let key = row.value(reference.position).flatMap(reference.row(named:)) else { continue }
             let records = ReferenceRecords(connection: ledger.connection)
-            let key = RowKey(table: reference.parent, id: parent)
             if try records.isHeld(key) { try records.note(key) }
         }
     }
@@ -79,6 +78,7 @@ extension Capture {
         guard try select.step() else { return nil }
         defer { select.reset() }
         return ReplacedRow(
-            table: table, row: row, id: try select.rowID(0), values: tracked.columns.indices.map { select.value(Int32($0 + 1)) })
+            table: table, row: row, id: try select.rowID(0, as: tracked.form),
+            values: tracked.columns.indices.map { select.value(Int32($0 + 1)) })
     }
 }

@@ -13,13 +13,13 @@ package enum Functions {
             Functions.guarded(context, count, values) { capture, arguments in
                 if capture.connection.isEcho() { return sqlite3_result_int(context, 1) }
                 // What is no id is refused when the row is inserted.
-                guard let id = try? arguments.id(1) else { return }
+                guard let id = arguments.id(1) else { return }
                 try capture.beforeInsert(try arguments.table(), id: id, row: try arguments.row(2))
             }
         }
         try register("kith_before_move", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
-                guard let id = try? arguments.id(1) else { return }
+                guard let id = arguments.id(1) else { return }
                 try capture.beforeMove(try arguments.table(), id: id, row: try arguments.row(2))
             }
         }
@@ -51,13 +51,14 @@ package enum Functions {
             Functions.guarded(context, count, values) { capture, arguments in
                 try capture.check(size: arguments.byteCount(from: 3))
                 try capture.insert(
-                    try arguments.table(), row: try arguments.row(1), id: try arguments.id(2), values: arguments.columns(from: 3))
+                    try arguments.table(), row: try arguments.row(1), id: try arguments.id(2, for: capture),
+                    values: arguments.columns(from: 3))
             }
         }
         try register("kith_update", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
-                let id = try arguments.id(4)
-                guard try arguments.id(3) == id else {
+                let id = try arguments.id(4, for: capture)
+                guard try arguments.id(3, for: capture) == id else {
                     throw StoreError(.valueRejected, "The primary key of a tracked row is final. Insert a new row and delete this one.")
                 }
                 try capture.update(
@@ -68,10 +69,12 @@ package enum Functions {
         try register("kith_delete", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
                 try capture.delete(
-                    try arguments.table(), row: try arguments.row(1), id: try arguments.id(2), values: arguments.values(from: 3))
+                    try arguments.table(), row: try arguments.row(1), id: try arguments.id(2, for: capture),
+                    values: arguments.values(from: 3))
             }
         }
         try installKeyFunction(capture, on: connection)
+        try installFormFunctions(capture, on: connection)
         try TransactionTable.install(capture, on: connection)
     }
 
@@ -80,7 +83,7 @@ package enum Functions {
         for name in [
             "kith_before_insert", "kith_before_move", "kith_replace", "kith_size", "kith_is_echo", "kith_is_applying",
             "kith_is_text", "kith_text", "kith_insert", "kith_update", "kith_delete", "kith_key",
-        ] {
+        ] + KeyForm.functions {
             sqlite3_create_function_v2(connection, name, -1, SQLITE_UTF8, nil, nil, nil, nil, nil)
         }
         TransactionTable.remove(from: connection)
@@ -152,12 +155,16 @@ private struct Arguments {
         return sqlite3_value_int64(values[index])
     }
 
-    func id(_ index: Int) throws -> RowID {
+    func id(_ index: Int, for capture: Capture) throws -> RowID {
+        if let id = id(index) { return id }
+        let tracked = capture.ledger.catalog.tracked(try table())
+        throw StoreError(.valueRejected, (tracked?.form ?? .blob).refusal(of: tracked?.sqlName ?? "a tracked table"))
+    }
+
+    func id(_ index: Int) -> RowID? {
         guard index < count, let values, sqlite3_value_type(values[index]) == SQLITE_BLOB,
             sqlite3_value_bytes(values[index]) == RowID.byteCount, let pointer = sqlite3_value_blob(values[index])
-        else {
-            throw StoreError(.valueRejected, "The primary key of a tracked row is a UUID: a BLOB of 16 bytes.")
-        }
+        else { return nil }
         return RowID(reading: pointer)
     }
 

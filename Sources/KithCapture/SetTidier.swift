@@ -83,8 +83,9 @@ struct SetTidier {
         do {
             try connection.writingRow { () throws(SQLiteError) in try update.run() }
         } catch {
-            guard error.code & 0xFF == SQLITE_CONSTRAINT else { throw error }
-            // A rule of the app keeps the row as it was written.
+            // A rule of the app keeps the row as it was written, and so does a trigger that writes a virtual table, such as a search index:
+            // SQLite lets none be written while it commits.
+            guard [SQLITE_CONSTRAINT, SQLITE_LOCKED].contains(error.code & 0xFF) else { throw error }
             update.reset()
         }
     }

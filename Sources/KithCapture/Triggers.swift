@@ -27,7 +27,7 @@ package struct Triggers {
 
     private var columnNames: [String] { tracked.names }
     private var references: ReferenceTriggers {
-        ReferenceTriggers(table: table.number, key: quoted(tracked.key), tracked: tracked)
+        ReferenceTriggers(table: table.number, tracked: tracked)
     }
 
     /// Ignores echoes, and finds the rows that a REPLACE would remove without firing their delete triggers: the one of the same
@@ -37,13 +37,16 @@ package struct Triggers {
         return (
             "before_insert", "BEFORE INSERT",
             """
-              SELECT RAISE(IGNORE) WHERE kith_before_insert(\(table.number), new.\(key), new.rowid);
+              SELECT RAISE(IGNORE) WHERE kith_before_insert(\(table.number), \(id("new")), new.rowid);
             \(missingID)  SELECT kith_replace(o.rowid) FROM \(name) o WHERE o.\(key) = new.\(key);
             """
         )
     }
 
     private var name: String { quoted(tracked.sqlName) }
+
+    /// The 16 bytes of the id of the row `new` or `old`.
+    private func id(_ row: String) -> String { tracked.form.idSQL("\(row).\(quoted(tracked.key))") }
 
     /// SQLite would only say that the id is NULL.
     private var missingID: String {
@@ -57,11 +60,10 @@ package struct Triggers {
 
     /// Ignores echoes; the row that UPDATE OR REPLACE would remove at another rowid is found by the function.
     private var beforeUpdate: Trigger {
-        let key = quoted(tracked.key)
         return (
             "before_update", "BEFORE UPDATE",
             Self.ignoresEcho + """
-                  SELECT kith_before_move(\(table.number), new.\(key), new.rowid) WHERE old.rowid <> new.rowid;
+                  SELECT kith_before_move(\(table.number), \(id("new")), new.rowid) WHERE old.rowid <> new.rowid;
 
                 """
         )
@@ -74,7 +76,7 @@ package struct Triggers {
     private static let ignoresEcho = "  SELECT RAISE(IGNORE) WHERE kith_is_echo();\n"
 
     private var insert: Trigger {
-        let arguments = ["\(table.number)", "new.rowid", "new.\(quoted(tracked.key))"] + columnNames.map { "new.\($0)" }
+        let arguments = ["\(table.number)", "new.rowid", id("new")] + columnNames.map { "new.\($0)" }
         return (
             "insert", "AFTER INSERT",
             references.insert + Self.call("kith_insert(\(arguments.joined(separator: ", ")))")
@@ -90,9 +92,8 @@ package struct Triggers {
         let pairs = zip(columnNames, tracked.kinds).filter { $1 != .register }
             .flatMap { name, _ in ["old.\(name)", "new.\(name)"] }
         let registers = zip(columnNames, tracked.kinds).filter { $1 == .register }.map { name, _ in "old.\(name)" }
-        let key = quoted(tracked.key)
         let arguments =
-            ["\(table.number)", "old.rowid", "new.rowid", "old.\(key)", "new.\(key)"]
+            ["\(table.number)", "old.rowid", "new.rowid", id("old"), id("new")]
             + [mask.isEmpty ? "0" : mask.joined(separator: " | ")] + pairs + registers
         return (
             "update", "AFTER UPDATE",
@@ -102,7 +103,7 @@ package struct Triggers {
 
     private var delete: Trigger {
         let values = columnNames.map { "old.\($0)" }
-        let arguments = ["\(table.number)", "old.rowid", "old.\(quoted(tracked.key))"] + values
+        let arguments = ["\(table.number)", "old.rowid", id("old")] + values
         return ("delete", "AFTER DELETE", references.delete + Self.call("kith_delete(\(arguments.joined(separator: ", ")))"))
     }
 

@@ -5,6 +5,7 @@
 @_exported import enum KithLedger.Author
 @_exported import struct KithLedger.Authors
 @_exported import struct KithLedger.Conflict
+@_exported import enum KithLedger.KeyForm
 @_exported import struct KithLedger.RefusedRow
 @_exported import struct KithLedger.SupersededValue
 @_exported import struct KithLedger.TrackedTable

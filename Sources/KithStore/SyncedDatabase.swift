@@ -53,6 +53,12 @@ public final class SyncedDatabase: Sendable {
     public init(
         _ database: any DatabaseWriter, tables: [TrackedTable], migrator: DatabaseMigrator? = nil, options: Options = Options()
     ) throws {
+        try StoreError.mapping {
+            try database.unsafeReentrantWrite { db in
+                try db.requireNoAccess()
+                try Self.addFunctions(to: db, clock: options.clock)
+            }
+        }
         if let migrator { try MigrationSteps(migrator: migrator, tables: tables).run(on: database) }
         let signal = CommitSignal()
         let live = LiveHub()

@@ -38,13 +38,14 @@ final class SimulatorRunTests {
     }
 
     private static let memo = "CREATE TABLE memo (id BLOB PRIMARY KEY NOT NULL, title TEXT, views INTEGER NOT NULL DEFAULT 0);"
-    private static let mixed = memo + " CREATE TABLE tag (id TEXT PRIMARY KEY, name TEXT); CREATE TABLE log (line TEXT);"
+    private static let mixed = memo + " CREATE TABLE tag (name TEXT PRIMARY KEY, color TEXT); CREATE TABLE log (line TEXT);"
 
     // MARK: What takes part
 
     @Test(
         arguments: [
-            ("", "it makes no table"), ("CREATE TABLE note (id TEXT PRIMARY KEY, title TEXT);", "the key id of note is TEXT, not BLOB"),
+            ("", "it makes no table"),
+            ("CREATE TABLE note (day TEXT PRIMARY KEY, title TEXT);", "the key day of note is TEXT, not BLOB, nor TEXT with a name"),
             (
                 "CREATE TABLE note (id UUID PRIMARY KEY NOT NULL); CREATE TABLE task (id INTEGER PRIMARY KEY);",
                 "the key id of task is INTEGER"
@@ -61,7 +62,9 @@ final class SimulatorRunTests {
         #expect(notices.count == 1)
         let notice = try #require(notices.first)
         for part in [
-            "Simulated: memo.", "Left out: log has no primary key; the key id of tag is TEXT, not BLOB.", "into memo are left out",
+            "Simulated: memo.",
+            "Left out: log has no primary key; the key name of tag is TEXT, not BLOB, nor TEXT with a name that ends in id.",
+            "into memo are left out",
         ] {
             #expect(notice.contains(part), "\(notice)")
         }

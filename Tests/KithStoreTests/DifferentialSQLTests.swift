@@ -49,11 +49,11 @@ struct DifferentialSQLTests {
         }
     }
 
-    private static func database(_ isRecursive: Bool, triggers: Bool = true) throws -> DatabaseQueue {
+    private static func database(_ isRecursive: Bool, _ form: KeyForm, triggers: Bool = true) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
         let database = try DatabaseQueue(configuration: configuration)
-        try database.write { try $0.execute(sql: RandomSQL.tables + (triggers ? RandomSQL.triggers(isRecursive: isRecursive) : "")) }
+        try database.write { try $0.execute(sql: RandomSQL.tables(form) + (triggers ? RandomSQL.triggers(isRecursive: isRecursive) : "")) }
         try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA recursive_triggers = \(isRecursive ? "ON" : "OFF")") }
         return database
     }
@@ -61,11 +61,13 @@ struct DifferentialSQLTests {
     @Test(arguments: seeds)
     func `rows, results, errors, counts and what triggers saw are the same; the store is sound, and a peer has the same`(seed: Int) throws {
         let isRecursive = seed.isMultiple(of: 3)
-        let (plain, tracked) = (try Self.database(isRecursive), try Self.database(isRecursive))
-        let store = try SyncedDatabase(tracked, tables: RandomSQL.tracked, options: TestStore.options())
-        let peer = try Self.database(false, triggers: false)
-        let other = try SyncedDatabase(peer, tables: RandomSQL.tracked, options: TestStore.options())
-        var statements = RandomSQL(random: SplitMix64(seed: UInt64(seed)))
+        // Each form has its seeds, with and without triggers that fire themselves.
+        let form = KeyForm.allCases[seed / 3 % 3]
+        let (plain, tracked) = (try Self.database(isRecursive, form), try Self.database(isRecursive, form))
+        let store = try SyncedDatabase(tracked, tables: RandomSQL.tracked(form), options: TestStore.options())
+        let peer = try Self.database(false, form, triggers: false)
+        let other = try SyncedDatabase(peer, tables: RandomSQL.tracked(form), options: TestStore.options())
+        var statements = RandomSQL(random: SplitMix64(seed: UInt64(seed)), form: form)
         for part in 0..<4 {
             try plain.writeWithoutTransaction { plain in
                 try tracked.writeWithoutTransaction { tracked in

@@ -77,6 +77,59 @@ struct KilledProcessTests {
         #expect(attached > 0)
     }
 
+    /// Rows of the table that is migrated.
+    private static let rowCount = Soak.count(4_000, soaking: 100_000)
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: program.path), "kith-conformance is not where the tests are"))
+    func
+        `after kill -9 in the midst of new ids or an adoption, rows have all of their old keys or all of their new ones, and are tracked all or none`()
+        throws
+    {
+        let folder = try TemporaryFolder()
+        var random = SplitMix64(seed: 11)
+        var found: Set<String> = []
+        for round in 0..<Self.killCount {
+            let path = folder.file("store\(round)")
+            let before = try DatabaseQueue(path: path)
+            try before.write { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE recipe (id INTEGER PRIMARY KEY, title TEXT);
+                        CREATE TABLE step (id INTEGER PRIMARY KEY, recipe INTEGER NOT NULL REFERENCES recipe (id));
+                        WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < \(Self.rowCount))
+                        INSERT INTO recipe SELECT n, 'r' || n FROM n;
+                        INSERT INTO step SELECT id, id FROM recipe;
+                        """)
+            }
+            try before.close()
+            _ = try Self.runAndKill("migrate-until-killed", path, afterMilliseconds: Int.random(in: 1...400, using: &random))
+            let database = try DatabaseQueue(path: path)
+            let (keys, tracked) = try database.read { db in
+                (
+                    try String.fetchAll(db, sql: "SELECT DISTINCT typeof(id) FROM recipe UNION SELECT DISTINCT typeof(recipe) FROM step"),
+                    try db.tableExists("kith_meta")
+                )
+            }
+            #expect(keys.count == 1)
+            found.insert((keys.first ?? "") + (tracked ? " tracked" : ""))
+            #expect(
+                try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM step s JOIN recipe r ON r.id = s.recipe") }
+                    == Self.rowCount)
+            let tables = [TrackedTable("recipe"), TrackedTable("step")]
+            if tracked {
+                let clocks = try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM kith_clock_0") }
+                #expect(clocks == Self.rowCount)
+            } else {
+                try KeyMigration(tables, form: .text).run(on: database)
+            }
+            let store = try SyncedDatabase(database, tables: tables)
+            #expect(try store.verify().problems == [])
+            store.close()
+            try database.close()
+        }
+        #expect(found.isSubset(of: ["integer", "text", "text tracked"]))
+    }
+
     /// The whole lines that the program wrote before it was killed.
     private static func runAndKill(_ program: String, _ path: String, afterMilliseconds milliseconds: Int) throws -> [String] {
         let process = Process()

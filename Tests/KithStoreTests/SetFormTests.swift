@@ -165,4 +165,30 @@ struct SetFormTests {
         #expect(try store.database.read { try Bool.fetchOne($0, sql: "SELECT more IS NULL FROM note") } == true)
         #expect(try again.verify().problems == [])
     }
+
+    @Test func `a search index that triggers keep lets no commit of a set fail, and follows what is shown`() throws {
+        let sql =
+            TestStore.noteSQL + """
+                ; CREATE VIRTUAL TABLE found USING fts5 (tags, content='note', content_rowid='rowid');
+                CREATE TRIGGER found_in AFTER INSERT ON note BEGIN INSERT INTO found (rowid, tags) VALUES (new.rowid, new.tags); END;
+                CREATE TRIGGER found_change AFTER UPDATE ON note BEGIN
+                    INSERT INTO found (found, rowid, tags) VALUES ('delete', old.rowid, old.tags);
+                    INSERT INTO found (rowid, tags) VALUES (new.rowid, new.tags); END;
+                """
+        let (store, peer) = (try TestStore(sql: sql), try TestStore(sql: sql))
+        try store.execute("INSERT INTO note (id, tags) VALUES (?, '[\"b\", \"a\"]')", [key(1)])
+        try store.execute("UPDATE note SET tags = '[\"c\",\"a\",\"a\"]'")
+        try peer.receive(from: store)
+        try peer.execute("UPDATE note SET tags = '[\"d\",\"c\"]'")
+        try store.receive(from: peer)
+        for store in [store, peer] {
+            let found = try store.database.read {
+                try String.fetchAll($0, sql: "SELECT rowid || '' FROM found WHERE found MATCH 'd AND c'")
+            }
+            #expect(found == ["1"])
+            try store.execute("INSERT INTO found (found) VALUES ('integrity-check')")
+            try store.expectSound()
+        }
+        #expect(try store.store.digest() == peer.store.digest())
+    }
 }

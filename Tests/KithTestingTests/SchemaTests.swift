@@ -1,6 +1,7 @@
 import GRDB
 import KithStore
 import KithTesting
+import TestSupport
 import Testing
 
 /// Risk: an app's schema is called broken for what SQLite does with it, or green though nothing of it was judged.
@@ -38,6 +39,31 @@ import Testing
                 parsing: "nodes 2\nA: insert note 1\nA: resolve note 1 done=5; update note 1 done=7\nA: update note 1 done=1"))
         #expect(report.violation == nil)
         #expect(report.statistics.commits == 3)
+    }
+
+    @Test(arguments: KeyForm.allCases)
+    func `tables whose ids are text, with references that every row has, and others, synchronise as those with BLOBs do`(form: KeyForm)
+        throws
+    {
+        let sql = """
+            CREATE TABLE parent (id TEXT PRIMARY KEY NOT NULL, name TEXT, n INTEGER NOT NULL DEFAULT 0);
+            CREATE TABLE child (id TEXT PRIMARY KEY NOT NULL DEFAULT (kith_uuid_text()), name TEXT,
+                a TEXT NOT NULL REFERENCES parent (id) ON DELETE CASCADE, b TEXT REFERENCES parent (id) ON DELETE RESTRICT,
+                c TEXT REFERENCES child (id) ON DELETE SET NULL);
+            CREATE TABLE entry (id TEXT PRIMARY KEY NOT NULL, day TEXT NOT NULL UNIQUE, p TEXT NOT NULL REFERENCES parent (id),
+                body TEXT NOT NULL DEFAULT '', tags TEXT NOT NULL DEFAULT '[]');
+            """
+        let tables = [
+            TrackedTable("parent", counters: ["n"], ids: form), TrackedTable("child", ids: form),
+            TrackedTable("entry", sets: ["tags"], texts: ["body"], key: ["day"], ids: form),
+        ]
+        let draws: [KeyForm: String] = [.blob: "kith_uuid()", .text: "kith_uuid_text()", .upperCaseText: "upper(kith_uuid_text())"]
+        let made = sql.replacing("kith_uuid_text()", with: draws[form] ?? "")
+        var simulator = try KithSimulator(SimulatedSchema(sql: made, tables: tables))
+        simulator.nodeCount = 3
+        simulator.commitCount = 25
+        let failures = simulator.failures(seeds: 0..<UInt64(Soak.count(3, soaking: 60)))
+        #expect(failures.isEmpty, "\(failures)")
     }
 
     @Test func `the same seed gives the same trace, though the default is another one each time`() throws {

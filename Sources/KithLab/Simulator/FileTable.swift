@@ -10,14 +10,19 @@ struct FileTable {
     let keys: [(name: String, type: String)]
     let hasRows: Bool
 
-    /// Whether it is meant to synchronise: rows are named by one BLOB.
-    var takesPart: Bool { keys.count == 1 && keys[0].type.uppercased() == "BLOB" }
+    /// Whether it is meant to synchronise: rows are named by one BLOB, or by one text that is called an id, which a word or a day is not.
+    var takesPart: Bool {
+        guard keys.count == 1 else { return false }
+        let (name, type) = (keys[0].name.lowercased(), keys[0].type.uppercased())
+        return type == "BLOB" || ["TEXT", "CHAR"].contains { type.contains($0) } && ["id", "uuid"].contains { name.hasSuffix($0) }
+    }
 
     /// For a table that takes no part.
     var whyLeftOut: String {
         switch keys.count {
         case 0: "\(name) has no primary key"
-        case 1: "the key \(keys[0].name) of \(name) is \(keys[0].type.isEmpty ? "of no type" : keys[0].type), not BLOB"
+        case 1:
+            "the key \(keys[0].name) of \(name) is \(keys[0].type.isEmpty ? "of no type" : keys[0].type), not BLOB, nor TEXT with a name that ends in id"
         default: "the key of \(name) has \(keys.count) columns"
         }
     }

@@ -33,7 +33,8 @@ struct SchemaFile {
             throw LabError(
                 .data,
                 "Nothing can be tried out with \(path): \(others.isEmpty ? "it makes no table" : others). "
-                    + "The rows of a table that synchronises are named by UUIDs of 16 bytes: id BLOB PRIMARY KEY NOT NULL.")
+                    + "The rows of a table that synchronises are named by UUIDs: id BLOB PRIMARY KEY NOT NULL, or id TEXT PRIMARY KEY NOT NULL."
+            )
         }
         try checkNames()
     }

@@ -22,6 +22,8 @@ package struct CatalogTable {
     package final class Tracked: Sendable {
         package let sqlName: String
         package let key: String
+        /// How the ids of its rows stand in ``key``.
+        package let form: KeyForm
         package let deletePolicy: DeletePolicy
         /// Numbers of the columns that the table has, in the order in which statements list them.
         package let columns: [Int]
@@ -46,11 +48,12 @@ package struct CatalogTable {
         let findSQL: String
 
         package init(
-            sqlName: String, key: String, deletePolicy: DeletePolicy, columns: [Int], kinds: [ColumnKind], names: [String],
+            sqlName: String, key: String, form: KeyForm, deletePolicy: DeletePolicy, columns: [Int], kinds: [ColumnKind], names: [String],
             naturalKey: NaturalKey?, references: [Reference] = [], referrers: [Reference] = [], mayBeBrought: Bool = false
         ) {
             self.sqlName = sqlName
             self.key = key
+            self.form = form
             self.deletePolicy = deletePolicy
             self.columns = columns
             self.kinds = kinds
@@ -72,14 +75,15 @@ package struct CatalogTable {
         package func without(_ hidden: [Int]) -> Tracked {
             let kept = columns.indices.filter { !hidden.contains(columns[$0]) }
             return Tracked(
-                sqlName: sqlName, key: key, deletePolicy: deletePolicy, columns: kept.map { columns[$0] }, kinds: kept.map { kinds[$0] },
+                sqlName: sqlName, key: key, form: form, deletePolicy: deletePolicy, columns: kept.map { columns[$0] },
+                kinds: kept.map { kinds[$0] },
                 names: kept.map { names[$0] }, naturalKey: nil, references: references, referrers: referrers, mayBeBrought: mayBeBrought)
         }
 
         /// The table with its foreign keys.
         package func related(_ references: [Reference], _ referrers: [Reference], mayBeBrought: Bool) -> Tracked {
             Tracked(
-                sqlName: sqlName, key: key, deletePolicy: deletePolicy, columns: columns, kinds: kinds, names: names,
+                sqlName: sqlName, key: key, form: form, deletePolicy: deletePolicy, columns: columns, kinds: kinds, names: names,
                 naturalKey: naturalKey, references: references, referrers: referrers, mayBeBrought: mayBeBrought)
         }
     }

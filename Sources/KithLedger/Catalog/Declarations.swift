@@ -18,6 +18,7 @@ package struct Declarations: Sendable {
     package struct Table: Sendable {
         package let name: String
         package let key: String
+        package let form: KeyForm
         package let deletePolicy: DeletePolicy
         package let columns: [(name: String, key: ColumnKey)]
         package let naturalKey: [String]
@@ -28,11 +29,13 @@ package struct Declarations: Sendable {
         package var journalDays: Int?
 
         package init(
-            name: String, key: String, deletePolicy: DeletePolicy, columns: [(name: String, key: ColumnKey)], naturalKey: [String],
+            name: String, key: String, form: KeyForm, deletePolicy: DeletePolicy, columns: [(name: String, key: ColumnKey)],
+            naturalKey: [String],
             references: [Reference], attachments: [String] = []
         ) {
             self.name = name
             self.key = key
+            self.form = form
             self.deletePolicy = deletePolicy
             self.columns = columns
             self.naturalKey = naturalKey
@@ -78,7 +81,7 @@ package struct Declarations: Sendable {
                 numbers.append(column)
             }
             catalog.tables[index].tracked = CatalogTable.Tracked(
-                sqlName: declared.name, key: declared.key, deletePolicy: declared.deletePolicy, columns: numbers,
+                sqlName: declared.name, key: declared.key, form: declared.form, deletePolicy: declared.deletePolicy, columns: numbers,
                 kinds: numbers.map { catalog.tables[index].columns[$0].key.kind },
                 names: numbers.map { quoted(catalog.tables[index].columns[$0].sqlName ?? "") },
                 naturalKey: declared.key(of: catalog.tables[index], numbers))

@@ -11,7 +11,7 @@ import KithSync
 ///
 ///     TrackedTable("note", sets: ["tags"])
 ///
-/// Its primary key is one column that holds 16 bytes. Every other column is nullable or has a default, and none is
+/// Its primary key is one column that holds UUIDs, as 16 bytes or as text (``KeyForm``). Every other column is nullable or has a default, and none is
 /// `UNIQUE`: two machines could each insert a row that is fine alone. (Columns of a natural key are exempt from both; see ``key``.) At most ``columnsMax`` columns and ``rowBytesMax``
 /// bytes a row, and one column at least beside the key. Its foreign keys refer to primary keys of tracked tables; they hold after every merge, too.
 public struct TrackedTable: Hashable, Sendable {
@@ -58,6 +58,9 @@ public struct TrackedTable: Hashable, Sendable {
     /// For how long what transactions made of its rows is kept in this file, for ``SyncedDatabase/history(after:tables:excluding:limit:)``
     /// and undo; `nil` if it is not.
     public let journal: Journal?
+    /// How the table writes its ids; `nil` leaves it to the rows that are there, else to what the column declares: TEXT in lower case where
+    /// that is text, and BLOB otherwise.
+    public let ids: KeyForm?
     /// Columns that are declared as of more than one kind, sorted.
     package let ambiguous: [String]
 
@@ -70,12 +73,13 @@ public struct TrackedTable: Hashable, Sendable {
     ///   - localColumns: columns that are not synchronised.
     ///   - renamed: for each column that was renamed, its first name: `["heading": "title"]`. Without it a column of another
     ///     name is another column.
-    ///   - journal: for how long old and new values of changes are kept.
     ///   - key: the columns that a row's id is made of, from one to ``keyColumnsMax``, so that the same key on two machines is one row.
+    ///   - ids: how the table writes its ids, where its rows and its key column do not tell.
+    ///   - journal: for how long old and new values of changes are kept.
     public init(
         _ name: String, sets: [String] = [], counters: [String] = [], texts: [String] = [], attachments: [String] = [],
         localColumns: Set<String> = [], renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins, key: [String]? = nil,
-        journal: Journal? = nil
+        ids: KeyForm? = nil, journal: Journal? = nil
     ) {
         self.name = name
         var kinds: [String: ColumnKind] = [:]
@@ -90,6 +94,7 @@ public struct TrackedTable: Hashable, Sendable {
         self.attachments = attachments
         self.deletePolicy = deletePolicy
         self.key = key
+        self.ids = ids
         self.journal = journal
     }
 

@@ -17,7 +17,7 @@ package struct UserTable {
     /// The rowid and the shown values of the row `id`; `nil` if the table does not have it.
     package func find(_ id: RowID) throws -> (row: Int64, values: [ColumnValue])? {
         let select = try connection.statement(tracked.findSQL)
-        select.bind(1, id)
+        select.bind(1, id, as: tracked.form)
         guard try select.step() else { return nil }
         defer { select.reset() }
         return (select.integer(0), tracked.columns.indices.map { select.value(Int32($0 + 1)) })
@@ -30,7 +30,7 @@ package struct UserTable {
         let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
         let insert = try connection.passingStatement(
             "INSERT INTO \(sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks)) RETURNING rowid")
-        insert.bind(1, id)
+        insert.bind(1, id, as: tracked.form)
         for (position, index) in present.enumerated() { insert.bind(Int32(position + 2), values[index] ?? .null) }
         return try connection.writeRow {
             guard try insert.step() else { throw DatabaseConnection.rowIgnored }

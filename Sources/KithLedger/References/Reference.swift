@@ -20,15 +20,26 @@ package struct Reference: Sendable {
     package let position: Int
     /// The column as an SQL identifier.
     package let name: String
+    /// How the column names a row of the parent.
+    package let parentForm: KeyForm
     package let rule: ReferenceRule
 
-    package init(child: Int, parent: Int, column: Int, position: Int, name: String, rule: ReferenceRule) {
+    package init(child: Int, parent: Int, column: Int, position: Int, name: String, parentForm: KeyForm = .blob, rule: ReferenceRule) {
         self.child = child
         self.parent = parent
         self.column = column
         self.position = position
         self.name = name
+        self.parentForm = parentForm
         self.rule = rule
+    }
+
+    /// What the column shows in place of a parent that is not there, as it stands in the table.
+    package var substituteValue: ColumnValue? { substitute.map(parentForm.value) }
+
+    /// The row that a value of the column names.
+    package func row(named value: ColumnValue) -> RowKey? {
+        parentForm.id(of: value).map { RowKey(table: parent, id: $0) }
     }
 
     /// Whether a row is only shown together with its parent.
@@ -44,7 +55,7 @@ package struct Reference: Sendable {
             case .restrict: "restrict"
             case .substitute(let id): id?.description ?? "null"
             }
-        return "\(column)>\(parent) \(rule)"
+        return "\(column)>\(parent) \(rule)" + (parentForm == .blob ? "" : " by \(parentForm.rawValue)")
     }
 }
 
@@ -70,12 +81,12 @@ extension Catalog {
         for table in declared {
             guard let child = self.table(named: Array(table.name.utf8)), let tracked = child.tracked else { continue }
             for reference in table.references {
-                guard let parent = self.table(named: Array(reference.parent.utf8)),
+                guard let parent = self.table(named: Array(reference.parent.utf8)), let parentTracked = parent.tracked,
                     let position = tracked.columns.firstIndex(where: { child.columns[$0].sqlName == reference.column })
                 else { continue }
                 let reference = Reference(
                     child: child.number, parent: parent.number, column: tracked.columns[position], position: position,
-                    name: tracked.names[position], rule: reference.rule)
+                    name: tracked.names[position], parentForm: parentTracked.form, rule: reference.rule)
                 references[child.number, default: []].append(reference)
                 referrers[parent.number, default: []].append(reference)
             }

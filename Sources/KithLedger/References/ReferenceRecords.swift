@@ -64,14 +64,15 @@ package struct ReferenceRecords {
         return rows
     }
 
-    /// Notes the rows of a table for which others wait, by name of the key.
+    /// Notes the rows of a table for which others wait.
     ///
     /// - Parameter found: what stands behind FROM, with the rows of the app's table as `n`, and ends with a condition.
-    package func noteAwaited(in table: Int, key: String, from found: String) throws {
+    package func noteAwaited(in table: Int, _ tracked: CatalogTable.Tracked, from found: String) throws {
+        let key = "n." + quoted(tracked.key)
         try connection.statement(
             """
-            INSERT INTO kith_unsettled (tbl, id) SELECT \(table), n.\(key) FROM \(found)
-                AND \(Self.isAwaitedSQL(table: table, id: "n.\(key)"))
+            INSERT INTO kith_unsettled (tbl, id) SELECT \(table), \(tracked.form.idSQL(key)) FROM \(found)
+                AND \(Self.isAwaitedSQL(table: table, id: key))
             """
         ).run()
     }
@@ -81,7 +82,7 @@ package struct ReferenceRecords {
         guard let child = catalog[reference.child]?.tracked, let parent = catalog[reference.parent]?.tracked else { return }
         try connection.execute(
             """
-            INSERT INTO kith_unsettled (tbl, id) SELECT \(reference.child), c.\(quoted(child.key)) FROM \(quoted(child.sqlName)) c
+            INSERT INTO kith_unsettled (tbl, id) SELECT \(reference.child), \(child.form.idSQL("c." + quoted(child.key))) FROM \(quoted(child.sqlName)) c
             WHERE c.\(reference.name) NOT NULL
               AND NOT EXISTS (SELECT 1 FROM \(quoted(parent.sqlName)) p WHERE p.\(quoted(parent.key)) = c.\(reference.name))
             """)
@@ -147,11 +148,13 @@ package struct ReferenceRecords {
         return try rows(select)
     }
 
-    /// Rows that refer to `parent` without showing it.
-    package func waiting(for parent: RowKey) throws -> [RowKey] {
+    /// Rows that refer to `parent`, of a table with keys of this form, without showing it.
+    package func waiting(for parent: RowKey, _ form: KeyForm) throws -> [RowKey] {
         let select = try connection.statement(
             "SELECT DISTINCT child_tbl, child FROM kith_waiting WHERE parent_tbl = ? AND parent = ? ORDER BY 1, 2")
-        return try rows(select, parent)
+        select.bind(1, parent.table)
+        select.bind(2, parent.id, as: form)
+        return try rows(select)
     }
 
     /// Visible rows whose column shows something in place of what it refers to.
@@ -207,12 +210,6 @@ package struct ReferenceRecords {
         try statement.run()
     }
 
-    private func rows(_ select: PreparedStatement, _ row: RowKey) throws -> [RowKey] {
-        select.bind(1, row.table)
-        select.bind(2, row.id)
-        return try rows(select)
-    }
-
     /// Rows of table and id; a value that is no id names none.
     package func rows(_ select: PreparedStatement) throws -> [RowKey] {
         var rows: [RowKey] = []
@@ -223,7 +220,7 @@ package struct ReferenceRecords {
     /// The next row of table and id; a value that is no id is passed over.
     package func nextRow(_ select: PreparedStatement) throws -> RowKey? {
         while try select.step() {
-            if case .blob(let bytes) = select.value(1), let id = RowID(bytes: bytes) { return RowKey(table: select.int(0), id: id) }
+            if let id = KeyForm.anyID(of: select.value(1)) { return RowKey(table: select.int(0), id: id) }
         }
         return nil
     }

@@ -78,8 +78,7 @@ package final class RowFactsReader {
     private static func named(_ reference: Reference, _ value: ColumnValue) -> (Reference, RowKey?, ColumnValue)? {
         switch value {
         case .null: nil
-        case .blob(let bytes): (reference, RowID(bytes: bytes).map { RowKey(table: reference.parent, id: $0) }, value)
-        default: (reference, nil, value)
+        default: (reference, reference.row(named: value), value)
         }
     }
 }

@@ -34,7 +34,7 @@ extension RowLedger {
         for reference in tracked.references {
             guard let parent = written.first(where: { $0.column == reference.column })?.parent else { continue }
             let shown = values[reference.position]
-            if shown == .null || shown == reference.substitute.map({ .blob($0.bytes) }) {
+            if shown == .null || shown == reference.substituteValue {
                 values[reference.position] = parent
             } else {
                 try references.stopWaiting(row, column: reference.column)

@@ -103,12 +103,12 @@ final class PlainRows {
         else { return false }
         if ledger.connection.firesTriggers {
             // An insertion that fails would have fired triggers.
-            find.bind(1, part.id)
+            find.bind(1, part.id, as: tracked.form)
             defer { find.reset() }
             if try find.step() { return false }
         }
         guard let insert = try insertion(of: cells.count) else { return false }
-        insert.bind(1, part.id)
+        insert.bind(1, part.id, as: tracked.form)
         for (index, entry) in cells.enumerated() {
             guard entry.column < columns.count, columns[entry.column] == index,
                 let value = entry.cell.value(writtenBy: stamp, mergesTexts: mergesTexts)
@@ -186,7 +186,7 @@ final class PlainRows {
     }
 
     private func clocks(of id: RowID) throws -> (row: Int64, stored: StoredRow)? {
-        find.bind(1, id)
+        find.bind(1, id, as: tracked.form)
         guard try find.step() else { return nil }
         defer { find.reset() }
         return (find.integer(0), try ledger.storedRow(find, at: 1, table: table.number))

@@ -66,7 +66,7 @@ package struct TableScan {
             CROSS JOIN \(ClockTable.name(table.number)) c ON c.row = n.rowid
             \(after == nil ? "" : "WHERE \(key) > ?") ORDER BY \(key)
             """)
-        if let after { statement.bind(1, blob: after.bytes) }
+        if let after { statement.bind(1, after, as: tracked.form) }
         return Rows(statement: statement) { statement in
             var stored = try ledger.storedRow(statement, at: 2, table: table.number)
             if tracked.hasSubstitutes { stored.substituted = try ledger.substituted(table.number, row: statement.integer(1)) }
@@ -74,7 +74,7 @@ package struct TableScan {
             var state = try stored.state(tracked, values: values) { try SetText.elements(of: $0, ledger.connection) }
             state.context = try ledger.contextVector(stored.context)
             return ReadRow(
-                table: table.number, position: SlicePosition(table: table.name, row: try statement.rowID(0)),
+                table: table.number, position: SlicePosition(table: table.name, row: try statement.rowID(0, as: tracked.form)),
                 reference: statement.integer(1), state: state)
         }
     }

@@ -169,7 +169,8 @@ package final class ReferenceSettler {
 
     /// Rows that refer to `row` without showing it.
     private func waiting(for row: RowKey) throws -> [RowKey] {
-        someWait ? try records.waiting(for: row) : []
+        guard someWait, let tracked = ledger.catalog.tracked(row.table) else { return [] }
+        return try records.waiting(for: row, tracked.form)
     }
 
     /// Visible rows that refer to `row`.
@@ -181,7 +182,7 @@ package final class ReferenceSettler {
         guard let tracked = ledger.catalog[reference.child]?.tracked else { throw RowLedger.corruptRecord }
         let select = try ledger.connection.statement(
             "SELECT \(reference.child), \(quoted(tracked.key)) FROM \(quoted(tracked.sqlName)) WHERE \(reference.name) = ?")
-        select.bind(1, row.id)
+        select.bind(1, row.id, as: reference.parentForm)
         return select
     }
 
@@ -280,7 +281,7 @@ package final class ReferenceSettler {
             } else {
                 var value = ColumnValue.null
                 if let id = entry.reference.substitute, try facts[RowKey(table: entry.reference.parent, id: id)].isShown {
-                    value = .blob(id.bytes)
+                    value = entry.reference.parentForm.value(id)
                 }
                 try records.wait(row, entry.reference, for: entry.value)
                 try merger.show(value, in: row, entry.reference)

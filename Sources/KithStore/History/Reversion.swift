@@ -213,9 +213,9 @@ struct Reversion {
         guard let child = state.ledger.catalog.tracked(reference.child) else { return [] }
         let select = try state.ledger.connection.statement(
             "SELECT \(quoted(child.key)) FROM \(quoted(child.sqlName)) WHERE \(reference.name) = ? LIMIT 1000")
-        select.bind(1, id)
+        select.bind(1, id, as: reference.parentForm)
         var rows: [RowKey] = []
-        while try select.step() { rows.append(RowKey(table: reference.child, id: try select.rowID(0))) }
+        while try select.step() { rows.append(RowKey(table: reference.child, id: try select.rowID(0, as: child.form))) }
         return rows
     }
 

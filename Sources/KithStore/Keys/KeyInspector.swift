@@ -10,19 +10,31 @@ struct KeyInspector {
     let connection: DatabaseConnection
 
     /// - Parameter columns: the tracked columns of the table.
-    func check(_ key: [String], _ columns: [(name: String, kind: ColumnKind)], _ report: (String) -> Void) throws {
+    ///   - primary: its primary key.
+    func check(
+        _ key: [String], _ columns: [(name: String, kind: ColumnKind)], primary: [String], _ report: SchemaProblems
+    ) throws {
         guard (1...TrackedTable.keyColumnsMax).contains(key.count), Set(key).count == key.count else {
-            return report("its key names \(key.count) columns; it must name from 1 to \(TrackedTable.keyColumnsMax) different ones.")
+            return report(
+                "its key names \(key.count) columns; it must name from 1 to \(TrackedTable.keyColumnsMax) different ones.", .declaration)
         }
-        for name in key {
+        let named = key.filter(primary.contains)
+        if !named.isEmpty {
+            let list = named.joined(separator: ", ")
+            report(
+                "\(list) is part of its key, and of its primary key, which is the id itself. Give the table a column id for that, and let "
+                    + "\(list) be NOT NULL and UNIQUE: KeyMigration and `kith check --migrate` do.", .key, column: named[0],
+                sql: "id BLOB PRIMARY KEY NOT NULL")
+        }
+        for name in key where !primary.contains(name) {
             guard let column = columns.first(where: { $0.name == name }) else {
                 report(
-                    "\(name) is part of its key, but is no column that synchronises: it does not exist, or is generated, local or the id itself."
-                )
+                    "\(name) is part of its key, but is no column that synchronises: it does not exist, or is generated, local or the id itself.",
+                    .declaration, column: name)
                 continue
             }
             if column.kind != .register {
-                report("\(name) is part of its key, which is never edited, so it cannot be a \(column.kind).")
+                report("\(name) is part of its key, which is never edited, so it cannot be a \(column.kind).", .declaration, column: name)
             }
         }
     }
@@ -53,7 +65,7 @@ struct KeyInspector {
         let select = try connection.statement("SELECT \(quoted(tracked.key)), \(values) FROM \(quoted(tracked.sqlName))")
         var wrong = 0
         while try select.step() {
-            let id = RowID(bytes: select.blob(0))
+            let id = tracked.form.id(of: select.value(0))
             let values = key.names.indices.map { select.value(Int32($0 + 1)) }
             if id == nil || RowID(table: Array(key.table.utf8), key: values) != id { wrong += 1 }
         }

@@ -14,7 +14,7 @@ struct LiveQuery<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     /// How the list is brought up to date.
     enum Plan: Sendable {
         /// Whether a row belongs to the list, and where, follows from the row alone: only rows that were written are read.
-        case byRow(table: Int, key: String)
+        case byRow(table: Int, LiveKey)
         /// All rows are read and compared.
         case whole
     }
@@ -27,14 +27,14 @@ struct LiveQuery<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     }
 
     /// - Parameter tracked: the number and the key of a table that the store tracks.
-    func plan(_ db: Database, tracked: (_ table: String) -> (number: Int, key: String)?) throws -> Plan {
+    func plan(_ db: Database, tracked: (_ table: String) -> (number: Int, key: LiveKey)?) throws -> Plan {
         guard let (number, key) = tracked(request.databaseTableName) else { return .whole }
         let sql = try request.makePreparedRequest(db).statement.sql.uppercased()
         // What makes a row depend on other rows. A name that holds one of these words costs time, and nothing else.
         let isByRow =
             sql.components(separatedBy: "SELECT").count == 2
             && !["JOIN", "LIMIT", "DISTINCT", "GROUP", "OVER", "MATCH"].contains { sql.contains($0) }
-        return isByRow ? .byRow(table: number, key: key) : .whole
+        return isByRow ? .byRow(table: number, key) : .whole
     }
 
     /// The tables and columns that a list depends on which is compared as a whole.
@@ -45,37 +45,56 @@ struct LiveQuery<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     /// All rows.
     ///
     /// - Parameter key: the column of the rows' keys, if they are asked for by them.
-    func entries(_ db: Database, key: String?) throws -> [Entry] {
+    func entries(_ db: Database, key: LiveKey?) throws -> [Entry] {
         try entries(Row.fetchCursor(db, request), key: key)
     }
 
     /// Those of `keys` that belong to the list, in its order.
-    func entries(_ db: Database, key: String, _ keys: some Sequence<RowID>) throws -> [Entry] {
+    func entries(_ db: Database, key: LiveKey, _ keys: some Sequence<RowID>) throws -> [Entry] {
         try entries(Row.fetchCursor(db, filtered(key, keys)), key: key)
     }
 
     /// The same without what they hold.
-    func order(_ db: Database, key: String, of keys: some Sequence<RowID>) throws -> [RowID] {
-        try filtered(key, keys).select([Column(key)], as: DatabaseValue.self).fetchAll(db).map(Self.key)
+    func order(_ db: Database, key: LiveKey, of keys: some Sequence<RowID>) throws -> [RowID] {
+        try filtered(key, keys).select([Column(key.column)], as: DatabaseValue.self).fetchAll(db).map(key.id)
     }
 
-    private func filtered(_ key: String, _ keys: some Sequence<RowID>) -> QueryInterfaceRequest<Record> {
-        request.filter(keys.map { Data($0.bytes) }.contains(Column(key)))
+    private func filtered(_ key: LiveKey, _ keys: some Sequence<RowID>) -> QueryInterfaceRequest<Record> {
+        request.filter(keys.map(key.value).contains(Column(key.column)))
     }
 
-    private func entries(_ cursor: RowCursor, key: String?) throws -> [Entry] {
+    private func entries(_ cursor: RowCursor, key: LiveKey?) throws -> [Entry] {
         var entries: [Entry] = []
         while let row = try cursor.next() {
             var hasher = Hasher()
             for (_, value) in row { hasher.combine(value) }
-            let id = try key.map { try Self.key(row[$0] ?? .null) }
+            let id = try key.map { try $0.id(row[$0.column] ?? .null) }
             entries.append(Entry(key: id, fingerprint: hasher.finalize(), record: try Record(row: row)))
         }
         return entries
     }
+}
 
-    private static func key(_ value: DatabaseValue) throws -> RowID {
-        guard case .blob(let data) = value.storage, let id = RowID(bytes: Array(data)) else {
+/// The column that names the rows of a table.
+struct LiveKey: Hashable, Sendable {
+    let column: String
+    let form: KeyForm
+
+    func value(_ id: RowID) -> DatabaseValue {
+        switch form.value(id) {
+        case .text(let bytes): String(decoding: bytes, as: UTF8.self).databaseValue
+        default: Data(id.bytes).databaseValue
+        }
+    }
+
+    func id(_ value: DatabaseValue) throws -> RowID {
+        let held: ColumnValue =
+            switch value.storage {
+            case .blob(let data): .blob(Array(data))
+            case .string(let text): .text(text)
+            default: .null
+            }
+        guard let id = form.id(of: held) else {
             throw StoreError(.valueRejected, "A live list needs the rows' keys: let the request select all columns of the table.")
         }
         return id

@@ -97,7 +97,7 @@ final class LiveReader<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     private func connect(_ db: Database) throws -> Link {
         if let known = link.withLock({ $0 }) { return known }
         let ledger = store.writer.state.ledger
-        let plan = try query.plan(db) { name in ledger.tracked(name).map { ($0.0, $0.1.key) } }
+        let plan = try query.plan(db) { name in ledger.tracked(name).map { ($0.0, LiveKey(column: $0.1.key, form: $0.1.form)) } }
         let wake = wake
         let new: Link
         switch plan {

@@ -22,7 +22,7 @@ struct LiveState<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     // MARK: All rows
 
     /// Reads all rows, and compares them with those that were there: time in proportion to both lists.
-    mutating func readAll(_ db: Database, key: String?) throws -> Difference {
+    mutating func readAll(_ db: Database, key: LiveKey?) throws -> Difference {
         let new = try query.entries(db, key: key)
         var offsets: [Record.ID: Int] = [:]
         offsets.reserveCapacity(new.count)
@@ -84,7 +84,7 @@ struct LiveState<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     }
 
     /// Brings rows up to date of which alone is known that they may have changed.
-    mutating func read(_ touched: Set<RowID>, _ db: Database, key: String) throws -> Difference {
+    mutating func read(_ touched: Set<RowID>, _ db: Database, key: LiveKey) throws -> Difference {
         let found = try query.entries(db, key: key, touched)
         var old: [(key: RowID, offset: Int)] = touched.compactMap { row in
             pieceOf[row].flatMap { rows.position(of: row, inPiece: $0) }.map { (row, $0) }
@@ -105,7 +105,7 @@ struct LiveState<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     }
 
     /// Finds where rows stand among `rest`: the database compares them, by the order that it gives a few rows at once.
-    private func place(_ new: inout [Touched], in rest: LiveRows<Record>, _ db: Database, key: String) throws {
+    private func place(_ new: inout [Touched], in rest: LiveRows<Record>, _ db: Database, key: LiveKey) throws {
         var neighbours: Set<RowID> = []
         for row in new {
             guard let place = row.placeBefore else { continue }
@@ -141,7 +141,7 @@ struct LiveState<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     }
 
     /// - Parameter from: the row stands here or later.
-    private func search(_ row: RowID, in rest: LiveRows<Record>, from start: Int, _ db: Database, key: String) throws -> Int {
+    private func search(_ row: RowID, in rest: LiveRows<Record>, from start: Int, _ db: Database, key: LiveKey) throws -> Int {
         var low = start
         var high = rest.count
         while low < high {

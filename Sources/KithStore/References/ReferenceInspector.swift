@@ -10,20 +10,24 @@ import KithTexts
 /// Reads a table's foreign keys and says which of them can hold after every merge.
 struct ReferenceInspector {
     let connection: DatabaseConnection
+    /// How the tables that are declared write their ids.
+    let forms: [String: KeyForm]
 
     /// - Parameters:
     ///   - columns: the tracked columns of the table.
     ///   - tables: all tables that are declared.
-    ///   - report: is told of every foreign key that cannot hold.
+    ///   - report: gets every foreign key that cannot hold.
     func references(
-        of table: TrackedTable, _ columns: [(name: String, kind: ColumnKind)], among tables: [TrackedTable], _ report: (String) -> Void
+        of table: TrackedTable, _ columns: [(name: String, kind: ColumnKind)], among tables: [TrackedTable], _ report: SchemaProblems
     ) throws -> [Declarations.Reference] {
         var found: [Declarations.Reference] = []
         for key in try foreignKeys(of: table.name) where !key.columns.allSatisfy(table.localColumns.contains) {
             do {
                 found.append(try reference(key, of: table, columns, among: tables, besides: found))
             } catch let rejection as Rejection {
-                report("its foreign key \(key.columns.joined(separator: ", ")) \(rejection.reason)")
+                report(
+                    "its foreign key \(key.columns.joined(separator: ", ")) \(rejection.reason)", .reference, column: key.columns.first,
+                    declaration: rejection.declaration, edit: rejection.edit)
             }
         }
         return found
@@ -31,6 +35,8 @@ struct ReferenceInspector {
 
     private struct Rejection: Error {
         let reason: String
+        var declaration: String?
+        var edit: TableEdit?
     }
 
     private func reference(
@@ -38,21 +44,24 @@ struct ReferenceInspector {
         besides found: [Declarations.Reference]
     ) throws -> Declarations.Reference {
         let column = key.columns.joined(separator: ", ")
-        func reject(_ why: String) -> Rejection { Rejection(reason: why) }
+        func reject(_ why: String, declaration: String? = nil, edit: TableEdit? = nil) -> Rejection {
+            Rejection(reason: why, declaration: declaration, edit: edit)
+        }
         guard let kind = columns.first(where: { $0.name == column })?.kind, kind == .register else {
             throw reject(
                 "is not one plain column that synchronises, so a merge could not obey it. Refer to one row by its id, in a register.")
         }
         guard let parent = tables.first(where: { $0.name.lowercased() == key.table.lowercased() }) else {
             throw reject(
-                "refers to \(key.table), which is not tracked: its rows are not on other machines. Track it too, or drop the reference."
-            )
+                "refers to \(key.table), which is not tracked: its rows are not on other machines. Track it too, or drop the reference.",
+                declaration: "TrackedTable(\"\(key.table)\")")
         }
         guard try isKey(key.to, of: parent.name) else {
             throw reject("refers to \(parent.name) by another column than its primary key, which alone names a row. Refer to that one.")
         }
         if found.contains(where: { $0.column == column }) { throw reject("is declared twice. Drop one.") }
-        return Declarations.Reference(column: column, parent: parent.name, rule: try rule(key.action, table, column, reject))
+        return Declarations.Reference(
+            column: column, parent: parent.name, rule: try rule(key.action, table, column, forms[parent.name] ?? .blob))
     }
 
     private struct ForeignKey {
@@ -88,7 +97,7 @@ struct ReferenceInspector {
     }
 
     private func rule(
-        _ action: String, _ table: TrackedTable, _ column: String, _ reject: (String) -> Rejection
+        _ action: String, _ table: TrackedTable, _ column: String, _ form: KeyForm
     ) throws -> ReferenceRule {
         switch action {
         case "CASCADE": return .cascade
@@ -96,15 +105,17 @@ struct ReferenceInspector {
         default: return .restrict
         }
         if table.key?.contains(column) == true {
-            throw reject("is part of the row's key, which is final, and yet \(action). Use another action.")
+            throw Rejection(reason: "is part of the row's key, which is final, and yet \(action). Use another action.")
         }
         let (isNullable, fallback) = try nullAndDefault(table.name, column)
         if !isNullable {
-            throw reject("is \(action), but the column is NOT NULL, so nothing could stand in for a missing row. Drop NOT NULL.")
+            throw Rejection(
+                reason: "is \(action), but the column is NOT NULL, so nothing could stand in for a missing row. Drop NOT NULL.",
+                edit: .dropNotNull(column))
         }
         guard action == "SET DEFAULT", fallback != .null else { return .substitute(nil) }
-        guard case .blob(let bytes) = fallback, let id = RowID(bytes: bytes) else {
-            throw reject("is SET DEFAULT, but the default is no row id: a BLOB of 16 bytes.")
+        guard let id = form.id(of: fallback) else {
+            throw Rejection(reason: "is SET DEFAULT, but the default is no row id: \(form.words).")
         }
         return .substitute(id)
     }

@@ -25,14 +25,14 @@ struct Adoption {
     ///
     /// - Throws: ``StoreError`` with code `tableRejected` if one has an id that is none.
     func hasRows() throws -> Bool {
-        let select = try connection.statement("SELECT count(*), sum(typeof(n.\(key)) <> 'blob' OR length(n.\(key)) <> 16) FROM \(found)")
+        let select = try connection.statement("SELECT count(*), sum(NOT \(tracked.form.isKeySQL("n.\(key)"))) FROM \(found)")
         defer { select.reset() }
         guard try select.step(), select.int(0) > 0 else { return false }
         let wrong = select.int(1)
         if wrong > 0 {
             throw StoreError(
                 .tableRejected,
-                "Table \(tracked.sqlName) cannot be tracked: \(wrong) of its rows have an id that is not a UUID of 16 bytes. Give them one first."
+                "Table \(tracked.sqlName) cannot be tracked: \(wrong) of its rows have an id that is not \(tracked.form.words). Give them one first."
             )
         }
         return true
@@ -43,7 +43,9 @@ struct Adoption {
         let stamp = commit.adopted
         // Columns that only peers know have nothing that could be found, so their rows differ from what one stamp says.
         let isUniform = table.columns.count == tracked.columns.count
-        for (row, id) in try rows(isUniform ? "AND n.\(key) IN (\(HiddenRows.idsSQL(of: table.number)))" : "") {
+        for (row, id) in try rows(
+            isUniform ? "AND n.\(key) IN (SELECT \(tracked.form.keySQL("id")) FROM (\(HiddenRows.idsSQL(of: table.number))))" : "")
+        {
             try adopt(row, id, stamp)
         }
         if isUniform { try adoptAll(stamp, replica: replica) }
@@ -52,7 +54,7 @@ struct Adoption {
     private func rows(_ condition: String) throws -> [(row: Int64, id: RowID)] {
         let select = try connection.statement("SELECT n.rowid, n.\(key) FROM \(found) \(condition) ORDER BY n.rowid")
         var rows: [(row: Int64, id: RowID)] = []
-        while try select.step() { rows.append((select.integer(0), try select.rowID(1))) }
+        while try select.step() { rows.append((select.integer(0), try select.rowID(1, as: tracked.form))) }
         return rows
     }
 
@@ -63,13 +65,13 @@ struct Adoption {
         let insert = try connection.statement(
             """
             INSERT INTO \(clocks) (row, id, replica, sequence, timestamp, columns)
-            SELECT n.rowid, n.\(key), ?, ?, ?, ? FROM \(found)
+            SELECT n.rowid, \(tracked.form.idSQL("n.\(key)")), ?, ?, ?, ? FROM \(found)
             """)
         insert.bind(1, replica)
         insert.bind(2, Int64(bitPattern: stamp.dot.sequence))
         insert.bind(3, Int64(bitPattern: stamp.markedTimestamp))
         insert.bind(4, table.columns.count)
-        if tracked.isRelated { try ReferenceRecords(connection: connection).noteAwaited(in: table.number, key: key, from: found) }
+        if tracked.isRelated { try ReferenceRecords(connection: connection).noteAwaited(in: table.number, tracked, from: found) }
         try insert.run()
     }
 

@@ -60,6 +60,9 @@ struct StepChanges {
         "(\(a) COLLATE BINARY IS NOT \(b) COLLATE BINARY OR typeof(\(a)) <> typeof(\(b)))"
     }
 
+    /// The key that a copied row has in its table, which may write ids otherwise now.
+    private func key(of tracked: CatalogTable.Tracked) -> String { tracked.form.keySQL("\(KeyForm.anyFunction)(b.id)") }
+
     // MARK: Deletions
 
     /// Notes the rows that a `DELETE` has taken. To be called before clocks are brought to where rows are now.
@@ -69,9 +72,9 @@ struct StepChanges {
             let old = tracked.asCopied(columns, of: table)
             let select = try connection.statement(
                 """
-                SELECT c.row, b.id\(old.names.map { ", b." + $0 }.joined()) FROM \(MigrationSteps.goneTable) g
-                JOIN \(old.sqlName) b ON b.id = g.id JOIN \(ClockTable.name(number)) c ON c.id = b.id
-                WHERE g.tbl = \(number) AND NOT EXISTS (SELECT 1 FROM \(quoted(tracked.sqlName)) n WHERE n.\(quoted(tracked.key)) = b.id)
+                SELECT c.row, \(KeyForm.anyFunction)(b.id)\(old.names.map { ", b." + $0 }.joined()) FROM \(MigrationSteps.goneTable) g
+                JOIN \(old.sqlName) b ON b.id = g.id JOIN \(ClockTable.name(number)) c ON c.id = \(KeyForm.anyFunction)(b.id)
+                WHERE g.tbl = \(number) AND NOT EXISTS (SELECT 1 FROM \(quoted(tracked.sqlName)) n WHERE n.\(quoted(tracked.key)) = \(key(of: tracked)))
                 """)
             var rows: [ReplacedRow] = []
             while try select.step() {
@@ -95,8 +98,7 @@ struct StepChanges {
         let records = ReferenceRecords(connection: connection)
         try records.note(row)
         for reference in tracked.references {
-            guard case .blob(let bytes)? = old(reference.column), let parent = RowID(bytes: bytes) else { continue }
-            let key = RowKey(table: reference.parent, id: parent)
+            guard let key = old(reference.column).flatMap(reference.row(named:)) else { continue }
             if try records.isHeld(key) { try records.note(key) }
         }
     }
@@ -174,8 +176,8 @@ struct StepChanges {
         }
         let select = try connection.statement(
             """
-            SELECT b.rowid, n.rowid, b.id, \(values.joined(separator: ", ")) FROM \(MigrationSteps.before(table.number)) b
-            JOIN \(quoted(tracked.sqlName)) n ON n.\(quoted(tracked.key)) = b.id
+            SELECT b.rowid, n.rowid, \(KeyForm.anyFunction)(b.id), \(values.joined(separator: ", ")) FROM \(MigrationSteps.before(table.number)) b
+            JOIN \(quoted(tracked.sqlName)) n ON n.\(quoted(tracked.key)) = \(key(of: tracked))
             WHERE b.rowid > ? AND (\(conditions.joined(separator: " OR "))) ORDER BY b.rowid LIMIT \(Self.rowsMax)
             """)
         var last: Int64 = 0
@@ -270,7 +272,7 @@ extension CatalogTable.Tracked {
     /// The copy of the table that was made before migration steps.
     fileprivate func asCopied(_ columns: [Int], of table: CatalogTable) -> CatalogTable.Tracked {
         CatalogTable.Tracked(
-            sqlName: MigrationSteps.before(table.number), key: "id", deletePolicy: deletePolicy, columns: columns,
+            sqlName: MigrationSteps.before(table.number), key: "id", form: form, deletePolicy: deletePolicy, columns: columns,
             kinds: columns.map { table.kind(of: $0) ?? .register }, names: columns.map { "c\($0)" }, naturalKey: nil,
             references: references, referrers: referrers, mayBeBrought: mayBeBrought)
     }

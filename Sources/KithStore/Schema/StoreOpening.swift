@@ -98,9 +98,10 @@ struct StoreOpening {
             let keys = columns.map { (name: $0.name, key: ColumnKey(table.renamed[$0.name] ?? $0.name, $0.kind)) }
             for column in keys { _ = try store.addColumn(column.key, table: number, isOfPeer: false, to: &ledger.catalog) }
             try connection.execute(ClockTable.sql(number))
+            try KeyFormRecords(connection).note(found.form, of: table.name)
             declarations.tables.append(
                 Declarations.Table(
-                    name: table.name, key: key, deletePolicy: table.deletePolicy, columns: keys,
+                    name: table.name, key: key, form: found.form, deletePolicy: table.deletePolicy, columns: keys,
                     naturalKey: table.key ?? [], references: references, attachments: table.attachments))
             declarations.tables[declarations.tables.count - 1].journalDays = table.journal?.days
         }
@@ -233,7 +234,7 @@ struct StoreOpening {
     private func adoptRows(
         _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger, _ clock: CommitClock, _ capture: Capture
     ) throws -> Bool {
-        try findRows(table, ClockTable.name(table.number), quoted(tracked.sqlName), quoted(tracked.key), ledger)
+        try findRows(table, tracked, ledger)
         let adoption = Adoption(table: table, tracked: tracked, ledger: ledger, clock: clock)
         guard try adoption.hasRows() else { return false }
         try checkValues(table, tracked)
@@ -242,9 +243,12 @@ struct StoreOpening {
     }
 
     /// A migration that built the table anew may have numbered its rows anew: then clocks find their rows by the rows' ids.
-    private func findRows(_ table: CatalogTable, _ clocks: String, _ name: String, _ key: String, _ ledger: RowLedger) throws {
+    private func findRows(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger) throws {
         let select = try connection.statement(
-            "SELECT 1 FROM \(clocks) c LEFT JOIN \(name) n ON n.rowid = c.row WHERE n.\(key) IS NOT c.id LIMIT 1")
+            """
+            SELECT 1 FROM \(ClockTable.name(table.number)) c LEFT JOIN \(quoted(tracked.sqlName)) n ON n.rowid = c.row
+            WHERE n.\(quoted(tracked.key)) IS NOT \(tracked.form.keySQL("c.id")) LIMIT 1
+            """)
         let isMoved = try select.step()
         select.reset()
         if !isMoved { return }
@@ -260,10 +264,10 @@ struct StoreOpening {
             let (wrong, form): (String, String)
             switch kind {
             case .set:
-                wrong = "typeof(\(name)) <> 'text' OR NOT json_valid(\(name)) OR json_type(\(name)) <> 'array'"
+                wrong = ValueCheck.isNoSet(name)
                 form = "a set and holds a JSON array"
             case .counter:
-                wrong = "typeof(\(name)) <> 'integer'"
+                wrong = ValueCheck.isNoCounter(name)
                 form = "a counter and holds an INTEGER"
             case .text:
                 wrong = "NOT kith_is_text(\(name))"

@@ -14,55 +14,63 @@ struct TableInspector {
     struct Columns {
         /// The name of the key column.
         let key: String
+        let form: KeyForm
         /// The tracked columns with their kinds, in the order of the table.
         let tracked: [(name: String, kind: ColumnKind)]
+        /// Those that are NOT NULL without a default, and not part of a natural key.
+        let required: [String]
     }
 
-    /// - Parameter report: is told of everything that stands against the table, one sentence each.
+    /// - Parameter report: gets everything that stands against the table.
     /// - Returns: `nil` if the table cannot be tracked at all.
-    func inspect(_ table: TrackedTable, _ report: (String) -> Void) throws -> Columns? {
+    func inspect(_ table: TrackedTable, _ report: SchemaProblems) throws -> Columns? {
         guard try hasForm(table, report) else { return nil }
         let infos = try infos(of: table.name)
         checkDeclaration(table, infos, report)
         let tracked = infos.filter { !$0.isKey && !$0.isGenerated && !table.localColumns.contains($0.name) }
-        for info in tracked where info.isNotNull && !info.hasDefault && table.key?.contains(info.name) != true {
-            report(
-                "column \(info.name) is NOT NULL without a default, so a row from a machine that does not have the column yet "
-                    + "could not be stored. Give it a DEFAULT, or drop NOT NULL.")
-        }
+        let required = tracked.filter { $0.isNotNull && !$0.hasDefault && table.key?.contains($0.name) != true }.map(\.name)
         let tokens = tracked.map { table.renamed[$0.name] ?? $0.name }
         if let twice = tokens.first(where: { token in tokens.filter { $0.utf8.elementsEqual(token.utf8) }.count > 1 }) {
-            report("two of its columns are known to other devices as \(twice). Rename the newer one.")
+            report("two of its columns are known to other devices as \(twice). Rename the newer one.", .declaration)
         }
         if tracked.count > TrackedTable.columnsMax {
-            report("it has \(tracked.count) columns; at most \(TrackedTable.columnsMax) can be tracked.")
+            report("it has \(tracked.count) columns; at most \(TrackedTable.columnsMax) can be tracked.", .columnCount)
         }
         // Whoever keeps columns on this machine by name knows what does not travel.
         if tracked.isEmpty, table.localColumns.isEmpty {
             report(
                 "it has no column that synchronises beside its id, and what a commit writes stands in columns, so its rows would stay here. "
-                    + "Give it one, such as present INTEGER NOT NULL DEFAULT 1.")
+                    + "Give it one, such as present INTEGER NOT NULL DEFAULT 1.", .columnCount,
+                sql: "ALTER TABLE \(quoted(table.name)) ADD COLUMN present INTEGER NOT NULL DEFAULT 1")
         }
         let columns = tracked.map { (name: $0.name, kind: table.kinds[$0.name] ?? .register) }
-        if let key = table.key { try KeyInspector(connection: connection).check(key, columns, report) }
+        if let key = table.key {
+            try KeyInspector(connection: connection).check(key, columns, primary: infos.filter(\.isKey).map(\.name), report)
+        }
         try checkUnique(table, report)
         let isStrict = try isStrict(table.name)
         for info in tracked { checkType(info, table.kinds[info.name] ?? .register, isStrict, report) }
         try checkCounters(table, report)
         let keys = infos.filter(\.isKey)
         guard keys.count == 1, let key = keys.first else {
-            report("its primary key must be one column that holds a UUID of 16 bytes: id BLOB PRIMARY KEY NOT NULL.")
+            report(
+                "its primary key must be one column that holds a UUID: id BLOB PRIMARY KEY NOT NULL, or id TEXT PRIMARY KEY NOT NULL. "
+                    + "`kith check --migrate` or KeyMigration adds it.", .key, sql: "id BLOB PRIMARY KEY NOT NULL DEFAULT (kith_uuid())",
+                declaration: keys.count > 1 ? Self.declaration(table.name, key: keys.map(\.name)) : nil)
             return nil
         }
-        checkKeyType(key, isStrict, report)
-        return Columns(key: key.name, tracked: columns)
+        let form = try KeyFormInspector(connection: connection).form(
+            of: table, key: key.name, suggested: try formOfDefault(of: key.name, in: table.name) ?? Self.suggestedForm(key, isStrict),
+            declared: key.type, report)
+        try checkDefault(of: key.name, in: table.name, form, report)
+        return Columns(key: key.name, form: form, tracked: columns, required: required)
     }
 
     // MARK: The table
 
-    private func hasForm(_ table: TrackedTable, _ report: (String) -> Void) throws -> Bool {
-        func reject(_ why: String) -> Bool {
-            report(why)
+    private func hasForm(_ table: TrackedTable, _ report: SchemaProblems) throws -> Bool {
+        func reject(_ why: String, edit: TableEdit? = nil) -> Bool {
+            report(why, .table, edit: edit)
             return false
         }
         if table.name.utf8.count > WireLimits.nameBytesMax { return reject("its name is longer than \(WireLimits.nameBytesMax) bytes.") }
@@ -79,7 +87,9 @@ struct TableInspector {
         }
         let type = String(decoding: list.blob(0), as: UTF8.self)
         if type != "table" { return reject("it is a \(type), not an ordinary table.") }
-        if list.int(1) != 0 { return reject("it is WITHOUT ROWID, which observations cannot follow. Drop those words.") }
+        if list.int(1) != 0 {
+            return reject("it is WITHOUT ROWID, which observations cannot follow. Drop those words.", edit: .dropWithoutRowid)
+        }
         return true
     }
 
@@ -121,28 +131,32 @@ struct TableInspector {
     }
 
     /// Whether what is declared of columns fits the table, and itself.
-    private func checkDeclaration(_ table: TrackedTable, _ infos: [Info], _ report: (String) -> Void) {
+    private func checkDeclaration(_ table: TrackedTable, _ infos: [Info], _ report: SchemaProblems) {
         for info in infos where info.name.lowercased() == "rowid" {
-            report("its column \(info.name) hides SQLite's rowid, by which rows are followed. Rename it.")
+            report(
+                "its column \(info.name) hides SQLite's rowid, by which rows are followed. Rename it.", .table, column: info.name,
+                sql: "ALTER TABLE \(quoted(table.name)) RENAME COLUMN \(quoted(info.name)) TO \(quoted(info.name + "_"))")
         }
         for info in infos where info.isKey && (table.kinds[info.name] != nil || table.localColumns.contains(info.name)) {
-            report("\(info.name) is the key, which is neither a set nor a counter nor a text nor local.")
+            report("\(info.name) is the key, which is neither a set nor a counter nor a text nor local.", .declaration, column: info.name)
         }
         for info in infos where info.isKey && table.attachments.contains(info.name) {
-            report("\(info.name) holds ids of attachments, so it is neither the key nor of another kind.")
+            report("\(info.name) holds ids of attachments, so it is neither the key nor of another kind.", .declaration, column: info.name)
         }
         for name in table.ambiguous {
-            report("\(name) is declared as of two kinds. Name it once, among sets, counters, texts, attachments or localColumns.")
+            report(
+                "\(name) is declared as of two kinds. Name it once, among sets, counters, texts, attachments or localColumns.",
+                .declaration, column: name)
         }
         let names = Set(infos.map(\.name))
         for name in Set(table.kinds.keys).union(table.localColumns).union(table.renamed.keys).union(table.attachments).sorted()
         where !names.contains(name) {
-            report("it has no column \(name).")
+            report("it has no column \(name).", .declaration, column: name)
         }
     }
 
     /// Whether the column can hold what a column of this kind does.
-    private func checkType(_ info: Info, _ kind: ColumnKind, _ isStrict: Bool, _ report: (String) -> Void) {
+    private func checkType(_ info: Info, _ kind: ColumnKind, _ isStrict: Bool, _ report: SchemaProblems) {
         let declared = info.type.isEmpty ? "without a type" : info.type
         let affinity = Affinity(declared: info.type)
         let (needed, isFit): (String, Bool)
@@ -155,22 +169,47 @@ struct TableInspector {
         }
         if isFit { return }
         report(
-            "\(info.name) is a \(kind), which needs \(needed); its column is \(declared). Declare it as what it is, or make another column."
+            "\(info.name) is a \(kind), which needs \(needed); its column is \(declared). Declare it as what it is, or make another column.",
+            .columnType, column: info.name, edit: .setType(info.name, needed)
         )
     }
 
-    private func checkKeyType(_ info: Info, _ isStrict: Bool, _ report: (String) -> Void) {
-        let affinity = Affinity(declared: info.type)
-        let holdsBlobs = isStrict ? ["BLOB", "ANY"].contains(info.type) : affinity == .blob || affinity == .numeric
-        if holdsBlobs { return }
+    /// What the key gets where an insertion does not name it; `nil` if it has no default, or one that needs what is not there yet.
+    private func keyDefault(_ key: String, in table: String) throws -> ColumnValue? {
+        let select = try connection.statement("SELECT dflt_value FROM pragma_table_xinfo(?) WHERE name = ?")
+        select.bind(1, .text(table))
+        select.bind(2, .text(key))
+        let expression = try select.step() && !select.isNull(0) ? String(decoding: select.blob(0), as: UTF8.self) : nil
+        select.reset()
+        guard let expression, let value = try? connection.passingStatement("SELECT (\(expression))"), try value.step() else { return nil }
+        defer { value.reset() }
+        return value.value(0)
+    }
+
+    private func formOfDefault(of key: String, in table: String) throws -> KeyForm? {
+        try keyDefault(key, in: table).flatMap { value in KeyForm.allCases.first { $0.id(of: value) != nil } }
+    }
+
+    private func checkDefault(of key: String, in table: String, _ form: KeyForm, _ report: SchemaProblems) throws {
+        guard let value = try keyDefault(key, in: table), value != .null, form.id(of: value) == nil else { return }
         report(
-            "its primary key \(info.name) is declared \(info.type). "
-                + "A tracked row is named by a UUID of 16 bytes: \(info.name) BLOB PRIMARY KEY NOT NULL.")
+            "the default of its key \(key) is not \(form.words). Write \(key) … DEFAULT (\(form.drawSQL)).", .key, column: key,
+            edit: .setDefault(key, "(\(form.drawSQL))"))
+    }
+
+    /// What ids a column of this type is for; `nil` if for none.
+    private static func suggestedForm(_ info: Info, _ isStrict: Bool) -> KeyForm? {
+        if isStrict { return ["BLOB": .blob, "ANY": .blob, "TEXT": .text][info.type] }
+        switch Affinity(declared: info.type) {
+        case .blob, .numeric: return .blob
+        case .text: return .text
+        case .integer, .real: return nil
+        }
     }
 
     // MARK: Rules that merges could break
 
-    private func checkCounters(_ table: TrackedTable, _ report: (String) -> Void) throws {
+    private func checkCounters(_ table: TrackedTable, _ report: SchemaProblems) throws {
         let counters = table.kinds.filter { $0.value == .counter }.keys.sorted()
         if counters.isEmpty { return }
         let select = try connection.statement("SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?")
@@ -180,11 +219,41 @@ struct TableInspector {
         for name in counters where checked.contains(name.lowercased()) {
             report(
                 "a CHECK looks at the counter \(name). Two devices that each count down within it may together pass its bound, and "
-                    + "the row would be shown nowhere. Drop the CHECK, and look at the value where it is used.")
+                    + "the row would be shown nowhere. Drop the CHECK, and look at the value where it is used.", .check, column: name,
+                edit: .dropCheck(name))
         }
     }
 
-    private func checkUnique(_ table: TrackedTable, _ report: (String) -> Void) throws {
+    static func declaration(_ table: String, key: [String]) -> String {
+        "TrackedTable(\"\(table)\", key: [\(key.map { "\"\($0)\"" }.joined(separator: ", "))])"
+    }
+
+    /// The columns of an index; `nil` if one of them is an expression, or there is a condition.
+    private func columns(of index: String) throws -> [String]? {
+        let select = try connection.statement(
+            "SELECT i.name, l.partial FROM pragma_index_info(?1) i JOIN sqlite_master m ON m.name = ?1 JOIN pragma_index_list(m.tbl_name) l ON l.name = ?1 ORDER BY i.seqno"
+        )
+        select.bind(1, .text(index))
+        var names: [String]? = []
+        while try select.step() {
+            if select.isNull(0) || select.int(1) != 0 {
+                names = nil
+            } else {
+                names?.append(String(decoding: select.blob(0), as: UTF8.self))
+            }
+        }
+        return names
+    }
+
+    /// The statement that made an index; `nil` for one that a constraint of the table made.
+    private func indexSQL(_ index: String) throws -> String? {
+        let select = try connection.statement("SELECT sql FROM sqlite_master WHERE type = 'index' AND name = ? AND sql NOT NULL")
+        defer { select.reset() }
+        select.bind(1, .text(index))
+        return try select.step() ? String(decoding: select.blob(0), as: UTF8.self) : nil
+    }
+
+    private func checkUnique(_ table: TrackedTable, _ report: SchemaProblems) throws {
         let indices = try connection.statement("SELECT name FROM pragma_index_list(?) WHERE \"unique\" AND origin <> 'pk'")
         indices.bind(1, .text(table.name))
         var unique: [String] = []
@@ -198,13 +267,19 @@ struct TableInspector {
             if try keys.isImpliedButForCollation(name, by: table.key) {
                 report(
                     "\(columns) is UNIQUE by another collation than BINARY, but the key tells values apart by their bytes: two machines could "
-                        + "insert 'a' and 'A'. Drop the COLLATE from it, and bring values to one form, such as lower case, before they are inserted."
-                )
+                        + "insert 'a' and 'A'. Drop the COLLATE from it, and bring values to one form, such as lower case, before they are inserted.",
+                    .unique)
                 continue
             }
+            let names = try self.columns(of: name)
+            let isIndex = try indexSQL(name)
             report(
                 "\(columns) is UNIQUE. Two machines that are apart could each insert a row that is fine alone, and the merge "
-                    + "would have to drop one. Derive the id from these columns instead (TrackedTable(key:)), or use an ordinary index.")
+                    + "would have to drop one. Derive the id from these columns instead (TrackedTable(key:)), or use an ordinary index.",
+                .unique, column: names?.count == 1 ? names?[0] : nil,
+                sql: isIndex.map { "DROP INDEX \(quoted(name)); \(SchemaRewrite.relaxed($0))" },
+                declaration: names.map { Self.declaration(table.name, key: $0) },
+                edit: isIndex == nil ? names.map { .dropUnique($0) } : .relaxIndex(name))
         }
     }
 }

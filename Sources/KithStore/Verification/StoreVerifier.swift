@@ -86,11 +86,11 @@ struct StoreVerifier {
             ("SELECT count(*) FROM \(name) n LEFT JOIN \(clocks) c ON c.row = n.rowid WHERE c.row IS NULL", "rows have no clocks"),
             ("SELECT count(*) FROM \(clocks) c LEFT JOIN \(name) n ON c.row = n.rowid WHERE n.rowid IS NULL", "clocks have no row"),
             (
-                "SELECT count(*) FROM \(name) n JOIN \(clocks) c ON c.row = n.rowid WHERE c.id IS NOT n.\(key)",
+                "SELECT count(*) FROM \(name) n JOIN \(clocks) c ON c.row = n.rowid WHERE n.\(key) IS NOT \(tracked.form.keySQL("c.id"))",
                 "rows have another row's clocks"
             ),
             (
-                "SELECT count(*) FROM \(name) n JOIN \(HiddenRows.table) h ON h.tbl = \(table.number) AND h.id = n.\(key)",
+                "SELECT count(*) FROM \(name) n JOIN \(HiddenRows.table) h ON h.tbl = \(table.number) AND n.\(key) = \(tracked.form.keySQL("h.id"))",
                 "rows are there and deleted at once"
             ),
         ]

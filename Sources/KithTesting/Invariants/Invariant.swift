@@ -95,12 +95,12 @@ struct Ring {
 
     /// The ring of a machine as the values of the column that names the next row say it.
     init(of node: Int, _ table: WorkloadTable, values: [ColumnValue?]) {
-        let ids = (0..<Self.size).map { ColumnValue.blob(table.id(of: Self.row($0, of: node)).bytes) }
+        let ids = (0..<Self.size).map { table.key(of: Self.row($0, of: node)) }
         next = values.map { value in value.flatMap { value in ids.firstIndex(of: value) } }
     }
 
     /// What the column of `item` holds.
     func value(of item: Int, of node: Int, _ table: WorkloadTable) -> ColumnValue {
-        next[item].map { .blob(table.id(of: Self.row($0, of: node)).bytes) } ?? .null
+        next[item].map { table.key(of: Self.row($0, of: node)) } ?? .null
     }
 }

@@ -39,7 +39,7 @@ extension Simulation {
         }
         for owner in nodes.indices {
             let values = (0..<Ring.size).map { item in
-                let id = ColumnValue.blob(table.id(of: Ring.row(item, of: owner)).bytes)
+                let id = table.key(of: Ring.row(item, of: owner))
                 return rows.first { $0.0 == id }?.1
             }
             let ring = Ring(of: owner, table, values: values)

@@ -35,7 +35,7 @@ struct FoundRows {
     private func insert(_ row: RowWrite, _ table: WorkloadTable, _ db: Database) throws -> Bool {
         let names = [table.key] + table.keyColumns.map(\.name) + row.assignments.map(\.column)
         let values =
-            [table.id(of: row.row).databaseValue] + table.keyValues(of: row.row).map(\.databaseValue)
+            [table.key(of: row.row).databaseValue] + table.keyValues(of: row.row).map(\.databaseValue)
             + row.assignments.map(\.value.value.databaseValue)
         let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
         do {

@@ -16,7 +16,7 @@ struct NodeReader {
                 let table = tables[key.table]
                 if !table.isKnown { return nil }
                 let statement = try db.cachedStatement(sql: table.selection)
-                guard let row = try Row.fetchOne(statement, arguments: [table.id(of: key.row).databaseValue]) else { return nil }
+                guard let row = try Row.fetchOne(statement, arguments: [table.key(of: key.row).databaseValue]) else { return nil }
                 return table.columns.indices.map { normal(ColumnValue(row[$0] as DatabaseValue), table.columns[$0]) }
             }
         }

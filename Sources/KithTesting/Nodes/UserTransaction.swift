@@ -93,12 +93,12 @@ struct UserTransaction {
                     """
             ).execute(
                 arguments: [
-                    table.id(of: pair.first).databaseValue, -pair.amount, table.id(of: pair.second).databaseValue, pair.amount,
+                    table.key(of: pair.first).databaseValue, -pair.amount, table.key(of: pair.second).databaseValue, pair.amount,
                 ])
         case .relink:
             let select = try db.cachedStatement(sql: "SELECT \(column) FROM \(name) WHERE \(key) = ?")
             let values = try (0..<Ring.size).map { item in
-                try DatabaseValue.fetchOne(select, arguments: [table.id(of: Ring.row(item, of: node)).databaseValue]).map {
+                try DatabaseValue.fetchOne(select, arguments: [table.key(of: Ring.row(item, of: node)).databaseValue]).map {
                     ColumnValue($0)
                 }
             }
@@ -108,7 +108,7 @@ struct UserTransaction {
             for item in ring.change(pair) {
                 try db.cachedStatement(sql: verb).execute(
                     arguments: [
-                        ring.value(of: item, of: node, table).databaseValue, table.id(of: Ring.row(item, of: node)).databaseValue,
+                        ring.value(of: item, of: node, table).databaseValue, table.key(of: Ring.row(item, of: node)).databaseValue,
                     ])
             }
         }
@@ -143,7 +143,7 @@ struct UserTransaction {
     }
 
     private func statement(_ write: RowWrite, _ table: WorkloadTable) -> (sql: String, arguments: [DatabaseValue]) {
-        let id = table.id(of: write.row).databaseValue
+        let id = table.key(of: write.row).databaseValue
         let columns = write.assignments.map { quoted($0.column) }
         let values = write.assignments.map(\.value.value.databaseValue)
         let given = [quoted(table.key)] + table.keyColumns.map { quoted($0.name) } + columns
@@ -180,7 +180,7 @@ struct UserTransaction {
         let marks = zip(names, values).map { $1 == nil ? quoted($0) : "?" }.joined(separator: ", ")
         let name = quoted(table.name)
         let sql = "INSERT OR REPLACE INTO \(name) (\(all)) SELECT \(marks) FROM \(name) WHERE \(quoted(table.key)) = ?"
-        return (sql, values.compactMap(\.self) + [table.id(of: write.row).databaseValue])
+        return (sql, values.compactMap(\.self) + [table.key(of: write.row).databaseValue])
     }
 
     private func change(_ verb: RowWrite.Verb, _ column: String) -> String {
@@ -219,11 +219,6 @@ extension StoreError {
     fileprivate var isRefusalOfApp: Bool {
         message.contains("CHECK constraint failed") || message.contains("SQLite error \(ResultCode.SQLITE_CONSTRAINT_TRIGGER.rawValue)")
     }
-}
-
-extension RowID {
-    /// The id as GRDB binds it.
-    var databaseValue: DatabaseValue { ColumnValue.blob(bytes).databaseValue }
 }
 
 /// `name` as an SQL identifier.

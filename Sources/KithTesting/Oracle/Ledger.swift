@@ -46,13 +46,12 @@ final class Ledger {
 
     /// The row that a value names.
     func key(_ table: Int, _ value: ColumnValue) -> RowKey? {
-        guard case .blob(let bytes) = value, let id = RowID(bytes: bytes) else { return nil }
-        return ids[table][id]
+        tables[table].form.id(of: value).flatMap { ids[table][$0] }
     }
 
     /// The same, or the row of `others` that it names.
     func key(_ table: Int, _ value: ColumnValue, orOneOf others: [RowKey]) -> RowKey? {
-        key(table, value) ?? others.first { $0.table == table && .blob(tables[table].id(of: $0.row).bytes) == value }
+        key(table, value) ?? others.first { $0.table == table && tables[table].key(of: $0.row) == value }
     }
 
     func number(of replica: ReplicaID) -> Int {

@@ -48,6 +48,8 @@ struct ReferenceRule {
             parents[entry.key] = tables[entry.key.table].columns.indices.compactMap { column in
                 let column = (index: column, column: tables[entry.key.table].columns[column])
                 guard column.column.isKnown, let reference = column.column.reference, values[column.index] != .null else { return nil }
+                // There is no row that such a row could be shown with.
+                if column.column.isRequired, entry.value.isUnwritten(column.index) { return (column.index, reference.action, nil) }
                 return (column.index, reference.action, parent(reference.parent, values[column.index]))
             }
         }

@@ -68,6 +68,11 @@ struct RowView {
         return liveEvents.contains { event in !deletions.contains { $0.seen.covers(event) } }
     }
 
+    /// Whether nobody known has written a column that is a register.
+    func isUnwritten(_ column: Int) -> Bool {
+        if case .register(let writes) = columns[column] { writes.isEmpty } else { false }
+    }
+
     /// What the app's table shows, in the order of the workload's columns; NULL for those that the app's version does not have.
     func shown(_ table: WorkloadTable) -> [ColumnValue] {
         columns.indices.map { index in

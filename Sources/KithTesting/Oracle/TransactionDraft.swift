@@ -146,7 +146,9 @@ struct TransactionDraft {
             }
         }
         for row in gone {
-            for (child, action, column) in columns(referringTo: row) where !gone.contains(child) || (isReplaced && child == key) {
+            // A row that refers to itself is gone with its reference before SQLite looks for such rows.
+            for (child, action, column) in columns(referringTo: row)
+            where !gone.contains(child) || (isReplaced && child == key && row != key) {
                 let name = tables[child.table].columns[column].name
                 func set(_ value: ColumnValue) {
                     _ = rows[child]?.perform(RowWrite(.update, tables[child.table].name, child.row, [Assignment(name, Literal(value))]))
@@ -170,7 +172,7 @@ struct TransactionDraft {
 
     /// The columns of rows that are there in which this row stands.
     private mutating func columns(referringTo key: RowKey) -> [(RowKey, WorkloadReference.Action, Int)] {
-        let id = ColumnValue.blob(tables[key.table].id(of: key.row).bytes)
+        let id = tables[key.table].key(of: key.row)
         var result: [(RowKey, WorkloadReference.Action, Int)] = []
         for child in ledger.rows + order.filter({ !ledger.rows.contains($0) })
         where tables[child.table].isRelated && tables[child.table].isKnown {

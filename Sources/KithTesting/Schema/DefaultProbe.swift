@@ -1,4 +1,5 @@
 import GRDB
+import KithStore
 import KithSync
 
 /// Finds out what a column holds that an insertion does not name, by asking SQLite.
@@ -7,7 +8,10 @@ struct DefaultProbe {
 
     init() throws {
         scratch = try DatabaseQueue()
-        try scratch.write { db in try db.execute(sql: "CREATE TABLE steady (\"kith probe\"); INSERT INTO steady VALUES (1)") }
+        try scratch.write { db in
+            try SyncedDatabase.addFunctions(to: db)
+            try db.execute(sql: "CREATE TABLE steady (\"kith probe\"); INSERT INTO steady VALUES (1)")
+        }
     }
 
     /// - Parameter expression: the default as SQLite tells it; `nil` if there is none.

@@ -63,6 +63,12 @@ struct StoreTemplate: Sendable {
             var tables = try version.tables.map { try table($0, defaults, db) }
             let parents = Set(tables.flatMap { table in table.columns.compactMap { $0.reference?.parent } })
             for index in tables.indices {
+                for column in tables[index].columns.indices where tables[index].columns[column].isRequired {
+                    guard let reference = tables[index].columns[column].reference else { continue }
+                    // Users always write it.
+                    tables[index].columns[column].defaultValue = tables[reference.parent].key(of: 1)
+                    tables[index].columns[column].hasSteadyDefault = false
+                }
                 tables[index].isRelated = parents.contains(index) || tables[index].columns.contains { $0.reference != nil }
             }
             return tables
@@ -77,12 +83,14 @@ struct StoreTemplate: Sendable {
             db, sql: "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?)",
             arguments: [tracked.name])
         var key = ""
+        var form = tracked.ids
         var columns: [WorkloadTable.Column] = []
         var keyColumns: [WorkloadTable.Column] = []
         for row in rows {
             let name: String = row["name"]
             if row["pk"] as Int > 0 {
                 key = name
+                form = form ?? (WorkloadTable.Affinity(of: row["type"], isStrict: isStrict == true) == .text ? .text : .blob)
             } else if row["hidden"] as Int == 0, !tracked.localColumns.contains(name) {
                 let affinity = WorkloadTable.Affinity(of: row["type"], isStrict: isStrict == true)
                 let (value, isSteady) = try defaults.value(of: row["dflt_value"], affinity)
@@ -99,7 +107,7 @@ struct StoreTemplate: Sendable {
         // In the order of the key, which decides the ids.
         let keys = (tracked.key ?? []).compactMap { name in keyColumns.first { $0.name == name } }
         var table = WorkloadTable(
-            name: tracked.name, key: key, deletePolicy: tracked.deletePolicy, columns: columns, keyColumns: keys)
+            name: tracked.name, key: key, form: form ?? .blob, deletePolicy: tracked.deletePolicy, columns: columns, keyColumns: keys)
         let sql = try String.fetchOne(db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [tracked.name])
         table.mayRefuse = hasRules.contains(tracked.name.lowercased()) || sql?.uppercased().contains("CHECK") == true
         return table

@@ -9,13 +9,16 @@ struct WorkloadTable: Sendable {
         let affinity: Affinity
         let isNullable: Bool
         /// What a row has that was inserted without this column.
-        let defaultValue: ColumnValue
+        var defaultValue: ColumnValue
         /// Whether that is the same each time. If not, as with the time of day, users always give ``defaultValue`` themselves.
         var hasSteadyDefault = true
         /// Whether the version of the app that runs on a node has it.
         var isKnown = true
         /// The table to whose rows it refers.
         var reference: WorkloadReference?
+
+        /// Whether a row of which nobody has written it cannot be shown: a reference that is `NOT NULL` without a default.
+        var isRequired: Bool { reference != nil && !isNullable && (defaultValue == .null || !hasSteadyDefault) }
     }
 
     /// What SQLite makes of the declared type (https://www.sqlite.org/datatype3.html, section 3.1).
@@ -56,6 +59,8 @@ struct WorkloadTable: Sendable {
 
     let name: String
     let key: String
+    /// How rows are named in ``key``, and in columns that refer to them.
+    let form: KeyForm
     let deletePolicy: DeletePolicy
     /// The synchronised columns, without the key.
     var columns: [Column]
@@ -73,9 +78,10 @@ struct WorkloadTable: Sendable {
     /// Reads one row: its columns in order, NULL for those that are not known.
     private(set) var selection = ""
 
-    init(name: String, key: String, deletePolicy: DeletePolicy, columns: [Column], keyColumns: [Column]) {
+    init(name: String, key: String, form: KeyForm = .blob, deletePolicy: DeletePolicy, columns: [Column], keyColumns: [Column]) {
         self.name = name
         self.key = key
+        self.form = form
         self.deletePolicy = deletePolicy
         self.columns = columns
         self.keyColumns = keyColumns
@@ -89,6 +95,9 @@ struct WorkloadTable: Sendable {
         let free = RowID(high: 0, low: UInt64(row))
         return keyColumns.isEmpty ? free : RowID(table: Array(name.utf8), key: keyValues(of: row)) ?? free
     }
+
+    /// What names that row in the table.
+    func key(of row: Int) -> ColumnValue { form.value(id(of: row)) }
 
     /// What the columns of the natural key hold in that row.
     func keyValues(of row: Int) -> [ColumnValue] {

@@ -85,7 +85,6 @@ extension Simulation {
             guard let index = node.tables.firstIndex(where: { $0.name == write.table && $0.isKnown }),
                 node.tables[index].columns.contains(where: { !$0.isKnown })
             else { continue }
-            let id = node.tables[index].id(of: write.row)
             let table = node.tables[index]
             let isKept = try node.database.read { db in
                 try Bool.fetchOne(
@@ -93,8 +92,11 @@ extension Simulation {
                     sql: """
                         SELECT EXISTS (SELECT 1 FROM \(quoted(table.name)) WHERE \(quoted(table.key)) = ?2)
                             OR EXISTS (SELECT 1 FROM kith_hidden h JOIN kith_table t ON t.number = h.tbl
-                                WHERE t.name = CAST(?1 AS BLOB) AND h.id = ?2)
-                        """, arguments: [write.table, id.databaseValue])
+                                WHERE t.name = CAST(?1 AS BLOB) AND h.id = ?3)
+                        """,
+                    arguments: [
+                        write.table, table.key(of: write.row).databaseValue, ColumnValue.blob(table.id(of: write.row).bytes).databaseValue,
+                    ])
             }
             if isKept != true { keys.insert(RowKey(table: index, row: write.row)) }
         }

@@ -43,7 +43,7 @@ extension Simulation {
                 let areKnown = node.tables[key.table].isKnown && other.tables[key.table].isKnown
                 return try zip(table.columns, known).filter { areKnown && $1 && $0.kind == .text }.map { column, _ in
                     let sql = "SELECT \(quoted(column.name)) FROM \(quoted(table.name)) WHERE \(quoted(table.key)) = ?"
-                    let text = try String.fetchOne(db, sql: sql, arguments: [table.id(of: key.row).databaseValue])
+                    let text = try String.fetchOne(db, sql: sql, arguments: [table.key(of: key.row).databaseValue])
                     return (key, Array((text ?? "").utf8))
                 }
             }

@@ -37,10 +37,12 @@ final class TextEditor {
         let table: String
         let key: String
         let id: RowID
+        /// The id as the table holds it.
+        let name: ColumnValue
         let column: String
 
         init(table: WorkloadTable, row: Int, column: String) {
-            (self.table, key, id, self.column) = (table.name, table.key, table.id(of: row), column)
+            (self.table, key, id, name, self.column) = (table.name, table.key, table.id(of: row), table.key(of: row), column)
         }
 
         fileprivate var place: String { "\(quoted(table)) WHERE \(quoted(key)) = ?" }
@@ -86,7 +88,7 @@ final class TextEditor {
             let value = verb == .save ? "kith_text(?, ?, \(quoted(text.column)))" : "?"
             let sql = "UPDATE \(quoted(text.table)) SET \(quoted(text.column)) = \(value) WHERE \(quoted(text.key)) = ?"
             let texts = (verb == .save ? [new, loaded] : [new]).map(\.databaseValue)
-            try db.execute(sql: sql, arguments: StatementArguments(texts + [text.id.databaseValue]))
+            try db.execute(sql: sql, arguments: StatementArguments(texts + [text.name.databaseValue]))
         }
         return WriteOutcome(tookEffect: true, edit: edit)
     }
@@ -105,7 +107,7 @@ final class TextEditor {
     /// The current text, which may be NULL; `nil` if there is no such row.
     private func read(_ text: Text, _ db: Database) throws -> String?? {
         let sql = "SELECT \(quoted(text.column)) FROM \(text.place)"
-        guard let row = try Row.fetchOne(db, sql: sql, arguments: [text.id.databaseValue]) else { return nil }
+        guard let row = try Row.fetchOne(db, sql: sql, arguments: [text.name.databaseValue]) else { return nil }
         return .some(row[0] as String?)
     }
 

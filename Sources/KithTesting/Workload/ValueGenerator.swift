@@ -33,7 +33,7 @@ struct ValueGenerator {
     /// The id of a row that may be there, or NULL.
     private mutating func reference(_ column: WorkloadTable.Column, _ reference: WorkloadReference) -> ColumnValue {
         if column.isNullable, random.chance(percent: 15) { return .null }
-        return .blob(tables[reference.parent].id(of: random.int(in: 1...swarm.rowsPerTable)).bytes)
+        return tables[reference.parent].key(of: random.int(in: 1...swarm.rowsPerTable))
     }
 
     private mutating func register(_ column: WorkloadTable.Column) -> ColumnValue {

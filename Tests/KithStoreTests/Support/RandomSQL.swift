@@ -7,7 +7,13 @@ import TestSupport
 /// Statements that an app might make of its tables, at random, and the schema they are made for.
 struct RandomSQL {
     /// Tables as an app has them; `entry` and `log` are not tracked.
-    static let tables = """
+    static func tables(_ form: KeyForm = .blob) -> String {
+        form == .blob ? blobTables : blobTables.replacing("BLOB", with: "TEXT").replacing(standIn, with: literal(rowID(12), form))
+    }
+
+    private static let standIn = "x'0190000000007000000000000000000c'"
+
+    private static let blobTables = """
         CREATE TABLE folder (id BLOB PRIMARY KEY NOT NULL, name TEXT NOT NULL DEFAULT 'f', updated TEXT);
         CREATE TABLE item (
             id BLOB PRIMARY KEY NOT NULL, a TEXT COLLATE NOCASE, n INTEGER NOT NULL DEFAULT 7 CHECK (n < 1000), x REAL,
@@ -16,16 +22,18 @@ struct RandomSQL {
         CREATE INDEX item_a ON item (a, n);
         CREATE TABLE day (id BLOB PRIMARY KEY NOT NULL, day TEXT NOT NULL UNIQUE, body TEXT NOT NULL DEFAULT '-');
         CREATE TABLE single (
-            id BLOB PRIMARY KEY ON CONFLICT REPLACE NOT NULL DEFAULT x'0190000000007000000000000000000c', a DEFAULT 'one', b DEFAULT 2);
+            id BLOB PRIMARY KEY ON CONFLICT REPLACE NOT NULL DEFAULT \(standIn), a DEFAULT 'one', b DEFAULT 2);
         CREATE TABLE stats (name TEXT PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0);
         CREATE TABLE log (number INTEGER PRIMARY KEY, line TEXT);
         CREATE VIEW both AS SELECT i.id, i.a, f.name FROM item i JOIN folder f ON f.id = i.folder;
         """
 
-    static let tracked = [
-        TrackedTable("folder"), TrackedTable("item", sets: ["tags"], counters: ["views"]), TrackedTable("day", key: ["day"]),
-        TrackedTable("single"),
-    ]
+    static func tracked(_ form: KeyForm = .blob) -> [TrackedTable] {
+        [
+            TrackedTable("folder", ids: form), TrackedTable("item", sets: ["tags"], counters: ["views"], ids: form),
+            TrackedTable("day", key: ["day"], ids: form), TrackedTable("single", ids: form),
+        ]
+    }
     static let names = ["folder", "item", "day", "single", "stats", "log"]
 
     /// - Parameter isRecursive: whether triggers may fire themselves, which has to end then.
@@ -63,6 +71,8 @@ struct RandomSQL {
     }
 
     var random: SplitMix64
+    /// How the tables write their ids.
+    var form = KeyForm.blob
 
     mutating func next() -> String {
         switch Int.random(in: 0..<100, using: &random) {
@@ -112,7 +122,7 @@ struct RandomSQL {
 
     private mutating func day() -> String {
         let day = "d\(number(1, 6))"
-        let id = (try? RowID(table: "day", key: .text(day))).map(Self.literal) ?? "NULL"
+        let id = (try? RowID(table: "day", key: .text(day))).map { Self.literal($0, form) } ?? "NULL"
         let row = "INTO day (id, day, body) VALUES (\(id), '\(day)', \(text()))"
         switch Int.random(in: 0..<4, using: &random) {
         case 0: return "INSERT \(conflict()) \(row) \(returning("rowid, body"))"
@@ -148,7 +158,7 @@ struct RandomSQL {
     // MARK: Parts
 
     private mutating func number(_ low: Int, _ high: Int) -> Int { Int.random(in: low...high, using: &random) }
-    private mutating func id() -> String { Self.literal(rowID(UInt64(number(1, 12)))) }
+    private mutating func id() -> String { Self.literal(rowID(UInt64(number(1, 12))), form) }
     private mutating func parent() -> String { number(0, 3) == 0 ? "NULL" : id() }
     private mutating func text() -> String { ["'a'", "'A'", "'bb'", "'c c'", "''", "'é'", "NULL"].randomElement(using: &random) ?? "''" }
     private mutating func tags() -> String { ["'[]'", "'[\"a\"]'", "'[\"a\",\"b\"]'", "'[\"b\"]'"].randomElement(using: &random) ?? "''" }
@@ -163,7 +173,8 @@ struct RandomSQL {
 
     private mutating func returning(_ columns: String) -> String { number(0, 2) == 0 ? "RETURNING \(columns)" : "" }
 
-    private static func literal(_ id: RowID) -> String {
-        "x'" + id.bytes.map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined() + "'"
+    static func literal(_ id: RowID, _ form: KeyForm) -> String {
+        if case .text(let text) = form.value(id) { return "'\(String(decoding: text, as: UTF8.self))'" }
+        return "x'\(id)'"
     }
 }
