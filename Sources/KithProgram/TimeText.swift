@@ -13,6 +13,11 @@ package struct TimeText {
         self.milliseconds = milliseconds
     }
 
+    package init?(_ date: Date) {
+        guard let milliseconds = Int64(exactly: (date.timeIntervalSince1970 * 1_000).rounded()) else { return nil }
+        self.init(milliseconds: milliseconds)
+    }
+
     private var seconds: Int64 { (milliseconds - fraction) / 1_000 }
 
     private var fraction: Int64 { (milliseconds % 1_000 + 1_000) % 1_000 }

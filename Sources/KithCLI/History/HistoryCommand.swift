@@ -43,7 +43,8 @@ struct HistoryCommand: ParsableCommand {
         var table = TextTable(header: ["WHEN", "NOTE", "WHAT", "BY"], flexibleColumns: 1, 2)
         table.rows = changes.map { change in
             [
-                .init(TimeText(milliseconds: Int64(change.date.timeIntervalSince1970 * 1_000))?.local ?? "unknown", .dim), .init(change.title.isEmpty ? "-" : change.title, .bold),
+                .init(TimeText(change.date)?.local ?? "unknown", .dim),
+                .init(change.title.isEmpty ? "-" : change.title, .bold),
                 .init(change.summary), .init(change.device.flatMap { names[$0] } ?? "unknown", .dim),
             ]
         }
@@ -80,7 +81,7 @@ private struct NoteChangeRecord: Encodable {
         kind = change.kind.rawValue
         fields = change.fields.keys.sorted()
         device = change.device.flatMap { names[$0] }
-        when = TimeText(milliseconds: Int64(change.date.timeIntervalSince1970 * 1_000))?.iso8601
+        when = TimeText(change.date)?.iso8601
     }
 }
 
@@ -88,7 +89,9 @@ extension StoreOptions {
     /// The machine that a person means: this one, or a trusted one, by its name or the beginning of its id.
     func author(_ reference: String) throws -> Author {
         let trust = try trust()
-        if reference == "this" || reference.count >= 5 && trust.ownID.description.lowercased().hasPrefix(reference.lowercased()) { return .own }
+        if reference == "this" || reference.count >= 5 && trust.ownID.description.lowercased().hasPrefix(reference.lowercased()) {
+            return .own
+        }
         return .device(try trust.find(reference).id.bytes)
     }
 }

@@ -34,7 +34,7 @@ struct NoteExplain: ParsableCommand {
         }
         for transaction in explanation.history {
             for change in transaction.changes {
-                let when = TimeText(milliseconds: Int64(transaction.date.timeIntervalSince1970 * 1_000))?.local ?? "unknown"
+                let when = TimeText(transaction.date)?.local ?? "unknown"
                 let author = change.device.flatMap { names[$0] } ?? "unknown"
                 try Console.output.writeLine(PlainText.line("\(when)  \(Self.what(change, field))  by \(author)"))
             }

@@ -27,7 +27,8 @@ struct NoteUndo: ParsableCommand {
         guard let report else {
             throw CommandFailure(.noInput, redo ? "There is nothing to do again." : "There is nothing to take back.")
         }
-        try StepReport(report, options).write(done: redo ? "Did again" : "Took back", nothing: "Everything was changed since; nothing is different now.")
+        try StepReport(report, options).write(
+            done: redo ? "Did again" : "Took back", nothing: "Everything was changed since; nothing is different now.")
     }
 }
 

@@ -16,7 +16,8 @@ struct RevertCommand: ParsableCommand {
               kith revert --device laptop --since yesterday
             """)
 
-    @Option(help: ArgumentHelp("Whose changes: the name of a machine, or the beginning of its id; \"this\" is this one.", valueName: "machine"))
+    @Option(
+        help: ArgumentHelp("Whose changes: the name of a machine, or the beginning of its id; \"this\" is this one.", valueName: "machine"))
     var device: String
 
     @Option(help: ArgumentHelp("Since when: \(Moment.help)", valueName: "moment"))
