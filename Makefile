@@ -10,7 +10,7 @@ SOAK ?= 20000
 RELEASE = scripts/release.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format build release soak sanitize bench counts examples install deb tarball package clean setup
+.PHONY: help demo test check lint format build release docs soak sanitize bench counts examples install deb tarball package clean setup
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ build: setup ## build for debugging
 release: setup ## build for use: programs that need no Swift where they run
 	$(RELEASE) --product kith
 	$(RELEASE) --product kith-lab
+
+docs: setup ## make the documentation of what `import Kith` brings, in .build/documentation; warnings are errors
+	scripts/docs.sh
 
 soak: setup ## run the tests that take hours; PORTION=NAME one portion of them (scripts/soak.sh), SEED=N one seed
 	scripts/build.sh --build-tests

@@ -5,7 +5,7 @@ extension SyncedDatabase {
     /// A copy in memory of a database file that cannot be opened because nothing can be written beside it: on a full disk, or one that is
     /// read-only. The last commit in the write-ahead log is in it.
     ///
-    /// Hand it to ``init(_:tables:options:)`` with ``Options/copy``, so that what nobody would keep is not written. Not for a file that this
+    /// Hand it to ``SyncedDatabase/init(_:tables:migrator:options:)`` with ``Options/copy``, so that what nobody would keep is not written. Not for a file that this
     /// process has open.
     /// - Parameter configuration: as for the file; WAL mode does not apply.
     /// - Throws: ``StoreError``, with code `notFound` if there is no such file.

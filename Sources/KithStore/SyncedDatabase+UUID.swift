@@ -60,7 +60,7 @@ extension SyncedDatabase {
         try resolve(db, table: table, id: RowID(id), column: column, keeping: value)
     }
 
-    /// Chooses a version of a conflict of whole values, as ``resolve(_:table:id:column:keeping:)`` does.
+    /// Chooses a version of a conflict of whole values, as `resolve(_:table:id:column:keeping:)` does.
     public func resolve(_ db: Database, _ conflict: Conflict, keeping version: Conflict.Version) throws(StoreError) {
         try resolve(db, table: conflict.table, id: conflict.row, column: conflict.column, keeping: version.value)
     }

@@ -5,7 +5,7 @@ import KithText
 
 // The code of the README and of docs/, compiled: `DocumentedCodeTests` finds each block of them here, line by line. Never run.
 
-struct Item: Codable, FetchableRecord, PersistableRecord {
+struct Item: Codable, Identifiable, Hashable, FetchableRecord, PersistableRecord {
     var id = UUID()
     var title: String
 }
@@ -79,6 +79,24 @@ func badges(_ app: SyncedApp, choose: @escaping @Sendable ([Conflict.Version]) -
         try db.execute(sql: "INSERT INTO log (id, item) VALUES (?, ?)", arguments: [UUID(), conflict.uuid])
     }
     _ = list
+}
+
+func lists(
+    _ app: SyncedApp, item: Item, token: HistoryToken?, apply: (LiveDifference<UUID>) -> Void, show: (LiveRows<Item>) -> Void,
+    note: (HistoryChange) -> Void
+) async throws -> UndoReport? {
+    for try await change in app.live(Item.order(Column("title"))) {
+        apply(change.difference)  // by id
+        show(change.rows)
+    }
+
+    let page = try app.store.history(after: token, excluding: ["widget"])
+    for transaction in page { for change in transaction.changes { note(change) } }
+
+    let undo = app.undo(scope: "editor")
+    try undo.group("Move to freezer") { db in try item.update(db) }
+    let report = try undo.undo()
+    return report
 }
 
 func composed(_ database: DatabasePool, key: DeviceKey, trust: TrustStore) async throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Risk: code in the README or in docs/ does not compile, or no longer.
+/// Risk: code in the README, in docs/ or in an article does not compile, or no longer.
 @Suite struct DocumentedCodeTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
@@ -15,9 +15,12 @@ import Testing
 
     private static var pages: [URL] {
         get throws {
-            let docs = root.appending(path: "docs")
-            let names = try FileManager.default.subpathsOfDirectory(atPath: docs.path).filter { $0.hasSuffix(".md") }
-            return [root.appending(path: "README.md")] + names.sorted().map { docs.appending(path: $0) }
+            let folders = ["docs", "Sources/Kith/Kith.docc"].map { root.appending(path: $0) }
+            return try [root.appending(path: "README.md")]
+                + folders.flatMap { folder in
+                    let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
+                    return names.sorted().map { folder.appending(path: $0) }
+                }
         }
     }
 

@@ -12,6 +12,7 @@ extension SyncedApp {
     ///   - migrator: the app's migrations.
     ///   - tables: those that synchronise; all others stay on this device.
     ///   - place: where everything is kept.
+    ///   - options: what is otherwise than most apps have it.
     /// - Throws: ``SyncedAppError``, which names what would help.
     public static func open(
         _ id: AppID, migrator: DatabaseMigrator? = nil, tables: [TrackedTable], at place: Place = .standard, options: Options = Options()
@@ -29,8 +30,12 @@ extension SyncedApp {
     /// Lets a database synchronise that the app has opened itself. ``close()`` leaves it open.
     ///
     /// - Parameters:
+    ///   - id: the app, as with ``open(_:migrator:tables:at:options:)``.
     ///   - database: with tables, or to be given them by the migrator.
+    ///   - migrator: the app's migrations.
+    ///   - tables: those that synchronise.
     ///   - keys: the folder of this device's key, apart from that of the database; the standard one without it.
+    ///   - options: what is otherwise than most apps have it.
     public convenience init(
         _ id: AppID, database: any DatabaseWriter, migrator: DatabaseMigrator? = nil, tables: [TrackedTable], keys: URL? = nil,
         options: Options = Options()

@@ -22,6 +22,8 @@ public struct NetworkDoctor: Sendable {
     private let app: AppID
 
     /// - Parameters:
+    ///   - key: who this device is.
+    ///   - trust: the devices that it trusts.
     ///   - store: the database file, which need not exist.
     ///   - app: as the node has it in its configuration.
     public init(key: DeviceKey, trust: TrustStore, store: URL, app: AppID) {

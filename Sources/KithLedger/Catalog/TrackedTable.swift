@@ -48,7 +48,7 @@ public struct TrackedTable: Hashable, Sendable {
     ///     INSERT INTO entry (id, day, text) VALUES (kith_key('entry', '2026-11-21'), '2026-11-21', 'Rain')
     ///       ON CONFLICT (day) DO UPDATE SET text = excluded.text
     ///
-    /// The row's id is made of the table's name and these values (``/KithSync/RowID/init(table:key:)``, or `kith_key` in SQL); Kith
+    /// The row's id is made of the table's name and these values (`RowID(table:key:)`, or `kith_key` in SQL); Kith
     /// refuses an insertion with any other. A key holds integers, text and blobs, compared as bytes: `1` and `'1'` are two
     /// keys, and so are two Unicode spellings of one word. NULL and reals are refused. Key columns merge as registers, never
     /// change in place, and may be `NOT NULL` without a default and `UNIQUE`, which other columns may not.

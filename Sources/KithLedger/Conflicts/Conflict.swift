@@ -9,7 +9,7 @@ public struct Conflict: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// A whole value of a column: of a register, or of a counter or text that several devices held otherwise when its table was first
         /// tracked. The first version is shown, the others are kept beside it;
-        /// ``SyncedDatabase/resolve(_:table:id:column:keeping:)`` chooses.
+        /// `SyncedDatabase.resolve(_:table:id:column:keeping:)` chooses.
         case value
         /// Lines of a text column that several changed at one place before they had seen each other. They show what the merge made of it.
         /// Any edit of the lines ends it; ``SyncedDatabase/resolveTextConflict(_:_:keeping:)`` chooses.
@@ -77,7 +77,7 @@ public struct Conflict: Hashable, Sendable {
 public enum Author: Hashable, Sendable {
     /// This store.
     case own
-    /// A member of the group, by its device id (``Member/device``).
+    /// A member of the group, by the bytes of its device id.
     case device([UInt8])
     /// A store that no member has said it is.
     case unknown

@@ -2,7 +2,7 @@ import Foundation
 
 /// Whether the bytes of an attachment are here. A row may be, long before its bytes are.
 public enum AttachmentState: Hashable, Sendable {
-    /// All of it, proved when it came. That the disk has changed it since is found when it is read: see ``SyncedDatabase/provenAttachment(_:)``.
+    /// All of it, proved when it came. That the disk has changed it since is found when it is read: see ``SyncedDatabase/verifyAttachments()``.
     case present(AttachmentFile)
     /// It is being fetched, or will be as soon as a peer that has it is met; the size is known once one was.
     case onItsWay(receivedBytes: Int64, sizeBytes: Int64?)

@@ -23,9 +23,9 @@ extension SyncedDatabase {
     ///
     /// What is too large, or more than the disk has room for, is refused before anything is copied. The content is on the disk when this
     /// returns, whole or not at all. Equal content is kept once. Content that no row refers to
-    /// is removed some time later: see ``collectAttachments()``.
+    /// is removed some time later.
     /// - Throws: ``StoreError`` with code `notFound` if there is no such file; `valueRejected` if it is no regular file or has more
-    ///   than ``AttachmentLimits/bytesMax`` bytes; `diskFull`, `readOnly`; `failed` for a database in memory without ``Options/attachmentsFolder``.
+    ///   bytes than an attachment may have (docs/attachments.md); `diskFull`, `readOnly`; `failed` for a database in memory without ``SyncedDatabase/Options/attachmentsFolder``.
     public func attach(contentsOf url: URL) throws(StoreError) -> AttachmentID {
         try StoreError.typed {
             guard let source = try OpenFile(reading: url.path) else {

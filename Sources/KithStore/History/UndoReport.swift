@@ -2,7 +2,7 @@ import Foundation
 import KithLedger
 import KithSync
 
-/// What an undo, a redo or ``SyncedDatabase/revert(device:since:)`` has done.
+/// What an undo, a redo or ``SyncedDatabase/revert(device:sinceMilliseconds:)`` has done.
 public struct UndoReport: Hashable, Sendable {
     /// What was left as it is.
     public struct Left: Hashable, Sendable {

@@ -27,7 +27,7 @@ extension SyncedDatabase {
     /// Calls `body` after every commit that moved the version vector: local or applied, by this process at once, by
     /// another one within about 30 milliseconds.
     ///
-    /// Several commits may be told by one call, and a call may come without news: what is new follows from ``vector()``.
+    /// Several commits may be told by one call, and a call may come without news: what is new follows from what the database holds.
     /// `body` runs on the thread that committed and must return soon; it must not use the store itself.
     public func observeCommits(_ body: @escaping @Sendable () -> Void) -> CommitObservation {
         CommitObservation(signal) { _ in body() }

@@ -47,7 +47,7 @@ extension SyncedDatabase {
     }
 
     /// Empties the trash of `table`, or of all tables: what is there cannot be restored any more. Its bytes go when
-    /// ``collectGarbage(acknowledged:)`` may take them.
+    /// no device needs them any more.
     /// - Returns: how many rows that were.
     @discardableResult
     public func emptyTrash(table: String? = nil) throws(StoreError) -> Int {

@@ -1,13 +1,13 @@
 /// The name of an attachment: a hash of its content, so that equal content is one attachment.
 ///
-/// SHA-256 over the attachment's outline, see ``AttachmentOutline``. In a column it stands as 64 lower-case hexadecimal digits.
+/// SHA-256 over the attachment's outline (docs/attachments.md). In a column it stands as 64 lower-case hexadecimal digits.
 public struct AttachmentID: Hashable, Sendable, Comparable {
     package static let byteCount = 32
 
-    /// The hash, ``byteCount`` bytes.
+    /// The hash, 32 bytes.
     public let bytes: [UInt8]
 
-    /// `nil` unless there are ``byteCount`` bytes.
+    /// `nil` unless there are 32 bytes.
     public init?(bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }
         self.bytes = bytes
