@@ -37,7 +37,7 @@ struct KithCommand: ParsableCommand {
             CommandGroup(name: "In step", subcommands: [UpCommand.self, WebCommand.self, StatusCommand.self]),
             CommandGroup(name: "Machines", subcommands: [PairCommand.self, DeviceCommand.self, HouseholdCommand.self]),
             CommandGroup(name: "Trouble", subcommands: [DoctorCommand.self, VerifyCommand.self, RecoverCommand.self]),
-            CommandGroup(name: "Apps", subcommands: [LabCommand.self]),
+            CommandGroup(name: "Apps", subcommands: [CheckCommand.self, LabCommand.self]),
         ],
         defaultSubcommand: ViewCommand.self)
 

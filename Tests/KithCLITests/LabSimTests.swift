@@ -15,13 +15,13 @@ struct LabSimTests {
 
     @Test func `wrong use, files with mistakes and files that are not there have their own exit status`() throws {
         try home.write("broken.sql", Data("CREATE TABLE note (id BLOB PRIMARY KEY,".utf8))
-        try home.write("none.sql", Data("CREATE TABLE note (id TEXT PRIMARY KEY);".utf8))
+        try home.write("none.sql", Data("CREATE TABLE note (day TEXT PRIMARY KEY);".utf8))
         try home.write("a.script", Data("nodes 2\nA: insert nosuch 1\n".utf8))
         for (line, status, part) in [
             ("--nodes 1000", 64, "from 1 to 64"), ("--frobnicate", 64, "There is no option --frobnicate"),
             ("app.sql", 64, "no argument app.sql"),
             ("--schema missing.sql", 66, "There is no file missing.sql"), ("--schema broken.sql", 65, "incomplete input"),
-            ("--schema none.sql", 65, "the key id of note is TEXT"), ("--script a.script", 65, "a.script:2: there is no table nosuch"),
+            ("--schema none.sql", 65, "the key day of note is TEXT"), ("--script a.script", 65, "a.script:2: there is no table nosuch"),
         ] as [(String, Int32, String)] {
             let result = try sim(line)
             #expect(result.status == status, "\(line)")

@@ -28,7 +28,11 @@ struct KeyFormInspector {
             return .blob
         }
         if count.all > count.of(form) {
-            report(misfits(count, form, table, key), .key, column: key, sql: count.example == nil ? mend(form, table, key) : nil)
+            // What names a row in words may well be its natural key.
+            let isName = count.example?.hasPrefix("'") == true && table.key == nil
+            report(
+                misfits(count, form, table, key), .key, column: key, sql: count.example == nil ? mend(form, table, key) : nil,
+                declaration: isName ? TableInspector.declaration(table.name, key: [key]) : nil)
         }
         return form
     }

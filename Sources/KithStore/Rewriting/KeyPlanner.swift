@@ -87,9 +87,12 @@ struct KeyPlanner {
     private func notes(_ targets: [Target]) -> [String] {
         targets.map { target in
             let type = target.form == .blob ? "16 bytes" : "text"
-            if target.isNewColumn {
+            if target.isNewColumn, target.table.key != nil {
                 return
-                    "\(target.name) has a new column \(target.key) (\(type)), which an insertion gives itself if it names none\(target.table.key == nil ? "" : ", with kith_key('\(target.name)', …)")."
+                    "\(target.name) has a new column \(target.key) (\(type)): insert a row with \(target.key) = kith_key('\(target.name)', …)."
+            }
+            if target.isNewColumn {
+                return "\(target.name) has a new column \(target.key) (\(type)), which an insertion need not name."
             }
             return target.isRowid
                 ? "\(target.name).\(target.key) is a UUID (\(type)) and no longer the rowid: a property of a record is a UUID in place of an Int64, and what joined a search index by it says rowid."

@@ -33,7 +33,11 @@ extension SyncedDatabase {
     }
 
     private static func existing(_ path: String, readonly: Bool) throws(StoreError) -> DatabaseQueue {
-        guard FileManager.default.fileExists(atPath: path) else { throw StoreError(.notFound, "There is no file \(path).") }
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            throw StoreError(.notFound, "There is no file \(path).")
+        }
+        if isFolder.boolValue { throw StoreError(.notAStore, "\(path) is a folder, and not a database file.") }
         var configuration = Configuration()
         configuration.readonly = readonly
         configuration.foreignKeysEnabled = false
