@@ -78,15 +78,18 @@ package struct AsideRows {
 
     // MARK: Pending and refused
 
-    /// Selects pending and early changes, with replica, sequence number and whether they are pending.
-    func selectingWaiting(at key: TextKey) throws -> PreparedStatement {
+    /// A pending change.
+    func pending(_ commit: WaitRows.Commit, at key: TextKey) throws -> [UInt8]? {
         let select = try connection.statement(
             """
-            SELECT change, replica, sequence, reason IS NULL FROM kith_text_aside
-            WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND (reason IS NULL OR reason = '')
+            SELECT change FROM kith_text_aside
+            WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND replica = ? AND sequence = ? AND reason IS NULL
             """)
         key.bind(to: select)
-        return select
+        select.bind(5, commit.replica)
+        select.bind(6, Int64(bitPattern: commit.sequence))
+        defer { select.reset() }
+        return try select.step() ? Array(select.blob(0)) : nil
     }
 
     /// Selects pending and refused changes.
@@ -110,6 +113,14 @@ package struct AsideRows {
     }
 
     // MARK: Early
+
+    /// Selects early changes of a text, with replica and sequence number.
+    func selectingEarly(at key: TextKey) throws -> PreparedStatement {
+        let select = try connection.statement(
+            "SELECT change, replica, sequence FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND reason = ''")
+        key.bind(to: select)
+        return select
+    }
 
     /// How many early changes of a text there are, and their bytes.
     func earlySize(at key: TextKey) throws -> (count: Int, bytes: Int) {

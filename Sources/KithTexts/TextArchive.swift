@@ -92,6 +92,7 @@ package struct TextArchive {
             try delete.run()
         }
         try AsideRows(connection).remove(table, id)
+        try WaitRows(connection).remove(table, id)
     }
 
     private static let forgetRowSQL = forgetSQL("tbl = ? AND id = ?")
@@ -143,6 +144,7 @@ package struct TextArchive {
         try connection.execute(Self.forgetSQL(condition).joined(separator: ";\n"))
         // Early changes may be of rows that are on their way.
         try AsideRows(connection).removeNotEarly(where: condition)
+        try WaitRows(connection).remove(where: condition)
     }
 
     /// The numbers of all texts.

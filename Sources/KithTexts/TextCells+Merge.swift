@@ -63,7 +63,7 @@ extension TextCells {
     private func settleDocument(_ state: inout TextState, at cell: TextKey) throws {
         let key = cell.of(state)
         let incoming = state.changes
-        let waiting = try waiting(at: key, of: state, isChanged: !incoming.isEmpty)
+        let waiting = try waiting(for: incoming, at: key, of: state)
         if incoming.isEmpty, waiting.isEmpty { return }
         state.changes = []
         if state.text == nil { state.text = [] }
@@ -89,19 +89,51 @@ extension TextCells {
         let outcome = try merge(changes, into: &opened)
         var appended = try outcome.appended.map { try $0.archived(known[$0.change.dot]) }
         var (rejected, pending) = (outcome.rejected, outcome.pending)
-        // A restart stands for itself where the history before it was collected.
-        while let index = pending.firstIndex(where: \.isRestart) {
-            let restart = pending.remove(at: index)
-            let retry = try merge([standIn(for: restart, in: &opened)] + pending, into: &opened)
-            appended += try retry.appended.map {
-                try $0.archived(known[$0.change.dot], outside: $0.change.dot == restart.dot ? restart.parents : nil)
-            }
+        // A restart stands for itself where the history before it was collected. Those that are left after so many rounds, each of which
+        // takes all that build on none of the others, wait for the next change of the text: no author makes such.
+        var rounds = 0
+        while rounds < Self.restartRoundsMax, let restarts = takeRestarts(of: &pending) {
+            rounds += 1
+            let retry = try merge(restarts.map { try standIn(for: $0, in: &opened) } + pending, into: &opened)
+            let outside = Dictionary(restarts.map { ($0.dot, $0.parents) }) { first, _ in first }
+            appended += try retry.appended.map { try $0.archived(known[$0.change.dot], outside: outside[$0.change.dot]) }
             rejected += retry.rejected
             pending = retry.pending
         }
         try keep(appended, of: opened, in: &state, at: key)
         for refusal in rejected { try putAside(known[refusal.change.dot], .refused(refusal.reason.description), at: key) }
-        for change in pending { try putAside(known[change.dot], .pending, at: key) }
+        for change in pending {
+            try putAside(known[change.dot], .pending, at: key)
+            try noteWait(of: change, in: &opened, at: key)
+        }
+    }
+
+    /// How often one arrival lets restarts stand for themselves.
+    private static let restartRoundsMax = 64
+
+    /// The pending restarts that build on no other pending change; if there are none, the first one.
+    private func takeRestarts(of pending: inout [TextChange]) -> [TextChange]? {
+        guard let first = pending.firstIndex(where: \.isRestart) else { return nil }
+        let dots = Set(pending.map(\.dot))
+        let free = pending.filter { $0.isRestart && dots.isDisjoint(with: $0.parents) }
+        if free.isEmpty { return [pending.remove(at: first)] }
+        let taken = Set(free.map(\.dot))
+        pending.removeAll { taken.contains($0.dot) }
+        return free
+    }
+
+    /// Notes which change a pending one waits for.
+    private func noteWait(of change: TextChange, in opened: inout Opened, at key: TextKey) throws {
+        var parent = WaitRows.Commit.any
+        if !change.isRestart {
+            let missing = try readingHistory { try change.parents.first { try !opened.document.contains($0, history: opened.history) } }
+            parent = try missing.map(commit) ?? .any
+        }
+        try WaitRows(archive.connection).note(try commit(change.dot), waitsFor: parent, at: key)
+    }
+
+    private func commit(_ dot: Dot) throws -> WaitRows.Commit {
+        WaitRows.Commit(replica: try archive.ledger.number(of: dot.replica), sequence: dot.sequence)
     }
 
     private func merge(_ changes: [TextChange], into opened: inout Opened) throws -> TextMerge {
@@ -130,18 +162,25 @@ extension TextCells {
         try AsideRows(archive.connection).put(record, replica: replica, sequence: change.stamp.dot.sequence, standing, at: key)
     }
 
-    /// What may be applied now: early changes of commits that the row now says it knows, and if others have come, those that waited for
-    /// one of them.
-    private func waiting(at key: TextKey, of state: TextState, isChanged: Bool) throws -> [TextState.Change] {
-        let select = try AsideRows(archive.connection).selectingWaiting(at: key)
+    /// What may be applied now: early changes of commits that the row now says it knows, and those that waited for one of `incoming` or of these.
+    private func waiting(for incoming: [TextState.Change], at key: TextKey, of state: TextState) throws -> [TextState.Change] {
+        let rows = AsideRows(archive.connection)
+        let select = try rows.selectingEarly(at: key)
         let replicas = archive.ledger.catalog.replicas
         var found: [TextState.Change] = []
         while try select.step() {
             guard replicas.ids.indices.contains(select.int(1)) else { throw TextArchive.corrupt }
             let dot = Dot(replica: replicas.ids[select.int(1)], sequence: UInt64(bitPattern: select.integer(2)))
-            let isPending = select.int(3) == 1
-            if isPending ? isChanged : state.touched.covers(dot) || dot.replica == .nobody {
-                found.append(try TextState.Change(record: select.blob(0), replicas))
+            if state.touched.covers(dot) || dot.replica == .nobody { found.append(try TextState.Change(record: select.blob(0), replicas)) }
+        }
+        let waits = WaitRows(archive.connection)
+        var open = try (incoming + found).map { try commit($0.stamp.dot) }
+        if !open.isEmpty { open.append(.any) }
+        while let parent = open.popLast() {
+            for commit in try waits.take(waitingFor: parent, at: key) {
+                guard let change = try rows.pending(commit, at: key) else { continue }
+                found.append(try TextState.Change(record: change, archive.ledger.catalog.replicas))
+                open.append(commit)
             }
         }
         return found

@@ -6,5 +6,6 @@ package enum TextTables {
         \(ChunkRows.sql)
         \(MergedTexts.sql)
         \(AsideRows.sql)
+        \(WaitRows.sql)
         """
 }

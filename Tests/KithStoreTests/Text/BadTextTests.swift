@@ -98,6 +98,63 @@ struct BadTextTests {
         try store.expectSound()
     }
 
+    @Test func `what waits for what waits is applied with it, and nothing else is read`() throws {
+        let store = try TextStore(1)
+        try store.insert("")
+        // A chain whose first change is missing, and changes that wait for something that never comes.
+        let chain = (2...9 as ClosedRange<UInt64>).map { number in
+            Self.change(number, parents: [Self.stamp(number - 1).dot], [.insert("\(number)", at: Int(number) - 1)])
+        }
+        let stuck = (20...29 as ClosedRange<UInt64>).map { Self.change($0, parents: [Self.unknown], [.insert("x", at: 0)]) }
+        _ = try store.store.apply(try Self.slice(chain + stuck, to: store))
+        #expect(try store.store.refusedTextChanges().count == 18)
+        // What cannot be read is noticed only where it is read.
+        try store.inner.execute("UPDATE kith_text_aside SET change = x'ff' WHERE sequence >= 20")
+        _ = try store.store.apply(try Self.slice([Self.change(1, [.insert("1", at: 0)])], last: 29, to: store))
+        #expect(try store.body() == "123456789")
+        #expect(try store.store.refusedTextChanges().map(\.dot.sequence).sorted() == Array(20...29))
+        try store.save("123456789!")
+    }
+
+    @Test func `a text that many changes made at once can be edited, by one change that joins them`() throws {
+        let store = try TextStore(1)
+        try store.insert("")
+        let many = (1...5_000 as ClosedRange<UInt64>).map { Self.change($0, [.insert("x", at: 0)]) }
+        _ = try store.store.apply(try Self.slice(many, to: store))
+        let body = try #require(try store.body())
+        #expect(body.count == 5_000)
+        try store.save(body + "!")
+        let other = try TextStore(2)
+        try other.receive(from: store)
+        #expect(try other.body() == body + "!")
+        #expect(try other.store.digest() == store.store.digest())
+        try other.save("over")
+        try store.receive(from: other)
+        #expect(try store.body() == "over")
+        try store.expectSound()
+    }
+
+    @Test func `restarts that wait for restarts are taken a portion at each arrival`() throws {
+        let store = try TextStore(1)
+        try store.insert("")
+        // Each names the one before and one that never comes.
+        let restarts = (1...200 as ClosedRange<UInt64>).map { number in
+            var change = Self.change(
+                number, parents: ((number > 1 ? [Self.stamp(number - 1).dot] : []) + [Self.unknown]).sorted(),
+                [.delete(count: 1, at: 0), .insert("r", at: 0)])
+            change.replacedScalars = 1
+            return change
+        }
+        _ = try store.store.apply(try Self.slice(restarts, to: store))
+        #expect(try store.body() == "r")
+        let left = try store.store.refusedTextChanges().count
+        #expect(left > 0 && left < 200)
+        _ = try store.store.apply(try Self.slice([Self.change(201, [.insert("x", at: 0)])], to: store))
+        #expect(try store.store.refusedTextChanges().count < left)
+        #expect(try ["xr", "rx"].contains(store.body()))
+        try store.expectSound()
+    }
+
     @Test func `a text that a peer calls NULL is shown all the same`() throws {
         let store = try TextStore(1)
         try store.insert("")
