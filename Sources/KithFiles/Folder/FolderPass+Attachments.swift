@@ -107,12 +107,17 @@ extension FolderPass {
         }
     }
 
+    /// Up to so many files, each is asked for by itself.
+    private static let singlyRead = 8
+
     /// Looks at files among the attachments: one that is new belongs to the notes that link to it, and one that was changed is another
     /// attachment of the notes that had it.
     mutating func readAttachments(_ files: [FolderWalk.File]) throws {
         let tables = tables
+        // Where nobody tells what has changed, all files are looked at every two seconds.
+        let all = files.count > Self.singlyRead ? try database.read { db in try tables.attachments(db) } : nil
         for file in files {
-            let known = try database.read { db in try tables.attachment(at: file.path, db) }
+            let known = try all.map { $0[file.path] } ?? database.read { db in try tables.attachment(at: file.path, db) }
             if let known, known.stamp == file.stamp { continue }
             guard isQuiet(place(file.path), file.stamp) else {
                 report.pathsAgain.insert(FolderPath(file.path))

@@ -246,6 +246,17 @@ extension FolderTables {
         }
     }
 
+    /// All of them by path, in one reading.
+    func attachments(_ db: Database) throws -> [String: KnownAttachment] {
+        let sql = "SELECT path, content, name, stamp FROM local_folder_attachment WHERE folder = ?"
+        var known: [String: KnownAttachment] = [:]
+        let rows = try Row.fetchCursor(db, sql: sql, arguments: [folder])
+        while let row = try rows.next() {
+            known[row[0]] = KnownAttachment(content: row[1], name: row[2], stamp: (row[3] as String?).flatMap { FileStamp($0) })
+        }
+        return known
+    }
+
     func save(_ content: AttachmentID, _ name: String, _ stamp: FileStamp?, _ path: String, _ db: Database) throws {
         try db.execute(
             sql: "INSERT OR REPLACE INTO local_folder_attachment (folder, path, content, name, stamp) VALUES (?, ?, ?, ?, ?)",

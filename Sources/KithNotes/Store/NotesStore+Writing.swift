@@ -42,6 +42,27 @@ extension NotesStore {
         }
     }
 
+    /// Changes several notes as they are now, in one transaction, and so in one commit; those that are gone are left out.
+    ///
+    /// - Returns: how many there were.
+    /// - Throws: as ``edit(_:_:)-(UUID,_)``; none is changed then.
+    @discardableResult
+    public func edit(_ ids: [UUID], _ change: (inout Note) throws -> Void) throws(NotesError) -> Int {
+        try NotesError.mapping {
+            try database.write { db in
+                var count = 0
+                for id in ids {
+                    guard let current = try Self.fetch(id, db) else { continue }
+                    var edited = current
+                    try change(&edited)
+                    _ = try write(edited, over: current, base: current, db)
+                    count += 1
+                }
+                return count
+            }
+        }
+    }
+
     /// Writes what is different in `edited` from `base`, the note as it was when the editing began.
     ///
     /// What others changed meanwhile in the body or in other fields stays.

@@ -31,7 +31,7 @@ struct Proving: Sendable {
         told = hello.vector
         var proofs = try book.proofs(of: Claims(book.sayable(summary.vector).entries), beyond: told)
         // Only its own signature can make a store doubt who it is.
-        if let head = summary.head(of: hello.replica), told.covers(head.dot),
+        if let head = summary.head(of: hello.replica), told.covers(head.dot), book.sayable(summary.vector).covers(head.dot),
             head != hello.heads.first(where: { $0.dot.replica == hello.replica })
         {
             proofs.append(try book.proof(of: head.dot))

@@ -26,7 +26,7 @@ struct PageBuilder: Sendable {
         let values: [String: Any] = [
             "heading": place.heading, "place": place.name, "software": configuration.software, "rows": rows(list), "main": main,
             "total": list.total,
-            "conflicts": count, "hasConflicts": count > 0,
+            "conflicts": count, "hasConflicts": count > 0, "colors": NoteColor.named.map { ["name": $0.name] },
         ]
         return templates.render("page", values)
     }
@@ -58,13 +58,23 @@ struct PageBuilder: Sendable {
                 "isHere": isHere, "state": "on its way, \(Int(attachment.fractionReceived * 100)) %",
             ]
         }
+        let safe = try safety(of: note, attachments)
         return templates.render(
             "reading",
             [
+                "safety": safe ?? "", "hasSafety": safe != nil,
                 "html": NoteReading(notes: notes, attachments: attachments).html(note.body), "version": versioned.version.description,
                 "attachments": files, "hasAttachments": !files.isEmpty, "hasLinks": !links.isEmpty,
                 "links": links.map { ["id": $0.id.uuidString.lowercased(), "title": Self.title(of: $0)] },
             ])
+    }
+
+    /// Which other machines have the note as it is now, in the words of `kith note show`; `nil` if none is trusted.
+    private func safety(of note: Note, _ attachments: [NoteAttachment]) throws -> String? {
+        // Notes are shown whatever is wrong with the key or the list.
+        guard let devices = try? configuration.trust().devices, !devices.isEmpty else { return nil }
+        return try notes.safety(of: note.id, among: devices)
+            .label(rows: "Text") { loose in attachments.first { $0.content?.description == loose.id }?.name }
     }
 
     func rows(_ page: NotePage) -> String {

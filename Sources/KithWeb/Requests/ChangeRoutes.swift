@@ -38,6 +38,11 @@ struct ChangeRoutes: Sendable {
             guard let note else { throw ErrorAnswer.noNote }
             return try Response.json(NoteAnswer(note))
         }
+        router.post("/api/notes/change") { request, _ in
+            let change = try await request.decode(ChosenChange.self, limits)
+            let count = try await DiskWork.run { try change.make(in: notes) }
+            return try Response.json(["changed": count])
+        }
         router.post("/api/notes/delete") { request, _ in
             let change = try await request.decode(ChosenNotes.self, limits)
             try await DiskWork.run { try notes.delete(change.ids) }
@@ -81,7 +86,29 @@ private struct NewBody: Decodable {
 }
 
 struct ChosenNotes: Decodable {
+    /// Most notes for one action.
+    static let countMax = 10_000
+
     let ids: [UUID]
+}
+
+/// One thing that is done to several notes.
+private struct ChosenChange: Decodable {
+    let ids: [UUID]
+    let color: String?
+    let addTags: [String]?
+    let removeTags: [String]?
+    let isPinned: Bool?
+
+    func make(in notes: NotesStore) throws -> Int {
+        guard ids.count <= ChosenNotes.countMax else {
+            throw ErrorAnswer(.badRequest, "badRequest", "More than \(ChosenNotes.countMax) notes are too many at once.")
+        }
+        if let isPinned { try notes.pin(ids, isPinned) }
+        let fields = NewFields(title: nil, color: color, addTags: addTags, removeTags: removeTags, isPinned: nil)
+        if color == nil, addTags == nil, removeTags == nil { return ids.count }
+        return try notes.edit(ids) { try fields.apply(to: &$0) }
+    }
 }
 
 private struct NewFields: Decodable {

@@ -80,6 +80,7 @@ struct PageFile: Sendable {
     static let all: [(String, PageFile)] = [
         ("/app.js", PageFile(type: script, bytes: PackageResources.app_js)),
         ("/list.js", PageFile(type: script, bytes: PackageResources.list_js)),
+        ("/several.js", PageFile(type: script, bytes: PackageResources.several_js)),
         ("/editor.js", PageFile(type: script, bytes: PackageResources.editor_js)),
         ("/merge.js", PageFile(type: script, bytes: PackageResources.merge_js)),
         ("/sheets.js", PageFile(type: script, bytes: PackageResources.sheets_js)),

@@ -2,6 +2,7 @@
 
 import { Editor } from "./editor.js";
 import { List } from "./list.js";
+import { Several } from "./several.js";
 import * as drafts from "./drafts.js";
 import { arriveAtSheet, clickedOnSheet, showPairing } from "./sheets.js";
 
@@ -9,7 +10,7 @@ const retryMilliseconds = 1_000;
 // The server says something every ten seconds.
 const silenceMilliseconds = 25_000;
 
-let editor = null, list = null, run = null, isConnected = false, isSignedOut = false, heard = Date.now();
+let editor = null, list = null, several = null, run = null, isConnected = false, isSignedOut = false, heard = Date.now();
 let source = null, watch = null, retry = null;
 
 export const isOnline = () => isConnected && !isSignedOut;
@@ -268,6 +269,7 @@ function nextView() {
 // Hands
 
 document.addEventListener("click", (event) => {
+  if (event.defaultPrevented) return;
   const link = event.target.closest("a[href]");
   if (link && event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey) {
     const isOwn = link.origin === location.origin;
@@ -370,6 +372,7 @@ document.addEventListener("keydown", (event) => {
   if (key === "/") { event.preventDefault(); document.querySelector("#search").focus(); }
   else if (key === "n") { event.preventDefault(); newNote(); }
   else if (key === "t") { event.preventDefault(); today(); }
+  else if (key === "x") { event.preventDefault(); several.toggle(target.closest("#rows li") ?? list.items.find(({ dataset }) => dataset.id === list.chosen)); }
   else if (key === "j") open(list.neighbour(1));
   else if (key === "k") open(list.neighbour(-1));
   else if (key === "ArrowDown" || key === "ArrowUp") {
@@ -389,6 +392,7 @@ window.addEventListener("popstate", () => go(location.pathname + location.search
 window.addEventListener("pagehide", () => { if (editor?.isDirty) editor.save(); });
 
 list = new List();
+several = new Several(list);
 arrive();
 listen();
 saveOrphans();

@@ -53,6 +53,7 @@ export class List {
     this.total = Number(response.headers.get("X-Total"));
     this.layOut();
     this.choose(this.chosen);
+    this.onRows?.();
     if (focused) this.rows.querySelector(`li[data-id="${focused}"] a`)?.focus({ preventScroll: true });
     if (isSearch) document.querySelector("#count").textContent = this.total === 1 ? "1 note" : `${this.total} notes`;
     if (from > 0 && this.rows.children.length === 0) this.load(0);

@@ -37,7 +37,11 @@ export function clickedOnSheet(button) {
 
 export function arriveAtSheet() {
   if (find("#history")) showVersion();
-  if (find("#pairing")) attempt(() => api("/api/pair")).then((view) => view && showPairing(view));
+  if (find("#pairing")) {
+    const before = viewsShown;
+    // What was shown meanwhile is newer than this answer.
+    attempt(() => api("/api/pair")).then((view) => view && viewsShown === before && showPairing(view));
+  }
 }
 
 document.addEventListener("input", ({ target }) => { if (target.id === "version") showVersion(); });
@@ -108,9 +112,12 @@ async function examine(button) {
 
 // Pairing
 
+let viewsShown = 0;
+
 export function showPairing({ phase, sentence, digits, token, path, size }) {
   const box = find("#pairing");
   if (!box) return;
+  viewsShown += 1;
   const parts = [Object.assign(document.createElement("p"), { textContent: sentence })];
   const button = (id, label) => Object.assign(document.createElement("button"), { type: "button", id, textContent: label });
   if (digits) parts.push(Object.assign(document.createElement("p"), { className: "digits", textContent: digits }));

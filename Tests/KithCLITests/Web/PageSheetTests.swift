@@ -12,9 +12,9 @@ struct PageSheetTests {
     func choices() async throws {
         let home = try KithHome()
         let id = try home.kith("note", "add", "Shopping").lastLine
-        try home.shell("cp -r store copy; cp -r keys keys2 2>/dev/null; true")
+        try home.shell("mkdir other; cp -r store other")
         try home.kith("note", "edit", id, "--title", "Mine <b>")
-        try home.kith("note", "edit", id, "--title", "Theirs", "--store", home.path("copy/notes.sqlite"))
+        try home.kith("note", "edit", id, "--title", "Theirs", environment: ["KITH_HOME": home.path("other")])
         try exchange(home)
         let (_, browser) = try await RunningNode.web(home)
         let page = try browser.get("/conflicts").body
@@ -32,12 +32,11 @@ struct PageSheetTests {
         #expect(try browser.get("/conflicts").body.contains("nothing to choose"))
     }
 
-    /// Two stores of one home meet: `store` and `copy`, each with a key of its own.
+    /// Two stores of one home meet: `store` and its copy in `other`, each with a key of its own.
     private func exchange(_ home: KithHome) throws {
         let result = try home.shell(
             """
             other="env KITH_HOME=$HOME/other $KITH"
-            mkdir -p other; mv copy other/store
             one=$($KITH device id) two=$($other device id)
             $KITH device add "$two" --name copy >/dev/null
             $KITH up --port 0 --no-discovery --no-web --json >log 2>&1 & node=$!
