@@ -263,3 +263,35 @@ extension LiveListTests {
         #expect(list.error?.code == .failed)
     }
 }
+
+extension LiveListTests {
+    struct Named: Codable, Identifiable, Sendable, FetchableRecord, PersistableRecord {
+        static let databaseTableName = "named"
+        var id: String
+        var name: String
+    }
+
+    @Test func `a table whose ids are text is followed row by row, and its steps are taken back`() async throws {
+        let sql = """
+            CREATE TABLE named (id TEXT PRIMARY KEY NOT NULL, name TEXT);
+            CREATE TABLE part (id TEXT PRIMARY KEY NOT NULL, owner TEXT NOT NULL REFERENCES named (id) ON DELETE CASCADE);
+            """
+        let store = try TestStore(sql: sql, tables: [TrackedTable("named", journal: .days(1)), TrackedTable("part", journal: .days(1))])
+        let ids = (0..<100).map { _ in UUID().uuidString.lowercased() }
+        let undo = store.store.undo(scope: "test")
+        try await store.database.write { db in for id in ids { try Named(id: id, name: "n").insert(db) } }
+        var changes = store.store.live(Named.order(Column("name"), Column("id"))).makeAsyncIterator()
+        #expect(try await changes.next()?.rows.map(\.id) == ids.sorted())
+        try undo.group { db in
+            try Named(id: ids[0], name: "a").update(db)
+            try db.execute(sql: "INSERT INTO part VALUES (?, ?)", arguments: [UUID().uuidString.lowercased(), ids[1]])
+        }
+        let change = try #require(try await changes.next())
+        #expect(change.rows.first?.id == ids[0])
+        #expect(change.difference.updates == [.init(id: ids[0], offset: 0, columns: ["name"])])
+        #expect(try #require(try undo.undo()).isWhole)
+        #expect(try await changes.next()?.rows.map(\.id) == ids.sorted())
+        #expect(try await store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM part") } == 0)
+        try store.expectSound()
+    }
+}

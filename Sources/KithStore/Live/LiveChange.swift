@@ -64,6 +64,12 @@ public struct LiveDifference<ID: Hashable & Sendable>: Hashable, Sendable {
         public let offset: Int
         /// The columns that have changed, by name; empty if only columns have that the record does not encode.
         public let columns: Set<String>
+
+        public init(id: ID, offset: Int, columns: Set<String>) {
+            self.id = id
+            self.offset = offset
+            self.columns = columns
+        }
     }
 
     /// Rows that the list no longer has, by their position in the list before, in ascending order.
