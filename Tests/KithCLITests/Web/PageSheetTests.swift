@@ -32,6 +32,31 @@ struct PageSheetTests {
         #expect(try browser.get("/conflicts").body.contains("nothing to choose"))
     }
 
+    @Test("several notes are changed at once, or none of them")
+    func several() async throws {
+        let home = try KithHome()
+        let ids = try ["One", "Two"].map { try home.kith("note", "add", $0).lastLine }
+        let (_, browser) = try await RunningNode.web(home)
+        func change(_ ids: [String], _ fields: String) throws -> Int {
+            let list = ids.map { "\"\($0)\"" }.joined(separator: ",")
+            return try browser.post("/api/notes/change", "{\"ids\":[\(list)],\(fields)}").status
+        }
+        #expect(try change(ids, "\"addTags\":[\"both\"],\"color\":\"red\"") == 200)
+        func titles(_ arguments: String...) throws -> Int {
+            (try home.kith("note", "search", arguments.joined(separator: " "), "--json").json() as? [Any])?.count ?? 0
+        }
+        #expect(try titles("tag:both", "color:red") == 2)
+        // The tag alone would do; the color is none, so neither is taken.
+        #expect(try change(ids, "\"addTags\":[\"more\"],\"color\":\"sky\"") != 200)
+        #expect(try titles("tag:more") == 0)
+        // A note that is gone is left out; so many ids are the limit.
+        let gone = UUID().uuidString.lowercased()
+        #expect(try change([gone] + ids.prefix(1), "\"removeTags\":[\"both\"]") == 200)
+        #expect(try titles("tag:both") == 1)
+        #expect(try change(Array(repeating: gone, count: 10_000), "\"isPinned\":true") == 200)
+        #expect(try change(Array(repeating: gone, count: 10_001), "\"isPinned\":true") == 400)
+    }
+
     /// Two stores of one home meet: `store` and its copy in `other`, each with a key of its own.
     private func exchange(_ home: KithHome) throws {
         let result = try home.shell(
