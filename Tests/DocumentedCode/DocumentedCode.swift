@@ -5,9 +5,11 @@ import KithText
 
 // The code of the README and of docs/, compiled: `DocumentedCodeTests` finds each block of them here, line by line. Never run.
 
-struct Item: Codable, Identifiable, Hashable, FetchableRecord, PersistableRecord {
+struct Item: Codable, Identifiable, Hashable, Sendable, FetchableRecord, PersistableRecord {
     var id = UUID()
     var title: String
+    var shop = ""
+    var position = 0.0
 }
 
 func threeLines(_ migrator: DatabaseMigrator) async throws {
@@ -81,6 +83,11 @@ func badges(_ app: SyncedApp, choose: @escaping @Sendable ([Conflict.Version]) -
     _ = list
 }
 
+func checkTables(_ queue: DatabaseQueue, tables: [TrackedTable]) throws {
+    let check = try SyncedDatabase.check(queue, tables: tables)
+    for problem in check.problems { print(problem.message, problem.sql ?? "") }
+}
+
 func lists(
     _ app: SyncedApp, item: Item, token: HistoryToken?, apply: (LiveDifference<UUID>) -> Void, show: (LiveRows<Item>) -> Void,
     note: (HistoryChange) -> Void
@@ -151,18 +158,12 @@ func texts(
     return (outcome, mine)
 }
 
-struct Item: Codable, Identifiable, Sendable, FetchableRecord, PersistableRecord {
-    var id: UUID
-    var shop: String
-    var position: Double
-}
-
 @MainActor final class ItemTable {
     func apply(_ difference: LiveDifference<UUID>) {}
 }
 
 @MainActor func liveLists(_ store: SyncedDatabase, table: ItemTable) async throws {
-    var list = LiveRows<Item>()
+    var list: LiveRows<Item>?
     for try await change in store.live(Item.order(Column("position"))) {
         table.apply(change.difference)
         list = change.rows

@@ -9,19 +9,19 @@ import Metrics
 /// | `kith_rows_total`, `kith_bytes_total` | rows and bytes, by `kind`: `receive` or `send`; rows of `conflict` and `garbage`, too |
 struct NodeMetrics: Sendable {
     private struct Instruments: Sendable {
-        let ended: Counter
-        let failed: Counter
-        let duration: Timer
-        let rows: Counter
-        let bytes: Counter
+        let ended: Metrics.Counter
+        let failed: Metrics.Counter
+        let duration: Metrics.Timer
+        let rows: Metrics.Counter
+        let bytes: Metrics.Counter
 
         init(_ kind: NodeEvent.Kind) {
             let dimension = ("kind", kind.rawValue)
-            ended = Counter(label: "kith_operations_total", dimensions: [dimension, ("outcome", "ok")])
-            failed = Counter(label: "kith_operations_total", dimensions: [dimension, ("outcome", "failed")])
-            duration = Timer(label: "kith_operation_duration", dimensions: [dimension])
-            rows = Counter(label: "kith_rows_total", dimensions: [dimension])
-            bytes = Counter(label: "kith_bytes_total", dimensions: [dimension])
+            ended = Metrics.Counter(label: "kith_operations_total", dimensions: [dimension, ("outcome", "ok")])
+            failed = Metrics.Counter(label: "kith_operations_total", dimensions: [dimension, ("outcome", "failed")])
+            duration = Metrics.Timer(label: "kith_operation_duration", dimensions: [dimension])
+            rows = Metrics.Counter(label: "kith_rows_total", dimensions: [dimension])
+            bytes = Metrics.Counter(label: "kith_bytes_total", dimensions: [dimension])
         }
     }
 

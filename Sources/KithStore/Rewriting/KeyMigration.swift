@@ -26,7 +26,7 @@ import Synchronization
 public struct KeyMigration: Sendable {
     /// Where ids come from.
     public enum Source: String, Hashable, Sendable, CaseIterable {
-        /// From the table's name and the old key: the UUID of version 5 that ``/KithSync/RowID/init(table:key:)`` makes. Devices that hold
+        /// From the table's name and the old key: the UUID of version 5 that `RowID(table:key:)` makes. Devices that hold
         /// copies of one database, such as a backup, get the same ids. Not for devices that have numbered rows each for itself: two
         /// different rows with one number would be taken for one.
         case derived
