@@ -4,7 +4,7 @@ import KithLedger
 import KithSQLite
 
 extension SyncedDatabase {
-    /// Looks whether the tables in a database file can be tracked, as ``check(_:tables:)`` does, without changing the file.
+    /// Looks whether the tables in a database file can be tracked, as `check(_:tables:)` does, without changing the file.
     ///
     /// - Parameter declare: makes the declarations of the app's own tables, whose names it gets with their columns.
     /// - Throws: ``StoreError`` with code `notFound` if there is no such file, or `notAStore` if it is no database.

@@ -5,7 +5,7 @@ import KithSQLite
 import KithSync
 import KithTexts
 
-/// What stands between a database and synchronisation, all at once: see ``SyncedDatabase/check(_:tables:)``.
+/// What stands between a database and synchronisation, all at once: see `SyncedDatabase.check(_:tables:)`.
 public struct SchemaCheck: Hashable, Sendable, Codable {
     /// The names of the tables that were looked at.
     public let tables: [String]
