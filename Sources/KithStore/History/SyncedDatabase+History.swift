@@ -15,7 +15,7 @@ extension SyncedDatabase {
     /// To be called within the transaction.
     public func setAuthor(_ author: String?, _ db: Database) throws(StoreError) {
         let state = try writerState(db)
-        try StoreError.typed { try state.entry.enter() }
+        _ = try StoreError.typed { try state.entry.enter() }
         state.ledger.journal?.label.author = author.map { String($0.utf8.prefix(1_000)) ?? String($0.prefix(250)) }
     }
 

@@ -25,7 +25,7 @@ public struct UndoList: Sendable {
     /// Makes the transaction that is open on `db` a step.
     public func mark(_ db: Database, _ title: String? = nil) throws(StoreError) {
         let state = try store.writerState(db)
-        try StoreError.typed { try state.entry.enter() }
+        _ = try StoreError.typed { try state.entry.enter() }
         guard let journal = state.ledger.journal else { throw Self.noJournal }
         journal.label.scope = scope
         journal.label.title = title
