@@ -34,7 +34,8 @@ let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swif
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
-let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let argumentParser: Target.Dependency = .product(
+    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Programs"]))
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let certificates: [Target.Dependency] = [
@@ -70,6 +71,10 @@ let package = Package(
         .library(name: "KithNotes", targets: ["KithNotes"]),
         .executable(name: "kith", targets: ["KithCLI"]),
         .executable(name: "kith-lab", targets: ["kith-lab"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Programs"]),
+        .trait(name: "Programs", description: "The command line, its page and the lab. An app that needs none of them says `traits: []`."),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -130,7 +135,7 @@ let package = Package(
             "KithFiles",
             [
                 "Kith", "KithLock", "KithNotes", "KithTrust", "CFileFormats", crypto, cryptoExtras, grdb,
-                .product(name: "Yams", package: "Yams"),
+                .product(name: "Yams", package: "Yams", condition: .when(traits: ["Programs"])),
             ],
             computing),
 
@@ -138,9 +143,10 @@ let package = Package(
             name: "KithWeb",
             dependencies: [
                 "Kith", "KithSync", "KithLock", "KithNotes", "KithFiles", "KithProgram", "KithReport", "KithTrust", crypto, logging,
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"), .product(name: "HummingbirdTLS", package: "hummingbird"),
-                .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Programs"])),
+                .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Programs"])),
+                .product(name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["Programs"])),
+                .product(name: "Mustache", package: "swift-mustache", condition: .when(traits: ["Programs"])),
             ] + nio,
             resources: [.embedInCode("Resources")], swiftSettings: settings),
 
@@ -155,7 +161,7 @@ let package = Package(
             name: "KithLab",
             dependencies: [
                 "KithCausality", "KithSync", "KithStore", "KithNotes", "KithTesting", grdb, sqlite,
-                .product(name: "Yams", package: "Yams"),
+                .product(name: "Yams", package: "Yams", condition: .when(traits: ["Programs"])),
             ],
             resources: [.embedInCode("Resources")], swiftSettings: settings),
         .executableTarget(
