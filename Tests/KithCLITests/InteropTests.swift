@@ -68,7 +68,9 @@ enum Interop {
     static let whyNot: Comment = "Python has no cryptography: run scripts/setup.sh"
 
     /// Runs the client in a home; its folder is one of that home.
-    static func run(_ home: KithHome, _ arguments: String...) throws -> [String: Any] {
+    static func run(_ home: KithHome, _ arguments: String...) throws -> [String: Any] { try run(home, arguments) }
+
+    static func run(_ home: KithHome, _ arguments: [String]) throws -> [String: Any] {
         let words = [try #require(python), "-B", script.path] + arguments
         let result = try home.shell(words.map { "'\($0)'" }.joined(separator: " "))
         try #require(result.status == 0, "\(arguments): \(result.error)\(result.output)")
