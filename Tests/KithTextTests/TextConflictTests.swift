@@ -97,8 +97,8 @@ import Testing
     // MARK: Bounds
 
     @Test func `what is too much is said and not looked at`() throws {
-        // Everybody types at once, and one brings it together.
-        let sites = 520
+        // So many type at once that it would take minutes to compare them two by two.
+        let sites = 3_000
         var document = TextDocument()
         try document.edit([.insert("word", at: 0)], as: dot(0, 1))
         let changes = (1...sites).map { site in

@@ -23,6 +23,7 @@ struct ZoneSearch {
     private var compared: Set<Pair> = []
     private var candidates: [Candidate]
     private var comparisonsLeft: Int
+    private var pairsInConflict = 0
     private var difference = VersionDifference()
 
     /// - Parameters:
@@ -80,7 +81,8 @@ struct ZoneSearch {
 
     private mutating func compare(_ versions: EventVersion) throws(TextError) {
         for (number, first) in versions.enumerated() {
-            for second in versions.dropFirst(number + 1) where isComplete {
+            for second in versions.dropFirst(number + 1) {
+                if !isComplete { return }
                 let pair = Pair(first: first, second: second)
                 if compared.insert(pair).inserted { try compare(pair) }
             }
@@ -96,7 +98,12 @@ struct ZoneSearch {
         guard comparisonsLeft >= 0 else { return giveUp() }
         try walker.move(to: EventVersion([pair.first, pair.second]), in: graph)
         var meeting = Meeting(graph, content, pair.first, pair.second)
-        for conflict in try meeting.conflicts(of: difference, &walker) { candidates.append(Candidate(pair: pair, conflict: conflict)) }
+        let found = try meeting.conflicts(of: difference, &walker)
+        if found.isEmpty { return }
+        for conflict in found { candidates.append(Candidate(pair: pair, conflict: conflict)) }
+        pairsInConflict += 1
+        // What more there is changes nothing, and each pair of a crowd at one place costs as much as the line is long.
+        if pairsInConflict > TextLimits.conflictPairsMax { giveUp() }
     }
 
     /// Leaves alone what this part has brought together: there is too much of it.
@@ -109,7 +116,6 @@ struct ZoneSearch {
 
     /// Ends the conflicts of whose lines a change has touched one that had both versions in its past.
     private mutating func endTouched() throws(TextError) {
-        if Set(candidates.compactMap(\.pair)).count > TextLimits.conflictPairsMax { giveUp() }
         let pairs = Set(candidates.compactMap(\.pair))
         let seers = Dictionary(uniqueKeysWithValues: pairs.map { ($0, changesThatSaw($0)) })
         let counts = seers.mapValues { $0.count(where: \.self) }
