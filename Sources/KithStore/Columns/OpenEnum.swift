@@ -71,6 +71,7 @@ extension OpenEnum: DatabaseValueConvertible where Known.RawValue: DatabaseValue
 
     /// `nil` if the column holds what no raw value can be.
     public static func fromDatabaseValue(_ value: DatabaseValue) -> Self? {
-        Known.RawValue.fromDatabaseValue(value).map(Self.init(rawValue:))
+        guard let raw = Known.RawValue.fromDatabaseValue(value) else { return nil }
+        return Self(rawValue: raw)
     }
 }
