@@ -24,7 +24,7 @@ try await Task.sleep(for: .milliseconds(100))
 
 // The phone writes, while no other device is around.
 let windows = Chore(id: UUID(), title: "Clean the windows")
-try await phone.database.write { db in
+try phone.database.write { db in
     try windows.insert(db)
     try Chore(id: UUID(), title: "Water the plants").insert(db)
 }
@@ -32,10 +32,10 @@ try await phone.meet(laptop)
 try await Task.sleep(for: .milliseconds(100))
 
 // Both change the same chore while they are apart.
-try await phone.database.write { db in
+try phone.database.write { db in
     try db.execute(sql: #"UPDATE chore SET helpers = '["Ada"]', minutes = minutes + 20 WHERE id = ?"#, arguments: [windows.id])
 }
-try await laptop.database.write { db in
+try laptop.database.write { db in
     try db.execute(sql: #"UPDATE chore SET helpers = '["Ben"]', minutes = minutes + 5, isDone = 1 WHERE id = ?"#, arguments: [windows.id])
 }
 // It does not matter which one begins, or how often they meet: nothing is merged twice.
@@ -45,6 +45,6 @@ screen.cancel()
 
 // Nothing was lost, and both have the same.
 for (name, app) in [("phone", phone), ("laptop", laptop)] {
-    let chore = try await app.database.read { try Chore.fetchOne($0, key: windows.id) }
+    let chore = try app.database.read { try Chore.fetchOne($0, key: windows.id) }
     print("\(name): \(chore?.helpers ?? "") helped for \(chore?.minutes ?? 0) minutes")
 }

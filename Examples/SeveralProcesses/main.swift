@@ -51,7 +51,7 @@ Thread.detachNewThread {
     typing.finish()
 }
 for await line in typed {
-    try await app.database.write { db in
+    try app.database.write { db in
         try db.execute(
             sql: """
                 INSERT INTO line (id, text, times) VALUES (kith_key('line', ?1), ?1, 1)

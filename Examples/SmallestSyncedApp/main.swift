@@ -29,7 +29,7 @@ let folder = URL(filePath: CommandLine.arguments.dropFirst().first ?? "synced-ap
 
 // From here on every INSERT, UPDATE and DELETE is noted, by whatever SQL. An app leaves out the folder.
 let app = try await SyncedApp.open("org.example.visits", migrator: migrator, tables: [TrackedTable("visit")], at: .folder(folder))
-try await app.database.write { db in try Visit().insert(db) }
+try app.database.write { db in try Visit().insert(db) }
 app.start()
 
 // An app pairs devices by six digits that people compare; here the id is given by hand.
@@ -40,6 +40,6 @@ if let id = CommandLine.arguments.dropFirst(2).first {
 
 // Without a network or another device it simply waits.
 for await status in app.statuses {
-    let visits = try await app.database.read { try Visit.fetchCount($0) }
+    let visits = try app.database.read { try Visit.fetchCount($0) }
     say("\(visits) visits. \(status.sentence)")
 }

@@ -80,8 +80,6 @@ struct NoteExplain: ParsableCommand {
     }
 }
 
-extension NoteField: ExpressibleByArgument {}
-
 /// The same in the JSON that commands print.
 private struct ExplanationRecord: Encodable {
     struct Version: Encodable {

@@ -15,8 +15,7 @@ import Testing
         let process = Process()
         let output = folder.url(name + ".log")
         _ = FileManager.default.createFile(atPath: output.path, contents: nil)
-        let program: URL? = BuiltProgram.url(name)
-        process.executableURL = try #require(program)
+        process.executableURL = BuiltProgram.url(name)
         process.arguments = arguments
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardInput = FileHandle.nullDevice

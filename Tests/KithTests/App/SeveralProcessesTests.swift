@@ -178,8 +178,7 @@ private final class LineProcess: Sendable {
 
     init(_ folder: URL) throws {
         process = Process()
-        let program: URL? = BuiltProgram.url("SeveralProcessesExample")
-        process.executableURL = try #require(program)
+        process.executableURL = BuiltProgram.url("SeveralProcessesExample")
         process.arguments = [folder.path]
         process.standardInput = keyboard
         process.standardOutput = screen

@@ -34,7 +34,7 @@ import Testing
         }
         try await phone.meet(laptop)
         for app in [phone, laptop] {
-            let row = try await app.database.read { try Row.fetchOne($0, sql: "SELECT shops, count FROM item") }
+            let row = try app.database.read { try Row.fetchOne($0, sql: "SELECT shops, count FROM item") }
             #expect(row?["shops"] == #"["Corner","Market"]"#)
             #expect(row?["count"] == 4)
             #expect(try app.store.conflicts().count == 1)

@@ -141,10 +141,10 @@ struct CarryDamageTests {
         #expect(try b.carryIn(good) == [.nothingNew])
         #expect(try b.carryIn(beyond) == [.refused])
         let names = try TemporaryFolder()
-        for index in 0..<Carrier.namesMax - 1 { FileManager.default.createFile(atPath: names.file("\(index)"), contents: nil) }
+        for index in 0..<Carrier.namesMax - 1 { _ = FileManager.default.createFile(atPath: names.file("\(index)"), contents: nil) }
         try FileManager.default.copyItem(atPath: file.path, toPath: names.file("file"))
         #expect(try b.carryIn(names.path) == [.nothingNew])
-        FileManager.default.createFile(atPath: names.file("one more"), contents: nil)
+        _ = FileManager.default.createFile(atPath: names.file("one more"), contents: nil)
         #expect(throws: CarryError.self) { try b.carrier.read(names.path) }
     }
 
