@@ -193,9 +193,12 @@ let package = Package(
         .executableTarget(
             name: "SeveralProcessesExample", dependencies: ["Kith", grdb], path: "Examples/SeveralProcesses", packageAccess: false,
             swiftSettings: settings),
-        .testTarget(
-            name: "AdoptedPantryExample", dependencies: ["Kith", grdb], path: "Examples/AdoptedPantry", packageAccess: false,
+        .executableTarget(
+            name: "AdoptedPantryProgram", dependencies: ["Kith", grdb], path: "Examples/AdoptedPantry/App", packageAccess: false,
             swiftSettings: settings),
+        .testTarget(
+            name: "AdoptedPantryExample", dependencies: ["AdoptedPantryProgram", "Kith", grdb], path: "Examples/AdoptedPantry/Tests",
+            packageAccess: false, swiftSettings: settings),
         .testTarget(
             name: "SimulatedAppExample", dependencies: ["KithTesting", grdb], path: "Examples/SimulatedApp", packageAccess: false,
             swiftSettings: settings),
@@ -223,7 +226,7 @@ let package = Package(
             "KithTests",
             [
                 "Kith", "KithDiscovery", "KithTransport", "KithCausality", "KithSQLite", "KithLedger", "SmallestSyncedAppExample",
-                "LiveQueriesExample", "SeveralProcessesExample", grdb, logging, metrics, tracing,
+                "LiveQueriesExample", "SeveralProcessesExample", "AdoptedPantryProgram", grdb, logging, metrics, tracing,
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ]),

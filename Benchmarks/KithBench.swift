@@ -4,12 +4,12 @@ import Foundation
 @main
 struct KithBench {
     private static let names =
-        ["P", "T"] + (1...13).filter { $0 != 12 }.map { "P\($0)" } + (1...10).map { "T\($0)" }
+        ["P", "T"] + (1...15).filter { $0 != 12 }.map { "P\($0)" } + (1...10).map { "T\($0)" }
     private static let usage = """
         usage: kith-bench [--quick] [--json] [P1 T3 …]
           --quick  a tenth of the rows, once
           --json   the results as JSON, not as a table
-          names    only these: P1 to P13 without P12, T1 to T10; P and T are all of a kind
+          names    only these: P1 to P15 without P12, T1 to T10; P and T are all of a kind
         P12 is counted by the simulator: kith-sim --report
 
         """
@@ -65,6 +65,8 @@ struct KithBench {
         if wants("P10") { report(try MetadataBenchmarks.bytes(count: count)) }
         if wants("P11") { report([try ListBenchmarks.list(rounds: rounds, count: count)]) }
         if wants("P13") { report([try MetadataBenchmarks.addedColumn(count: count * 10)]) }
+        if wants("P14") { report([try OpeningBenchmarks.opening(rounds: rounds, count: count)]) }
+        if wants("P15") { report([try OpeningBenchmarks.adoption(rounds: rounds, count: count)]) }
         try runText(rounds)
     }
 

@@ -22,10 +22,14 @@ let package = Package(
             name: "several-processes",
             dependencies: [.product(name: "Kith", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
             path: "SeveralProcesses"),
+        .executableTarget(
+            name: "AdoptedPantryProgram",
+            dependencies: [.product(name: "Kith", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
+            path: "AdoptedPantry/App"),
         .testTarget(
             name: "AdoptedPantryTests",
-            dependencies: [.product(name: "Kith", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
-            path: "AdoptedPantry"),
+            dependencies: ["AdoptedPantryProgram", .product(name: "Kith", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
+            path: "AdoptedPantry/Tests"),
         .testTarget(
             name: "SimulatedAppTests",
             dependencies: [.product(name: "KithTesting", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],

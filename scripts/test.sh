@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# Runs the tests that are built: in groups, and all groups at once, so that one computes while another waits for processes or peers.
+# Runs the tests that are built: in groups, several at once, so that one computes while another waits for processes or peers.
 # Prints what each group said, and in the end how long each took and what failed.
 #   usage: scripts/test.sh [GROUP...]     all groups without a name, among them the counts of instructions (scripts/counts.sh)
 #          scripts/test.sh --quick        what takes seconds, as a plain `swift build --build-tests` has built it
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-groups='computing connections nodes machines lab page commands counts'
+# In the order in which they begin: what waits for the clock first, the longest of it in front.
+groups='computing commands page machines lab nodes connections counts'
 readonly machines='RealMachines|PairedMachines|HouseholdMachines'
 skipped='^$'
 if [ "${1:-}" = --quick ]; then
     shift
-    groups='computing connections nodes page commands'
+    groups='computing commands page nodes connections'
     # What needs minutes or several hosts, and the example for apps.
     skipped="$machines|Soak|SimulatedAppExample|KithTestingTests|KithLabTests|DifferentialSQL|History|MergeModel"
     program=$("${SWIFT:-swift}" build --show-bin-path)/kithPackageTests.xctest
@@ -29,14 +30,17 @@ readonly connections='^(KithTrust|KithTransport)Tests\.'
 readonly alone='^KithTests\.(Carry[A-Za-z]*|SeveralProcessesTests|ExampleTests)'
 readonly page='^KithWebTests\.|^KithCLITests\.(Browser|Page)'
 
-# Tests that hold a thread while they wait run one after the other. What is in no other group is among the commands. Whoever waits for
-# a peer shall not wait for a computation instead: what computes makes way. (`swift test` would run one group at a time.)
+# Connections have time limits, so few of these tests run at a time.
+readonly few=(--experimental-maximum-parallelization-width 4)
+
+# Tests that hold a thread while they wait run one after the other. What is in no other group is among the commands. A test that waits
+# for a peer shall not wait for a computation instead: groups that compute make way. (`swift test` would run one group at a time.)
 command_of() {
     command=("$program" --testing-library swift-testing)
     case $1 in
         computing) command=(nice -n 10 "${command[@]}" --filter "$computing" --skip "$skipped") ;;
-        connections) command+=(--filter "$connections") ;;
-        nodes) command+=(--filter '^KithTests\.' --skip "$machines" --skip "$alone") ;;
+        connections) command+=("${few[@]}" --filter "$connections") ;;
+        nodes) command+=("${few[@]}" --filter '^KithTests\.' --skip "$machines" --skip "$alone") ;;
         machines) command+=(--no-parallel --filter "^KithTests\..*($machines)|^KithDiscoveryTests\.|$alone") ;;
         lab) command+=(--no-parallel --filter '^KithLabTests\.') ;;
         page) command+=(--no-parallel --filter "$page" --skip "$skipped") ;;
@@ -47,13 +51,16 @@ command_of() {
 }
 
 run() {
-    local name=$1 result=passed child
+    local name=$1 result=passed child began=$SECONDS
     command_of "$name"
     "${command[@]}" >"$folder/$name" 2>&1 &
     child=$!
     trap 'kill "$child" 2>/dev/null; exit 143' TERM
     wait "$child" || result=failed
-    printf '%s' "$SECONDS" >"$folder/$name.seconds"
+    printf '%s' "$((SECONDS - began))" >"$folder/$name.seconds"
+    # The processor time of this group and all that it has started and waited for.
+    times | awk -F '[ms ]' 'NR == 2 { printf "%d", $1 * 60 + $2 + $4 * 60 + $5 }' >"$folder/$name.processor"
+    case $name in computing | counts) ;; *) : >"$folder/$name.ended" ;; esac
     : >"$folder/$name.$result"
 }
 
@@ -71,7 +78,17 @@ for name; do command_of "$name"; done
 # On macOS the tests are a bundle, which only `swift test` runs.
 [ ! -d "$program" ] || exec "${SWIFT:-swift}" test --disable-xctest --skip "$skipped"
 [ -x "$program" ] || { printf 'test: the tests are not built; run: make test\n' >&2; exit 1; }
+# At most three groups at a time that do not make way: more would only let each other wait.
+readonly together=3
+waiting=0
 for name; do
+    case $name in
+        computing | counts) ;;
+        *)
+            while [ "$((waiting - $(find "$folder" -name '*.ended' | wc -l)))" -ge "$together" ]; do sleep 0.2; done
+            waiting=$((waiting + 1))
+            ;;
+    esac
     run "$name" &
     processes+=($!)
 done
@@ -84,7 +101,8 @@ processes=()
 
 printf '\n'
 for name; do
-    printf '%-11s %4d s   %s\n' "$name" "$(cat "$folder/$name.seconds")" "$(grep -a 'Test run with' "$folder/$name" | tail -n 1)"
+    printf '%-11s %4d s, %4d s of processor time   %s\n' \
+        "$name" "$(cat "$folder/$name.seconds")" "$(cat "$folder/$name.processor")" "$(grep -a 'Test run with' "$folder/$name" | tail -n 1)"
 done
 [ "${#failed[@]}" -gt 0 ] || exit 0
 printf '\nWhat failed:\n'

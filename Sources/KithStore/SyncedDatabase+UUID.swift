@@ -3,6 +3,7 @@ import GRDB
 import KithLedger
 import KithMerge
 import KithSync
+import KithText
 import KithTexts
 
 // The same calls for rows whose id the app has as a `UUID`.
@@ -119,8 +120,42 @@ extension SyncedDatabase {
         try textRevisions(db, table: table, id: RowID(id), column: column)
     }
 
+    /// ``saveText(_:table:id:column:_:base:)`` in the row with this id.
+    public func saveText(
+        _ db: Database, table: String, id: UUID, column: String, _ text: String, base: TextVersion
+    ) throws(StoreError) {
+        try saveText(db, table: table, id: RowID(id), column: column, text, base: base)
+    }
+
+    /// ``editText(_:table:id:column:_:base:)`` in the row with this id.
+    public func editText(
+        _ db: Database, table: String, id: UUID, column: String, _ operations: TextOperations, base: TextVersion? = nil
+    ) throws(StoreError) {
+        try editText(db, table: table, id: RowID(id), column: column, operations, base: base)
+    }
+
+    /// ``replaceText(_:table:id:column:_:in:with:base:)`` in the row with this id.
+    public func replaceText(
+        _ db: Database, table: String, id: UUID, column: String, _ range: Range<Int>, in unit: TextUnit, with text: String,
+        base: TextVersion? = nil
+    ) throws(StoreError) {
+        try replaceText(db, table: table, id: RowID(id), column: column, range, in: unit, with: text, base: base)
+    }
+
     /// ``restoreText(_:table:id:column:to:)`` in the row with this id.
     public func restoreText(_ db: Database, table: String, id: UUID, column: String, to version: TextVersion) throws(StoreError) {
         try restoreText(db, table: table, id: RowID(id), column: column, to: version)
+    }
+
+    // MARK: History
+
+    /// ``history(table:id:limit:)`` of the row with this id.
+    public func history(table: String, id: UUID, limit: Int = 1_000) throws(StoreError) -> [HistoryTransaction] {
+        try history(table: table, id: RowID(id), limit: limit)
+    }
+
+    /// ``explain(table:id:column:)`` of the row with this id.
+    public func explain(table: String, id: UUID, column: String) throws(StoreError) -> Explanation {
+        try explain(table: table, id: RowID(id), column: column)
     }
 }

@@ -76,7 +76,7 @@ struct CarryCommandTests {
 
     @Test func `killed while it writes: the stick holds the file before or the new one, and no other`() throws {
         let (a, b) = (homes[0], homes[1])
-        for index in 0..<40 { try a.kith("note", "add", "Note \(index)", "--body", String(repeating: "x", count: 20_000)) }
+        for index in 0..<10 { try a.kith("note", "add", "Note \(index)", "--body", String(repeating: "x", count: 80_000)) }
         try a.kith("carry", "out", stick.path)
         for milliseconds in stride(from: 20, through: 200, by: Soak.count(30, soaking: 2)) {
             try a.kith("note", "add", "Later \(milliseconds)")

@@ -111,6 +111,36 @@ struct HistoryTests {
         #expect(try later.history(after: newest).count == 1)
     }
 
+    @Test func `a file gets a journal with its first table that has one, and keeps it when no table has one any more`() throws {
+        let folder = try TemporaryFolder()
+        let without = [
+            TrackedTable("list"), TrackedTable("item", sets: ["tags"], counters: ["n"], texts: ["body"]), TrackedTable("plain"),
+        ]
+        let first = try TestStore(.pool, sql: Self.sql, tables: without, folder: folder)
+        try first.execute("INSERT INTO item (id, n) VALUES (?, 1)", [key(1)])
+        #expect(try first.store.history().isEmpty && first.store.history(table: "item", id: Self.id(1)).isEmpty)
+        #expect(try first.store.historyToken() == nil && first.store.historyCursor("widget") == nil)
+        try first.store.setHistoryCursor("widget", nil)
+        try first.store.purgeHistory()
+        let other = try Self.store()
+        try other.execute("INSERT INTO item (id) VALUES (?)", [key(9)])
+        let foreign = try #require(try other.store.historyToken())
+        #expect { try first.store.setHistoryCursor("widget", foreign) } throws: { ($0 as? StoreError)?.code == .notFound }
+        let tables = "SELECT count(*) FROM sqlite_master WHERE name LIKE 'kith_journal%'"
+        #expect(try first.database.read { try Int.fetchOne($0, sql: tables) } == 0)
+        first.store.close()
+
+        let second = try SyncedDatabase(first.database, tables: Self.tables, options: TestStore.options())
+        try first.execute("UPDATE item SET n = 2")
+        #expect(try second.history().flatMap(\.changes).map(\.kind) == [.update])
+        second.close()
+
+        let third = try SyncedDatabase(first.database, tables: without, options: TestStore.options())
+        try first.execute("UPDATE item SET n = 3")
+        #expect(try third.history().flatMap(\.changes).map { $0.kind } == [.update])
+        third.close()
+    }
+
     @Test func `live history tells what comes, from every process`() async throws {
         let folder = try TemporaryFolder()
         let store = try Self.store(.pool, folder: folder)

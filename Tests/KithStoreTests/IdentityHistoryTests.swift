@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A commit number is used twice, or a note is lost with a machine")
 struct IdentityHistoryTests {
-    private static let historyCount = Soak.count(16, soaking: 2_000)
+    private static let historyCount = Soak.count(8, soaking: 2_000)
     private static let firstSeed = Soak.firstSeed
     private static let batchCount = 4
 

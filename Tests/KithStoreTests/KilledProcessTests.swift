@@ -78,7 +78,7 @@ struct KilledProcessTests {
     }
 
     /// Rows of the table that is migrated.
-    private static let rowCount = Soak.count(4_000, soaking: 100_000)
+    private static let rowCount = Soak.count(2_000, soaking: 100_000)
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: program.path), "kith-conformance is not where the tests are"))
     func

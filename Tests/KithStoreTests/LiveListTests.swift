@@ -89,7 +89,7 @@ struct LiveListTests {
         async throws
     {
         let request = Self.requests[request]
-        for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(2, soaking: 300)) {
+        for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(1, soaking: 300)) {
             var random = SplitMix64(seed: seed)
             let (here, there) = (try Self.store(backend), try Self.store())
             var ids: [UUID] = []

@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import KithText
 import Testing
 
 @Suite("A call within an access to the database ends the process")
@@ -62,6 +63,8 @@ struct OpenAccessTests {
             let holders = try [store.holders(db), store.holders(db, table: "note", id: rowID(1))]
             #expect(holders == [[], []])
             #expect(try store.vector(db).entries.map(\.sequence) == [1])
+            #expect(try store.verify(db).isSound && store.verify(db).rowCount == Int(rows))
+            #expect(try store.size(db).fileBytes > 0)
         }
         try notes.database.read(check)
         try notes.database.write(check)
@@ -76,6 +79,25 @@ struct OpenAccessTests {
             try db.execute(sql: "DELETE FROM note WHERE id = ?", arguments: [key(1)])
             #expect(try store.emptyTrash(db) == 1)
         }
+        try notes.expectSound()
+    }
+
+    @Test func `a row can be named by the UUID of the app's record`() throws {
+        let tables = [TrackedTable("note", texts: ["body"], journal: .days(30))]
+        let notes = try TestStore(sql: Self.sql, tables: tables)
+        let store = notes.store
+        let id = UUID()
+        try notes.database.write { db in
+            try db.execute(sql: "INSERT INTO note VALUES (?, 'a', 'one two')", arguments: [id])
+            let version = try store.textVersion(db, table: "note", id: id, column: "body")
+            try store.saveText(db, table: "note", id: id, column: "body", "one 2 two", base: version)
+            try store.replaceText(db, table: "note", id: id, column: "body", 0..<3, in: .scalars, with: "1")
+            try store.editText(db, table: "note", id: id, column: "body", TextOperations([.insert("!", at: 7)]))
+        }
+        #expect(try notes.database.read { try String.fetchOne($0, sql: "SELECT body FROM note") } == "1 2 two!")
+        #expect(try store.history(table: "note", id: id).count == 1)
+        #expect(try store.explain(table: "note", id: id, column: "title").shown == .text("a"))
+        #expect(throws: StoreError.self) { _ = try store.explain(table: "note", id: UUID(), column: "title") }
         try notes.expectSound()
     }
 

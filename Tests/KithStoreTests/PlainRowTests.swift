@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A row that is merged the short way ends otherwise than by the long one")
 struct PlainRowTests {
-    @Test(arguments: 1...UInt64(Soak.count(2, soaking: 200)))
+    @Test(arguments: 1...UInt64(Soak.count(1, soaking: 200)))
     func `random histories of a few hundred rows end the same both ways`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let (author, other) = (try TestStore(), try TestStore())

@@ -46,7 +46,7 @@ struct ReadOnlyCopyTests {
         let database = try Data(contentsOf: URL(filePath: path))
         let log = [UInt8](try Data(contentsOf: URL(filePath: path + "-wal")))
         #expect(try content(SyncedDatabase.copyInMemory(ofDatabaseAt: path)) == content(queue))
-        for trial in 0..<Soak.count(18, soaking: 600) {
+        for trial in 0..<Soak.count(6, soaking: 600) {
             var changed = log
             switch trial % 3 {
             case 0: changed = Array(log.prefix(Int.random(in: 0...log.count, using: &random)))

@@ -25,8 +25,8 @@ struct ReferenceArrivalTests {
         let isDeleted: Bool
     }
 
-    /// Every seventh of the graphs; a long run takes all.
-    private static let graphStep = Soak.count(7, soaking: 1)
+    /// Every twentieth of the graphs; a long run takes all.
+    private static let graphStep = Soak.count(20, soaking: 1)
 
     @Test func `graphs of three rows, row by row in every order`() throws {
         let graphs = stride(from: 0, to: 18 * 18 * 18, by: Self.graphStep).map { number -> [Node] in
@@ -57,7 +57,7 @@ struct ReferenceArrivalTests {
     }
 
     @Test func `a long chain of rows whose end arrives first`() throws {
-        let count = Soak.count(6_000, soaking: 30_000)
+        let count = Soak.count(2_000, soaking: 30_000)
         func open() throws -> TestStore { try TestStore(sql: Self.model.sql, tables: Self.model.tracked) }
         let (author, reader) = (try open(), try open())
         try author.database.write { db in

@@ -20,9 +20,13 @@ import Testing
         simulator.commitCount = 25
         simulator.faults = []
         simulator.faultRates = [fault: 0.3]
-        let reports = (0..<2 as Range<UInt64>).map { simulator.run(simulator.script(seed: $0)) }
-        #expect(reports.allSatisfy { $0.violation == nil }, "\(reports.map(\.violation))")
-        #expect(reports.contains { $0.statistics.faults[fault] ?? 0 > 0 })
+        var befell = 0
+        for seed in 0..<3 as Range<UInt64> where befell == 0 {
+            let report = simulator.run(simulator.script(seed: seed))
+            #expect(report.violation == nil)
+            befell = report.statistics.faults[fault] ?? 0
+        }
+        #expect(befell > 0)
     }
 
     @Test func `a machine that sleeps for a month writes nothing, and takes part again when it wakes`() throws {

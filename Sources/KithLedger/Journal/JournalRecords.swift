@@ -2,7 +2,8 @@ import KithCausality
 import KithSQLite
 import KithSync
 
-/// What transactions have made of rows with a journal. The only owner of `kith_journal`, `kith_journal_row` and `kith_journal_cursor`.
+/// What transactions have made of rows with a journal. The only owner of `kith_journal`, `kith_journal_row` and `kith_journal_cursor`,
+/// which are made where a table has a journal.
 package struct JournalRecords {
     package static let sql = """
         -- A transaction that has changed rows with a journal. process: NULL for a merge.
@@ -121,6 +122,13 @@ package struct JournalRecords {
 
     // MARK: Reading
 
+    /// A statement on the journal; `nil` in a file where no table ever had a journal.
+    private func ifThere(_ sql: String) throws -> PreparedStatement? {
+        let exists = try connection.statement("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'kith_journal'")
+        defer { exists.reset() }
+        return try exists.step() ? try connection.statement(sql) : nil
+    }
+
     private static let entryColumns = "number, replica, time, process, author, scope, title, undoes, redoes"
 
     private func entry(_ select: PreparedStatement) -> Entry {
@@ -140,8 +148,10 @@ package struct JournalRecords {
 
     /// The transactions after `number`, the oldest first.
     package func entries(after number: Int64, max limit: Int) throws -> [Entry] {
-        let select = try connection.statement(
-            "SELECT \(Self.entryColumns) FROM kith_journal WHERE number > ? ORDER BY number LIMIT ?")
+        guard
+            let select = try ifThere(
+                "SELECT \(Self.entryColumns) FROM kith_journal WHERE number > ? ORDER BY number LIMIT ?")
+        else { return [] }
         select.bind(1, number)
         select.bind(2, limit)
         var entries: [Entry] = []
@@ -151,8 +161,10 @@ package struct JournalRecords {
 
     /// The transactions of a list of steps, the newest first.
     package func entries(scope: String, max limit: Int) throws -> [Entry] {
-        let select = try connection.statement(
-            "SELECT \(Self.entryColumns) FROM kith_journal WHERE scope = ? ORDER BY number DESC LIMIT ?")
+        guard
+            let select = try ifThere(
+                "SELECT \(Self.entryColumns) FROM kith_journal WHERE scope = ? ORDER BY number DESC LIMIT ?")
+        else { return [] }
         select.bind(1, .text(scope))
         select.bind(2, limit)
         var entries: [Entry] = []
@@ -162,8 +174,10 @@ package struct JournalRecords {
 
     /// The transactions since a moment, the newest first.
     package func entries(sinceMilliseconds milliseconds: Int64, max limit: Int) throws -> [Entry] {
-        let select = try connection.statement(
-            "SELECT \(Self.entryColumns) FROM kith_journal WHERE time >= ? ORDER BY number DESC LIMIT ?")
+        guard
+            let select = try ifThere(
+                "SELECT \(Self.entryColumns) FROM kith_journal WHERE time >= ? ORDER BY number DESC LIMIT ?")
+        else { return [] }
         select.bind(1, milliseconds)
         select.bind(2, limit)
         var entries: [Entry] = []
@@ -172,7 +186,7 @@ package struct JournalRecords {
     }
 
     package func entry(_ number: Int64) throws -> Entry? {
-        let select = try connection.statement("SELECT \(Self.entryColumns) FROM kith_journal WHERE number = ?")
+        guard let select = try ifThere("SELECT \(Self.entryColumns) FROM kith_journal WHERE number = ?") else { return nil }
         select.bind(1, number)
         guard try select.step() else { return nil }
         defer { select.reset() }
@@ -181,7 +195,7 @@ package struct JournalRecords {
 
     /// The oldest and the newest number that are kept; `nil` if there is none.
     package func bounds() throws -> ClosedRange<Int64>? {
-        let select = try connection.statement("SELECT min(number), max(number) FROM kith_journal")
+        guard let select = try ifThere("SELECT min(number), max(number) FROM kith_journal") else { return nil }
         guard try select.step(), !select.isNull(0) else { return nil }
         defer { select.reset() }
         return select.integer(0)...select.integer(1)
@@ -197,11 +211,13 @@ package struct JournalRecords {
 
     /// What became of a row after `number`, the newest first.
     package func changes(of row: RowKey, after number: Int64, max limit: Int = .max) throws -> [(number: Int64, change: JournalChange)] {
-        let select = try connection.statement(
-            """
-            SELECT tbl, id, kind, replica, columns, number FROM kith_journal_row WHERE tbl = ? AND id = ? AND number > ?
-            ORDER BY number DESC LIMIT ?
-            """)
+        guard
+            let select = try ifThere(
+                """
+                SELECT tbl, id, kind, replica, columns, number FROM kith_journal_row WHERE tbl = ? AND id = ? AND number > ?
+                ORDER BY number DESC LIMIT ?
+                """)
+        else { return [] }
         select.bind(1, row.table)
         select.bind(2, row.id)
         select.bind(3, number)
@@ -234,7 +250,7 @@ package struct JournalRecords {
     }
 
     package func cursor(_ name: String) throws -> Int64? {
-        let select = try connection.statement("SELECT number FROM kith_journal_cursor WHERE name = ?")
+        guard let select = try ifThere("SELECT number FROM kith_journal_cursor WHERE name = ?") else { return nil }
         select.bind(1, .text(name))
         guard try select.step() else { return nil }
         defer { select.reset() }
@@ -242,7 +258,7 @@ package struct JournalRecords {
     }
 
     package func removeCursor(_ name: String) throws {
-        let delete = try connection.statement("DELETE FROM kith_journal_cursor WHERE name = ?")
+        guard let delete = try ifThere("DELETE FROM kith_journal_cursor WHERE name = ?") else { return }
         delete.bind(1, .text(name))
         try delete.run()
     }

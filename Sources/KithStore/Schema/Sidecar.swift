@@ -1,7 +1,7 @@
 import KithLedger
 import KithMerge
 
-/// The tables that Kith keeps beside the app's own, but for those of texts. See docs/store.md.
+/// The tables that Kith keeps beside the app's own, but for those of texts and journals. See docs/store.md.
 enum Sidecar {
     static let sql = """
         \(MetaRecords.sql)
@@ -25,6 +25,5 @@ enum Sidecar {
         \(HeadRecords.sql)
         \(RemovedRows.sql)
         \(MassDeletions.sql)
-        \(JournalRecords.sql)
         """ + "\n"
 }

@@ -1,3 +1,4 @@
+import GRDB
 import KithCapture
 import KithLedger
 import KithMerge
@@ -57,6 +58,11 @@ extension SyncedDatabase {
     /// Measures the file in whole pages, in time proportional to it.
     public func size() throws(StoreError) -> StoreSize {
         try read { ledger in try StoreMeasure(ledger: ledger).run() }
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func size(_ db: Database) throws(StoreError) -> StoreSize {
+        try read(in: db) { ledger in try StoreMeasure(ledger: ledger).run() }
     }
 }
 

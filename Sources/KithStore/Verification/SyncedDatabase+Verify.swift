@@ -1,3 +1,4 @@
+import GRDB
 import KithCapture
 import KithCausality
 import KithLedger
@@ -27,5 +28,10 @@ extension SyncedDatabase {
     /// Takes time in proportion to the store. Nothing is changed.
     public func verify() throws(StoreError) -> Verification {
         try read { ledger in try StoreVerifier(ledger: ledger).run() }
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func verify(_ db: Database) throws(StoreError) -> Verification {
+        try read(in: db) { ledger in try StoreVerifier(ledger: ledger).run() }
     }
 }

@@ -178,7 +178,7 @@ struct PlaceConflictTests {
 
     @Test func `random edits on three machines leave the same conflicts everywhere`() throws {
         var generator = SystemRandomNumberGenerator()
-        for _ in 0..<15 {
+        for _ in 0..<Soak.count(5, soaking: 500) {
             let stores = try [TextStore(1), TextStore(2), TextStore(3)]
             try stores[0].insert("one two\nthree four\nfive\n")
             for store in stores.dropFirst() { try store.receive(from: stores[0]) }

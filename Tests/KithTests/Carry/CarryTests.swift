@@ -50,7 +50,7 @@ struct CarryTests {
         let homes = try householdOf(3)
         let sticks = try (0..<3).map { _ in try TemporaryFolder() }
         var random = SplitMix64(seed: Soak.firstSeed)
-        for round in 0..<Soak.count(30, soaking: 300) {
+        for round in 0..<Soak.count(15, soaking: 300) {
             let home = homes[Int.random(in: 0..<3, using: &random)]
             let place = sticks[Int.random(in: 0..<3, using: &random)]
             switch Int.random(in: 0..<3, using: &random) {

@@ -21,7 +21,7 @@ import Testing
 
     private func pair(
         _ waiting: PairingConfiguration.Method, answering first: Bool?, _ dialling: PairingConfiguration.Method, answering second: Bool?,
-        milliseconds: Int64 = 30_000
+        milliseconds: Int64 = 120_000
     ) async throws -> (PairingDevice.Record, PairingDevice.Record) {
         let (port, record) = try await wait(attic.open(waiting, name: "attic", milliseconds: milliseconds), answering: first)
         let other = try await run(desk.open(dialling, dialling: port, name: "desk\u{7}\n", milliseconds: milliseconds), answering: second)

@@ -86,7 +86,7 @@ final class TestNode {
 
     /// Waits until `condition` holds; fails after half a minute.
     func until(_ condition: () throws -> Bool) async throws {
-        for _ in 0..<6_000 {
+        for _ in 0..<24_000 {
             if try condition() { return }
             try await Task.sleep(for: .milliseconds(5))
         }

@@ -1,11 +1,13 @@
 // An app that was there before: from numbers and names to ids, and then two devices that restored the same backup.
 //
-// Copy it from here: `PantryBefore` is the app as it was, `Pantry` what was changed.
+// `App/PantryBefore.swift` is the app as it was, `App/Pantry.swift` what was changed.
 
 import Foundation
 import GRDB
 import Kith
 import Testing
+
+@testable import AdoptedPantryProgram
 
 @Suite struct PantryTests {
     /// A device that has restored the backup and updated the app.

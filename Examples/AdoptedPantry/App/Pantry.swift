@@ -4,6 +4,8 @@ import Kith
 
 /// The same app, whose tables synchronise: what `kith check` said had to change, in one more migration.
 enum Pantry {
+    static let app: AppID = "org.example.pantry"
+
     static let tables = [
         Recipe.synced, TrackedTable("ingredient"), TrackedTable("shop"), TrackedTable("item", key: ["ingredient", "shop"]),
         TrackedTable("journal", texts: ["text"], key: ["day"]),
@@ -22,6 +24,36 @@ enum Pantry {
 
     static func open(_ database: any DatabaseWriter) throws -> SyncedDatabase {
         try SyncedDatabase(database, tables: tables, migrator: migrator)
+    }
+
+    /// Does what a person has typed: a word, the title of a recipe, and what follows "=".
+    static func obey(_ line: String, _ db: Database) throws {
+        let words = line.split(separator: " ", maxSplits: 1)
+        let parts = words.last?.split(separator: "=", maxSplits: 1).map(String.init) ?? []
+        guard words.count == 2, let title = parts.first else { throw NotUnderstood() }
+        let more = parts.count > 1 ? parts[1] : ""
+        guard var recipe = try Recipe.filter(Column("title") == title).fetchOne(db) else { throw NotUnderstood() }
+        switch words[0] {
+        case "cook": recipe.cooked += 1
+        case "label": recipe.labels.insert(more)
+        case "step": recipe.steps += " \(more)"
+        case "buy":
+            let arguments: StatementArguments = [more, recipe.id.uuidString.lowercased()]
+            return try db.execute(sql: "INSERT INTO ingredient (name, recipe) VALUES (?, ?)", arguments: arguments)
+        default: throw NotUnderstood()
+        }
+        try recipe.update(db)
+    }
+
+    struct NotUnderstood: Error {}
+
+    /// What is in the pantry, the same text wherever the same is in it.
+    static func summary(_ db: Database) throws -> String {
+        let recipes = try Recipe.order(Column("title")).fetchAll(db).map { recipe in
+            "\(recipe.title) \(recipe.cooked.value) \(recipe.labels.sorted()) \(recipe.steps)"
+        }
+        let ingredients = try String.fetchAll(db, sql: "SELECT name FROM ingredient ORDER BY name")
+        return (recipes + ingredients).joined(separator: "; ")
     }
 }
 
