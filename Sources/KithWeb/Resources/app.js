@@ -4,7 +4,7 @@ import { Editor } from "./editor.js";
 import { List } from "./list.js";
 import { Several } from "./several.js";
 import * as drafts from "./drafts.js";
-import { arriveAtSheet, clickedOnSheet, showPairing } from "./sheets.js";
+import { arriveAtSheet, clickedOnSheet, forgetPairing, showPairing } from "./sheets.js";
 
 const retryMilliseconds = 1_000;
 // The server says something every ten seconds.
@@ -149,6 +149,7 @@ function begin(hello) {
   if (hello.software !== document.body.dataset.software) {
     alertWith("updated", "Kith was updated. ", { label: "Load the new page", run: async () => { await editor?.save(); location.reload(); } });
   }
+  if (hello.run !== run) forgetPairing();
   run = hello.run;
   if (!isBack) return;
   editor?.refresh();

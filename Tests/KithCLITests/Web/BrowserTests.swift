@@ -7,7 +7,7 @@ import Testing
 struct BrowserTests {
     @Test(
         "two people type into one note, a node is killed meanwhile, hands do everything, and every place can be read and heard",
-        arguments: ["merge", "typing", "restart", "letters", "news", "lan", "hands", "pictures"])
+        arguments: ["merge", "typing", "restart", "letters", "news", "lan", "pairing", "hands", "pictures"])
     func parts(_ part: String) throws {
         let folder = try TemporaryFolder()
         let process = Process()
