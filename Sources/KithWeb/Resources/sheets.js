@@ -1,7 +1,8 @@
 // Choices, trash, history and devices: what is beside the notes.
 
 import { diff } from "./merge.js";
-import { api, go, say } from "./app.js";
+import { go, say } from "./app.js";
+import { api, getPart } from "./requests.js";
 
 const find = (selector) => document.querySelector(selector);
 
@@ -108,6 +109,14 @@ async function examine(button) {
   box.replaceChildren(list);
 }
 
+/** What is said of the devices, as it is now. */
+export async function lookAtDevices() {
+  const report = find("#report");
+  if (!report) return;
+  const fresh = new DOMParser().parseFromString(await getPart("/devices"), "text/html").querySelector("#report");
+  if (fresh && fresh.innerHTML !== report.innerHTML) report.replaceChildren(...fresh.childNodes);
+}
+
 // Pairing
 
 let pairing = { phase: "closed", sentence: "", number: -1 };
@@ -120,7 +129,7 @@ export function showPairing(view) {
   if (view.number <= pairing.number) return;
   pairing = view;
   drawPairing();
-  if (view.phase === "ended" && view.sentence.startsWith("Paired")) setTimeout(() => { if (find("#pairing")) go("/devices", false); }, 3_000);
+  if (view.phase === "ended") lookAtDevices().catch(() => {});
 }
 
 const lookAtPairing = () => attempt(() => api("/api/pair")).then((view) => view && showPairing(view));
