@@ -89,7 +89,7 @@ public struct NotesPage: Sendable {
         ChangeRoutes(notes: notes, limits: configuration.limits).add(to: router)
         SheetRoutes(notes: notes, limits: configuration.limits).add(to: router)
         FileRoutes(notes: notes, folder: configuration.folder).add(to: router)
-        let desk = PairingDesk(identity: configuration.identity, notesFile: configuration.notesFile) { feed.tell(pairing: $0) }
+        let desk = PairingDesk(configuration) { feed.tell(pairing: $0) }
         DeviceRoutes(desk, notes, configuration).add(to: router)
         return (router, { current.value })
     }

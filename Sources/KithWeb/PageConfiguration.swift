@@ -18,6 +18,8 @@ public struct PageConfiguration: Sendable {
     public var identity: URL
     /// What the page says it is, as `0.1.0 (v0.1.0-7-g9f038a6)`.
     public var software: String
+    /// Whether it looks for other machines by mDNS, to pair with them and to say what is wrong.
+    public var usesDiscovery = true
     /// Bounds of what browsers may ask for.
     var limits = RequestLimits()
 

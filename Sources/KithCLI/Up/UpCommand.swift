@@ -72,7 +72,9 @@ struct UpCommand: AsyncParsableCommand {
         let watch = options.json ? nil : ConflictWatch(notes, display) { DeviceNames(trust.devices) }
         let start = try notes.store.vector()
         let hook = onChange.map { ChangeHook(command: $0, notes: notes) { display.show(line: "kith: \($0)", on: .error) } }
-        let page = noWeb ? nil : UpPage(notes, PageConfiguration(folders)) { display.show(line: $0, on: options.json ? .error : nil) }
+        var pageConfiguration = PageConfiguration(folders)
+        pageConfiguration.usesDiscovery = !noDiscovery
+        let page = noWeb ? nil : UpPage(notes, pageConfiguration) { display.show(line: $0, on: options.json ? .error : nil) }
         let keeper = FolderKeeper(notes) { display.show(line: "kith: \($0)", on: .error) }
         let others = Task {
             await withDiscardingTaskGroup { group in

@@ -31,6 +31,9 @@ struct WebCommand: AsyncParsableCommand {
     @Flag(help: "Make every browser need a new address.")
     var signOut = false
 
+    @Flag(help: "Neither announce this machine nor look for others by mDNS, when it is paired from the page.")
+    var noDiscovery = false
+
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
@@ -43,6 +46,7 @@ struct WebCommand: AsyncParsableCommand {
         let folders = try options.folders()
         var configuration = PageConfiguration(folders)
         configuration.port = port
+        configuration.usesDiscovery = !noDiscovery
         if signOut {
             try configuration.signOutAll()
             return try Console.output.writeLine("No browser is known any more. `kith web` prints a new address.")

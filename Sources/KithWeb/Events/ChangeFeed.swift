@@ -17,6 +17,7 @@ final class ChangeFeed: Sendable {
         var listeners: [Int: AsyncStream<String>.Continuation] = [:]
         var next = 0
         var status = ""
+        var pairing = PairingDesk.View()
     }
 
     private let notes: NotesStore
@@ -57,16 +58,19 @@ final class ChangeFeed: Sendable {
     /// The events for one page; `nil` if there are too many pages already.
     func listen() -> AsyncStream<String>? {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(Self.backlogMax))
+        let hello = Self.event("hello", Hello(run: run, software: software))
         let number: Int? = state.withLock { state in
             guard state.listeners.count < listenersMax else { return nil }
+            // Under the lock: what changes from now on comes after these.
+            continuation.yield(hello)
+            continuation.yield(Self.event("status", Sentence(sentence: state.status)))
+            continuation.yield(Self.event("pairing", state.pairing))
             state.next += 1
             state.listeners[state.next] = continuation
             return state.next
         }
         guard let number else { return nil }
         continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners[number] = nil } }
-        continuation.yield(Self.event("hello", Hello(run: run, software: software)))
-        continuation.yield(Self.event("status", Sentence(sentence: state.withLock(\.status))))
         return stream
     }
 
@@ -119,7 +123,10 @@ final class ChangeFeed: Sendable {
         }
     }
 
-    func tell(pairing view: PairingDesk.View) { send(Self.event("pairing", view)) }
+    func tell(pairing view: PairingDesk.View) {
+        state.withLock { if $0.pairing.number < view.number { $0.pairing = view } }
+        send(Self.event("pairing", view))
+    }
 
     private func send(_ event: String) {
         let listeners = state.withLock { Array($0.listeners.values) }

@@ -70,7 +70,7 @@ struct PageBuilder: Sendable {
     }
 
     /// Which other machines have the note as it is now, in the words of `kith note show`; `nil` if none is trusted.
-    private func safety(of note: Note, _ attachments: [NoteAttachment]) throws -> String? {
+    func safety(of note: Note, _ attachments: [NoteAttachment]) throws -> String? {
         // Notes are shown whatever is wrong with the key or the list.
         guard let devices = try? configuration.trust().devices, !devices.isEmpty else { return nil }
         return try notes.safety(of: note.id, among: devices)

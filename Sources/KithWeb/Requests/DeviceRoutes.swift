@@ -23,7 +23,7 @@ struct DeviceRoutes: Sendable {
             guard isLooking.exchange(true) == false else { throw ErrorAnswer(.conflict, "busy", "Another page is looking already.") }
             defer { isLooking.value = false }
             let (notes, configuration) = (notes, configuration)
-            let (checkup, conflicts) = try await DiskWork.run {
+            var (checkup, conflicts) = try await DiskWork.run {
                 (
                     Checkup(
                         file: configuration.notesFile, identity: configuration.identity, trust: try configuration.trust(),
@@ -31,6 +31,7 @@ struct DeviceRoutes: Sendable {
                     try notes.conflicts()
                 )
             }
+            checkup.usesDiscovery = configuration.usesDiscovery
             return try Response.json(await checkup.findings(conflicts).map(FindingAnswer.init))
         }
         router.get("/api/pair") { _, _ in try Response.json(desk.view) }

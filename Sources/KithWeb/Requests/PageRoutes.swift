@@ -41,6 +41,14 @@ struct PageRoutes: Sendable {
             let id = try context.noteID()
             return Response.html(try await DiskWork.run { try notes.versionedNote(id).map(builder.reading) ?? "" })
         }
+        router.get("/api/note/:id/safety") { _, context in
+            let id = try context.noteID()
+            let safety = try await DiskWork.run {
+                guard let note = try notes.note(id) else { throw ErrorAnswer.noNote }
+                return try builder.safety(of: note, notes.attachments(of: id))
+            }
+            return try Response.json(["safety": safety ?? ""])
+        }
         router.get("/events") { request, _ in try events(request) }
         for (path, file) in PageFile.all {
             router.get(RouterPath(path)) { request, _ in file.response(to: request) }
@@ -79,6 +87,7 @@ struct PageFile: Sendable {
 
     static let all: [(String, PageFile)] = [
         ("/app.js", PageFile(type: script, bytes: PackageResources.app_js)),
+        ("/requests.js", PageFile(type: script, bytes: PackageResources.requests_js)),
         ("/list.js", PageFile(type: script, bytes: PackageResources.list_js)),
         ("/several.js", PageFile(type: script, bytes: PackageResources.several_js)),
         ("/editor.js", PageFile(type: script, bytes: PackageResources.editor_js)),

@@ -8,6 +8,8 @@ import Synchronization
 final class PairingDesk: Sendable {
     /// What a page shows of it.
     struct View: Encodable, Hashable, Sendable {
+        /// Counts what was shown in this run: answers and events overtake each other, and a page keeps to what has the highest number.
+        fileprivate(set) var number = 0
         /// `closed`, `open`, `compare`, `waiting` or `ended`.
         var phase = "closed"
         var sentence = ""
@@ -19,24 +21,32 @@ final class PairingDesk: Sendable {
     }
 
     private struct State {
-        var view = View()
+        private(set) var view = View()
         var pairing: Pairing?
         var code: PairingCode?
         /// Where this machine waits, for a person to type at the other one.
         var place = ""
         var task: Task<Void, Never>?
         var isOpening = false
+
+        mutating func show(_ view: View) {
+            let number = self.view.number + 1
+            self.view = view
+            self.view.number = number
+        }
     }
 
     private let identity: URL
     private let notesFile: URL
+    private let usesDiscovery: Bool
     private let state = Mutex(State())
     /// Called with what is to be shown.
     private let tell: @Sendable (View) -> Void
 
-    init(identity: URL, notesFile: URL, tell: @escaping @Sendable (View) -> Void) {
-        self.identity = identity
-        self.notesFile = notesFile
+    init(_ configuration: PageConfiguration, tell: @escaping @Sendable (View) -> Void) {
+        identity = configuration.identity
+        notesFile = configuration.notesFile
+        usesDiscovery = configuration.usesDiscovery
         self.tell = tell
     }
 
@@ -66,23 +76,28 @@ final class PairingDesk: Sendable {
         }
         let name = String(ProcessInfo.processInfo.hostName.prefix { $0 != "." })
         var configuration = PairingConfiguration(token.map { .showToken($0) } ?? .numbers, app: NotesStore.app, name: name, address: place)
+        configuration.usesDiscovery = usesDiscovery
         if let port = StatusFile(forStore: notesFile).read()?.port { configuration.nodePort = port }
         let pairing = try Pairing(key: key, trust: trust, configuration: configuration)
-        // Begun under the lock: one that ends at once ends after it was noted.
-        state.withLock { state in
+        // Begun under the lock: one that ends at once ends after it was noted, and shows what it says after this.
+        change { state in
+            state.place = ""
             state.pairing = pairing
             state.task = Task { await self.follow(pairing, token: token?.text) }
+            state.show(View(phase: "open", sentence: "This machine begins …"))
         }
     }
 
     /// A person has compared the digits.
     func answer(isSame: Bool) async {
-        let (pairing, code) = state.withLock { state in
-            defer { state.code = nil }
-            return (state.pairing, state.code)
+        let sentence = isSame ? "Waiting for the answer at the other machine." : "Not the same: not paired."
+        let asked: (Pairing, PairingCode)? = change { state in
+            guard let pairing = state.pairing, let code = state.code else { return nil }
+            state.code = nil
+            state.show(View(phase: "waiting", sentence: sentence))
+            return (pairing, code)
         }
-        guard let pairing, let code else { return }
-        show(View(phase: "waiting", sentence: isSame ? "Waiting for the answer at the other machine." : "Not the same: not paired."))
+        guard let (pairing, code) = asked else { return }
         await pairing.answer(isSame: isSame, to: code)
     }
 
@@ -90,55 +105,60 @@ final class PairingDesk: Sendable {
 
     private func follow(_ pairing: Pairing, token: String?) async {
         async let outcome = pairing.run()
-        for await event in pairing.events { show(event, token: token) }
+        for await event in pairing.events { change { Self.show(event, token: token, in: &$0) } }
         let end: String
         do {
             end = Self.sentence(try await outcome)
         } catch {
             end = "Not paired: \(error)"
         }
-        state.withLock { state in
+        change { state in
             (state.pairing, state.code, state.task) = (nil, nil, nil)
+            state.show(View(phase: "ended", sentence: end))
         }
-        show(View(phase: "ended", sentence: end))
     }
 
-    private func show(_ event: PairingEvent, token: String?) {
+    private static func show(_ event: PairingEvent, token: String?, in state: inout State) {
         switch event {
         case .open(let port):
-            let place =
+            state.place =
                 port.map { " If the two do not find each other, give the other one this machine's address and the port \($0)." } ?? ""
-            state.withLock { $0.place = place }
             guard let token else {
-                return show(
-                    View(
-                        phase: "open",
-                        sentence: "Begin on the other machine, too, within two minutes: there with “Pair”, or kith pair." + place))
+                let sentence = "Begin on the other machine, too, within two minutes: there with “Pair”, or kith pair."
+                return state.show(View(phase: "open", sentence: sentence + state.place))
             }
             let code = QRCode(Array(token.utf8))
-            show(
-                View(
-                    phase: "open",
-                    sentence:
-                        "On the other machine, within ten minutes: kith pair, and this. Whoever has it first is trusted; it works once."
-                        + place,
-                    token: token, path: code.map(Self.path), size: code?.size))
+            let sentence =
+                "On the other machine, within ten minutes: kith pair, and this. Whoever has it first is trusted; it works once."
+            state.show(
+                View(phase: "open", sentence: sentence + state.place, token: token, path: code.map(Self.path), size: code?.size))
         case .noDiscovery(let reason), .notReachable(let reason):
-            var view = view
-            // All the more is it needed then.
-            view.sentence = reason + state.withLock(\.place)
-            show(view)
+            // A machine that answers nevertheless is not interrupted. All the more is the place needed otherwise.
+            guard state.view.phase == "open" else { return }
+            var view = state.view
+            view.sentence = reason + state.place
+            state.show(view)
         case .compare(let code):
-            state.withLock { $0.code = code }
-            show(View(phase: "compare", sentence: "Does the other machine show the same number?", digits: code.description))
+            state.code = code
+            state.show(View(phase: "compare", sentence: "Does the other machine show the same number?", digits: code.description))
         case .failed(let failure, _, _):
-            if failure.code != .busy { show(View(phase: "open", sentence: failure.description)) }
+            guard failure.code != .busy else { return }
+            state.code = nil
+            // The token that is shown is still good.
+            var view = state.view
+            (view.phase, view.sentence, view.digits) = ("open", failure.description, nil)
+            state.show(view)
         }
     }
 
-    private func show(_ view: View) {
-        state.withLock { $0.view = view }
+    /// Changes what is known, and tells what is to be shown then.
+    private func change<Result>(_ body: (inout State) -> Result) -> Result {
+        let (result, view) = state.withLock { state in
+            let result = body(&state)
+            return (result, state.view)
+        }
         tell(view)
+        return result
     }
 
     private static func sentence(_ outcome: PairingOutcome) -> String {

@@ -1,75 +1,32 @@
 // The page: where one is, what the server says, and the keys.
 
-import { Editor } from "./editor.js";
+import { Editor, isLeaving } from "./editor.js";
 import { List } from "./list.js";
 import { Several } from "./several.js";
+import { api, getPart, request } from "./requests.js";
 import * as drafts from "./drafts.js";
-import { arriveAtSheet, clickedOnSheet, showPairing } from "./sheets.js";
+import { arriveAtSheet, clickedOnSheet, forgetPairing, lookAtDevices, showPairing } from "./sheets.js";
 
 const retryMilliseconds = 1_000;
+const refusedMilliseconds = 5_000;
+const orphansMilliseconds = 5_000;
+const lookMilliseconds = 3_000;
 // The server says something every ten seconds.
 const silenceMilliseconds = 25_000;
 
 let editor = null, list = null, several = null, run = null, isConnected = false, isSignedOut = false, heard = Date.now();
-let source = null, watch = null, retry = null;
+let source = null, watch = null, retry = null, turns = 0;
 
 export const isOnline = () => isConnected && !isSignedOut;
-
-// Requests
-
-class Refusal extends Error {
-  constructor(code, message, isOffline = false) {
-    super(message);
-    Object.assign(this, { code, isOffline });
-  }
-}
-
-async function request(path, options, milliseconds = 30_000) {
-  let response;
-  try {
-    response = await fetch(path, { ...options, signal: AbortSignal.timeout(milliseconds) });
-  } catch {
-    lost();
-    throw new Refusal("offline", "Not connected.", true);
-  }
-  if (response.status === 401) {
-    signedOut();
-    throw new Refusal("signedOut", "Signed out.", true);
-  }
-  if (!response.ok) {
-    const { error = "failed", message = `The server answered ${response.status}.` } = await response.json().catch(() => ({}));
-    throw new Refusal(error, message);
-  }
-  if (isSignedOut) { isSignedOut = false; listen(); }
-  return response;
-}
-
-/** Asks the server, or has it change something. */
-export async function api(path, change) {
-  const options = change && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(change) };
-  return (await request(path, options)).json();
-}
-
-/** Sends a file, however long that takes. */
-export async function send(path, file) {
-  const options = { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file };
-  return (await request(path, options, 6 * 3_600_000)).json();
-}
-
-/** A part of a page. */
-export async function getPart(path, withResponse = false) {
-  const response = await request(path, { headers: { "X-Part": "main" } });
-  // What is a file, or of a script, is no part of a page, whoever made the link to it.
-  if (!response.headers.get("Content-Type")?.startsWith("text/html")) throw new Refusal("failed", "This is no page.");
-  const html = await response.text();
-  return withResponse ? [html, response] : html;
-}
 
 // What is said on top
 
 const alerts = new Map();
 
-function alertWith(name, text, action = null) {
+/** Says something, or with `null` no longer. */
+export function alertWith(name, text, action = null) {
+  // What stands there already is not read out again.
+  if ((alerts.get(name)?.text ?? null) === text) return;
   if (text === null) alerts.delete(name); else alerts.set(name, { text, action });
   const box = document.querySelector("#alerts");
   box.replaceChildren(...[...alerts.values()].map(({ text, action }) => {
@@ -88,17 +45,26 @@ export function say(text) {
   alertWith("said", text, { label: "Close", run: () => alertWith("said", null) });
 }
 
-function lost() {
+/** A request was not answered. */
+export function lost() {
   isConnected = false;
   alertWith("lost", "Kith does not answer: it may be starting again. What you type is kept in this browser, and saved when it is back.");
   stopListening();
   retry = setTimeout(listen, retryMilliseconds);
 }
 
-function signedOut() {
+/** This browser is not let in. */
+export function signedOut() {
   isSignedOut = true;
   stopListening();
   alertWith("lost", "This browser is not let in any more. Run “kith web” for a new address, and open it. What you typed is kept in this browser until then.");
+}
+
+/** A request was answered. */
+export function letIn() {
+  if (!isSignedOut) return;
+  isSignedOut = false;
+  listen();
 }
 
 // News
@@ -122,19 +88,37 @@ function listen() {
   heardOf();
   source.addEventListener("hello", ({ data }) => { heardOf(); begin(JSON.parse(data)); });
   source.addEventListener("beat", heardOf);
-  source.addEventListener("status", ({ data }) => { document.querySelector("#status").textContent = JSON.parse(data).sentence; });
+  source.addEventListener("status", ({ data }) => { document.querySelector("#status").textContent = JSON.parse(data).sentence; look(); });
   source.addEventListener("pairing", ({ data }) => showPairing(JSON.parse(data)));
   source.addEventListener("changes", ({ data }) => { heardOf(); changed(JSON.parse(data)); });
-  source.addEventListener("error", () => {
-    lost();
-    // A fetch tells whether nobody is there, or nobody is let in.
-    request("/icon.svg").catch(() => {});
-  });
+  source.addEventListener("error", probe);
+}
+
+/** Asks why no news come: the server is gone, this browser is not let in, or too many pages are open. Then it is saved all the same. */
+async function probe() {
+  isConnected = false;
+  stopListening();
+  try {
+    await request("/events", {}, (response) => response.body.cancel());
+    if (!source) retry = setTimeout(listen, retryMilliseconds);
+  } catch (error) {
+    if (error.isOffline) return;
+    alertWith("lost", error.message);
+    retry = setTimeout(listen, refusedMilliseconds);
+    editor?.save();
+    saveOrphans();
+  }
+}
+
+/** Asks for what changes without a change of the notes, as long as it is seen. */
+function look() {
+  if (!isOnline() || document.hidden) return;
+  Promise.all([editor?.lookAtSafety(), lookAtDevices()]).catch(() => {});
 }
 
 /** Seen again, or no longer; perhaps let in again by another page. */
 function looked() {
-  if (isSignedOut) { if (!document.hidden) request("/icon.svg").catch(() => {}); }
+  if (isSignedOut) { if (!document.hidden) probe(); }
   else if (isAsleep()) stopListening();
   else if (!source) listen();
 }
@@ -143,14 +127,14 @@ window.addEventListener("focus", looked);
 
 /** Connected, for the first time or again. */
 function begin(hello) {
-  const isBack = run !== null;
   isConnected = true;
   alertWith("lost", null);
   if (hello.software !== document.body.dataset.software) {
     alertWith("updated", "Kith was updated. ", { label: "Load the new page", run: async () => { await editor?.save(); location.reload(); } });
   }
+  if (hello.run !== run) forgetPairing();
   run = hello.run;
-  if (!isBack) return;
+  // Also the first time: of what has changed since this page was made, nobody has told it.
   editor?.refresh();
   editor?.save();
   list.refresh();
@@ -169,16 +153,23 @@ function showConflicts(count) {
   link.replaceChildren("Choices", ...(count > 0 ? [" ", Object.assign(document.createElement("span"), { className: "count", textContent: count })] : []));
 }
 
-/** Saves what closed pages have left of other notes. */
-function saveOrphans() {
+/** Drafts that are not taken as they are, which a person has been told. */
+const refused = new Set();
+
+/** Saves what closed pages, and notes that were left, have not saved. */
+export function saveOrphans() {
+  if (!drafts.areThere()) return;
   return drafts.inTurn(async () => {
     for (const orphan of await drafts.orphans()) {
-      if (orphan.id === editor?.id) continue;
+      // What was typed in this tab is saved by the note that is open, or that was just left.
+      const isOpen = orphan.id === editor?.id && (orphan.isOwn || !editor.base);
+      if (isOpen || isLeaving(orphan.id) || refused.has(orphan.key)) continue;
       try {
         await drafts.deliver(orphan);
         list.refresh();
       } catch (error) {
         if (error.isOffline) return;
+        if (error.isFinal) refused.add(orphan.key);
         if (error.code === "notFound") offerAnew(orphan);
         else say("What was typed here into a note could not be saved, and is kept in this browser. Open the note to look at it: " + error.message);
       }
@@ -226,8 +217,11 @@ function arrive() {
 const isPlace = (path) => /^\/(conflicts|trash|devices|note\/[0-9a-f-]{36}(\/history)?)?$/i.test(path);
 
 export async function go(path, isNew = true) {
+  const turn = ++turns;
   try {
     const html = await getPart(path);
+    // Another place was asked for meanwhile.
+    if (turn !== turns) return false;
     if (isNew) history.pushState(null, "", path);
     document.querySelector("#main").innerHTML = html;
     arrive();
@@ -396,3 +390,6 @@ several = new Several(list);
 arrive();
 listen();
 saveOrphans();
+// Also of tabs that are closed while this one is open.
+setInterval(() => { if (isOnline()) saveOrphans(); }, orphansMilliseconds);
+setInterval(look, lookMilliseconds);

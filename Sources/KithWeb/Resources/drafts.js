@@ -1,6 +1,6 @@
 // What was typed and is not saved yet, in this browser: it outlives a page that is closed and a server that is gone.
 
-import { api } from "./app.js";
+import { api } from "./requests.js";
 import { merge, shown, unshown } from "./merge.js";
 
 const prefix = "kith:draft:", lock = "kith:tab:";
@@ -44,7 +44,10 @@ export const keyOf = (id, isEarly = false) => key(id, isEarly ? ".early" : "");
 
 export const drop = (id) => localStorage.removeItem(keyOf(id));
 
-/** Takes what tabs that are gone, and this one before it was reloaded, have left: `[{id, draft, key}]`. Who has saved it removes it. */
+/** Whether anything is kept. */
+export const areThere = () => Object.keys(localStorage).some((name) => name.startsWith(prefix));
+
+/** Takes what tabs that are gone, and this one before it was reloaded, have left: `[{id, draft, key, isOwn}]`. Who has saved it removes it. */
 export async function orphans() {
   await claimed;
   const held = (await navigator.locks?.query())?.held ?? [];
@@ -56,7 +59,7 @@ export async function orphans() {
     const [other] = owner.split(".");
     if (other !== tab && alive.has(lock + other)) continue;
     const draft = parse(localStorage.getItem(name));
-    if (draft) found.push({ id, draft, key: name }); else localStorage.removeItem(name);
+    if (draft) found.push({ id, draft, key: name, isOwn: other === tab }); else localStorage.removeItem(name);
   }
   return found;
 }

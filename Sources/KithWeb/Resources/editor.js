@@ -2,11 +2,17 @@
 
 import { diff, merge, shown } from "./merge.js";
 import * as drafts from "./drafts.js";
-import { api, getPart, say, send, isOnline } from "./app.js";
+import { alertWith, say, isOnline, saveOrphans } from "./app.js";
+import { api, getPart, send } from "./requests.js";
 
 const pauseMilliseconds = 300;
 // The browser's undo takes long to learn of more than this.
 const undoableMax = 20_000;
+const retriesMilliseconds = [2_000, 30_000];
+
+/** The notes that were left before all was saved, with the end of saving it. */
+const leaving = new Map();
+export const isLeaving = (id) => leaving.has(id);
 
 export class Editor {
   constructor(element) {
@@ -25,6 +31,10 @@ export class Editor {
     /** What has come while a letter was being composed, `{note, before}`. */
     this.held = null;
     this.isClosed = false;
+    this.renderings = 0;
+    /** The rendered text as it came. */
+    this.reading = null;
+    this.retryMilliseconds = retriesMilliseconds[0];
     this.area.addEventListener("input", () => this.changed());
     this.area.addEventListener("compositionend", () => this.composed());
     this.title.addEventListener("input", () => this.changed());
@@ -33,9 +43,9 @@ export class Editor {
 
   /** Gets the note, and what was typed into it and never saved. */
   load() {
-    const work = async () => {
+    const ofThis = async () => (await drafts.orphans()).filter(({ id, key }) => id === this.id && key !== this.earlyKey);
+    const work = async (left) => {
       let note = await api(`/api/note/${this.id}`);
-      const left = (await drafts.orphans()).filter(({ id, key }) => id === this.id && key !== this.earlyKey);
       for (const { draft } of left) if (draft.pending) note = await drafts.sendSave(this.id, draft.pending);
       const { begun } = this, typedTitle = this.title.value;
       let { text } = merge(begun.text, shown(note.text), this.area.value);
@@ -43,10 +53,10 @@ export class Editor {
       const titled = left.find(({ draft }) => draft.title !== draft.base.title);
       this.base = note;
       this.show(text);
-      this.title.value = note.title;
+      const title = typedTitle !== begun.title ? typedTitle : titled ? titled.draft.title : note.title;
+      // The same again would move the cursor.
+      if (this.title.value !== title) this.title.value = title;
       this.showFields(note);
-      if (titled) this.title.value = titled.draft.title;
-      if (typedTitle !== begun.title) this.title.value = typedTitle;
       if (this.isDirty) this.changed();
       this.enableChecks();
       // They are a part of this tab's own draft now.
@@ -56,8 +66,9 @@ export class Editor {
     };
     return this.enqueue(async () => {
       if (this.base) return;
-      const isAlone = !(await drafts.orphans()).some(({ id }) => id === this.id);
-      await (isAlone ? work() : drafts.inTurn(work));
+      if (!this.isClosed) await leaving.get(this.id);
+      // While one tab takes what was left, no other one does.
+      if ((await ofThis()).length === 0) await work([]); else await drafts.inTurn(async () => work(await ofThis()));
     });
   }
 
@@ -82,7 +93,7 @@ export class Editor {
     const isKept = this.keep();
     this.tell(isOnline() ? "Typing …" : isKept ? "Kept in this browser" : "Not saved: this browser has no room to keep it", !isOnline());
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.save(), pauseMilliseconds);
+    if (!this.isClosed) this.timer = setTimeout(() => this.save(), pauseMilliseconds);
   }
 
   /** Keeps what was typed in this browser; `false` if there is no room. */
@@ -104,6 +115,7 @@ export class Editor {
       if (this.isDirty) return;
       drafts.drop(this.id);
       this.tell("Saved");
+      this.isWell();
     });
   }
 
@@ -123,7 +135,8 @@ export class Editor {
     try {
       note = await drafts.sendSave(this.id, pending);
     } catch (error) {
-      if (!error.isOffline) this.pending = null;
+      // Unless it was refused, it may have been done.
+      if (error.isFinal) this.pending = null;
       throw error;
     }
     this.take(note, pending.value);
@@ -207,7 +220,9 @@ export class Editor {
     }
     this.element.querySelector("#color").value = note.color;
     this.element.querySelector("#pin").setAttribute("aria-pressed", String(note.isPinned));
-    const list = this.element.querySelector("#tags");
+    const list = this.element.querySelector("#tags"), tags = note.tags.join(" ");
+    if (tags === list.dataset.tags) return;
+    list.dataset.tags = tags;
     list.replaceChildren(...note.tags.map((tag) => {
       const item = document.createElement("li");
       const label = Object.assign(document.createElement("span"), { className: "tag", textContent: "#" + tag });
@@ -242,8 +257,24 @@ export class Editor {
 
   async render() {
     if (getComputedStyle(this.rendered).display === "none") return;
-    this.rendered.innerHTML = await getPart(`/part/rendered/${this.id}`);
-    this.enableChecks();
+    const turn = ++this.renderings;
+    try {
+      const html = await getPart(`/part/rendered/${this.id}`);
+      // What was asked for later is newer. What is the same stays, with what has the focus in it.
+      if (turn !== this.renderings || html === this.reading) return;
+      this.rendered.innerHTML = this.reading = html;
+      this.enableChecks();
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  /** That another machine has the note now is no change of it, so this is asked for. */
+  async lookAtSafety() {
+    const line = this.rendered.querySelector("#safety");
+    if (!line?.offsetParent) return;
+    const { safety } = await api(`/api/note/${this.id}/safety`);
+    if (line.textContent !== safety) line.textContent = safety;
   }
 
   /** Boxes of check lists can be ticked where they are shown. */
@@ -258,7 +289,7 @@ export class Editor {
   check(box) {
     const { version } = this.rendered.querySelector("#markdown").dataset;
     const item = box.closest("li[data-sourcepos]");
-    if (!item || !this.base || version !== this.base.version) { this.refresh(); return; }
+    if (!item || !this.base || version !== this.base.version) { this.reading = null; this.refresh(); return; }
     const text = shown(this.base.text);
     const lines = text.split("\n");
     const index = Number(item.dataset.sourcepos.split(":")[0]) - 1;
@@ -302,10 +333,19 @@ export class Editor {
 
   failed(error) {
     if (error.code === "notFound" && this.base) return this.isGone();
-    if (this.isDirty) this.tell("Kept in this browser", true);
-    if (error.isOffline) return;
-    say(error.message);
-    if (this.isDirty && error.code === "busy") this.timer = setTimeout(() => this.save(), 2_000);
+    if (!this.isIdle) this.tell("Kept in this browser", true);
+    // When the page is back, all is tried again.
+    if (error.isOffline || this.isClosed) return;
+    alertWith("note", error.message);
+    if (error.isFinal) return;
+    clearTimeout(this.retry);
+    this.retry = setTimeout(() => { if (!this.isClosed) { this.refresh(); this.save(); } }, this.retryMilliseconds);
+    this.retryMilliseconds = Math.min(2 * this.retryMilliseconds, retriesMilliseconds[1]);
+  }
+
+  isWell() {
+    this.retryMilliseconds = retriesMilliseconds[0];
+    if (!this.isClosed) alertWith("note", null);
   }
 
   /** The note was deleted while it was open. */
@@ -330,7 +370,14 @@ export class Editor {
 
   /** What was typed is sent; what comes back concerns nobody any more. */
   close() {
-    if (!this.isIdle) this.save();
+    if (!this.isIdle) {
+      const end = Promise.all([leaving.get(this.id), this.save()]).then(() => {
+        if (leaving.get(this.id) === end) leaving.delete(this.id);
+        if (!this.isIdle) saveOrphans();
+      });
+      leaving.set(this.id, end);
+    }
     this.isClosed = true;
+    alertWith("note", null);
   }
 }

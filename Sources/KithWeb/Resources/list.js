@@ -1,9 +1,10 @@
 // The list of notes: only what is seen of it is there.
 
-import { getPart } from "./app.js";
+import { getPart } from "./requests.js";
 
 const around = 30;
 const pauseMilliseconds = 150;
+const retryMilliseconds = 2_000;
 
 export class List {
   constructor() {
@@ -43,7 +44,9 @@ export class List {
     let html, response;
     try {
       [html, response] = await getPart(`/part/list?${query}`, true);
-    } catch {
+    } catch ({ isOffline, isFinal }) {
+      // When the page is back, it looks at everything.
+      if (!isOffline && !isFinal && turn === this.turn) setTimeout(() => turn === this.turn && this.load(from, isSearch), retryMilliseconds);
       return;
     }
     if (turn !== this.turn) return;

@@ -1,6 +1,7 @@
 // Several notes that are chosen for one action.
 
-import { api, say } from "./app.js";
+import { say } from "./app.js";
+import { api } from "./requests.js";
 
 const find = (selector) => document.querySelector(selector);
 

@@ -1,7 +1,8 @@
 // Choices, trash, history and devices: what is beside the notes.
 
 import { diff } from "./merge.js";
-import { api, go, say } from "./app.js";
+import { go, say } from "./app.js";
+import { api, getPart } from "./requests.js";
 
 const find = (selector) => document.querySelector(selector);
 
@@ -27,7 +28,8 @@ export function clickedOnSheet(button) {
     if (confirm("What is in the trash of this machine cannot be restored here afterwards.")) attempt(() => api("/api/trash/empty", {})).then(() => go("/trash", false));
   } else if (id === "again") bringBack();
   else if (id === "pair" || id === "token") {
-    attempt(() => api("/api/pair", { showsToken: id === "token", address: find("#address").value.trim() })).then((view) => view && showPairing(view));
+    attempt(() => api("/api/pair", { showsToken: id === "token", address: find("#address").value.trim() }))
+      .then((view) => (view ? showPairing(view) : lookAtPairing()));
   } else if (id === "same" || id === "other") attempt(() => api("/api/pair/answer", { isSame: id === "same" }));
   else if (id === "doctor") examine(button);
   else if (id === "stop") attempt(() => api("/api/pair/close", {}));
@@ -37,11 +39,8 @@ export function clickedOnSheet(button) {
 
 export function arriveAtSheet() {
   if (find("#history")) showVersion();
-  if (find("#pairing")) {
-    const before = viewsShown;
-    // What was shown meanwhile is newer than this answer.
-    attempt(() => api("/api/pair")).then((view) => view && viewsShown === before && showPairing(view));
-  }
+  drawPairing();
+  if (find("#pairing")) lookAtPairing();
 }
 
 document.addEventListener("input", ({ target }) => { if (target.id === "version") showVersion(); });
@@ -110,15 +109,35 @@ async function examine(button) {
   box.replaceChildren(list);
 }
 
+/** What is said of the devices, as it is now. */
+export async function lookAtDevices() {
+  const report = find("#report");
+  if (!report) return;
+  const fresh = new DOMParser().parseFromString(await getPart("/devices"), "text/html").querySelector("#report");
+  if (fresh && fresh.innerHTML !== report.innerHTML) report.replaceChildren(...fresh.childNodes);
+}
+
 // Pairing
 
-let viewsShown = 0;
+let pairing = { phase: "closed", sentence: "", number: -1 };
 
-export function showPairing({ phase, sentence, digits, token, path, size }) {
-  const box = find("#pairing");
+/** Another run of the server knows nothing of the pairing that was shown. */
+export function forgetPairing() { pairing = { phase: "closed", sentence: "", number: -1 }; }
+
+/** Shows how far a pairing is. An answer may come after the news of what happened next: then it is old. */
+export function showPairing(view) {
+  if (view.number <= pairing.number) return;
+  pairing = view;
+  drawPairing();
+  if (view.phase === "ended") lookAtDevices().catch(() => {});
+}
+
+const lookAtPairing = () => attempt(() => api("/api/pair")).then((view) => view && showPairing(view));
+
+function drawPairing() {
+  const box = find("#pairing"), { phase, sentence, digits, token, path, size } = pairing;
   if (!box) return;
-  viewsShown += 1;
-  const parts = [Object.assign(document.createElement("p"), { textContent: sentence })];
+  const parts = sentence ? [Object.assign(document.createElement("p"), { textContent: sentence })] : [];
   const button = (id, label) => Object.assign(document.createElement("button"), { type: "button", id, textContent: label });
   if (digits) parts.push(Object.assign(document.createElement("p"), { className: "digits", textContent: digits }));
   if (phase === "compare") parts.push(button("same", "Yes, the same"), " ", button("other", "No"));
@@ -128,7 +147,6 @@ export function showPairing({ phase, sentence, digits, token, path, size }) {
   box.replaceChildren(...parts);
   const isOpen = ["open", "compare", "waiting"].includes(phase);
   for (const name of ["#pair", "#token"]) find(name).disabled = isOpen;
-  if (phase === "ended" && sentence.startsWith("Paired")) setTimeout(() => { if (find("#pairing")) go("/devices", false); }, 3_000);
 }
 
 function picture(path, size) {

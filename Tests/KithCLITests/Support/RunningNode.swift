@@ -51,7 +51,7 @@ extension RunningNode {
     /// A `kith web` of this home, and a browser that was let in.
     static func web(_ home: KithHome) async throws -> (node: RunningNode, browser: RawBrowser) {
         if TLSTunnel.isUsed { return try await webOnLocalNetwork(home) }
-        let node = try RunningNode(home, command: "web", "--port", "0")
+        let node = try RunningNode(home, command: "web", "--port", "0", "--no-discovery")
         try await node.wait { $0.contains("token=") && $0.hasSuffix("\n") }
         var browser = try RawBrowser(entrance: node.output)
         browser.owners = [home, node]
@@ -59,7 +59,7 @@ extension RunningNode {
     }
 
     private static func webOnLocalNetwork(_ home: KithHome) async throws -> (node: RunningNode, browser: RawBrowser) {
-        let node = try RunningNode(home, command: "web", "--lan", "--port", "0", "--json")
+        let node = try RunningNode(home, command: "web", "--lan", "--port", "0", "--no-discovery", "--json")
         try await node.wait { $0.contains("token=") && $0.hasSuffix("\n") }
         let tunnel = try TLSTunnel(node.output)
         var browser = try RawBrowser(entrance: tunnel.entrance, door: tunnel.port)

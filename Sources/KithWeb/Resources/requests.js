@@ -1,0 +1,59 @@
+// What the page asks the server.
+
+import { letIn, lost, signedOut } from "./app.js";
+
+class Refusal extends Error {
+  /** `isOffline`: it was not answered, and is tried again when the page is back. `isFinal`: asking the same again leads nowhere. */
+  constructor(code, message, { isOffline = false, isFinal = false } = {}) {
+    super(message);
+    Object.assign(this, { code, isOffline, isFinal });
+  }
+}
+
+const readJSON = (response) => response.json();
+
+export async function request(path, options, read = readJSON, milliseconds = 30_000) {
+  let response, content;
+  try {
+    response = await fetch(path, { ...options, signal: AbortSignal.timeout(milliseconds) });
+    // An answer that is cut off is none: nobody knows what it was to.
+    if (response.ok) content = await read(response);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    lost();
+    throw new Refusal("offline", "Not connected.", { isOffline: true });
+  }
+  const { status } = response;
+  if (status === 401) {
+    signedOut();
+    throw new Refusal("signedOut", "Signed out.", { isOffline: true });
+  }
+  if (!response.ok) {
+    const { error = "failed", message = `The server answered ${status}.` } = await response.json().catch(() => ({}));
+    throw new Refusal(error, message, { isFinal: status < 500 && status !== 408 });
+  }
+  letIn();
+  return content;
+}
+
+/** Asks the server, or has it change something. */
+export function api(path, change) {
+  const options = change && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(change) };
+  return request(path, options);
+}
+
+/** Sends a file, however long that takes. */
+export function send(path, file) {
+  const options = { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file };
+  return request(path, options, readJSON, 6 * 3_600_000);
+}
+
+/** A part of a page. */
+export function getPart(path, withResponse = false) {
+  return request(path, { headers: { "X-Part": "main" } }, async (response) => {
+    // What is a file, or of a script, is no part of a page, whoever made the link to it.
+    if (!response.headers.get("Content-Type")?.startsWith("text/html")) throw new Refusal("failed", "This is no page.", { isFinal: true });
+    const html = await response.text();
+    return withResponse ? [html, response] : html;
+  });
+}

@@ -1,0 +1,264 @@
+"""Every place of the page: used by hand, looked at, and from a phone."""
+
+import json
+import os
+import re
+import time
+
+from homes import FOLDER, Home, until
+from pages import PNG, errors_of, open_page, saved
+
+
+def part_hands(browser):
+    """Everything that can be done with a keyboard is done with it; boxes are ticked, files dropped, versions chosen."""
+    home = Home("hands")
+    home.kith("note", "add", "Shopping", "--body", "- [ ] bread\n- [ ] milk\n\n[[Recipes]]\n", "--tag", "home")
+    home.kith("note", "add", "Recipes", "--body", "jam")
+    home.start("web", "--port", "0")
+    page = open_page(browser, home)
+    page.keyboard.press("/")
+    page.keyboard.type("tag:home")
+    until(lambda: page.locator("#rows li").count() == 1, "the list is what was searched")
+    page.keyboard.press("Enter")
+    page.locator("#rendered input[type=checkbox]").nth(1).check()
+    until(lambda: "- [x] milk" in home.kith("note", "show", "Shopping", "--body-only"), "the tick is in the text")
+    page.click("#rendered a")
+    until(lambda: page.input_value("#title") == "Recipes", "the link leads to the note")
+    assert "Shopping" in page.inner_text("#rendered"), "what links here is listed"
+    page.set_input_files("#attach", {"name": "dot.png", "mimeType": "image/png", "buffer": PNG})
+    until(lambda: "![[dot.png]]" in home.kith("note", "show", "Recipes", "--body-only"), "the picture is in the text")
+    until(lambda: page.evaluate("document.querySelector('#rendered img')?.naturalWidth") == 1, "the picture is shown")
+    # Another file is no part of the page, by whatever link: it is a download.
+    page.set_input_files("#attach", {"name": "evil.html", "mimeType": "text/html", "buffer": b"<h1 id=evil>evil</h1><article id=note>"})
+    until(lambda: page.locator("#rendered a.file:has-text('evil.html')").count() == 1, "the file is attached")
+    recipes = page.url.split("/")[-1]
+    page.focus("#text")
+    page.keyboard.press("Control+End")
+    page.keyboard.type(f"\n[[evil.html]] [more](/api/note/{recipes}) [parts](/part/list)")
+    until(lambda: page.locator("#markdown a").count() == 3, "the links are shown")
+    for number in range(3):
+        page.locator("#markdown a").nth(number).click()
+        time.sleep(0.2)
+        assert page.locator("#evil").count() == 0 and page.input_value("#title") == "Recipes" and page.locator("main #note").count() == 1
+    page.keyboard.press("Escape")
+    page.fill("#search", "")
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    until(lambda: page.evaluate("document.activeElement.id") == "title", "a new note is begun")
+    page.keyboard.type("By hand")
+    page.keyboard.press("Tab")
+    page.keyboard.type("work")
+    page.keyboard.press("Enter")
+    until(lambda: "By hand" in home.kith("note", "list") and "#work" in home.kith("note", "show", "By hand"), "it has its title and its tag")
+    page.keyboard.press("Escape")
+    page.keyboard.press("e")
+    page.keyboard.type("text")
+    until(lambda: home.kith("note", "show", "By hand", "--body-only") == "text", "it has its text")
+    page.keyboard.press("Escape")
+    page.keyboard.press("t")
+    until(lambda: re.fullmatch(r"\d{4}-\d\d-\d\d", page.input_value("#title") or ""), "the note of the day is open")
+    # Several notes are chosen with the keyboard and the mouse, and changed at once.
+    page.goto(page.url.split("/note")[0] + "/")
+    page.focus("#rows li:has-text('Recipes') a")
+    page.keyboard.press("x")
+    page.click("#rows li:has-text('Shopping') a", modifiers=["Control"])
+    until(lambda: page.inner_text("#chosen") == "2 notes chosen", "two notes are chosen")
+    page.fill("#several-tag", "both")
+    page.press("#several-tag", "Enter")
+    until(lambda: home.kith("note", "list", "--tag", "both").count("#both") == 2, "both have the tag")
+    page.select_option("#several-color", "blue")
+    until(lambda: page.locator("#rows li[data-color=blue]").count() == 2, "both have the color")
+    page.click("[data-several=none]")
+    assert page.locator("#several").is_hidden() and page.locator("#rows .pick").first.is_hidden()
+    page.keyboard.press("t")
+    until(lambda: re.fullmatch(r"\d{4}-\d\d-\d\d", page.input_value("#title") or ""), "the note of the day is open again")
+    # Titles that others change meanwhile are asked about.
+    page.goto(page.url.split("/note")[0])
+    page.click("#rows li:has-text('By hand') a")
+    page.locator("#text").wait_for()
+    page.evaluate(HELD_FIELDS)
+    page.fill("#title", "By this hand")
+    until(lambda: page.evaluate("Boolean(window.release)"), "the title is on its way")
+    home.kith("note", "edit", "By hand", "--title", "By other hands")
+    page.evaluate("release()")
+    page.click("text=Keep mine")
+    until(lambda: "By this hand" in home.kith("note", "list"), "the title that was chosen is there")
+    unexpected = [text for text in page.complaints if "409" not in text]
+    assert not unexpected, unexpected
+    home.stop()
+
+
+# Holds a change of the title up until `release()`.
+HELD_FIELDS = """() => {
+  const send = window.fetch;
+  window.fetch = async (path, options) => {
+    if (path.endsWith("/fields")) {
+      window.fetch = send;
+      await new Promise((done) => { window.release = done; });
+    }
+    return send(path, options);
+  };
+}"""
+
+
+def part_history(browser):
+    """The slider of a history shows each version with what it changed, by whom, and brings one back."""
+    home = Home("history")
+    note = home.kith("note", "add", "Soup", "--body", "leek\n").splitlines()[-1]
+    for body in ("leek, potato\n", "leek, potato, cream\n"):
+        home.kith("note", "edit", note, "--body", body, "--base", home.version(note))
+    home.start("web", "--port", "0", "--no-discovery")
+    page = open_page(browser, home)
+    page.goto(page.url + f"note/{note}")
+    page.click("text=History")
+
+    def shows(number, text, added):
+        until(lambda: page.inner_text("#about").startswith(f"{number} of 3: ") and page.locator("#difference ins").all_inner_texts() == [added]
+              and page.inner_text("#difference").strip() == text, f"version {number} is shown")
+        assert "this device" in page.inner_text("#about") and page.get_attribute("#version", "aria-valuetext") in page.inner_text("#about")
+
+    shows(3, "leek, potato, cream", ", cream")
+    page.focus("#version")
+    page.keyboard.press("ArrowLeft")
+    shows(2, "leek, potato", ", potato")
+    page.keyboard.press("Home")
+    shows(1, "leek", "leek\n")
+    page.keyboard.press("ArrowRight")
+    shows(2, "leek, potato", ", potato")
+    page.click("text=Bring this text back")
+    page.locator("#text").wait_for()
+    until(lambda: page.input_value("#text") == "leek, potato\n" and home.body(note) == "leek, potato\n", "the text is what it was")
+    # What it was before is not lost.
+    page.click("text=History")
+    until(lambda: page.inner_text("#about").startswith("4 of 4: "), "bringing it back is a version of its own")
+    assert page.locator("#difference del").all_inner_texts() == [", cream"]
+    assert not page.complaints, page.complaints
+    home.stop()
+
+
+def part_lan(browser):
+    """A phone in the same network, whose owner has looked at the certificate."""
+    home = Home("lan")
+    home.start("web", "--lan", "--port", "0", "--json")
+    log = os.path.join(home.folder, "log")
+    until(lambda: "entrance" in open(log).read(), "the page is served")
+    entrance = json.loads(open(log).read())["entrance"]
+    assert entrance.startswith("https://") and "127.0.0.1" not in entrance, entrance
+    context = browser.new_context(viewport={"width": 390, "height": 844}, ignore_https_errors=True, has_touch=True)
+    page = context.new_page()
+    page.complaints = errors_of(page)
+    page.goto(entrance)
+    page.locator("#status:not(:empty)").wait_for(state="attached")
+    assert "token" not in page.url
+    page.click("#new")
+    page.locator("#title").fill("From the phone")
+    page.locator("#text").fill("written at the shop")
+    until(lambda: "From the phone" in home.kith("note", "list") and saved(page), "the note is there")
+    home.kith("note", "edit", "From the phone", "--body", "written at the shop, and at home")
+    until(lambda: page.input_value("#text").endswith("at home"), "what is written on the machine comes to the phone")
+    page.set_input_files("#attach", {"name": "dot.png", "mimeType": "image/png", "buffer": PNG})
+    until(lambda: "dot.png" in home.kith("note", "show", "From the phone", "--body-only"), "its pictures come, too")
+    assert not page.complaints, page.complaints
+    home.stop()
+
+
+def sample(home):
+    home.kith("note", "add", "Garden", "--body", "Sow the peas", "--tag", "garden", "--color", "green")
+    home.kith("note", "add", "Recipes", "--body", "Marmalade: 1 kg oranges, sugar. See [[Shopping]].", "--tag", "food")
+    home.kith("note", "add", "A long title that goes on until nobody can read it on a telephone any more", "--body", "words " * 40, "--color", "blue")
+    body = "For the weekend:\n\n- [ ] Bread\n- [x] Coffee\n- [ ] Oranges for the [[Recipes]]\n\n| what | how much |\n|---|---|\n| flour | 1 kg |\n"
+    home.kith("note", "add", "Shopping", "--body", body, "--tag", "home", "--tag", "food", "--color", "yellow")
+
+
+def part_pictures(browser):
+    """Pictures of every place, narrow and wide, light and dark; names, roles, order of focus and contrast on each of them."""
+    home = Home("pictures")
+    sample(home)
+    home.kith("note", "rm", "Garden")
+    home.start("up", "--port", "0", "--no-discovery")
+    entrance = home.entrance()
+    base = entrance.split("/?")[0]
+    page = open_page(browser, home)
+    page.click("#rows li:has-text('Shopping') a")
+    page.locator("#text").wait_for()
+    note = page.url
+    for width in (390, 1280):
+        for scheme in ("light", "dark"):
+            page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
+            page.emulate_media(color_scheme=scheme)
+            for name, url in (("list", base + "/"), ("note", note), ("trash", base + "/trash"), ("choices", base + "/conflicts"),
+                              ("devices", base + "/devices"), ("history", note + "/history")):
+                page.goto(url)
+                page.locator("#status:not(:empty)").wait_for(state="attached")
+                page.screenshot(path=os.path.join(FOLDER, f"{name}-{width}-{scheme}.png"))
+                problems = page.evaluate(ACCESSIBILITY)
+                assert not problems, f"{name} at {width} in {scheme}: {problems}"
+                overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+                assert overflow <= 0, f"{name} at {width}: {overflow} pixels too wide"
+    assert not page.complaints, page.complaints
+    # The order of focus is the order of what is seen.
+    page.goto(note)
+    page.locator("#text").wait_for()
+    order = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        order.append(page.evaluate("document.activeElement.id || document.activeElement.className || document.activeElement.textContent.trim()"))
+    wanted = ["skip", "search", "new", "view", "title", "tag", "text"]
+    places = [order.index(name) for name in wanted]
+    assert places == sorted(places), order
+    home.stop()
+
+
+# Names, roles and contrast (WCAG 2.2, 1.4.3 and 4.1.2), as far as a script can tell.
+ACCESSIBILITY = r"""() => {
+  const problems = [];
+  const isSeen = (element) => element.getClientRects().length > 0 && getComputedStyle(element).visibility !== "hidden";
+  const name = (element) => (element.getAttribute("aria-label") || (element.labels?.length ? [...element.labels].map((label) => label.textContent).join(" ") : "")
+    || element.textContent || element.getAttribute("title") || "").trim();
+  for (const element of document.querySelectorAll("a[href], button, input, select, textarea, [tabindex='0'], img, [role=img]")) {
+    if (!isSeen(element)) continue;
+    if (element.matches("img") ? !element.hasAttribute("alt") : !name(element)) problems.push("no name: " + element.outerHTML.slice(0, 80));
+  }
+  for (const element of document.querySelectorAll("section")) if (!element.getAttribute("aria-label")) problems.push("section without a name");
+  if (document.querySelectorAll("main").length !== 1) problems.push("not one main");
+  if (document.querySelectorAll("main h1").length !== 1) problems.push("not one h1");
+  if (!document.documentElement.lang) problems.push("no language");
+  const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
+  for (const id of new Set(ids)) if (ids.filter((other) => other === id).length > 1) problems.push("twice: " + id);
+  const levels = [...document.querySelectorAll("main h1, main h2, main h3")].filter((heading) => !heading.closest("#markdown")).map(({ tagName }) => Number(tagName[1]));
+  levels.forEach((level, index) => { if (index > 0 && level > levels[index - 1] + 1) problems.push("a level of headings is left out"); });
+  const parse = (color) => { const [r, g, b, a = 1] = color.match(/[\d.]+/g).map(Number); return { rgb: [r, g, b], a }; };
+  const light = (rgb) => { const [r, g, b] = rgb.map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const backOf = (element) => { for (let each = element; each; each = each.parentElement) { const { rgb, a } = parse(getComputedStyle(each).backgroundColor); if (a === 1) return rgb; } return [255, 255, 255]; };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const element = node.parentElement;
+    if (!node.data.trim() || !isSeen(element) || element.closest(".unseen, .skip, script, option, :disabled")) continue;
+    const style = getComputedStyle(element);
+    const one = light(parse(style.color).rgb), other = light(backOf(element));
+    const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    const isLarge = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && Number(style.fontWeight) >= 700);
+    if (ratio < (isLarge ? 3 : 4.5)) problems.push(`contrast ${ratio.toFixed(2)}: ${node.data.trim().slice(0, 40)}`);
+  }
+  for (const element of document.querySelectorAll("input, textarea")) {
+    if (!isSeen(element) || !element.placeholder) continue;
+    const one = light(parse(getComputedStyle(element, "::placeholder").color).rgb), other = light(backOf(element));
+    const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    if (ratio < 4.5) problems.push(`contrast ${ratio.toFixed(2)} of the placeholder of ${element.id}`);
+  }
+  return problems;
+}"""
+
+
+def part_readme(browser):
+    """The picture of the README."""
+    home = Home("readme")
+    sample(home)
+    home.start("web", "--port", "0")
+    page = open_page(browser, home)
+    page.set_viewport_size({"width": 1100, "height": 560})
+    page.click("#rows li:has-text('Shopping') a")
+    page.locator("#rendered table").wait_for()
+    page.locator("#status:not(:empty)").wait_for(state="attached")
+    page.screenshot(path=os.path.join(FOLDER, "page.png"))
+    home.stop()
