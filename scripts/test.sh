@@ -59,7 +59,8 @@ run() {
     wait "$child" || result=failed
     printf '%s' "$((SECONDS - began))" >"$folder/$name.seconds"
     # The processor time of this group and all that it has started and waited for.
-    times | awk -F '[ms ]' 'NR == 2 { printf "%d", $1 * 60 + $2 + $4 * 60 + $5 }' >"$folder/$name.processor"
+    times >"$folder/$name.times"
+    awk -F '[ms ]' 'NR == 2 { printf "%d", $1 * 60 + $2 + $4 * 60 + $5 }' "$folder/$name.times" >"$folder/$name.processor"
     case $name in computing | counts) ;; *) : >"$folder/$name.ended" ;; esac
     : >"$folder/$name.$result"
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Collected rows come back, or take others' edits with them")
 struct GarbageHistoryTests {
-    private static let historyCount = Soak.count(8, soaking: 4_000)
+    private static let historyCount = Soak.count(20, soaking: 4_000)
     private static let firstSeed = Soak.firstSeed
     private static let batchCount = Soak.count(1, soaking: 2)
 

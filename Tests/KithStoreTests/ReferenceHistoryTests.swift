@@ -88,7 +88,7 @@ struct ReferenceHistoryTests {
                 ]),
         ], standIn: rowID(1))
 
-    private static let seeds = 0..<Soak.count(8, soaking: 5_000)
+    private static let seeds = 0..<Soak.count(16, soaking: 5_000)
 
     @Test func `random graphs, deliveries and cuts: what is shown follows from what is known`() throws {
         var census = ReferenceModel.Census()

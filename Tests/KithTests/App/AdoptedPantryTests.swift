@@ -104,7 +104,7 @@ import Testing
             #expect(try app.store.verify().problems == [])
             // The app's own trigger and its search index did on every device what they did before.
             let found =
-                "SELECT title FROM recipe JOIN recipeText ON recipeText.rowid = recipe.rowid WHERE recipeText MATCH 'stir AND serve'"
+                "SELECT recipe.title FROM recipe JOIN recipeText ON recipeText.rowid = recipe.rowid WHERE recipeText MATCH 'stir AND serve'"
             #expect(try await app.database.read { try String.fetchAll($0, sql: found) } == ["Soup"])
             #expect(try await app.database.read { try Int.fetchOne($0, sql: "SELECT count(updatedAt) FROM recipe") } == 2)
         }
