@@ -88,7 +88,7 @@ struct KilledProcessTests {
         let folder = try TemporaryFolder()
         var random = SplitMix64(seed: 11)
         var found: Set<String> = []
-        for round in 0..<Self.killCount {
+        for round in 0..<Soak.count(8, soaking: 40) {
             let path = folder.file("store\(round)")
             let before = try DatabaseQueue(path: path)
             try before.write { db in
@@ -102,7 +102,7 @@ struct KilledProcessTests {
                         """)
             }
             try before.close()
-            _ = try Self.runAndKill("migrate-until-killed", path, afterMilliseconds: Int.random(in: 1...400, using: &random))
+            _ = try Self.runAndKill("migrate-until-killed", path, afterMilliseconds: Int.random(in: 1...max(400, Self.rowCount / 16), using: &random))
             let database = try DatabaseQueue(path: path)
             let (keys, tracked) = try database.read { db in
                 (
