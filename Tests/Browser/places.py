@@ -220,7 +220,7 @@ def sample(home):
 
 def part_pictures(browser):
     """Pictures of every place, narrow and wide, light and dark; names, roles, order of focus and contrast on each of them."""
-    home, other, cable = two_nodes("pictures", "laptop")
+    home, other, cable = two_nodes("pictures", "pictures-laptop")
     long = sample(home)
     home.kith("note", "rm", "Garden")
     recipes = home.kith("note", "show", "Recipes", "--json")
