@@ -5,7 +5,7 @@ import os
 import re
 import time
 
-from homes import FOLDER, Home, until
+from homes import FOLDER, Home, two_nodes, until
 from pages import PNG, errors_of, open_page, saved
 
 
@@ -28,6 +28,13 @@ def part_hands(browser):
     page.set_input_files("#attach", {"name": "dot.png", "mimeType": "image/png", "buffer": PNG})
     until(lambda: "![[dot.png]]" in home.kith("note", "show", "Recipes", "--body-only"), "the picture is in the text")
     until(lambda: page.evaluate("document.querySelector('#rendered img')?.naturalWidth") == 1, "the picture is shown")
+    # Files that are dropped and pasted come, too, and the page says how far they are.
+    page.evaluate(TOLD)
+    for event, name in (("drop", "dropped.bin"), ("paste", "pasted.bin")):
+        page.evaluate(BROUGHT, [event, name])
+        until(lambda: page.locator(f"#rendered a.file:has-text('{name}')").count() == 1, f"the file is attached: {event}")
+        told = page.evaluate("window.told")
+        assert f"Attaching {name} … 0 %" in told and f"Attaching {name} … 100 %" in told, told
     # Another file is no part of the page, by whatever link: it is a download.
     page.set_input_files("#attach", {"name": "evil.html", "mimeType": "text/html", "buffer": b"<h1 id=evil>evil</h1><article id=note>"})
     until(lambda: page.locator("#rendered a.file:has-text('evil.html')").count() == 1, "the file is attached")
@@ -88,6 +95,25 @@ def part_hands(browser):
     home.stop()
 
 
+# The text of a version, without the buttons in it.
+SHOWN = """[...document.querySelector("#difference").childNodes].map((node) => node.matches?.("button") ? "" : node.textContent).join("")"""
+
+# What the page says of saving.
+TOLD = """() => {
+  const line = document.querySelector("#saved");
+  window.told = [];
+  new MutationObserver(() => window.told.push(line.textContent)).observe(line, { childList: true, characterData: true, subtree: true });
+}"""
+
+# Brings a file of a megabyte as a hand would.
+BROUGHT = """([event, name]) => {
+  const files = new DataTransfer();
+  files.items.add(new File([new Uint8Array(1 << 20)], name));
+  const options = { bubbles: true, cancelable: true };
+  document.querySelector("#text").dispatchEvent(
+    event === "drop" ? new DragEvent(event, { ...options, dataTransfer: files }) : new ClipboardEvent(event, { ...options, clipboardData: files }));
+}"""
+
 # Holds a change of the title up until `release()`.
 HELD_FIELDS = """() => {
   const send = window.fetch;
@@ -113,8 +139,8 @@ def part_history(browser):
     page.click("text=History")
 
     def shows(number, text, added):
-        until(lambda: page.inner_text("#about").startswith(f"{number} of 3: ") and page.locator("#difference ins").all_inner_texts() == [added]
-              and page.inner_text("#difference").strip() == text, f"version {number} is shown")
+        until(lambda: page.inner_text("#about").startswith(f"{number} of 3: ") and "".join(page.locator("#difference ins").all_text_contents()) == added
+              and page.evaluate(SHOWN).strip() == text, f"version {number} is shown")
         assert "this device" in page.inner_text("#about") and page.get_attribute("#version", "aria-valuetext") in page.inner_text("#about")
 
     shows(3, "leek, potato, cream", ", cream")
@@ -130,8 +156,28 @@ def part_history(browser):
     until(lambda: page.input_value("#text") == "leek, potato\n" and home.body(note) == "leek, potato\n", "the text is what it was")
     # What it was before is not lost.
     page.click("text=History")
-    until(lambda: page.inner_text("#about").startswith("4 of 4: "), "bringing it back is a version of its own")
-    assert page.locator("#difference del").all_inner_texts() == [", cream"]
+    until(lambda: page.inner_text("#about").startswith("4 of 4: ") and page.locator("#difference del").all_inner_texts() == [", cream"],
+          "bringing it back is a version of its own")
+    # One paragraph of an old version is put where it was, beside what was written since.
+    for body in ("leek\n\n- salt\n- pepper\n\nserve\n", "leek and more\n\nserve hot\n\nbread\n"):
+        home.kith("note", "edit", note, "--body", body, "--base", home.version(note))
+    page.reload()
+    page.focus("#version")
+    page.keyboard.press("ArrowLeft")
+    until(lambda: page.locator("#difference .bring").count() == 3, "each paragraph that is gone can be brought back")
+    page.click("#difference .bring[aria-label^='Bring back: - salt']")
+    page.locator("#text").wait_for()
+    expected = "leek and more\n\nserve hot\n\nbread\n\n- salt\n- pepper\n"
+    until(lambda: page.input_value("#text") == expected and home.body(note) == expected, "the paragraph is there, and nothing else changed")
+    home.kith("note", "edit", note, "--body", "leek\n\nserve\n", "--base", home.version(note))
+    page.click("text=History")
+    page.focus("#version")
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    until(lambda: page.locator("#difference .bring").count() == 1, "only that paragraph is gone")
+    page.click("#difference .bring[aria-label^='Bring back: - salt']")
+    page.locator("#text").wait_for()
+    until(lambda: home.body(note) == "leek\n\n- salt\n- pepper\n\nserve\n", "it is after the one that it was after")
     assert not page.complaints, page.complaints
     home.stop()
 
@@ -165,21 +211,31 @@ def part_lan(browser):
 def sample(home):
     home.kith("note", "add", "Garden", "--body", "Sow the peas", "--tag", "garden", "--color", "green")
     home.kith("note", "add", "Recipes", "--body", "Marmalade: 1 kg oranges, sugar. See [[Shopping]].", "--tag", "food")
-    home.kith("note", "add", "A long title that goes on until nobody can read it on a telephone any more", "--body", "words " * 40, "--color", "blue")
+    title = "A long title that goes on until nobody can read it on a telephone any more"
+    long = home.kith("note", "add", title, "--body", "words " * 40, "--color", "blue").splitlines()[-1]
     body = "For the weekend:\n\n- [ ] Bread\n- [x] Coffee\n- [ ] Oranges for the [[Recipes]]\n\n| what | how much |\n|---|---|\n| flour | 1 kg |\n"
     home.kith("note", "add", "Shopping", "--body", body, "--tag", "home", "--tag", "food", "--color", "yellow")
+    return long
 
 
 def part_pictures(browser):
     """Pictures of every place, narrow and wide, light and dark; names, roles, order of focus and contrast on each of them."""
-    home = Home("pictures")
-    sample(home)
+    home, other, cable = two_nodes("pictures", "pictures-laptop")
+    long = sample(home)
     home.kith("note", "rm", "Garden")
-    home.start("up", "--port", "0", "--no-discovery")
+    recipes = home.kith("note", "show", "Recipes", "--json")
+    until(lambda: "Recipes" in other.kith("note", "list"), "the other machine has the notes")
+    cable.cut()
+    for machine, title in ((home, "Jam and marmalade"), (other, "Recipes of the family")):
+        machine.kith("note", "edit", json.loads(recipes)["id"], "--title", title)
+    cable.mend()
+    until(lambda: home.kith("conflicts", "list"), "there is something to choose")
+    for body in ("Bread\n", "Bread\n\nand coffee\n", "Bread\n\nand tea\n"):
+        home.kith("note", "edit", long, "--body", body)
     entrance = home.entrance()
     base = entrance.split("/?")[0]
     page = open_page(browser, home)
-    page.click("#rows li:has-text('Shopping') a")
+    page.click("#rows li:has(.title:text-is('Shopping')) a")
     page.locator("#text").wait_for()
     note = page.url
     for width in (390, 1280):
@@ -187,7 +243,7 @@ def part_pictures(browser):
             page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
             page.emulate_media(color_scheme=scheme)
             for name, url in (("list", base + "/"), ("note", note), ("trash", base + "/trash"), ("choices", base + "/conflicts"),
-                              ("devices", base + "/devices"), ("history", note + "/history")):
+                              ("devices", base + "/devices"), ("history", f"{base}/note/{long}/history")):
                 page.goto(url)
                 page.locator("#status:not(:empty)").wait_for(state="attached")
                 page.screenshot(path=os.path.join(FOLDER, f"{name}-{width}-{scheme}.png"))
@@ -206,7 +262,8 @@ def part_pictures(browser):
     wanted = ["skip", "search", "new", "view", "title", "tag", "text"]
     places = [order.index(name) for name in wanted]
     assert places == sorted(places), order
-    home.stop()
+    for machine in (home, other):
+        machine.stop()
 
 
 # Names, roles and contrast (WCAG 2.2, 1.4.3 and 4.1.2), as far as a script can tell.

@@ -304,9 +304,10 @@ export class Editor {
   /** Attaches files, one after the other. */
   async attach(files) {
     for (const file of files) {
-      this.tell(`Attaching ${file.name} …`);
-      // Beside the saves, which go on.
-      const saved = await send(`/api/note/${this.id}/attach?name=${encodeURIComponent(file.name)}`, file)
+      // In tens, as each is read out. Beside the saves, which go on.
+      const progress = (part) => this.tell(`Attaching ${file.name} … ${10 * Math.floor(10 * part)} %`);
+      progress(0);
+      const saved = await send(`/api/note/${this.id}/attach?name=${encodeURIComponent(file.name)}`, file, progress)
         .catch((error) => { say(`“${file.name}” was not attached: ${error.message}`); });
       if (saved && file.type.startsWith("image/")) {
         const at = this.area.selectionEnd;

@@ -2,6 +2,8 @@
 
 import { letIn, lost, signedOut } from "./app.js";
 
+const answerMilliseconds = 30_000;
+
 class Refusal extends Error {
   /** `isOffline`: it was not answered, and is tried again when the page is back. `isFinal`: asking the same again leads nowhere. */
   constructor(code, message, { isOffline = false, isFinal = false } = {}) {
@@ -11,11 +13,23 @@ class Refusal extends Error {
 }
 
 const readJSON = (response) => response.json();
+const askInTime = (path, options) => fetch(path, { ...options, signal: AbortSignal.timeout(answerMilliseconds) });
 
-export async function request(path, options, read = readJSON, milliseconds = 30_000) {
+/** Asks with a body that may take long, and tells how much of it is sent, from 0 to 1; `fetch` does not say. */
+const askTelling = (progress) => (path, { method, headers, body }) => new Promise((done, fail) => {
+  const request = new XMLHttpRequest();
+  request.open(method, path);
+  for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+  request.upload.addEventListener("progress", ({ loaded, total }) => progress(total > 0 ? loaded / total : 1));
+  request.addEventListener("load", () => done(new Response(request.response, { status: request.status })));
+  for (const name of ["error", "abort", "timeout"]) request.addEventListener(name, () => fail(new TypeError(name)));
+  request.send(body);
+});
+
+export async function request(path, options, read = readJSON, ask = askInTime) {
   let response, content;
   try {
-    response = await fetch(path, { ...options, signal: AbortSignal.timeout(milliseconds) });
+    response = await ask(path, options);
     // An answer that is cut off is none: nobody knows what it was to.
     if (response.ok) content = await read(response);
   } catch (error) {
@@ -42,10 +56,10 @@ export function api(path, change) {
   return request(path, options);
 }
 
-/** Sends a file, however long that takes. */
-export function send(path, file) {
+/** Sends a file, however long that takes; `progress` is told how much of it is sent, from 0 to 1. */
+export function send(path, file, progress) {
   const options = { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file };
-  return request(path, options, readJSON, 6 * 3_600_000);
+  return request(path, options, readJSON, askTelling(progress));
 }
 
 /** A part of a page. */

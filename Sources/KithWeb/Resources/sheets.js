@@ -1,6 +1,6 @@
 // Choices, trash, history and devices: what is beside the notes.
 
-import { diff } from "./merge.js";
+import { diff, shown, unshown } from "./merge.js";
 import { go, say } from "./app.js";
 import { api, getPart } from "./requests.js";
 
@@ -26,7 +26,7 @@ export function clickedOnSheet(button) {
     attempt(() => api("/api/trash/restore", { ids: [button.closest("tr").dataset.id] })).then(() => go("/trash", false));
   } else if (id === "empty") {
     if (confirm("What is in the trash of this machine cannot be restored here afterwards.")) attempt(() => api("/api/trash/empty", {})).then(() => go("/trash", false));
-  } else if (id === "again") bringBack();
+  } else if (id === "again") bringBack(find("#history").querySelectorAll("#versions li")[Number(find("#version").value)]);
   else if (id === "pair" || id === "token") {
     attempt(() => api("/api/pair", { showsToken: id === "token", address: find("#address").value.trim() }))
       .then((view) => (view ? showPairing(view) : lookAtPairing()));
@@ -47,13 +47,13 @@ document.addEventListener("input", ({ target }) => { if (target.id === "version"
 
 // History
 
-const texts = new Map();
+const known = new Map();
 let turn = 0;
 
 async function textOf(id, version) {
   const key = id + version;
-  if (!texts.has(key)) texts.set(key, (await api(`/api/note/${id}/at?version=${encodeURIComponent(version)}`)).text);
-  return texts.get(key);
+  if (!known.has(key)) known.set(key, (await api(`/api/note/${id}/at?version=${encodeURIComponent(version)}`)).text);
+  return known.get(key);
 }
 
 async function showVersion() {
@@ -64,13 +64,25 @@ async function showVersion() {
   if (!item) return;
   find("#about").textContent = `${index + 1} of ${items.length}: ${item.textContent}`;
   find("#version").setAttribute("aria-valuetext", item.textContent);
-  const [text, before] = await attempt(() => Promise.all([
-    textOf(sheet.dataset.id, item.dataset.version), index > 0 ? textOf(sheet.dataset.id, items[index - 1].dataset.version) : "",
-  ])) ?? [];
-  if (text === undefined || mine !== turn) return;
+  const wanted = [items[index], items[index - 1], items.at(-1)];
+  const texts = await attempt(() => Promise.all(wanted.map((each) => (each ? textOf(sheet.dataset.id, each.dataset.version) : ""))));
+  if (!texts || mine !== turn) return;
+  const [text, before, now] = texts.map(shown);
+  const there = new Set(paragraphs(now).map((paragraph) => paragraph.text));
+  const gone = paragraphs(text).filter((paragraph) => !there.has(paragraph.text));
   const pieces = [];
-  const add = (name, content) => { if (content) pieces.push(name ? Object.assign(document.createElement(name), { textContent: content }) : content); };
-  let at = 0;
+  let at = 0, place = 0;
+  // A paragraph that is no longer there ends with a button.
+  const add = (name, content) => {
+    while (content) {
+      const end = name !== "del" && gone[0]?.end <= place + content.length ? gone[0].end - place : Infinity;
+      const part = content.slice(0, end);
+      pieces.push(name ? Object.assign(document.createElement(name), { textContent: part }) : part);
+      if (name !== "del") place += part.length;
+      if (end !== Infinity) pieces.push(bringButton(gone.shift(), item));
+      content = content.slice(part.length);
+    }
+  };
   for (const splice of diff(before, text)) {
     add(null, before.slice(at, splice.at));
     add("del", before.slice(splice.at, splice.at + splice.removed));
@@ -81,15 +93,39 @@ async function showVersion() {
   find("#difference").replaceChildren(...pieces);
 }
 
-async function bringBack() {
+function bringButton({ text, index }, item) {
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "bring", textContent: "Bring back" });
+  button.setAttribute("aria-label", `Bring back: ${text.slice(0, 60)}`);
+  button.addEventListener("click", () => bringBack(item, index));
+  return button;
+}
+
+/** Brings a version back, or a paragraph of it beside what is there now. */
+async function bringBack(item, index = null) {
   const { id } = find("#history").dataset;
-  const item = find("#history").querySelectorAll("#versions li")[Number(find("#version").value)];
   const isDone = await attempt(async () => {
-    const text = await textOf(id, item.dataset.version);
-    const { version } = await api(`/api/note/${id}`);
+    const before = await textOf(id, item.dataset.version);
+    const { text: now, version } = await api(`/api/note/${id}`);
+    const text = index === null ? before : unshown(now, withParagraph(shown(now), shown(before), index));
     return api(`/api/note/${id}/body`, { text, base: version });
   });
   if (isDone) go(`/note/${id}`);
+}
+
+/** What stands between empty lines: `{text, start, end, index}`. */
+function paragraphs(text) {
+  return [...text.matchAll(/[^\n]+(?:\n[^\n]+)*/g)].map(({ 0: part, index: start }, index) => ({ text: part, start, end: start + part.length, index }));
+}
+
+/** `now` with a paragraph of `before`: after the nearest one in front of it that is still there, or else before the next one. */
+function withParagraph(now, before, index) {
+  const old = paragraphs(before), there = new Map(paragraphs(now).map((paragraph) => [paragraph.text, paragraph]));
+  const { text } = old[index];
+  const near = (list) => list.map((paragraph) => there.get(paragraph.text)).find(Boolean);
+  const previous = near(old.slice(0, index).reverse()), next = near(old.slice(index + 1));
+  if (previous) return `${now.slice(0, previous.end)}\n\n${text}${now.slice(previous.end)}`;
+  if (next) return `${now.slice(0, next.start)}${text}\n\n${now.slice(next.start)}`;
+  return now.trim() ? `${now.replace(/\n*$/, "")}\n\n${text}\n` : text;
 }
 
 // What is wrong
