@@ -66,6 +66,7 @@ let package = Package(
     products: [
         .library(name: "Kith", targets: ["Kith"]),
         .library(name: "KithStore", targets: ["KithStore"]),
+        .library(name: "KithSnapshot", targets: ["KithSnapshot"]),
         .library(name: "KithText", targets: ["KithText"]),
         .library(name: "KithTesting", targets: ["KithTesting"]),
         .library(name: "KithNotes", targets: ["KithNotes"]),
@@ -101,6 +102,8 @@ let package = Package(
 
         // Thin shells around files, SQLite, keys, TLS and mDNS.
         module("KithLock"),
+        // What a widget reads: Foundation alone.
+        module("KithSnapshot", [], computing),
         .target(name: "CSQLiteConfig"),
         module("KithSQLite", ["KithCausality", "KithSync", "KithLock", "CSQLiteConfig", grdb, sqlite], computing),
         module("KithLedger", ["KithCausality", "KithText", "KithSync", "KithSQLite", crypto, grdb, sqlite], computing),
@@ -111,7 +114,7 @@ let package = Package(
             "KithStore",
             [
                 "KithCausality", "KithText", "KithSync", "KithLock", "KithSQLite", "KithLedger", "KithTexts", "KithCapture", "KithMerge",
-                crypto, grdb, sqlite,
+                "KithSnapshot", crypto, grdb, sqlite,
             ], computing),
         module("KithTrust", ["KithCausality", "KithLock", crypto, cryptoExtras] + certificates, computing),
         module("KithTransport", ["KithSync", "KithTrust", logging] + nio),
@@ -218,6 +221,7 @@ let package = Package(
                 "KithCausality", "KithText", "KithSync", "KithSQLite", "KithLedger", "KithTexts", "KithCapture", "KithMerge", "KithStore",
                 "kith-conformance", grdb, sqlite,
             ], fixtures: true),
+        tests("KithSnapshotTests", ["KithSnapshot"], fixtures: true),
         tests("KithTextTests", ["KithCausality", "KithText", crypto], fixtures: true),
         tests("KithTrustTests", ["KithTrust", crypto] + certificates, fixtures: true),
         tests("KithTransportTests", ["KithSync", "KithTransport", "KithTrust", crypto] + certificates + nio),

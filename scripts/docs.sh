@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 site=${1:-.build/documentation}
 swift=${SWIFT:-swift}
 # The modules of which `import Kith` brings names.
-readonly brought=KithStore,KithSQLite,KithLedger,KithMerge,KithTexts,KithSync,KithCausality,KithTrust
+readonly brought=KithStore,KithSnapshot,KithSQLite,KithLedger,KithMerge,KithTexts,KithSync,KithCausality,KithTrust
 
 "$swift" build --target Kith
 bin=$("$swift" build --show-bin-path)

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly modules=(Kith KithStore KithSQLite KithLedger KithTexts KithMerge KithText KithTesting KithNotes)
+readonly modules=(Kith KithStore KithSnapshot KithSQLite KithLedger KithTexts KithMerge KithText KithTesting KithNotes)
 readonly explained="'(init|description|debugDescription|customMirror|hash\(into:\)|rawValue|[<=]=?\(.*\)|startIndex|endIndex|index\(after:\)|subscript|next\(.*\)|makeIterator\(\)|makeAsyncIterator\(\)|Iterator|Element|unownedExecutor|encode\(to:\)|id|errorDescription) ?'"
 
 rules=$(mktemp)

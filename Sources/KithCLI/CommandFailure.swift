@@ -22,6 +22,7 @@ extension CommandFailure {
                 .unavailable,
                 "This machine has no address in a network that others could reach. Plug in the cable or join the Wi-Fi, and run this again."
             )
+        case let error as SnapshotError: self.init(Self.status(of: error.code), error.message)
         case let error as StoreError: self.init(error.code == .busy ? .temporary : .inputOutput, error.message, details: error.details)
         default: return nil
         }
@@ -44,6 +45,14 @@ extension CommandFailure {
         case .cannotCreate: .cannotCreate
         case .inputOutput: .inputOutput
         case .needsConsent: .temporary
+        }
+    }
+
+    private static func status(of code: SnapshotError.Code) -> Status {
+        switch code {
+        case .readOnly: .cannotCreate
+        case .tooLong, .notEncodable: .data
+        case .diskFull, .queryFailed, .failed: .inputOutput
         }
     }
 

@@ -32,7 +32,8 @@ struct KithCommand: ParsableCommand {
             CommandGroup(
                 name: "In and out",
                 subcommands: [
-                    ImportCommand.self, ExportCommand.self, FolderCommand.self, CarryCommand.self, BackupCommand.self, RestoreCommand.self,
+                    ImportCommand.self, ExportCommand.self, FolderCommand.self, SnapshotCommand.self, CarryCommand.self, BackupCommand.self,
+                    RestoreCommand.self,
                 ]),
             CommandGroup(name: "In step", subcommands: [UpCommand.self, WebCommand.self, StatusCommand.self]),
             CommandGroup(name: "Machines", subcommands: [PairCommand.self, DeviceCommand.self, HouseholdCommand.self]),

@@ -1,4 +1,6 @@
 // What an app meets of the targets below. The engine's own names stay in their modules.
+@_exported import KithSnapshot
+
 @_exported import struct KithCausality.Dot
 @_exported import struct KithCausality.HybridTimestamp
 @_exported import struct KithCausality.ReplicaID

@@ -76,6 +76,24 @@ extension SyncedDatabase {
         try supersededValues(db, table: table, id: RowID(id))
     }
 
+    // MARK: Order by hand
+
+    /// `move(_:to:in:among:)` of the rows with these ids.
+    @discardableResult
+    public func move(
+        _ rows: [UUID], to place: Position.Place, in table: String, among condition: SQL? = nil
+    ) throws(StoreError) -> Int {
+        try move(rows.map { RowID($0) }, to: place, in: table, among: condition)
+    }
+
+    /// `move(_:_:to:in:among:)` of the rows with these ids.
+    @discardableResult
+    public func move(
+        _ db: Database, _ rows: [UUID], to place: Position.Place, in table: String, among condition: SQL? = nil
+    ) throws(StoreError) -> Int {
+        try move(db, rows.map { RowID($0) }, to: place, in: table, among: condition)
+    }
+
     // MARK: The trash
 
     /// ``restore(table:id:)`` of the row with this id.

@@ -1,7 +1,8 @@
 import Foundation
 
 // kith-conformance merge FILE | adoption FILE | text FILE: answers the vectors of the specification with the real store and library.
-// kith-conformance write-until-killed STORE, attach-until-killed STORE, migrate-until-killed STORE: something for a test to kill.
+// kith-conformance write-until-killed STORE, attach-until-killed STORE, migrate-until-killed STORE, snapshot-until-killed STORE:
+// something for a test to kill.
 
 let arguments = CommandLine.arguments
 guard arguments.count == 3 else {
@@ -15,6 +16,7 @@ do {
     case "write-until-killed": try CrashWriter.run(path: arguments[2])
     case "migrate-until-killed": try CrashMigrator.run(path: arguments[2])
     case "attach-until-killed": try CrashAttacher.run(path: arguments[2])
+    case "snapshot-until-killed": try CrashSnapshot.run(path: arguments[2])
     default: throw Failure("unknown kind of vectors: \(arguments[1])")
     }
 } catch {

@@ -9,7 +9,8 @@ struct Item: Codable, Identifiable, Hashable, Sendable, FetchableRecord, Persist
     var id = UUID()
     var title: String
     var shop = ""
-    var position = 0.0
+    var position = ""
+    var due: Date?
 }
 
 func threeLines(_ migrator: DatabaseMigrator) async throws {
@@ -187,4 +188,32 @@ func undo(_ store: SyncedDatabase, item: Item) throws -> UndoReport? {
     try undo.group("Move to freezer") { db in try item.update(db) }
     let report = try undo.undo()
     return report
+}
+
+func snapshots(_ app: SyncedApp, url: URL) async throws {
+    let top = app.snapshot("top", to: url) { db in try Item.order(Column("title")).limit(5).fetchAll(db) }
+    try top.write()  // once
+    await top.run()  // until the task is cancelled
+    let due = app.snapshot("due", to: url) { db in
+        let tasks = try Item.order(Column("title")).fetchAll(db)
+        return SnapshotContent(tasks, nextMoment: tasks.compactMap(\.due).filter { $0 > Date() }.min())
+    }
+    await due.run()
+}
+
+func reading(url: URL, showPlaceholder: () -> Void) {
+    func show(_ items: [Item], asOf date: Date? = nil) {}
+    switch SnapshotReader(url).rows(of: Item.self) {
+    case .ok(let top): show(top.content)
+    case .stale(let top): show(top.content, asOf: top.date)
+    case .missing, .damaged, .newer: showPlaceholder()
+    }
+}
+
+func orderByHand(_ app: SyncedApp, _ db: Database, milk: Item, tea: Item, salt: Item) throws {
+    let tables = [TrackedTable("item", position: "position")]  // position TEXT NOT NULL DEFAULT ''
+    let list = Item.order(sql: Position.orderSQL("position"))
+    try app.move(db, [milk.id, tea.id], to: .after(salt.id), in: "item")
+    try db.execute(sql: "CREATE INDEX item_by_position ON item (\(Position.orderSQL("position")), id)")
+    _ = (tables, list)
 }

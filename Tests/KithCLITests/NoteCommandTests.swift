@@ -6,6 +6,26 @@ import Testing
 
 @Suite("A note cannot be written, read or found from the command line")
 struct NoteCommandTests {
+    @Test func `notes are put where people want them, and a place that is none is refused`() throws {
+        let home = try KithHome()
+        for title in ["a", "b", "c"] { try home.kith("note", "add", title) }
+        func order() throws -> [String?] {
+            (try home.kith("note", "list", "--order", "hand", "--json").json() as? [[String: Any]] ?? []).map { $0["title"] as? String }
+        }
+        #expect(try order() == ["c", "b", "a"])
+        #expect(try home.kith("note", "move", "a", "b", "--first").output.split(separator: "\n").count == 2)
+        #expect(try order() == ["a", "b", "c"])
+        try home.kith("note", "move", "c", "--before", "b")
+        #expect(try order() == ["a", "c", "b"])
+        try home.kith("note", "undo")
+        #expect(try order() == ["a", "b", "c"])
+        try home.kith("note", "move", "a", "--after", "b")
+        try home.kith("note", "move", "c", "--last")
+        #expect(try order() == ["b", "a", "c"])
+        #expect(try home.kith("note", "move", "a").status == 64 && home.kith("note", "move", "a", "--first", "--last").status == 64)
+        expectFailure(try home.kith("note", "move", "a", "--after", "nothing"), 66)
+    }
+
     private let home: KithHome
 
     init() throws {

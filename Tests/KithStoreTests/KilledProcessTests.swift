@@ -130,6 +130,30 @@ struct KilledProcessTests {
         #expect(found.isSubset(of: ["integer", "text", "text tracked"]))
     }
 
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: program.path), "kith-conformance is not where the tests are"))
+    func `after kill -9 in the middle of a snapshot, the file is whole and holds what was written last, and nothing else is left`() throws {
+        let folder = try TemporaryFolder()
+        var random = SplitMix64(seed: 12)
+        let file = folder.url("store.snapshot")
+        var hasBeen = false
+        for round in 0..<Self.killCount {
+            let output = try Self.runAndKill(
+                "snapshot-until-killed", folder.file("store"), afterMilliseconds: Int.random(in: 1...150, using: &random))
+            let said = output.filter { $0.hasPrefix("committed ") }.compactMap { Int($0.dropFirst(10)) }.max() ?? 0
+            switch SnapshotReader(file).read([Int].self) {
+            case .ok(let snapshot):
+                let count = try #require(snapshot.content.first)
+                hasBeen = true
+                #expect(count >= said && snapshot.content == [Int](repeating: count, count: 100_000), "round \(round)")
+            case .missing: #expect(said == 0 && !hasBeen)
+            case let other: Issue.record("round \(round): \(other)")
+            }
+        }
+        let store = try TestStore(sql: "CREATE TABLE item (id BLOB PRIMARY KEY NOT NULL, n INTEGER)", tables: [TrackedTable("item")])
+        _ = try store.store.snapshot("count", to: file) { _ in [0] }.write()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { !$0.hasSuffix(".kith-new") })
+    }
+
     /// The whole lines that the program wrote before it was killed.
     private static func runAndKill(_ program: String, _ path: String, afterMilliseconds milliseconds: Int) throws -> [String] {
         let process = Process()

@@ -62,7 +62,7 @@ extension NoteChange {
         }
     }
 
-    private static func name(_ column: String) -> String { column == "body" ? "text" : column == "pinned" ? "pin" : column }
+    private static func name(_ column: String) -> String { ["body": "text", "pinned": "pin", "position": "place"][column] ?? column }
 }
 
 /// A change in the JSON that commands print.

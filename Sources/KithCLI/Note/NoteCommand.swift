@@ -19,8 +19,8 @@ struct NoteCommand: ParsableCommand {
               kith note attach Shopping list.pdf
             """,
         subcommands: [
-            NoteAdd.self, NoteList.self, NoteShow.self, NoteEdit.self, NoteHistory.self, NoteExplain.self, NoteUndo.self, NoteRemove.self,
-            NoteSearch.self,
+            NoteAdd.self, NoteList.self, NoteShow.self, NoteEdit.self, NoteHistory.self, NoteExplain.self, NoteUndo.self, NoteMove.self,
+            NoteRemove.self, NoteSearch.self,
             NoteAttach.self, NoteAttachments.self, NoteDetach.self, NoteSave.self,
         ])
 }

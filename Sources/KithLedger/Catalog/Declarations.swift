@@ -25,6 +25,8 @@ package struct Declarations: Sendable {
         package let references: [Reference]
         /// Columns that name attachments.
         package var attachments: [String] = []
+        /// The column of the order by hand.
+        package var position: String?
         /// For how many days its journal is kept; `nil` without one.
         package var journalDays: Int?
 

@@ -33,6 +33,8 @@ public struct TrackedTable: Hashable, Sendable {
     /// Columns that name attachments: see ``SyncedDatabase/attach(contentsOf:)``. They merge as registers, and other replicas need not
     /// declare them alike.
     public let attachments: [String]
+    /// The column in which the order stands that people give the rows by hand: see ``Position``. It merges as a register.
+    public let position: String?
     /// What becomes of a row that is deleted on one device and edited on another at the same time.
     public let deletePolicy: DeletePolicy
     /// The columns whose values name a row, in the order of the key, so that two machines which insert the same key have inserted one row;
@@ -69,6 +71,7 @@ public struct TrackedTable: Hashable, Sendable {
     ///   - sets: columns that hold a JSON array of distinct elements.
     ///   - counters: INTEGER columns whose concurrent increments add up.
     ///   - attachments: TEXT columns that hold the id of an attachment, whose bytes are fetched from peers.
+    ///   - position: a TEXT column for an order by hand.
     ///   - texts: TEXT columns that several people may edit at once: what each types is merged character by character.
     ///   - localColumns: columns that are not synchronised.
     ///   - renamed: for each column that was renamed, its first name: `["heading": "title"]`. Without it a column of another
@@ -78,7 +81,8 @@ public struct TrackedTable: Hashable, Sendable {
     ///   - journal: for how long old and new values of changes are kept.
     public init(
         _ name: String, sets: [String] = [], counters: [String] = [], texts: [String] = [], attachments: [String] = [],
-        localColumns: Set<String> = [], renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins, key: [String]? = nil,
+        position: String? = nil, localColumns: Set<String> = [], renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins,
+        key: [String]? = nil,
         ids: KeyForm? = nil, journal: Journal? = nil
     ) {
         self.name = name
@@ -87,11 +91,12 @@ public struct TrackedTable: Hashable, Sendable {
         for column in counters { kinds[column] = .counter }
         for column in texts { kinds[column] = .text }
         self.kinds = kinds
-        let named = [sets, counters, texts, attachments, Array(localColumns)].flatMap(Set.init)
+        let named = [sets, counters, texts, attachments, position.map { [$0] } ?? [], Array(localColumns)].flatMap(Set.init)
         ambiguous = Dictionary(grouping: named) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
         self.localColumns = localColumns
         self.renamed = renamed
         self.attachments = attachments
+        self.position = position
         self.deletePolicy = deletePolicy
         self.key = key
         self.ids = ids

@@ -10,7 +10,7 @@ public enum NotesSchema {
 
     /// What takes part in synchronisation: the body as a text, tags as a set, everything else as registers. Changes are kept for 30 days.
     public static let tracked = [
-        TrackedTable(table, sets: ["tags"], texts: ["body"], journal: .days(30)),
+        TrackedTable(table, sets: ["tags"], texts: ["body"], position: "position", journal: .days(30)),
         TrackedTable(attachmentTable, attachments: ["file"], journal: .days(30)),
     ]
 
@@ -58,6 +58,13 @@ public enum NotesSchema {
             try SearchIndex.createForLetters(db)
             // For lists of one color: most notes have none.
             try db.execute(sql: "CREATE INDEX note_by_color ON note (color, pinned DESC, updated DESC, id DESC) WHERE color <> 0")
+        }
+        migrator.registerMigration("kith-notes-order", foreignKeyChecks: .immediate) { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE note ADD COLUMN position TEXT NOT NULL DEFAULT '';
+                    CREATE INDEX note_by_hand ON note (pinned DESC, \(Position.orderSQL("position")) DESC, id DESC);
+                    """)
         }
         return migrator
     }

@@ -11,6 +11,8 @@ public struct NoteQuery: Hashable, Sendable {
         case created
         /// By title, without case and accents.
         case title
+        /// As people have put them: ``NotesStore/move(_:to:)``. Notes that were never moved stand by the time of their creation, the last first.
+        case hand
         /// What fits the words of a search best first; without words, last changed first.
         case relevance
     }
@@ -111,6 +113,7 @@ extension NoteQuery.Order {
         switch self {
         case .updated, .relevance: "note.updated DESC, note.id DESC"
         case .created: "note.created DESC, note.id DESC"
+        case .hand: "\(Position.orderSQL("note.position", id: "note.id")) DESC, note.id DESC"
         case .title: "\(TextFolding.sqlName)(note.title), note.id"
         }
     }

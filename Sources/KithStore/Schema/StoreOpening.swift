@@ -104,6 +104,7 @@ struct StoreOpening {
                     name: table.name, key: key, form: found.form, deletePolicy: table.deletePolicy, columns: keys,
                     naturalKey: table.key ?? [], references: references, attachments: table.attachments))
             declarations.tables[declarations.tables.count - 1].journalDays = table.journal?.days
+            declarations.tables[declarations.tables.count - 1].position = table.position
         }
         declarations.annotate(&ledger.catalog)
 

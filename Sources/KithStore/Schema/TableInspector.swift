@@ -50,6 +50,7 @@ struct TableInspector {
         try checkUnique(table, report)
         let isStrict = try isStrict(table.name)
         for info in tracked { checkType(info, table.kinds[info.name] ?? .register, isStrict, report) }
+        for info in tracked where info.name == table.position { checkPosition(info, isStrict, report) }
         try checkCounters(table, report)
         let keys = infos.filter(\.isKey)
         guard keys.count == 1, let key = keys.first else {
@@ -143,13 +144,17 @@ struct TableInspector {
         for info in infos where info.isKey && table.attachments.contains(info.name) {
             report("\(info.name) holds ids of attachments, so it is neither the key nor of another kind.", .declaration, column: info.name)
         }
+        for info in infos where info.isKey && table.position == info.name {
+            report("\(info.name) holds positions, so it is not the key.", .declaration, column: info.name)
+        }
         for name in table.ambiguous {
             report(
-                "\(name) is declared as of two kinds. Name it once, among sets, counters, texts, attachments or localColumns.",
+                "\(name) is declared as of two kinds. Name it once, among sets, counters, texts, attachments, position or localColumns.",
                 .declaration, column: name)
         }
         let names = Set(infos.map(\.name))
-        for name in Set(table.kinds.keys).union(table.localColumns).union(table.renamed.keys).union(table.attachments).sorted()
+        for name in Set(table.kinds.keys).union(table.localColumns).union(table.renamed.keys).union(table.attachments)
+            .union(table.position.map { [$0] } ?? []).sorted()
         where !names.contains(name) {
             report("it has no column \(name).", .declaration, column: name)
         }
@@ -172,6 +177,14 @@ struct TableInspector {
             "\(info.name) is a \(kind), which needs \(needed); its column is \(declared). Declare it as what it is, or make another column.",
             .columnType, column: info.name, edit: .setType(info.name, needed)
         )
+    }
+
+    /// Positions are texts, and a row that was never moved has none.
+    private func checkPosition(_ info: Info, _ isStrict: Bool, _ report: SchemaProblems) {
+        if isStrict ? ["TEXT", "ANY"].contains(info.type) : [.text, .blob].contains(Affinity(declared: info.type)) { return }
+        report(
+            "\(info.name) is a position, which needs TEXT; its column is \(info.type). Declare it as what it is, or make another column.",
+            .columnType, column: info.name, edit: .setType(info.name, "TEXT"))
     }
 
     /// What the key gets where an insertion does not name it; `nil` if it has no default, or one that needs what is not there yet.

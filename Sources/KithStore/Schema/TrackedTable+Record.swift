@@ -15,13 +15,14 @@ extension TrackedTable {
     ///     }
     ///
     /// A name that is misspelt does not compile; a column that the table does not have is refused when the store is opened. The
-    /// parameters are those of ``init(_:sets:counters:texts:attachments:localColumns:renamed:deletePolicy:key:ids:journal:)``.
+    /// parameters are those of ``init(_:sets:counters:texts:attachments:position:localColumns:renamed:deletePolicy:key:ids:journal:)``.
     public init<Record: TableRecord>(
         _ record: Record.Type,
         sets: (Record.DatabaseComponents) -> [any ColumnExpression] = { _ in [] },
         counters: (Record.DatabaseComponents) -> [any ColumnExpression] = { _ in [] },
         texts: (Record.DatabaseComponents) -> [any ColumnExpression] = { _ in [] },
         attachments: (Record.DatabaseComponents) -> [any ColumnExpression] = { _ in [] },
+        position: ((Record.DatabaseComponents) -> any ColumnExpression)? = nil,
         localColumns: (Record.DatabaseComponents) -> [any ColumnExpression] = { _ in [] },
         renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins,
         key: ((Record.DatabaseComponents) -> [any ColumnExpression])? = nil, ids: KeyForm? = nil, journal: Journal? = nil
@@ -31,8 +32,8 @@ extension TrackedTable {
         }
         self.init(
             Record.databaseTableName, sets: names(sets), counters: names(counters), texts: names(texts), attachments: names(attachments),
-            localColumns: Set(names(localColumns)), renamed: renamed, deletePolicy: deletePolicy, key: key.map(names), ids: ids,
-            journal: journal)
+            position: position.map { $0(Record.databaseComponents).name }, localColumns: Set(names(localColumns)), renamed: renamed,
+            deletePolicy: deletePolicy, key: key.map(names), ids: ids, journal: journal)
     }
 
     /// The same by the coding keys of a record type that has no `Columns`:
@@ -40,12 +41,13 @@ extension TrackedTable {
     ///     TrackedTable(Recipe.self, by: Recipe.CodingKeys.self, sets: [.tags], counters: [.cooked], texts: [.steps])
     public init<Record: TableRecord, Key: CodingKey>(
         _ record: Record.Type, by keys: Key.Type, sets: [Key] = [], counters: [Key] = [], texts: [Key] = [], attachments: [Key] = [],
-        localColumns: [Key] = [], renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins, key: [Key]? = nil,
+        position: Key? = nil, localColumns: [Key] = [], renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins,
+        key: [Key]? = nil,
         ids: KeyForm? = nil, journal: Journal? = nil
     ) {
         self.init(
             Record.databaseTableName, sets: sets.map(\.stringValue), counters: counters.map(\.stringValue),
-            texts: texts.map(\.stringValue), attachments: attachments.map(\.stringValue),
+            texts: texts.map(\.stringValue), attachments: attachments.map(\.stringValue), position: position?.stringValue,
             localColumns: Set(localColumns.map(\.stringValue)), renamed: renamed, deletePolicy: deletePolicy,
             key: key.map { $0.map(\.stringValue) }, ids: ids, journal: journal)
     }

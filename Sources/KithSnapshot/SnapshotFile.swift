@@ -1,0 +1,98 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Replaces the file of a snapshot, whole or not at all.
+package struct SnapshotFile: Sendable {
+    package let url: URL
+
+    package init(_ url: URL) { self.url = url }
+
+    /// The folder's path, and the name in it.
+    private var folder: String { url.deletingLastPathComponent().path }
+    private static let ending = ".kith-new"
+    private var beginning: String { "." + url.lastPathComponent + "." }
+
+    /// What lies there, if it is a snapshot.
+    package func held() -> SnapshotFormat.Raw? {
+        guard let bytes = try? Data(contentsOf: url), bytes.count <= SnapshotFormat.bytesMax else { return nil }
+        return try? SnapshotFormat.raw(bytes)
+    }
+
+    package var isThere: Bool { access(url.path, F_OK) == 0 }
+
+    /// Puts `bytes` there: they are on the disk before the file has its name, and the name is when this returns.
+    package func replace(with bytes: Data) throws(SnapshotError) {
+        let temporary = "\(folder)/\(beginning)\(getpid())\(Self.ending)"
+        // What is in the way, of an earlier run or a link that another program made, is removed and never written to.
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure(errno, url.path) }
+        var code = write(bytes, to: descriptor)
+        if code == 0, !synchronize(descriptor) { code = errno }
+        close(descriptor)
+        if code == 0, rename(temporary, url.path) != 0 { code = errno }
+        if code != 0 {
+            unlink(temporary)
+            throw Self.failure(code, url.path)
+        }
+        let parent = open(folder, O_RDONLY | O_CLOEXEC)
+        if parent >= 0 {
+            // The new content is there either way; after a power failure the old one may be.
+            _ = fsync(parent)
+            close(parent)
+        }
+    }
+
+    /// Returns the system's error number, or 0.
+    private func write(_ bytes: Data, to descriptor: Int32) -> Int32 {
+        bytes.withUnsafeBytes { buffer in
+            var done = 0
+            while done < buffer.count, let base = buffer.baseAddress {
+                let count = systemWrite(descriptor, base + done, buffer.count - done)
+                if count < 0, errno == EINTR { continue }
+                if count <= 0 { return count < 0 ? errno : EIO }
+                done += count
+            }
+            return 0
+        }
+    }
+
+    private func synchronize(_ descriptor: Int32) -> Bool {
+        #if canImport(Darwin)
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+        #endif
+        return fsync(descriptor) == 0
+    }
+
+    /// Removes what processes have left that were killed while they wrote.
+    package func tidy() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        where name.hasPrefix(beginning) && name.hasSuffix(Self.ending) {
+            guard let process = pid_t(name.dropFirst(beginning.count).dropLast(Self.ending.count)) else { continue }
+            if kill(process, 0) != 0, errno == ESRCH { unlink("\(folder)/\(name)") }
+        }
+    }
+
+    /// What a number of the system's means for a snapshot.
+    package static func failure(_ code: Int32, _ path: String) -> SnapshotError {
+        let reason = String(cString: strerror(code))
+        return switch code {
+        case ENOSPC, EDQUOT: SnapshotError(.diskFull, "\(path) could not be written: \(reason). Make room; it is tried again by itself.")
+        case EACCES, EPERM, EROFS, ENOENT, ENOTDIR:
+            SnapshotError(.readOnly, "\(path) could not be written: \(reason). Choose a folder that is there and may be written.")
+        default: SnapshotError(.failed, "\(path) could not be written: \(reason).")
+        }
+    }
+}
+
+/// `write(2)`, by a name that a method may use.
+private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer, _ count: Int) -> Int {
+    write(descriptor, buffer, count)
+}
