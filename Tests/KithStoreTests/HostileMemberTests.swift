@@ -184,6 +184,45 @@ import Testing
         #expect(try victim.store.verify().problems == [])
     }
 
+    @Test func `a row that went, came back and is deleted is in the trash as it was at last`() throws {
+        let victim = try Victim()
+        guard case .applied = try victim.store.apply(try victim.slice(floor: nil, rows: .bare), from: Self.device) else {
+            return #expect(Bool(false))
+        }
+        try victim.database.write { try $0.execute(sql: "INSERT INTO note (id, title) VALUES (?, 'again')", arguments: [key(1)]) }
+        victim.clock.pass(days: 1)
+        try victim.database.write { try $0.execute(sql: "DELETE FROM note WHERE id = ?", arguments: [key(1)]) }
+        #expect(try victim.store.trash().first { $0.id == rowID(1) }?.values["title"] == .text("again"))
+        try victim.store.restore(table: "note", id: rowID(1))
+        #expect(try victim.database.read { try String.fetchAll($0, sql: "SELECT title FROM note") } == ["again"])
+    }
+
+    @Test func `of a row that goes the trash shows what was shown and not an older value that stood beside it`() throws {
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, tags TEXT NOT NULL DEFAULT '[]')"
+        let table = TrackedTable("note", sets: ["tags"], deletePolicy: .deleteWins)
+        let (notes, other) = (try TestStore(sql: sql, tables: [table]), try TestStore(sql: sql, tables: [table]))
+        try other.execute("INSERT INTO note (id, title) VALUES (?, 'older')", [key(1)])
+        // Its clock goes on with each commit.
+        for number: UInt64 in 2...4 { try notes.execute("INSERT INTO note (id) VALUES (?)", [key(number)]) }
+        try notes.execute("INSERT INTO note (id, title) VALUES (?, 'newer')", [key(1)])
+        _ = try notes.store.apply(try other.store.delta(since: VersionVector()))
+        #expect(try notes.row(rowID(1))?["title"] == "newer")
+        var slice = try notes.store.delta(since: VersionVector())
+        let next = Head(dot: Dot(replica: Self.mallory, sequence: 1), timestamp: slice.clock)
+        // The member says that it knows the one value, not the other, and holds neither.
+        let theirs = try other.store.summary().replica
+        slice.vector = VersionVector(slice.vector.entries.filter { $0.replica != theirs } + [next.dot])
+        slice.target = (slice.target.filter { $0.dot.replica != theirs } + [next]).sorted { $0.dot < $1.dot }
+        slice.rows = Array(slice.rows.prefix(1))
+        slice.position = slice.rows[0].position(in: slice.tables)
+        slice.rows[0].state = RowState(
+            cells: [], tombstones: [Tombstone(dot: next.dot, seen: slice.vector)], context: VersionVector())
+        guard case .applied = try notes.store.apply(slice, from: Self.device) else { return #expect(Bool(false)) }
+        #expect(try notes.row(rowID(1)) == nil)
+        let trash = try notes.store.trash()
+        #expect(trash.map { $0.values["title"] } == [.text("newer")])
+    }
+
     @Test func `a cell that a member leaves out without writing it anew is shown still`() throws {
         let victim = try Victim()
         guard case .applied = try victim.store.apply(try victim.slice(floor: nil, rows: .untitled), from: Self.device) else {

@@ -52,6 +52,31 @@ import Testing
         #expect(2 * found > poisoned, "\(found) of \(poisoned)")
     }
 
+    /// B tells C lies of every kind, of which some are refused and others are about rows of A.
+    private static func deliberate(seed: UInt64) -> String {
+        """
+        nodes 3
+        seed \(seed)
+        topology chain
+        A: insert note 1 title='one'; insert note 2 title='two'; insert task 1 label='three'
+        C: insert note 3 title='four'
+        sync A B
+        sync B C
+        \(String(repeating: "lie B C\nB: update task 1 label='again'\nwait 90000\n", count: 5))
+        A: update note 1 title='later'
+        """
+    }
+
+    @Test func `whatever a member makes up, what was shown stays shown or is in the trash, and nobody becomes another`() throws {
+        var told = 0
+        for seed in 0..<8 as Range<UInt64> {
+            let report = try Self.simulator().run(try Script(parsing: Self.deliberate(seed: seed)))
+            #expect(report.violation == nil, "seed \(seed)")
+            told += report.statistics.faults[.forgery] ?? 0
+        }
+        #expect(told > 20)
+    }
+
     @Test func `some rows are in doubt after lies, others are judged, and everybody comes together`() throws {
         var simulator = try PromiseTests.simulator()
         simulator.faults = [.forgery]

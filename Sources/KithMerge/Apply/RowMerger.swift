@@ -99,10 +99,11 @@ package struct RowMerger {
             try SupersededValues(ledger: ledger).note(
                 before, after, tableNumber, id, nowMilliseconds: clock.wallClockMilliseconds)
         }
-        try noteWhatGoes(of: held, table, id, in: state)
         state.context.join(theirs)
         if vectorAfter.covers(state.context) { state.context = VersionVector() }
         try save(state, table, id, held)
+        // Later than the deletion, if there is one: what went last counts in the trash.
+        try noteWhatGoes(of: held, table, id, in: state)
         return true
     }
 
@@ -110,9 +111,19 @@ package struct RowMerger {
     private func noteWhatGoes(of held: Held, _ table: CatalogTable, _ id: RowID, in state: RowState) throws {
         guard let visible = held.visible, let tracked = table.tracked, !state.isVisible(tracked.deletePolicy) else { return }
         losses.add(table.number, from: held.state, to: state, by: device)
-        if held.state.cells.allSatisfy({ state[$0.column] != nil }) { return }
+        if held.state.cells.allSatisfy({ state[$0.column] != nil }), !losesShown(of: held, visible.values, tracked, in: state) { return }
         try RemovedRows(ledger: ledger).keep(
             visible.values, of: table, tracked, id, by: device ?? [], nowMilliseconds: clock.wallClockMilliseconds)
+    }
+
+    /// Whether a cell showed what goes although nobody wrote the cell anew: what the trash would show in its place is older.
+    private func losesShown(of held: Held, _ values: [ColumnValue], _ tracked: CatalogTable.Tracked, in state: RowState) -> Bool {
+        zip(tracked.columns, zip(values, state.shownValues(tracked))).contains { column, shown in
+            guard shown.0 != shown.1, let before = held.state[column], let after = state[column], before != after else { return false }
+            if case .text = after { return false }
+            let known = before.dots
+            return after.dots.allSatisfy(known.contains)
+        }
     }
 
     /// What was merged is complete: writes down how much of it went.

@@ -35,9 +35,11 @@ package struct Trash {
                     table: tracked.sqlName, id: try select.rowID(0), deletedMilliseconds: select.integer(6),
                     deletions: hidden.state.tombstones.map(\.dot), values: values))
         }
-        let removed = try RemovedRows(ledger: ledger).rows(table: name, max: limit, after: end)
+        var removed = try RemovedRows(ledger: ledger).rows(table: name, max: limit, after: end)
         if removed.isEmpty { return rows }
-        // What is left of these in a deletion is less.
+        // What went last counts. What is left in a deletion of the same time is less.
+        let deleted = Dictionary(rows.map { (RowName(table: $0.table, id: $0.id), $0.deletedMilliseconds) }) { max($0, $1) }
+        removed.removeAll { $0.deletedMilliseconds < deleted[RowName(table: $0.table, id: $0.id)] ?? .min }
         let names = Set(removed.map { RowName(table: $0.table, id: $0.id) })
         rows.removeAll { names.contains(RowName(table: $0.table, id: $0.id)) }
         return Array((rows + removed).sorted { $0.deletedMilliseconds > $1.deletedMilliseconds }.prefix(limit))

@@ -40,7 +40,12 @@ extension Capture {
     private func restoreRemoved(table name: String, id: RowID, after end: Int64) throws -> Bool {
         guard let (number, tracked) = ledger.tracked(name) else { return false }
         let removed = RemovedRows(ledger: ledger)
-        guard let kept = try removed.values(of: number, id, after: end) else { return false }
+        // A later deletion counts, which keeps what the row showed then.
+        var last = end
+        if let hidden = try ledger.hiddenRow(number, id), hidden.reason == .deleted, !hidden.state.cells.isEmpty {
+            last = max(last, try HiddenRows(connection).since(hidden.number).map { $0 - 1 } ?? last)
+        }
+        guard let kept = try removed.values(of: number, id, after: last) else { return false }
         let table = ledger.catalog.tables[number]
         let user = UserTable(connection: connection, table: table, tracked: tracked)
         if try user.find(id) != nil { return false }

@@ -48,6 +48,23 @@ extension ProofBook {
         }
     }
 
+    /// Whether this device itself has signed what is said of a replica of its own, whatever is known of that; `false` if another vouches.
+    ///
+    /// - Throws: `protocolError` for a signature that is none.
+    func isOwnWord(_ offer: ProofOffer) throws(CloseReason) -> Bool {
+        if offer.voucher != nil { return false }
+        if let origin = offer.origin, origin.nonce == nil { return false }
+        let (authority, key) = withRecords { ($0.authority, $0.key(of: offer.head.dot.replica)) }
+        guard let key = offer.origin?.key ?? key, authority.isOwn(key),
+            authority.isSignature(offer.signature, of: HeadProof.statement(of: offer.head), by: key)
+        else {
+            throw CloseReason(
+                .protocolError,
+                "Its proof of commits of the replica \(offer.head.dot.replica), which is this store's own, is signed by another.")
+        }
+        return true
+    }
+
     /// Proofs of the claims, but for what the other side was told or has said.
     ///
     /// - Throws: `storeFailed` if a commit cannot be proven.

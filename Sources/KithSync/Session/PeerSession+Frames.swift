@@ -72,8 +72,10 @@ extension PeerSession {
         guard let proving, let summary = local.summary else { return }
         try proving.book.take(offers)
         if let peer { try proving.check(peer, isOf: configuration.peerDevice) }
-        let claim = offers.first { $0.head.dot.replica == summary.replica }?.head
-        if doubt == nil, let claim, claim != summary.head(of: summary.replica) { verify(claim) }
+        guard let claim = offers.first(where: { $0.head.dot.replica == summary.replica }) else { return }
+        guard doubt == nil, claim.head != summary.head(of: summary.replica) else { return }
+        // Of what is known already no signature was looked at.
+        if try proving.book.isOwnWord(claim) { verify(claim.head) }
     }
 
     private mutating func receive(_ frame: Frame, from remote: Remote, bytes: Int) throws(CloseReason) {

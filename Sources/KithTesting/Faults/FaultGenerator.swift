@@ -92,7 +92,7 @@ struct FaultGenerator {
         case .stick: return carry(from: a, to: b)
         case .foundRows: return []
         case .forgery:
-            return [.forge(from: a, to: b)]
+            return [random.chance(percent: 50) ? .forge(from: a, to: b) : .lie(from: a, to: b)]
         case .damage:
             return [.damage(from: a, to: b)]
         }

@@ -42,9 +42,12 @@ struct FrameUnderWay {
     /// What travels for it, its length in front.
     let wire: [UInt8]
     var altered: [UInt8]?
+    /// Frames that arrive ahead of it, which no store has made.
+    let lies: [[UInt8]]
 
-    init(bytes: [UInt8], compressed: [UInt8], altered: [UInt8]?) {
+    init(bytes: [UInt8], compressed: [UInt8], altered: [UInt8]?, lies: [[UInt8]] = []) {
         self.bytes = bytes
+        self.lies = lies
         wire = withUnsafeBytes(of: FrameDecoder.header(of: compressed).bigEndian, Array.init) + compressed
         self.altered = altered
     }
@@ -70,12 +73,14 @@ struct Link {
     var damages = [0, 0]
     /// How many frames of this side to replace by others.
     var forgeries = [0, 0]
+    /// How many lies this side is to tell.
+    var lies = [0, 0]
     /// One of the nodes takes the other for no member any more.
     var isRefused = false
 
     /// Whether somebody has lied on this connection, or a lie is under way.
     var carriesLies: Bool {
-        liedEpoch == epoch || ends.contains { $0?.inbound.contains { $0.altered != nil } == true }
+        liedEpoch == epoch || ends.contains { $0?.inbound.contains { $0.altered != nil || !$0.lies.isEmpty } == true }
     }
 
     var isDown: Bool { ends[0] == nil && ends[1] == nil }

@@ -32,7 +32,8 @@ struct NodeReader {
         try store.alternatives(of: keys.map { (tables[$0.table].name, tables[$0.table].id(of: $0.row)) })
     }
 
-    private func normal(_ value: ColumnValue, _ column: WorkloadTable.Column) -> ColumnValue {
+    /// A value as the oracle compares it.
+    func normal(_ value: ColumnValue, _ column: WorkloadTable.Column) -> ColumnValue {
         if !column.isKnown { return .null }
         return switch (column.kind, value) {
         case (.set, .text(let bytes)): .text(RowView.text(RowDraft.elements(ofArray: bytes)))

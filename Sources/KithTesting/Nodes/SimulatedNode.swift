@@ -32,6 +32,8 @@ final class SimulatedNode {
     var refused: Set<RowKey> = []
     /// The machine sleeps, with its process as it was.
     var isAsleep = false
+    /// How many lies it has told.
+    var lies: UInt64 = 0
     /// What the node's user has open.
     let editor: TextEditor
     /// The store's own summary, as of its last commit.

@@ -123,12 +123,22 @@ final class Ledger {
     func rows(from old: Knowledge, to new: Knowledge, believing taint: Taint) throws(Violation) -> [RowKey] {
         for (replica, sequence) in new.sequences.enumerated() where max(old[replica], UInt64(commits[replica].count)) < sequence {
             let event = EventID(replica: replica, sequence: UInt64(commits[replica].count) + 1)
-            guard taint.covers(event) else {
-                throw Violation(
-                    .vectorClaimsUnknown, "A vector names commit \(sequence) of a replica, and \(name(of: event)) was not made yet.")
-            }
+            if taint.isOfLiar(replica) { continue }
+            throw Violation(
+                .vectorClaimsUnknown, "A vector names commit \(sequence) of a replica, and \(name(of: event)) was not made yet.")
         }
         return rows(between: old, and: new)
+    }
+
+    /// A commit that these vectors name, and nobody has made; but for those of which a liar says that it has.
+    func unmade(in vectors: some Sequence<VersionVector>, _ taint: Taint) -> EventID? {
+        for dot in vectors.flatMap(\.entries) where dot.replica != .nobody {
+            let replica = number(of: dot.replica)
+            if dot.sequence > UInt64(commits[replica].count), !taint.isOfLiar(replica) {
+                return EventID(replica: replica, sequence: dot.sequence)
+            }
+        }
+        return nil
     }
 
     /// The rows of the commits that were made, of those that `new` knows and `old` does not.

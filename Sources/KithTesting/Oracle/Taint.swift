@@ -20,6 +20,8 @@ struct Taint {
     private(set) var tables: Set<Int> = []
     /// By replica, as the oracle numbers it: the first commit of those that a lie may have pretended to bring.
     private var tails: [Int: UInt64] = [:]
+    /// Replicas, as the oracle numbers them, that no store has: liars name their commits.
+    private var liars: Set<Int> = []
     /// The tables that refer to each other: what one row shows depends on others.
     private let related: Set<Int>
 
@@ -45,6 +47,9 @@ struct Taint {
     func covers(_ event: EventID) -> Bool {
         coversAll || tails[event.replica].map { $0 <= event.sequence } ?? false
     }
+
+    /// Whether nobody but a liar can tell what this replica has made.
+    func isOfLiar(_ replica: Int) -> Bool { liars.contains(replica) }
 
     private mutating func insert(_ keys: some Sequence<RowKey>) {
         for key in keys {
@@ -110,6 +115,26 @@ struct Taint {
         if told?.resumption != meant?.resumption { (reachesStores, coversAll) = (true, true) }
     }
 
+    /// A liar says so with a commit of its own.
+    mutating func add(liar replica: Int) { liars.insert(replica) }
+
+    /// Somebody is told what every store refuses.
+    mutating func insertRefused() { hasLies = true }
+
+    /// A slice arrives that no store has read, at somebody who knows `known`.
+    mutating func insert(madeUp slice: Slice, to known: Knowledge, _ ledger: Ledger) {
+        hasLies = true
+        name(slice, insteadOf: nil, ledger)
+        if slice.listing != nil { coversAll = true }
+        var after = known
+        after.join(ledger.knowledge(slice.vector))
+        for (replica, sequence) in ledger.knowledge(slice.targetVector).sequences.enumerated() where sequence > known[replica] {
+            if !isOfLiar(replica) { tails[replica] = min(tails[replica] ?? .max, known[replica] + 1) }
+        }
+        insert(ledger.rows(between: known, and: after))
+        insertTails(ledger)
+    }
+
     /// Every row that the slice names, and every row of the commits that it brings or passes over.
     private mutating func insert(_ slice: Slice, insteadOf meant: Slice?, _ ledger: Ledger) {
         name(slice, insteadOf: meant, ledger)
@@ -129,6 +154,10 @@ struct Taint {
             coversAll = true
         }
         insert(ledger.rows(between: since, and: vector))
+        insertTails(ledger)
+    }
+
+    private mutating func insertTails(_ ledger: Ledger) {
         for replica in tails.keys.sorted() {
             var before = Knowledge()
             before[replica] = (tails[replica] ?? 1) - 1

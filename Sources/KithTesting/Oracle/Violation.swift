@@ -32,6 +32,12 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case wrongObservation
         /// Peers that keep the rules are never accused of breaking them.
         case unjustAccusation
+        /// Whatever a member says, a row that was shown stays shown or is in the trash, and what it does not speak of stays as it was.
+        case shownLost
+        /// That a large part of a table goes by what others say is told.
+        case lossUntold
+        /// Nobody makes a store take another replica id that was never copied or set back.
+        case identityLost
         /// Members that have heard of a revocation exchange nothing with the machine, and nothing of it gets in by another way.
         case revokedContent
         /// Queues are bounded.

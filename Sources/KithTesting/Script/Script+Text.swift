@@ -64,6 +64,7 @@ extension Step: CustomStringConvertible {
         case .carryIn(let node, let stick): "carry-in \(nodeName(node)) \(stick)"
         case .loseStick(let stick): "lose-stick \(stick)"
         case .forge(let a, let b): "forge \(nodeName(a)) \(nodeName(b))"
+        case .lie(let a, let b): "lie \(nodeName(a)) \(nodeName(b))"
         case .damage(let a, let b): "damage \(nodeName(a)) \(nodeName(b))"
         }
     }

@@ -90,6 +90,21 @@ public struct Script: Hashable, Sendable {
         steps.contains { if case .carryOut = $0 { true } else { false } }
     }
 
+    /// Whether some member lies on purpose, for which nodes must know who the others are.
+    var lies: Bool {
+        steps.contains { if case .lie = $0 { true } else { false } }
+    }
+
+    /// Whether some machine may have been silent for long, by its own clock or others', or has forgotten what it knew.
+    var maySilenceMembers: Bool {
+        steps.contains { step in
+            switch step {
+            case .sleep, .nap, .setClock, .runClock, .begin: true
+            default: false
+            }
+        } || setsBack
+    }
+
     /// How many commits of users the script asks for.
     public var commitCount: Int {
         steps.count { if case .commit = $0 { true } else { false } }

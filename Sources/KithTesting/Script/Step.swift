@@ -72,6 +72,8 @@ public enum Step: Hashable, Sendable {
 
     /// The next frame in this direction says something else than what was meant, in good form.
     case forge(from: Int, to: Int)
+    /// The first node tells the second one a lie, ahead of its next frame: what no store would say, about commits, rows or itself.
+    case lie(from: Int, to: Int)
     /// The next frame in this direction arrives damaged.
     case damage(from: Int, to: Int)
 }

@@ -24,6 +24,7 @@ extension Simulation {
             if links[link].nodes.contains(where: { nodes[$0].isRevoked }), !links[link].isRefused { try refuse(link) }
             links[link].damages = [0, 0]
             links[link].forgeries = [0, 0]
+            links[link].lies = [0, 0]
             links[link].delays = [0, 0]
             for side in 0...1 { try unclog(link, side: side) }
         }

@@ -97,7 +97,7 @@ extension Simulation {
 
     /// Tells a store who the other members are, if that matters.
     func introduce(_ node: SimulatedNode) throws {
-        guard script.collectsGarbage || script.carries, let store = node.store else { return }
+        guard script.collectsGarbage || script.carries || script.lies, let store = node.store else { return }
         do {
             try store.setMembers(nodes.filter { $0 !== node && !$0.isRevoked }.map(\.device))
         } catch  where excuses(error, node) {}
@@ -105,7 +105,13 @@ extension Simulation {
 
     /// A peer says what it cannot lose.
     func hear(_ status: PeerStatus, _ end: EndID) throws {
-        guard script.collectsGarbage || script.carries, !taint.hasLies, let store = node(of: end).store else { return }
+        if let event = ledger.unmade(in: [status.vector, status.durable], taint) {
+            throw Violation(
+                .vectorClaimsUnknown,
+                "\(node(of: end).name) believes \(node(of: end.other).name) that it knows \(ledger.name(of: event)), which was not made.")
+        }
+        let isAsked = script.collectsGarbage || script.carries ? !taint.hasLies : script.lies
+        guard isAsked, let store = node(of: end).store else { return }
         _ = wallClock(of: node(of: end))
         do {
             try store.noteMember(node(of: end.other).device, replica: status.replica, durable: status.durable)

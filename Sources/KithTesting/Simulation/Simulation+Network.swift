@@ -62,7 +62,8 @@ extension Simulation {
         guard isOpen(end.other) else { return }
         try checkMeeting(end)
         try noteSent(bytes, end)
-        let frame = FrameUnderWay(bytes: bytes, compressed: compressed, altered: altered(bytes, end))
+        let lies = try lies(aheadOf: bytes, end)
+        let frame = FrameUnderWay(bytes: bytes, compressed: compressed, altered: try altered(bytes, end), lies: lies)
         let transmission = Int64(bytes.count) * 1_000 / Int64(script.conditions.bytesPerSecond)
         let arrival =
             max(now + latency() + links[end.link].delays[end.side], links[end.link].ends[end.other.side]?.lastArrival ?? now) + transmission
@@ -102,8 +103,13 @@ extension Simulation {
         else {
             throw Violation(.wrongState, "A frame to \(node(of: end).name) is another one when it arrives.")
         }
+        if !frame.lies.isEmpty { noteLie(frame.lies, end) }
         if let altered = frame.altered { noteAlteration(of: frame.bytes, to: altered, end) }
-        let bytes = frame.altered ?? frame.bytes
+        for bytes in frame.lies + [frame.altered ?? frame.bytes] where isOpen(end) { try deliver(bytes, end) }
+        if let rest = links[end.link].ends[end.side], rest.isHangingUp, rest.inbound.isEmpty, isOpen(end) { try close(end) }
+    }
+
+    private func deliver(_ bytes: [UInt8], _ end: EndID) throws {
         links[end.link].ends[end.side]?.window.received(bytes)
         trace.mix(UInt8(end.side))
         trace.mix(end.link)
@@ -111,7 +117,6 @@ extension Simulation {
         trace.mix(bytes)
         trace.note(now, "\(node(of: end.other).name)→\(node(of: end).name)  \(describe(bytes))")
         try handle(.received(bytes), end)
-        if let rest = links[end.link].ends[end.side], rest.isHangingUp, rest.inbound.isEmpty, isOpen(end) { try close(end) }
     }
 
     /// Puts bytes of the stream together to a frame.
@@ -133,8 +138,14 @@ extension Simulation {
     // MARK: False frames
 
     /// What arrives in the place of a frame, if this is one to be damaged or replaced.
-    private func altered(_ bytes: [UInt8], _ end: EndID) -> [UInt8]? {
+    private func altered(_ bytes: [UInt8], _ end: EndID) throws -> [UInt8]? {
         var altered = bytes
+        if links[end.link].lies[end.side] > 0, case .hello(let hello) = try? FrameCodec.decode(bytes) {
+            guard var liar = try liar(end), hostility.chance(percent: 50) else { return nil }
+            links[end.link].lies[end.side] -= 1
+            note(.forgery)
+            return FrameCodec.encode(.hello(liar.hello(hello, to: node(of: end.other).summary.replica)))
+        }
         if links[end.link].damages[end.side] > 0 {
             links[end.link].damages[end.side] -= 1
             damage(&altered)

@@ -66,10 +66,13 @@ extension Simulation {
         let node = node(of: end)
         try checkMeeting(end)
         for probe in node.probes { probe.reset() }
+        let before = try shown(by: node)
         let outcome = try store.apply(slice, from: self.node(of: end.other).device)
         statistics.applies += 1
         switch outcome {
         case .applied(let summary):
+            try checkMade(slice, node)
+            try checkKept(before, slice, node)
             try checkApplied(slice, summary, node)
             try checkTaken(node, from: self.node(of: end.other))
             try checkLiveQueries(node)
@@ -86,6 +89,7 @@ extension Simulation {
     /// Two nodes that know the same hold the same, so that there is never anything to divide or to mend.
     private func compare(_ task: DigestTask, _ store: SyncedDatabase, _ end: EndID) throws {
         let node = node(of: end)
+        let before = try shown(by: node)
         let result = try store.perform(task)
         if case .read = task { return try handle(.digest(result), end) }
         guard taint.hasLies || !workload.tablesLosingColumns.isEmpty else {
@@ -94,6 +98,7 @@ extension Simulation {
         try checkLiveQueries(node)
         guard case .mended(_, let changed) = result, !changed.isEmpty else { return try handle(.digest(result), end) }
         try checkMended(changed, node)
+        try checkKept(before, nil, node)
         storeMoved(node)
         try handle(.digest(result), end)
     }
@@ -101,7 +106,7 @@ extension Simulation {
     private func failed(_ error: StoreError, _ node: SimulatedNode, _ end: EndID) throws {
         trace.note(now, "\(node.name) fails: \(error.message)")
         switch error.code {
-        case .sliceRejected where taint.reachesStores:
+        case .sliceRejected where taint.reachesStores || links[end.link].damagedEpoch == end.epoch:
             try handle(.close(CloseReason(.protocolError, error.message)), end)
         case _ where node.isWithoutPower: try losePower(node)
         case _ where excuses(error, node):
@@ -145,8 +150,6 @@ extension Simulation {
         case .storeFailed where node(of: end).isDiskLimited || node(of: end).isDiskBroken: return
         // The peer said so when its disk was full or broken; by the time this is heard it may work again.
         case .storeFailed where reason.isFromPeer && script.hasBadDisks: return
-        // Who believed a lie repeats it.
-        case _ where taint.reachesStores: return
         default: throw Violation(.unjustAccusation, "\(node(of: end).name) closes (\(reason.code)): \(reason.message)")
         }
     }
@@ -175,6 +178,9 @@ extension Simulation {
         node.summary = try store.summary()
         guard node.summary.vector.covers(before.vector), node.summary.clock >= before.clock else {
             throw Violation(.vectorWentBack, "\(node.name) takes another replica id and goes from \(before) to \(node.summary).")
+        }
+        guard node.summary.replica == before.replica || script.setsBack else {
+            throw Violation(.identityLost, "\(node.name) takes another replica id, and was never copied or set back.")
         }
         guard let id = links[end.link].ends[end.side]?.id else { return }
         hearNews(of: node)

@@ -29,6 +29,8 @@ extension Simulation {
             withDirection(from, to) { link, side in links[link].damages[side] += 1 }
         case .forge(let from, let to):
             withDirection(from, to) { link, side in links[link].forgeries[side] += 1 }
+        case .lie(let from, let to):
+            withDirection(from, to) { link, side in links[link].lies[side] += 1 }
         case .update(let node): try update(nodes[node])
         case .collect(let node): try collect(nodes[node])
         case .revoke(let node): try revoke(nodes[node])

@@ -71,6 +71,7 @@ final class Simulation {
         for node in nodes {
             try introduce(node)
             try noteAdoption(node)
+            if script.lies { try catchUp(node) }
             beginRouting(node)
             try checkRows(ledger.rows, node)
             try checkLiveQueries(node)

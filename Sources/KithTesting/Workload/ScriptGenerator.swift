@@ -23,6 +23,7 @@ struct ScriptGenerator {
         var steps: [Step] = []
         var finder = swarm.findsRows ? FoundRowGenerator(seed: seed, swarm: swarm, tables: tables, commitCount: commitCount) : nil
         steps += finder?.rows() ?? []
+        if swarm.crowd > 0, let crowd = crowd() { steps.append(.commit(node: 0, crowd)) }
         for number in 0..<commitCount {
             if let begin = finder?.begin(before: number) { steps.append(begin) }
             steps += faults.next()
@@ -34,6 +35,18 @@ struct ScriptGenerator {
         var script = Script(seed: seed, nodeCount: swarm.nodeCount, conditions: swarm.conditions, steps: steps)
         if let node = swarm.staysOld { script.oldNodes = [node] }
         return script
+    }
+
+    /// Many rows of a table that others can delete one by one.
+    private mutating func crowd() -> [Operation]? {
+        guard let table = tables.first(where: { !$0.isReserved && !$0.isRelated && !$0.mayRefuse && $0.keyColumns.isEmpty }),
+            let column = table.columns.first(where: { $0.kind == .register })
+        else { return nil }
+        return (1...swarm.crowd).map { number in
+            var write = RowWrite(.upsert, table.name, number)
+            write.assignments = [Assignment(column.name, Literal(values.value(for: column, .upsert)))]
+            return .write(write)
+        }
     }
 
     private mutating func transaction() -> [Operation] {

@@ -23,6 +23,8 @@ struct Swarm {
     var collectsGarbage: Bool
     /// Whether some machines begin with rows.
     var findsRows: Bool
+    /// How many rows one transaction inserts in the beginning, so that somebody may delete many.
+    var crowd = 0
     /// Percent of steps at which a fault occurs.
     var faultPercent: Int
     /// Percent of values that are odd: empty, huge, not normalised, of another type.
@@ -78,6 +80,9 @@ struct Swarm {
         for fault in laterFaults where later.chance(percent: fault.percent) || faults.count == 1 {
             if faultWeights.isEmpty { faultPercent = later.pick([2, 5, 10]) ?? 5 }
             faultWeights.append((fault, later.int(in: 1...4)))
+        }
+        if (faultWeights.map(\.fault) + faultRates.map(\.fault)).contains(.forgery), later.chance(percent: 20) {
+            crowd = later.int(in: 50...80)
         }
         if hasOlderVersion, (faultWeights.map(\.fault) + faultRates.map(\.fault)).contains(.oldVersion), later.chance(percent: 35) {
             staysOld = later.int(in: 0...nodeCount - 1)

@@ -298,6 +298,23 @@ import Testing
         #expect(effects.goodbye == .protocolError)
     }
 
+    @Test func `a claim about what the store has proven itself is nothing without its own device's signature either`() {
+        let lie = head(own, 2, time: 77)
+        let other = ProofOffer(head: lie, origin: own.origin(), signature: peer.proof(of: lie, own.origin()).signature)
+        let unsigned = ProofOffer(head: lie, origin: nil, signature: own.proof(2).signature)
+        let earlier = ProofOffer(head: head(own, 1, time: 77), origin: nil, signature: own.proof(2).signature)
+        for forged in [other, unsigned, earlier] {
+            // The store has signed its second commit for the peer.
+            var (probe, _) = open()
+            let effects = probe.receive(.proofs([forged]))
+            #expect(!isAsked(effects), "\(forged)")
+            #expect(effects.goodbye == .protocolError)
+        }
+        // Another commit under the same number, signed by its own device, shows that it is a copy.
+        var (probe, _) = open()
+        #expect(isAsked(probe.receive(.proofs([offer(own.proof(of: lie, own.origin()))]))))
+    }
+
     @Test func `a signature of its own that the store does not know shows that it is a copy`() {
         var (probe, effects) = open([head(own, 9)])
         effects = probe.receive(.proofs([offer(own.proof(9))]))

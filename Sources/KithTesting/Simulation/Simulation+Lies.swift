@@ -1,0 +1,175 @@
+import KithCausality
+import KithStore
+import KithSync
+
+/// Members that lie on purpose, and what of that no store may believe.
+extension Simulation {
+    /// The machine on this side, which says from now on whatever it likes. Its store knows nothing of it.
+    func liar(_ end: EndID) throws -> Liar? {
+        let node = node(of: end)
+        guard let store = node.store, let book = node.proofs, !node.isAsleep else { return nil }
+        let authority = SimulatedAuthority(device: node.device)
+        let truth = try store.delta(since: VersionVector())
+        let proofs = truth.vector.entries.compactMap { try? book.proof(of: $0) }.filter { $0.origin.key != authority.key }
+        node.lies += 1
+        taint.add(liar: ledger.number(of: Liar.replica(authority)))
+        return Liar(
+            random: SplitMix64(seed: hostility.next()), authority: authority, truth: truth, proofs: proofs,
+            known: self.node(of: end.other).summary.vector, next: node.lies)
+    }
+
+    /// What a liar says ahead of a frame of its store.
+    func lies(aheadOf bytes: [UInt8], _ end: EndID) throws -> [[UInt8]] {
+        guard links[end.link].lies[end.side] > 0 else { return [] }
+        switch try? FrameCodec.decode(bytes) {
+        case .hello, .goodbye, nil: return []
+        default: break
+        }
+        guard var liar = try liar(end) else { return [] }
+        let frames = liar.frames()
+        if frames.isEmpty { return [] }
+        links[end.link].lies[end.side] -= 1
+        note(.forgery)
+        return frames.map(FrameCodec.encode)
+    }
+
+    /// A lie arrives. What every store must refuse puts nothing in doubt.
+    func noteLie(_ lies: [[UInt8]], _ end: EndID) {
+        statistics.framesAltered += lies.count
+        (links[end.link].damagedEpoch, links[end.link].liedEpoch) = (end.epoch, end.epoch)
+        for bytes in lies {
+            guard case .slice(let slice, _) = try? FrameCodec.decode(bytes) else { continue }
+            if mustRefuse(slice, node(of: end)) {
+                taint.insertRefused()
+            } else {
+                taint.insert(madeUp: slice, to: node(of: end).known.common, ledger)
+            }
+        }
+    }
+
+    /// Whether the slice names commits that nobody has made, or says what was deleted long ago to a store that was there.
+    private func mustRefuse(_ slice: Slice, _ node: SimulatedNode) -> Bool {
+        if ledger.unmade(in: slice.claimedVectors, taint) != nil { return true }
+        guard let listing = slice.listing, !node.summary.vector.covers(listing.floor), !script.maySilenceMembers else { return false }
+        return !isAlone(node)
+    }
+
+    /// Whether the node knows no commits but its own.
+    private func isAlone(_ node: SimulatedNode) -> Bool {
+        ledger.commit(of: Set(nodes.indices).subtracting([node.index]), in: node.known.common, beyond: Knowledge()) == nil
+    }
+
+    // MARK: Listings
+
+    /// A store that comes to a household may have missed deletions: it hears of them once. From then on it was always there.
+    func catchUp(_ node: SimulatedNode) throws {
+        guard let store = node.store else { return }
+        var slice = try store.delta(since: VersionVector())
+        let replica = Liar.replica(SimulatedAuthority(device: node.device))
+        taint.add(liar: ledger.number(of: replica))
+        slice.listing = Listing(after: nil, floor: VersionVector([Dot(replica: replica, sequence: 1)]))
+        _ = try store.apply(slice, from: node.device)
+        node.summary = try store.summary()
+    }
+
+    // MARK: What must hold
+
+    /// What a store has taken names no commit that nobody has made.
+    func checkMade(_ slice: Slice, _ node: SimulatedNode) throws {
+        guard taint.hasLies, let event = ledger.unmade(in: slice.claimedVectors, taint) else { return }
+        throw Violation(
+            .vectorClaimsUnknown, "\(node.name) takes a slice that names \(ledger.name(of: event)), which was not made.")
+    }
+
+    /// What a node shows, where that is not judged by what its users wrote; `nil` as long as everything is.
+    func shown(by node: SimulatedNode) throws -> [ShownRow]? {
+        guard taint.reachesStores, let store = node.store else { return nil }
+        let reader = NodeReader(store: store, database: node.database, tables: node.tables)
+        let keys = ledger.rows.filter { !workload.tables[$0.table].isRelated && !workload.tablesLosingColumns.contains($0.table) }
+        let rows = zip(keys, try reader.values(of: keys)).compactMap { key, values in values.map { (key, $0) } }
+        return zip(rows, try reader.alternatives(of: rows.map(\.0))).map { row, alternatives in
+            ShownRow(key: row.0, values: row.1, contested: Set(alternatives.map(\.column)))
+        }
+    }
+
+    /// A slice, or what a peer had to mend with, has taken away nothing that was shown: it is shown still, or in the trash.
+    func checkKept(_ before: [ShownRow]?, _ slice: Slice?, _ node: SimulatedNode) throws {
+        guard let before, let store = node.store else { return }
+        let reader = NodeReader(store: store, database: node.database, tables: node.tables)
+        var gone: [ShownRow] = []
+        for (row, values) in zip(before, try reader.values(of: before.map(\.key))) where node.tables[row.key.table].isKnown {
+            if let values { try checkKept(row, values, slice, node) } else { gone.append(row) }
+        }
+        if gone.isEmpty { return }
+        let trash = try store.trash(max: Int(Int32.max))
+        for row in gone {
+            let table = node.tables[row.key.table]
+            let id = table.id(of: row.key.row)
+            guard let trashed = trash.first(where: { $0.table == table.name && $0.id == id }) else {
+                if try store.refusedRows().contains(where: { $0.table == table.name && $0.id == id }) { continue }
+                throw Violation(.shownLost, "\(table.name) \(row.key.row) of \(node.name) is not shown any more, and not in the trash.")
+            }
+            let values = table.columns.map { column in trashed.values[column.name].map { reader.normal($0, column) } }
+            try checkKept(row, values, slice, node, isInTrash: true)
+        }
+        for table in Set(gone.map(\.key.table)).sorted() {
+            let (count, total) = (gone.count { $0.key.table == table }, before.count { $0.key.table == table })
+            try checkTold(count, of: total, workload.tables[table].name, node)
+        }
+    }
+
+    /// What the slice says nothing about is as it was. `nil` stands for a column of which the trash says nothing, because nobody wrote it.
+    private func checkKept(
+        _ row: ShownRow, _ values: [ColumnValue?], _ slice: Slice?, _ node: SimulatedNode, isInTrash: Bool = false
+    ) throws {
+        guard let slice else { return }
+        let table = node.tables[row.key.table]
+        let spoken = columns(of: row.key, in: slice)
+        for (index, column) in table.columns.enumerated() where column.isKnown && !spoken.contains(column.name) {
+            guard let now = values[index], now != row.values[index] else { continue }
+            // Who says that he knows one of several values, and holds it no more, has overwritten it: another one is shown.
+            if !isInTrash, row.contested.contains(column.name) { continue }
+            throw Violation(
+                .shownLost,
+                """
+                \(node.name) \(isInTrash ? "keeps in the trash" : "shows") \(column.name) of \(table.name) \(row.key.row) as \
+                \(describe([now])), of which it was told nothing: it was \(describe([row.values[index]])).
+                """)
+        }
+    }
+
+    /// Fewer rows may go without a word.
+    private static let lossRowsMin = 50
+
+    /// So many rows of a table have gone.
+    private func checkTold(_ count: Int, of total: Int, _ table: String, _ node: SimulatedNode) throws {
+        guard count >= Self.lossRowsMin, 3 * count > total, let store = node.store else { return }
+        guard try !store.massDeletions().contains(where: { $0.table == table }) else { return }
+        throw Violation(.lossUntold, "\(count) of \(total) rows of \(table) go from \(node.name), and nobody is told.")
+    }
+
+    /// The columns of a row about which a slice says something.
+    private func columns(of key: RowKey, in slice: Slice) -> Set<String> {
+        var names: Set<String> = []
+        for row in slice.rows where ledger.table(slice.tables[row.table].name) == key.table && ledger.key(key.table, row.id) == key {
+            let columns = slice.tables[row.table].columns
+            for entry in row.state.cells { names.insert(String(decoding: columns[entry.column].name, as: UTF8.self)) }
+        }
+        return names
+    }
+}
+
+/// A row as a node showed it.
+struct ShownRow {
+    let key: RowKey
+    let values: [ColumnValue]
+    /// The columns that had alternatives.
+    let contested: Set<String>
+}
+
+extension Slice {
+    /// All that it names of commits.
+    fileprivate var claimedVectors: [VersionVector] {
+        [since, vector, targetVector, listing?.floor ?? VersionVector()] + rows.flatMap { [$0.state.clock, $0.state.context] }
+    }
+}
