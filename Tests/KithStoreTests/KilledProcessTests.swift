@@ -102,7 +102,8 @@ struct KilledProcessTests {
                         """)
             }
             try before.close()
-            _ = try Self.runAndKill("migrate-until-killed", path, afterMilliseconds: Int.random(in: 1...max(400, Self.rowCount / 16), using: &random))
+            let milliseconds = Int.random(in: 1...max(400, Self.rowCount / 16), using: &random)
+            _ = try Self.runAndKill("migrate-until-killed", path, afterMilliseconds: milliseconds)
             let database = try DatabaseQueue(path: path)
             let (keys, tracked) = try database.read { db in
                 (
