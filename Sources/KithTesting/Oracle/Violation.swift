@@ -30,6 +30,12 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case wrongBootstrap
         /// An apply is one observation, and tells of every table whose rows it changed.
         case wrongObservation
+        /// The journal of a table says what each transaction has made of its rows, and nothing else.
+        case wrongHistory
+        /// A live list that is made of its differences is what its query gets.
+        case wrongList
+        /// An undo restores what nobody has touched since, and never loses what others have written.
+        case wrongUndo
         /// Peers that keep the rules are never accused of breaking them.
         case unjustAccusation
         /// Members that have heard of a revocation exchange nothing with the machine, and nothing of it gets in by another way.
