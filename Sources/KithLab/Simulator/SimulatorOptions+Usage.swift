@@ -8,6 +8,7 @@ extension SimulatorOptions {
                      [--first SEED] [--ops N] [--faults A,B=RATE] [--hash] [--stop]
         \(command) [--schema FILE [--update FILE]] --script FILE [--trace]
         \(command) [--schema FILE [--update FILE]] --first SEED --trace
+        \(command) --history [--seeds N] [--first SEED] [--faults A,B=RATE]
         \(command) --report
         """
     }
@@ -22,6 +23,8 @@ extension SimulatorOptions {
                                   synchronise (default: a schema of its own)
           --update FILE           SQL that an update of the app runs after that; some
                                   machines begin without it and are updated later
+          --history               judge journals, live lists, undo and an order by hand,
+                                  on a schema of its own
           --set TABLE.COLUMN      a column that is a set: a JSON array of texts
           --counter TABLE.COLUMN  a column that is a counter
           --text TABLE.COLUMN     a column that several people edit at once

@@ -21,6 +21,8 @@ package struct SimulatorOptions {
     var deleteWins: [String] = []
     /// `TABLE=QUERY`.
     var filled: [String] = []
+    /// Whether the schema of its own is the one of which journals, lists and undo are judged.
+    var judgesHistory = false
     var printsTrace = false
     var printsHashes = false
     var reportsScale = false
@@ -62,6 +64,7 @@ package struct SimulatorOptions {
     enum Option: String, CaseIterable {
         case schema = "--schema"
         case update = "--update"
+        case history = "--history"
         case set = "--set"
         case counter = "--counter"
         case text = "--text"
@@ -81,7 +84,7 @@ package struct SimulatorOptions {
 
         var takesValue: Bool {
             switch self {
-            case .trace, .hash, .stop, .report: false
+            case .history, .trace, .hash, .stop, .report: false
             default: true
             }
         }
@@ -89,6 +92,7 @@ package struct SimulatorOptions {
 
     private mutating func set(_ option: Option) {
         switch option {
+        case .history: judgesHistory = true
         case .trace: printsTrace = true
         case .hash: printsHashes = true
         case .stop: stopsAtFirst = true
@@ -116,7 +120,7 @@ package struct SimulatorOptions {
         case .deleteWins: deleteWins.append(value)
         case .filled: filled.append(value)
         case .faults: try setFaults(value)
-        case .trace, .hash, .stop, .report: break
+        case .history, .trace, .hash, .stop, .report: break
         }
     }
 
@@ -169,11 +173,14 @@ package struct SimulatorOptions {
         if reportsScale, let others = others(than: [.report]) {
             throw usage("--report has its own schema, nodes and commits: leave out \(others).")
         }
-        if scriptPath != nil, let others = others(than: [.script, .trace] + Self.ofSchema) {
+        if scriptPath != nil, let others = others(than: [.script, .trace, .history] + Self.ofSchema) {
             throw usage("A script says itself what happens on how many nodes: leave out \(others).")
         }
         if printsTrace, let others = some(of: [.seeds, .hash, .stop]) {
             throw usage("--trace shows one run, that of --first or of a script: leave out \(others).")
+        }
+        if judgesHistory, let others = some(of: Self.ofSchema) {
+            throw usage("--history has a schema of its own: leave out \(others).")
         }
         if schemaPath == nil, let others = some(of: Self.ofSchema) {
             throw usage("\(others) speaks of the tables of --schema, which is not given.")
@@ -209,6 +216,7 @@ package struct SimulatorOptions {
 
     private var schemaWords: [String] {
         var words = command.split(separator: " ").map(String.init)
+        if judgesHistory { words.append(Option.history.rawValue) }
         for (option, path) in [(Option.schema, schemaPath), (.update, updatePath)] {
             if let path { words += [option.rawValue, path] }
         }

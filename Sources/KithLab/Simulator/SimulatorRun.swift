@@ -43,7 +43,9 @@ package struct SimulatorRun {
     }
 
     private func simulator() throws -> KithSimulator {
-        guard let path = options.schemaPath else { return try KithSimulator(.standard) }
+        guard let path = options.schemaPath else {
+            return try KithSimulator(options.judgesHistory ? .history : .standard)
+        }
         let file = try SchemaFile(path: path, options: options)
         let simulator = try file.simulator()
         notice(file.summary)

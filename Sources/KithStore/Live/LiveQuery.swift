@@ -67,7 +67,7 @@ struct LiveQuery<Record: LiveRecord>: Sendable where Record.ID: Sendable {
         var entries: [Entry] = []
         while let row = try cursor.next() {
             var hasher = Hasher()
-            for (_, value) in row { hasher.combine(value) }
+            for (_, value) in row { value.storage.fingerprint(into: &hasher) }
             let id = try key.map { try $0.id(row[$0.column] ?? .null) }
             entries.append(Entry(key: id, fingerprint: hasher.finalize(), record: try Record(row: row)))
         }
@@ -98,5 +98,27 @@ struct LiveKey: Hashable, Sendable {
             throw StoreError(.valueRejected, "A live list needs the rows' keys: let the request select all columns of the table.")
         }
         return id
+    }
+}
+
+extension DatabaseValue.Storage {
+    /// Tells apart what a column holds, bit for bit: a text from another Unicode spelling of it, and 1 from 1.0, which `Hashable` does not.
+    fileprivate func fingerprint(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .int64(let number):
+            hasher.combine(1)
+            hasher.combine(number)
+        case .double(let number):
+            hasher.combine(2)
+            hasher.combine(number.bitPattern)
+        case .string(let text):
+            hasher.combine(3)
+            hasher.combine(text.utf8.count)
+            for byte in text.utf8 { hasher.combine(byte) }
+        case .blob(let bytes):
+            hasher.combine(4)
+            hasher.combine(bytes)
+        }
     }
 }

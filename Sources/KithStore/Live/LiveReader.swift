@@ -94,6 +94,15 @@ final class LiveReader<Record: LiveRecord>: Sendable where Record.ID: Sendable {
         }
     }
 
+    /// The same on this thread. No transaction may be open.
+    func lookNow() throws -> LiveChange<Record>? {
+        let (plan, news) = try store.database.unsafeReentrantWrite { db in
+            let link = try connect(db)
+            return (link.plan, link.listener.takeNews())
+        }
+        return try store.database.unsafeReentrantRead { db in try read(db, plan, news) }
+    }
+
     private func connect(_ db: Database) throws -> Link {
         if let known = link.withLock({ $0 }) { return known }
         let ledger = store.writer.state.ledger

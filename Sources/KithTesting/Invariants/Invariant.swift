@@ -11,10 +11,13 @@ public enum Invariant: Hashable, Sendable {
     /// A ring that several users relink at the same time would break, since each link is a register that shows one of them. A
     /// machine that was set back is several users in this sense: then rings are not looked at.
     case ring(table: String, column: String)
+    /// Users put rows of `table` behind others, by the position in `column`: each stands where it was put at that moment, and no two positions
+    /// are equal, so that the order is one on all machines that know the same.
+    case order(table: String, column: String)
 
     var table: String {
         switch self {
-        case .sum(let table, _), .ring(let table, _): table
+        case .sum(let table, _), .ring(let table, _), .order(let table, _): table
         }
     }
 }
@@ -27,6 +30,8 @@ public struct RowPair: Hashable, Sendable {
         case move
         /// Takes the first item out of the ring of the machine and puts it behind the second one.
         case relink
+        /// Puts the first row, which is made if it is not there, right behind the second one, or first if that one is not there.
+        case place
     }
 
     /// What it does.

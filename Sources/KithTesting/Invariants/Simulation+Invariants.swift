@@ -17,6 +17,7 @@ extension Simulation {
             case .sum(_, let column): try checkSum(node.tables[index], column, node)
             case .ring(_, let column):
                 if !script.setsBack { try checkRings(node.tables[index], column, node) }
+            case .order(_, let column): try checkOrder(node.tables[index], column, node)
             }
         }
     }
@@ -30,6 +31,16 @@ extension Simulation {
             throw Violation(
                 .brokenInvariant, "Amounts were only moved between rows, and yet \(table.name) of \(node.name) sums up to \(sum ?? 0).")
         }
+    }
+
+    private func checkOrder(_ table: WorkloadTable, _ column: String, _ node: SimulatedNode) throws {
+        let equal = try node.database.writeWithoutTransaction { db in
+            let name = quoted(column)
+            let statement = try db.cachedStatement(
+                sql: "SELECT \(name) FROM \(quoted(table.name)) WHERE \(name) <> '' GROUP BY \(name) HAVING count(*) > 1")
+            return try String.fetchOne(statement)
+        }
+        if let equal { throw Violation(.brokenInvariant, "Two rows of \(table.name) of \(node.name) stand at \(equal).") }
     }
 
     private func checkRings(_ table: WorkloadTable, _ column: String, _ node: SimulatedNode) throws {

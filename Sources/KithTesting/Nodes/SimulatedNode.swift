@@ -28,6 +28,10 @@ final class SimulatedNode {
     private let filledProbes: [ObservationProbe]
     /// What an app on this node shows that observes each of its tables.
     var liveQueries: [LiveQuery] = []
+    /// What an app shows that follows each of its tables by differences, if that is judged.
+    var lists: [ListWatch] = []
+    /// What its tables showed when they were compared with its journal last; `nil` before the first time, and after what no journal is about.
+    var history: HistoryWatch?
     /// The rows that a rule of the app refuses here.
     var refused: Set<RowKey> = []
     /// The machine sleeps, with its process as it was.
@@ -115,7 +119,7 @@ final class SimulatedNode {
         noteDurable()
     }
 
-    private var version: SimulatedSchema.Version {
+    var version: SimulatedSchema.Version {
         if isOld, let older = workload.schema.older { older } else { workload.schema.current }
     }
     /// The workload's tables, as the app on this node knows them.
@@ -158,6 +162,7 @@ final class SimulatedNode {
         liveQueries = zip(tables, probes).filter(\.0.isKnown).map { LiveQuery($0, $1) }
         let filled = filled
         liveQueries += filledProbes.filter { filled.contains($0.table) }.map { LiveQuery(filled: $0.table, $0) }
+        if workload.schema.judgesHistory { lists = tables.filter(\.isKnown).map { ListWatch($0, store) } }
         // After a loss of power it first has to be found out which moment this is.
         if !hasLostPower { noteMoment() }
     }
@@ -174,6 +179,7 @@ final class SimulatedNode {
     /// The newer version of the app takes the database over, and waits until that is on the disk. The process must not run.
     func update() throws {
         isOld = false
+        history = nil
         try version.migrate(database)
         if !hasLostPower { try foundRows.put(into: database, tables) }
         disk.faults?.settle()
@@ -187,12 +193,14 @@ final class SimulatedNode {
         try disk.reopen(afterLoss: true)
         (isLosingPower, isDiskBroken, isDiskLimited, hasLostPower) = (false, false, false, true)
         boots += 1
+        history = nil
         store = nil
         isAsleep = false
     }
 
     private func close() {
         observation = nil
+        lists = []
         editor.closeAll()
         store?.close()
         for probe in probes + filledProbes { database.remove(transactionObserver: probe) }
@@ -290,6 +298,7 @@ final class SimulatedNode {
     /// Puts `backup` in the place of the database. The process must not run.
     func replaceDatabase(by backup: Backup) throws {
         try disk.replace(by: backup.content)
+        history = nil
         if backup.isOld, !isOld {
             try version.migrate(database)
             disk.faults?.settle()

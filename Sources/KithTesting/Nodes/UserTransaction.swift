@@ -10,6 +10,11 @@ struct UserTransaction {
     let tables: [WorkloadTable]
     let editor: TextEditor
     let node: Int
+    /// Whether each transaction is a step that can be taken back.
+    var isStep = false
+
+    /// Who makes them, in journals, and the scope of their steps.
+    static let author = "user"
 
     private struct RolledBack: Error {}
 
@@ -18,6 +23,10 @@ struct UserTransaction {
         var outcomes: [WriteOutcome] = []
         do {
             try database.write { db in
+                if isStep {
+                    try store.undo(scope: Self.author).mark(db)
+                    try store.setAuthor(Self.author, db)
+                }
                 for operation in operations {
                     switch operation {
                     case .savepoint: try db.execute(sql: "SAVEPOINT script")
@@ -25,7 +34,7 @@ struct UserTransaction {
                     case .rollback: throw RolledBack()
                     case .write(let write):
                         if let outcome = try run(write, db) { outcomes.append(outcome) }
-                    case .pair(let pair): outcomes.append(WriteOutcome(tookEffect: try run(pair, db)))
+                    case .pair(let pair): outcomes.append(try run(pair, db))
                     }
                 }
             }
@@ -81,8 +90,8 @@ struct UserTransaction {
     // MARK: Pairs of rows
 
     /// `false` for a table that this version of the app does not have.
-    private func run(_ pair: RowPair, _ db: Database) throws -> Bool {
-        guard let table = tables.first(where: { $0.name == pair.table && $0.isKnown }) else { return false }
+    private func run(_ pair: RowPair, _ db: Database) throws -> WriteOutcome {
+        guard let table = tables.first(where: { $0.name == pair.table && $0.isKnown }) else { return WriteOutcome(tookEffect: false) }
         let (name, key, column) = (quoted(table.name), quoted(table.key), quoted(pair.column))
         switch pair.verb {
         case .move:
@@ -95,6 +104,7 @@ struct UserTransaction {
                 arguments: [
                     table.key(of: pair.first).databaseValue, -pair.amount, table.key(of: pair.second).databaseValue, pair.amount,
                 ])
+        case .place: return WriteOutcome(tookEffect: true, positions: try place(pair, table, db))
         case .relink:
             let select = try db.cachedStatement(sql: "SELECT \(column) FROM \(name) WHERE \(key) = ?")
             let values = try (0..<Ring.size).map { item in
@@ -112,7 +122,34 @@ struct UserTransaction {
                     ])
             }
         }
-        return true
+        return WriteOutcome(tookEffect: true)
+    }
+
+    /// Puts a row behind another one, and looks whether it stands there. Returns the positions that are others now.
+    private func place(_ pair: RowPair, _ table: WorkloadTable, _ db: Database) throws -> [Int: ColumnValue] {
+        let (name, key, column) = (quoted(table.name), quoted(table.key), quoted(pair.column))
+        try db.cachedStatement(sql: "INSERT INTO \(name) (\(key)) VALUES (?) ON CONFLICT DO NOTHING").execute(
+            arguments: [table.key(of: pair.first).databaseValue])
+        let select = try db.cachedStatement(
+            sql: "SELECT \(key), \(column) FROM \(name) ORDER BY \(Position.orderSQL(column, id: key)), \(key)")
+        func rows() throws -> [(row: Int, position: ColumnValue)] {
+            try Row.fetchAll(select).compactMap { row in
+                let id = table.form.id(of: ColumnValue(row[0] as DatabaseValue))
+                return id.map { (Int(truncatingIfNeeded: $0.low), ColumnValue(row[1] as DatabaseValue)) }
+            }
+        }
+        let before = try rows()
+        var order = before.map(\.row)
+        let isAfter = pair.first != pair.second && order.contains(pair.second)
+        try store.move(db, [table.id(of: pair.first)], to: isAfter ? .after(table.id(of: pair.second)) : .first, in: table.name)
+        order.removeAll { $0 == pair.first }
+        order.insert(pair.first, at: isAfter ? (order.firstIndex(of: pair.second) ?? 0) + 1 : 0)
+        let after = try rows()
+        guard after.map(\.row) == order else {
+            throw Violation(.brokenInvariant, "\(pair) of \(nodeName(node)) makes \(after.map(\.row)) of the order \(before.map(\.row)).")
+        }
+        let known = Dictionary(before.map { ($0.row, $0.position) }) { first, _ in first }
+        return Dictionary(after.filter { known[$0.row] != $0.position }.map { ($0.row, $0.position) }) { first, _ in first }
     }
 
     private func execute(_ write: RowWrite, _ table: WorkloadTable, _ db: Database) throws -> Bool {
@@ -202,6 +239,8 @@ struct WriteOutcome {
     let tookEffect: Bool
     /// What it typed and deleted, if it edited a text.
     var edit: TextEdit?
+    /// The positions that it gave to rows.
+    var positions: [Int: ColumnValue] = [:]
     /// A `CHECK` constraint or trigger of the app refused it, which is SQLite's to say.
     var isRefusedByApp = false
 }

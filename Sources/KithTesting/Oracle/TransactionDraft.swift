@@ -63,7 +63,9 @@ struct TransactionDraft {
     }
 
     /// What the statement must do: `false` if there is no such table.
-    mutating func perform(_ pair: RowPair, of node: Int) -> Bool {
+    ///
+    /// - Parameter positions: what it wrote, where that is the store's to say.
+    mutating func perform(_ pair: RowPair, of node: Int, positions: [Int: ColumnValue] = [:]) -> Bool {
         guard let index = tables.firstIndex(where: { $0.isKnown && $0.name == pair.table }),
             let column = tables[index].column(named: pair.column)
         else { return false }
@@ -76,6 +78,9 @@ struct TransactionDraft {
                 let isThere = load(RowKey(table: index, row: row)).isVisible
                 _ = perform(write(isThere ? .count : .insert, row, .integer(Int64(amount))))
             }
+        case .place:
+            if !load(RowKey(table: index, row: pair.first)).isVisible { _ = perform(RowWrite(.insert, pair.table, pair.first)) }
+            for (row, position) in positions.sorted(by: { $0.key < $1.key }) { _ = perform(write(.update, row, position)) }
         case .relink:
             let rows = (0..<Ring.size).map { Ring.row($0, of: node) }
             let drafts = rows.map { load(RowKey(table: index, row: $0)) }

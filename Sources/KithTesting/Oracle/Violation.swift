@@ -30,6 +30,12 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case wrongBootstrap
         /// An apply is one observation, and tells of every table whose rows it changed.
         case wrongObservation
+        /// The journal of a table says what each transaction has made of its rows, and nothing else.
+        case wrongHistory
+        /// A live list that is made of its differences is what its query gets.
+        case wrongList
+        /// An undo restores what nobody has touched since, and never loses what others have written.
+        case wrongUndo
         /// Peers that keep the rules are never accused of breaking them.
         case unjustAccusation
         /// Whatever a member says, a row that was shown stays shown or is in the trash, and what it does not speak of stays as it was.

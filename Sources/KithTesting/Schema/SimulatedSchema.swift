@@ -26,6 +26,10 @@ public struct SimulatedSchema: Sendable {
     /// they run, and what they do is found and called a fault.
     public var takesTriggersForFaults = false
 
+    /// Whether the journals of its tables, live lists of them, and undo are judged, too: on every machine after everything that may change
+    /// a row. It costs several times as much as the rest. Each table that is to be judged has a journal.
+    public var judgesHistory = false
+
     /// A version of the app.
     public struct Version: Sendable {
         /// The tables that synchronise.

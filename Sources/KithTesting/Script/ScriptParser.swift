@@ -154,7 +154,7 @@ private struct ScriptLine {
     private mutating func pair(_ verb: RowPair.Verb) throws(ScriptError) -> RowPair {
         let (table, column) = (try nextName(), try nextName())
         let amount = verb == .move ? try integer(in: -1 << 40...1 << 40) : 0
-        let places = verb == .move ? 1...1 << 40 : 1...Ring.size
+        let places = verb == .relink ? 1...Ring.size : 1...1 << 40
         return RowPair(
             verb: verb, table: table, column: column, amount: amount, first: try integer(in: places), second: try integer(in: places))
     }

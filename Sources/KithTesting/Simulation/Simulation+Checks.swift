@@ -46,7 +46,9 @@ extension Simulation {
             case .rollback: break
             case .pair(let pair):
                 let isInDoubt = taint.covers(pair, node)
-                guard outcomes.popFirst()?.tookEffect == drafts.perform(pair, of: node.index) || isInDoubt else {
+                let outcome = outcomes.popFirst()
+                let expected = drafts.perform(pair, of: node.index, positions: outcome?.positions ?? [:])
+                guard outcome?.tookEffect == expected || isInDoubt else {
                     throw Violation(.wrongEffect, "\(node.name): \(pair) failed.")
                 }
             case .write(let write):

@@ -10,7 +10,10 @@ extension Simulation {
             try node.liveQueries.indices.filter { try !node.liveQueries[$0].isFresh(db) }
         }
         statistics.liveQueriesChecked += node.liveQueries.count
-        guard let first = stale.first else { return try checkFilledTables(node) }
+        guard let first = stale.first else {
+            try checkFilledTables(node)
+            return try checkHistory(node)
+        }
         throw Violation(
             .wrongObservation,
             "Who observes \(node.liveQueries[first].table) on \(node.name) goes on seeing what is there no more: nobody was told of the change."

@@ -113,8 +113,11 @@ extension Simulation {
         let outcomes: [WriteOutcome]?
         do {
             outcomes = try UserTransaction(
-                store: store, database: node.database, tables: node.tables, editor: node.editor, node: node.index
+                store: store, database: node.database, tables: node.tables, editor: node.editor, node: node.index,
+                isStep: workload.schema.judgesHistory
             ).run(operations)
+        } catch let broken as Violation {
+            throw broken
         } catch  where excuses(error, node) {
             if node.isWithoutPower { return try losePower(node) }
             return try checkUnchanged(node)

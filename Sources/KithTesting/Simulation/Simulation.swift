@@ -198,6 +198,10 @@ public struct RunStatistics: Hashable, Sendable {
     public var invariantsChecked = 0
     /// How often it was looked whether who observes a table sees what is there.
     public var liveQueriesChecked = 0
+    /// How often a journal was compared with what the tables had shown.
+    public var historiesChecked = 0
+    /// How many steps were taken back in a copy.
+    public var undosChecked = 0
     /// Rows that stood in tables before these were tracked.
     public var rowsFound = 0
     /// Rows that a rule of the app refused on a machine.

@@ -78,6 +78,10 @@ struct ScriptGenerator {
             return RowPair(
                 verb: .move, table: table, column: column, amount: workload.int(in: 1...99), first: workload.int(in: rows),
                 second: workload.int(in: rows))
+        case .order(let table, let column):
+            let rows = 1...max(3, 2 * swarm.rowsPerTable)
+            return RowPair(
+                verb: .place, table: table, column: column, first: workload.int(in: rows), second: workload.int(in: rows))
         case .ring(let table, let column):
             let items = 1...Ring.size
             return RowPair(

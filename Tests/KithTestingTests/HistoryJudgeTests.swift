@@ -1,0 +1,83 @@
+import GRDB
+import TestSupport
+import Testing
+
+@testable import KithTesting
+
+/// Risk: a journal, a live list, an undo or an order by hand is wrong under faults, and the simulator does not see it.
+@Suite(.timeLimit(.minutes(10))) struct HistoryJudgeTests {
+    private static let script = """
+        nodes 2
+        A: insert note 1 title='one'
+        sync A B
+        A: update note 1 title='two'; update note 1 title='three'
+        B: add note 1 tags='x'
+        A: place rank position 1 2; place rank position 2 1
+        B: place rank position 1 3
+        sync A B
+        B: delete note 1
+        """
+
+    private static func violation(_ script: String, sabotage: (Simulation) throws -> Void) throws -> Violation? {
+        let simulation = try Simulation(Script(parsing: script), Workload(.history))
+        defer { simulation.stop() }
+        do {
+            try sabotage(simulation)
+            try simulation.run()
+            return nil
+        } catch {
+            return error as? Violation
+        }
+    }
+
+    @Test func `journals, lists, undo and positions hold under all faults`() throws {
+        var simulator = try KithSimulator(.history)
+        simulator.nodeCount = 4
+        simulator.commitCount = 40
+        let first = Soak.firstSeed
+        var (histories, undos) = (0, 0)
+        for seed in first..<first + UInt64(Soak.count(8, soaking: 2_000)) {
+            let script = simulator.script(seed: seed)
+            let report = simulator.run(script)
+            #expect(report.violation == nil, "seed \(seed)\n\(script)")
+            histories += report.statistics.historiesChecked
+            undos += report.statistics.undosChecked
+        }
+        #expect(histories > 500 && undos > 30, "\(histories) \(undos)")
+    }
+
+    @Test func `a history of two machines is judged on both`() throws {
+        let report = try KithSimulator(.history).run(Script(parsing: Self.script))
+        #expect(report.violation == nil)
+        #expect(report.statistics.historiesChecked > 10)
+    }
+
+    @Test(arguments: [
+        "DELETE FROM kith_journal_row WHERE number = new.number",
+        "UPDATE kith_journal_row SET kind = 1 - kind WHERE number = new.number AND kind < 2",
+    ])
+    func `a journal that says something else is found out`(sabotage: String) throws {
+        let broken = try Self.violation(Self.script) { simulation in
+            try simulation.nodes[1].database.writeWithoutTransaction { db in
+                try db.execute(
+                    sql: "CREATE TEMP TRIGGER sabotage AFTER INSERT ON main.kith_journal_row BEGIN \(sabotage); END")
+            }
+        }
+        #expect(broken?.rule == .wrongHistory, "\(String(describing: broken))")
+    }
+
+    @Test func `a row that does not stand where it was put is found out`() throws {
+        let broken = try Self.violation("nodes 1\nA: place rank position 1 2; place rank position 2 1\nA: place rank position 3 1") {
+            simulation in
+            try simulation.nodes[0].database.writeWithoutTransaction { db in
+                try db.execute(
+                    sql: """
+                        CREATE TEMP TRIGGER sabotage AFTER UPDATE OF position ON main.rank WHEN new.position > 'A' OR new.position < 'A' BEGIN
+                            UPDATE rank SET position = 'zz' WHERE id = new.id AND position <> 'zz';
+                        END
+                        """)
+            }
+        }
+        #expect(broken?.rule == .brokenInvariant, "\(String(describing: broken))")
+    }
+}
