@@ -4,12 +4,12 @@ import Foundation
 @main
 struct KithBench {
     private static let names =
-        ["P", "T"] + (1...15).filter { $0 != 12 }.map { "P\($0)" } + (1...10).map { "T\($0)" }
+        ["A", "P", "T"] + (1...4).map { "A\($0)" } + (1...15).filter { $0 != 12 }.map { "P\($0)" } + (1...10).map { "T\($0)" }
     private static let usage = """
         usage: kith-bench [--quick] [--json] [P1 T3 …]
           --quick  a tenth of the rows, once
           --json   the results as JSON, not as a table
-          names    only these: P1 to P15 without P12, T1 to T10; P and T are all of a kind
+          names    only these: P1 to P15 without P12, T1 to T10, A1 to A4; P, T and A are all of a kind
         P12 is counted by the simulator: kith-sim --report
 
         """
@@ -68,6 +68,14 @@ struct KithBench {
         if wants("P14") { report([try OpeningBenchmarks.opening(rounds: rounds, count: count)]) }
         if wants("P15") { report([try OpeningBenchmarks.adoption(rounds: rounds, count: count)]) }
         try runText(rounds)
+        try await runApp(rounds, count)
+    }
+
+    private mutating func runApp(_ rounds: Int, _ count: Int) async throws {
+        if wants("A1") { report(try AppBenchmarks.listChange(rounds: rounds, count: count)) }
+        if wants("A2") { report([try await AppBenchmarks.merges(count: count)]) }
+        if wants("A3") { report(try AppBenchmarks.journal(rounds: rounds, count: count / 5)) }
+        if wants("A4") { report(try await AppBenchmarks.snapshot(rounds: rounds)) }
     }
 
     private mutating func runText(_ rounds: Int) throws {
