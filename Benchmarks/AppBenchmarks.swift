@@ -64,7 +64,11 @@ enum AppBenchmarks {
                 ("its title", "UPDATE item SET title = title || 'x'"), ("its place", "UPDATE item SET place = place + 1000"),
             ] {
                 try store.pool.write { try $0.execute(sql: sql + " WHERE id = ?", arguments: [ids[number * 7 % count]]) }
-                times[kind, default: []].append(try seconds { precondition(try list.next()?.rows.count == count) })
+                let took = try seconds {
+                    let change = try list.next()
+                    precondition(change?.rows.count == count)
+                }
+                times[kind, default: []].append(took)
             }
         }
         return times.sorted { $0.key < $1.key }.map { kind, values in
