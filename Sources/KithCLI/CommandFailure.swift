@@ -50,7 +50,7 @@ extension CommandFailure {
 
     private static func status(of code: SnapshotError.Code) -> Status {
         switch code {
-        case .readOnly: .cannotCreate
+        case .readOnly, .notASnapshot: .cannotCreate
         case .tooLong, .notEncodable: .data
         case .diskFull, .queryFailed, .failed: .inputOutput
         }

@@ -12,6 +12,8 @@ public struct SnapshotError: Error, Hashable, Sendable, CustomStringConvertible 
         case diskFull
         /// The folder is not there, or cannot be written.
         case readOnly
+        /// Something else lies there, which is left as it is.
+        case notASnapshot
         /// Anything else that the system refused.
         case failed
     }

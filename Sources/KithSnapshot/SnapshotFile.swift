@@ -19,10 +19,27 @@ package struct SnapshotFile: Sendable {
     private static let ending = ".kith-new"
     private var beginning: String { "." + url.lastPathComponent + "." }
 
-    /// What lies there, if it is a snapshot.
-    package func held() -> SnapshotFormat.Raw? {
-        guard let bytes = try? Data(contentsOf: url), bytes.count <= SnapshotFormat.bytesMax else { return nil }
-        return try? SnapshotFormat.raw(bytes)
+    /// What lies there, if it is a whole snapshot.
+    ///
+    /// - Throws: ``SnapshotError`` with code `notASnapshot` if it is something else: a file that is not empty and does not begin as a
+    ///   snapshot does, or no file. A damaged snapshot is one.
+    package func held() throws(SnapshotError) -> SnapshotFormat.Raw? {
+        var about = stat()
+        guard stat(url.path, &about) == 0 else { return nil }
+        let isFile = about.st_mode & S_IFMT == S_IFREG
+        guard isFile, let handle = try? FileHandle(forReadingFrom: url) else {
+            if isFile { return nil }
+            throw foreign
+        }
+        defer { try? handle.close() }
+        let beginning = (try? handle.read(upToCount: SnapshotFormat.beginning.count)) ?? Data()
+        guard beginning.isEmpty || beginning == SnapshotFormat.beginning else { throw foreign }
+        guard about.st_size <= SnapshotFormat.bytesMax, let rest = try? handle.readToEnd() else { return nil }
+        return try? SnapshotFormat.raw(beginning + rest)
+    }
+
+    private var foreign: SnapshotError {
+        SnapshotError(.notASnapshot, "\(url.path) is no snapshot, and is left as it is. Choose another name, or remove it.")
     }
 
     package var isThere: Bool { access(url.path, F_OK) == 0 }

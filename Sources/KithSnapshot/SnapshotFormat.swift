@@ -15,6 +15,8 @@ public enum SnapshotFormat {
     public static let bytesMax = 4 * 1_024 * 1_024
     static let firstLineBytesMax = 64
     private static let magic = "kith-snapshot"
+    /// What every snapshot begins with.
+    static let beginning = Data("\(magic) ".utf8)
 
     /// The second line. Fields that a reader does not know it leaves alone.
     struct Header: Codable, Equatable {

@@ -79,6 +79,9 @@ public struct SnapshotReader: Sendable {
     /// What is in the file; `nil` if there is none.
     private func file() throws(SnapshotFormat.Failure) -> Data? {
         do {
+            // A pipe would be waited for.
+            let kind = try FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)[.type]
+            guard kind as? FileAttributeType == .typeRegular else { throw SnapshotFormat.Failure.damage(.unreadable("It is no file.")) }
             let handle = try FileHandle(forReadingFrom: url)
             defer { try? handle.close() }
             var bytes = Data()

@@ -36,6 +36,8 @@ struct SnapshotCommandTests {
         expectFailure(try home.kith("snapshot", "--read", file), 66, "There is no file")
         try Data("hello\n".utf8).write(to: URL(filePath: file))
         expectFailure(try home.kith("snapshot", "--read", file), 65, "no snapshot")
+        expectFailure(try home.kith("snapshot", file), 73, "left as it is")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "hello\n")
         try Data("kith-snapshot 7 x\n".utf8).write(to: URL(filePath: file))
         expectFailure(try home.kith("snapshot", "--read", file), 65, "format 7")
         expectFailure(try home.kith("snapshot", home.path("none/top")), 73, "Choose a folder")

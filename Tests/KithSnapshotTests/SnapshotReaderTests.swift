@@ -92,6 +92,14 @@ struct SnapshotReaderTests {
         #expect(isDamaged, "\(reading)")
     }
 
+    @Test func `what is no file is not read, and not waited for`() throws {
+        let folder = try TemporaryFolder()
+        #expect(mkfifo(folder.file("pipe"), 0o600) == 0)
+        for path in [folder.file("pipe"), folder.path] {
+            #expect(Self.reader(URL(filePath: path)).bytes() == .damaged(.unreadable("It is no file.")))
+        }
+    }
+
     @Test func `a file is as long as allowed, and no longer`() throws {
         let folder = try TemporaryFolder()
         func bytes(_ extra: Int) throws -> Data {
@@ -147,7 +155,7 @@ struct SnapshotReaderTests {
         }
         file.tidy()
         try file.replace(with: try Self.bytes())
-        #expect(file.held()?.snapshot.content == (try SnapshotFormat.json(Self.tasks)))
+        #expect(try file.held()?.snapshot.content == (try SnapshotFormat.json(Self.tasks)))
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         #expect(names == [".other.999999999.kith-new", ".top.x.kith-new", "top"])
         let mode = try FileManager.default.attributesOfItem(atPath: folder.file("top"))[.posixPermissions] as? Int

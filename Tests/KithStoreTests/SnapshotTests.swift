@@ -60,7 +60,7 @@ struct SnapshotTests {
         #expect(try here.store.snapshot("other", to: file, query: Self.titles).write())
         try FileManager.default.removeItem(at: file)
         #expect(try writer.write())
-        try Data("damage".utf8).write(to: file)
+        try Data("kith-snapshot damage".utf8).write(to: file)
         #expect(try here.store.snapshot("top", to: file, query: Self.titles).write())
         #expect(Self.read(file, clock).snapshot?.content == ["Milk"])
     }
@@ -156,6 +156,26 @@ struct SnapshotTests {
             #expect(writer.status.error?.code == code)
         }
         #expect(SnapshotReader(file).read([String].self).snapshot?.content == [])
+    }
+
+    @Test func `a file that is no snapshot is left as it is; one that is empty or damaged is written anew`() throws {
+        let here = try Self.store()
+        let file = here.folder.url("top")
+        for content in ["# My notes\n", "kith-snapshots are here", "k"] {
+            try Data(content.utf8).write(to: file)
+            #expect { try here.store.snapshot("top", to: file, query: Self.titles).write() } throws: {
+                ($0 as? SnapshotError)?.code == .notASnapshot
+            }
+            #expect(try String(contentsOf: file, encoding: .utf8) == content)
+        }
+        for content in ["", "kith-snapshot 1 99 00000000\n{}"] {
+            try Data(content.utf8).write(to: file)
+            #expect(try here.store.snapshot("top", to: file, query: Self.titles).write())
+            #expect(SnapshotReader(file).read([String].self).snapshot?.content == [])
+        }
+        #expect { try here.store.snapshot("top", to: here.folder.url, query: Self.titles).write() } throws: {
+            ($0 as? SnapshotError)?.code == .notASnapshot
+        }
     }
 
     @Test func `an app may write its own form`() throws {

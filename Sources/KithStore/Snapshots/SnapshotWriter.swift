@@ -127,7 +127,7 @@ public final class SnapshotWriter: Sendable {
             throw SnapshotError(.notEncodable, "The content of the snapshot \(name) cannot be encoded: \(error)")
         }
         let file = SnapshotFile(url)
-        begin(file)
+        try begin(file)
         let now = options.now()
         let (held, version) = state.withLock { ($0.held, $0.version) }
         // Another thread has looked later, and was faster.
@@ -181,10 +181,10 @@ public final class SnapshotWriter: Sendable {
     }
 
     /// What another process has written is not written again.
-    private func begin(_ file: SnapshotFile) {
+    private func begin(_ file: SnapshotFile) throws(SnapshotError) {
         if state.withLock({ $0.hasBegun }) { return }
         file.tidy()
-        let held = file.held().map { raw in
+        let held = try file.held().map { raw in
             Held(
                 name: raw.snapshot.name, encoding: raw.encoding, content: raw.snapshot.content, nextMoment: raw.snapshot.nextMoment,
                 validUntil: raw.snapshot.validUntil)
