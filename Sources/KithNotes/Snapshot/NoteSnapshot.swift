@@ -54,7 +54,7 @@ extension NotesStore {
             }
         case .tasks(var query):
             let limit = query.limit ?? NoteSnapshot.rowsMax
-            (query.limit, query.text) = (nil, nil)
+            (query.limit, query.text, query.bodyPart) = (nil, nil, "[ ]")
             return store.snapshot("tasks", to: file, options: options) { [query] db in
                 Array(try query.fetch(db).lazy.flatMap(NoteSnapshot.Task.open).prefix(limit))
             }

@@ -21,6 +21,8 @@ public struct NoteQuery: Hashable, Sendable {
     public var text: SearchText?
     /// Notes in which each of these occurs somewhere in title, body or tags, whatever the case and the accents.
     var words: [String] = []
+    /// Notes whose body holds this, letter by letter.
+    var bodyPart: String?
     /// What the index is asked for all notes that can be meant, where these are few.
     var candidates: String?
     /// Notes with this tag.
@@ -77,6 +79,10 @@ public struct NoteQuery: Hashable, Sendable {
         if let color {
             conditions.append("note.color = ?")
             arguments.append(color.rawValue)
+        }
+        if let bodyPart {
+            conditions.append("instr(note.body, ?) > 0")
+            arguments.append(bodyPart)
         }
         for filter in text?.filters ?? [] {
             conditions.append("(\(filter.sql))")
