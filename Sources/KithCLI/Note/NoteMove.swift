@@ -6,8 +6,8 @@ struct NoteMove: ParsableCommand {
         commandName: "move",
         abstract: "Put notes into another place of the order by hand.",
         discussion: """
-            `kith note list --order hand` shows that order, and the page lets you drag. All of the notes, together and in the order in \
-            which you name them, or none if one cannot be found.
+            `kith note list --order hand` shows that order. All of the notes go there, together and in the order in which you name \
+            them, or none if one cannot be found.
 
             EXAMPLES
               kith note move Shopping --first
