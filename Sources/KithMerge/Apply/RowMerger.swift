@@ -116,12 +116,12 @@ package struct RowMerger {
             visible.values, of: table, tracked, id, by: device ?? [], nowMilliseconds: clock.wallClockMilliseconds)
     }
 
-    /// Whether a cell showed what goes although nobody wrote the cell anew: what the trash would show in its place is older.
+    /// Whether a cell showed what goes although no device wrote the cell anew: what the trash would show in its place is older.
     private func losesShown(of held: Held, _ values: [ColumnValue], _ tracked: CatalogTable.Tracked, in state: RowState) -> Bool {
         zip(tracked.columns, zip(values, state.shownValues(tracked))).contains { column, shown in
             guard shown.0 != shown.1, let before = held.state[column], let after = state[column], before != after else { return false }
             if case .text = after { return false }
-            let known = before.dots
+            let known = Set(before.dots)
             return after.dots.allSatisfy(known.contains)
         }
     }

@@ -112,10 +112,12 @@ extension DatabaseValue.Storage {
         case .double(let number):
             hasher.combine(2)
             hasher.combine(number.bitPattern)
-        case .string(let text):
+        case .string(var text):
             hasher.combine(3)
-            hasher.combine(text.utf8.count)
-            for byte in text.utf8 { hasher.combine(byte) }
+            text.withUTF8 { bytes in
+                hasher.combine(bytes.count)
+                hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
+            }
         case .blob(let bytes):
             hasher.combine(4)
             hasher.combine(bytes)
