@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures what docs/performance.md says of files and of the page, with a release build: F1, F2, F4, F5 and N1, N2, N5.
+"""Measures what docs/performance.md says of files, F1 to F5, with a release build.
 
 usage: files.py KITH [--many N]
   KITH    the program, of a release build
-  --many  how many files are watched and how many notes the page lists; 100000
+  --many  how many files are watched; 100000
 
-Prints a line for each figure as soon as it is known. The browser's figures N3 are printed by Tests/Browser/browser.py,
-parts `typing` and `figures`. Nothing else should run on the machine; everything is in a temporary folder that is removed.
+Prints a line for each figure as soon as it is known. Nothing else should run on the machine; everything is in a temporary folder that is
+removed.
 """
 
 import json
@@ -18,9 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.parse
-import urllib.request
-from http.cookiejar import CookieJar
 
 KITH = os.path.abspath(sys.argv[1])
 MANY = int(sys.argv[sys.argv.index("--many") + 1]) if "--many" in sys.argv else 100_000
@@ -161,52 +158,10 @@ def watched_folder():
     home.stop()
 
 
-def page():
-    home, vault = Home("page"), os.path.join(FOLDER, "many")
-    write_files(vault, MANY, 1000)
-    home.kith("import", vault)
-    begin = time.monotonic()
-    home.start()
-    page_file = lambda: next((os.path.join(base, "page.json") for base, _, names in os.walk(home.folder) if "page.json" in names), None)
-    until(page_file, "the page is served")
-    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
-    address = home.kith("web").splitlines()[-1]
-    opener.open(address).read()
-    site = address.split("/")[0] + "//" + address.split("/")[2]
-
-    def get(path):
-        return opener.open(site + path).read()
-
-    def search(words):
-        return get("/part/list?q=" + urllib.parse.quote(words))
-
-    def processor():
-        fields = open(f"/proc/{home.process.pid}/stat").read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
-
-    until(lambda: "being prepared" not in get("/").decode(), "all notes are in the index", pause=1)
-    last = processor()
-    while True:
-        time.sleep(3)
-        now = processor()
-        if now - last < 100:
-            break
-        last = now
-    say(f"N5 {MANY:,} notes in the index: at most {time.monotonic() - begin:.0f} s, {now / 1000:.0f} s of processor time")
-    times = sorted(took(lambda: get("/")) * 1000 for _ in range(7))
-    say(f"N1 first page: median {times[3]:.0f} ms ({times[0]:.0f} to {times[-1]:.0f})")
-    for words in ("garden river bread", "garden", "garden river", "g", "ga", "tag:none", "color:red", "garden tag:none"):
-        before = processor()
-        times = sorted(took(lambda: search(words)) * 1000 for _ in range(20))
-        say(f"N2 search for {words!r}: median {times[10]:.0f} ms, {(processor() - before) / 20:.0f} ms of processor time")
-    home.stop()
-
-
 try:
     say(f"{KITH}: {subprocess.run([KITH, '--version'], capture_output=True, text=True).stdout.strip()}")
     import_and_export()
     between_files()
     watched_folder()
-    page()
 finally:
     shutil.rmtree(FOLDER, ignore_errors=True)
