@@ -82,8 +82,7 @@ public struct TrackedTable: Hashable, Sendable {
     public init(
         _ name: String, sets: [String] = [], counters: [String] = [], texts: [String] = [], attachments: [String] = [],
         position: String? = nil, localColumns: Set<String> = [], renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins,
-        key: [String]? = nil,
-        ids: KeyForm? = nil, journal: Journal? = nil
+        key: [String]? = nil, ids: KeyForm? = nil, journal: Journal? = nil
     ) {
         self.name = name
         var kinds: [String: ColumnKind] = [:]

@@ -42,8 +42,7 @@ extension TrackedTable {
     public init<Record: TableRecord, Key: CodingKey>(
         _ record: Record.Type, by keys: Key.Type, sets: [Key] = [], counters: [Key] = [], texts: [Key] = [], attachments: [Key] = [],
         position: Key? = nil, localColumns: [Key] = [], renamed: [String: String] = [:], deletePolicy: DeletePolicy = .updateWins,
-        key: [Key]? = nil,
-        ids: KeyForm? = nil, journal: Journal? = nil
+        key: [Key]? = nil, ids: KeyForm? = nil, journal: Journal? = nil
     ) {
         self.init(
             Record.databaseTableName, sets: sets.map(\.stringValue), counters: counters.map(\.stringValue),

@@ -48,7 +48,8 @@ extension ProofBook {
         }
     }
 
-    /// Whether this device itself has signed what is said of a replica of its own, whatever is known of that; `false` if another vouches.
+    /// Whether this device itself has signed what is said of a replica of its own, also if the replica is not known; `false` if another device
+    /// vouches.
     ///
     /// - Throws: `protocolError` for a signature that is none.
     func isOwnWord(_ offer: ProofOffer) throws(CloseReason) -> Bool {

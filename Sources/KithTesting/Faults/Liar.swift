@@ -8,7 +8,7 @@ import KithSync
 struct Liar {
     var random: SplitMix64
     let authority: SimulatedAuthority
-    /// All that its store holds, as it would be sent to whoever knows nothing.
+    /// All that its store holds, as it would send it to a peer that knows nothing.
     let truth: Slice
     /// What its store can prove of other devices' replicas.
     let proofs: [HeadProof]
@@ -64,7 +64,7 @@ struct Liar {
 
     // MARK: Who one is
 
-    /// What the liar says in the place of its hello: that it is the other side's replica, or that it knows of that replica what nobody has
+    /// What the liar says in the place of its hello: that it is the other side's replica, or that it knows of that replica what no replica has
     /// written.
     mutating func hello(_ hello: Hello, to peer: ReplicaID) -> Hello {
         var hello = hello

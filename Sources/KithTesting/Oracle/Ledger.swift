@@ -130,7 +130,7 @@ final class Ledger {
         return rows(between: old, and: new)
     }
 
-    /// A commit that these vectors name, and nobody has made; but for those of which a liar says that it has.
+    /// A commit that these vectors name and no replica has made, but for those that a liar claims as its own.
     func unmade(in vectors: some Sequence<VersionVector>, _ taint: Taint) -> EventID? {
         for dot in vectors.flatMap(\.entries) where dot.replica != .nobody {
             let replica = number(of: dot.replica)

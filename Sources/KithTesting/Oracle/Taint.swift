@@ -48,7 +48,7 @@ struct Taint {
         coversAll || tails[event.replica].map { $0 <= event.sequence } ?? false
     }
 
-    /// Whether nobody but a liar can tell what this replica has made.
+    /// Whether a liar alone can tell what this replica has made.
     func isOfLiar(_ replica: Int) -> Bool { liars.contains(replica) }
 
     private mutating func insert(_ keys: some Sequence<RowKey>) {
@@ -118,10 +118,10 @@ struct Taint {
     /// A liar says so with a commit of its own.
     mutating func add(liar replica: Int) { liars.insert(replica) }
 
-    /// Somebody is told what every store refuses.
+    /// A node is told what every store refuses.
     mutating func insertRefused() { hasLies = true }
 
-    /// A slice arrives that no store has read, at somebody who knows `known`.
+    /// A slice that no store has read arrives at a node that knows `known`.
     mutating func insert(madeUp slice: Slice, to known: Knowledge, _ ledger: Ledger) {
         hasLies = true
         name(slice, insteadOf: nil, ledger)

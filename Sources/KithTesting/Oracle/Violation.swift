@@ -34,7 +34,7 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case wrongHistory
         /// A live list that is made of its differences is what its query gets.
         case wrongList
-        /// An undo restores what nobody has touched since, and never loses what others have written.
+        /// An undo restores what no later write has touched, and never loses what others have written.
         case wrongUndo
         /// Peers that keep the rules are never accused of breaking them.
         case unjustAccusation
@@ -42,7 +42,7 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case shownLost
         /// That a large part of a table goes by what others say is told.
         case lossUntold
-        /// Nobody makes a store take another replica id that was never copied or set back.
+        /// A store that was never copied or set back keeps its replica id, whatever its peers say.
         case identityLost
         /// Members that have heard of a revocation exchange nothing with the machine, and nothing of it gets in by another way.
         case revokedContent

@@ -100,7 +100,9 @@ private struct UndoJudge {
 
     /// Nothing has come after the step: it is as if it had not been.
     func checkIdentity(_ report: UndoReport) throws {
-        guard report.isWhole else { throw Violation(.wrongUndo, "\(name) takes back what nobody has touched, and leaves \(report.left).") }
+        guard report.isWhole else {
+            throw Violation(.wrongUndo, "\(name) takes back what no later write touched, and leaves \(report.left).")
+        }
         var expected = before
         do {
             try expected.takeBack(step)

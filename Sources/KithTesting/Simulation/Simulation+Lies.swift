@@ -47,7 +47,7 @@ extension Simulation {
         }
     }
 
-    /// Whether the slice names commits that nobody has made, or says what was deleted long ago to a store that was there.
+    /// Whether the slice names commits that no replica has made, or says what was deleted long ago to a store that was there.
     private func mustRefuse(_ slice: Slice, _ node: SimulatedNode) -> Bool {
         if ledger.unmade(in: slice.claimedVectors, taint) != nil { return true }
         guard let listing = slice.listing, !node.summary.vector.covers(listing.floor), !script.maySilenceMembers else { return false }
@@ -74,7 +74,7 @@ extension Simulation {
 
     // MARK: What must hold
 
-    /// What a store has taken names no commit that nobody has made.
+    /// Each commit that a store has taken over by name is one that a replica has made.
     func checkMade(_ slice: Slice, _ node: SimulatedNode) throws {
         guard taint.hasLies, let event = ledger.unmade(in: slice.claimedVectors, taint) else { return }
         throw Violation(
@@ -118,7 +118,7 @@ extension Simulation {
         }
     }
 
-    /// What the slice says nothing about is as it was. `nil` stands for a column of which the trash says nothing, because nobody wrote it.
+    /// What the slice says nothing about is as it was. `nil` stands for a column of which the trash says nothing, because no replica wrote it.
     private func checkKept(
         _ row: ShownRow, _ values: [ColumnValue?], _ slice: Slice?, _ node: SimulatedNode, isInTrash: Bool = false
     ) throws {
@@ -145,7 +145,7 @@ extension Simulation {
     private func checkTold(_ count: Int, of total: Int, _ table: String, _ node: SimulatedNode) throws {
         guard count >= Self.lossRowsMin, 3 * count > total, let store = node.store else { return }
         guard try !store.massDeletions().contains(where: { $0.table == table }) else { return }
-        throw Violation(.lossUntold, "\(count) of \(total) rows of \(table) go from \(node.name), and nobody is told.")
+        throw Violation(.lossUntold, "\(count) of \(total) rows of \(table) go from \(node.name), and its user is not told.")
     }
 
     /// The columns of a row about which a slice says something.

@@ -134,7 +134,7 @@ function begin(hello) {
   }
   if (hello.run !== run) forgetPairing();
   run = hello.run;
-  // Also the first time: of what has changed since this page was made, nobody has told it.
+  // Also the first time: no event tells of what has changed since this page was made.
   editor?.refresh();
   editor?.save();
   list.refresh();

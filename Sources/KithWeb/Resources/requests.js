@@ -30,7 +30,7 @@ export async function request(path, options, read = readJSON, ask = askInTime) {
   let response, content;
   try {
     response = await ask(path, options);
-    // An answer that is cut off is none: nobody knows what it was to.
+    // An answer that is cut off is none: it cannot be told what it was to.
     if (response.ok) content = await read(response);
   } catch (error) {
     if (error instanceof Refusal) throw error;
