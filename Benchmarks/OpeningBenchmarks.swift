@@ -59,26 +59,38 @@ enum OpeningBenchmarks {
         return try body(folder)
     }
 
-    private static func open(_ path: String, synced: Bool) throws {
+    /// Returns the seconds from nothing open until a first row is read.
+    @discardableResult
+    private static func open(_ path: String, synced: Bool) throws -> Double {
+        let start = ContinuousClock.now
         let pool = try DatabasePool(path: path)
         let store = synced ? try SyncedDatabase(pool, tables: tables) : nil
         _ = try pool.read { try String.fetchOne($0, sql: "SELECT title FROM recipe LIMIT 1") }
+        let end = ContinuousClock.now
         store?.close()
         try pool.close()
+        return (end - start) / .seconds(1)
     }
 
-    /// From nothing open until a first row is read, and closed again.
     static func opening(rounds: Int, count: Int) throws -> Line {
         try inFolder { folder in
             let path = try makeFile(count: count, in: folder)
             try open(path, synced: true)
+            // As an app has it that was used since: its log does not begin with the adoption of all rows.
+            let used = try DatabasePool(path: path)
+            let store = try SyncedDatabase(used, tables: tables)
+            for name in ["Mill", "Market"] {
+                try used.write { try $0.execute(sql: "INSERT INTO shop VALUES (?, ?)", arguments: [UUID().uuidString.lowercased(), name]) }
+            }
+            store.close()
+            try used.close()
             let (ours, limit, _) = try compare(rounds * 10) {
-                try seconds { try open(path, synced: true) }
+                try open(path, synced: true)
             } _: {
-                try seconds { try open(path, synced: false) }
+                try open(path, synced: false)
             }
             return Line(
-                name: "P14", work: "open five tables with \(count) rows, read one row, close",
+                name: "P14", work: "open five tables with \(count) rows and read one row",
                 ours: format(ours.median), limit: format(limit.median), ratio: nil,
                 goal: "≤ 5 ms more: \(format(ours.median - limit.median))")
         }
@@ -89,7 +101,7 @@ enum OpeningBenchmarks {
         let times = try (0..<rounds).map { _ in
             try inFolder { folder in
                 let path = try makeFile(count: count, in: folder)
-                return try seconds { try open(path, synced: true) }
+                return try open(path, synced: true)
             }
         }
         return Line(
