@@ -52,6 +52,22 @@ import Testing
         #expect(report.statistics.historiesChecked > 10)
     }
 
+    /// Seed 104: the undo of a deletion brings back a row into which others have written, which no journal says. The judge took it for a fault.
+    @Test func `an undo brings back a deleted row with what others have written into it`() throws {
+        let report = try KithSimulator(.history).run(
+            Script(
+                parsing: """
+                    nodes 3
+                    B: insert task 2 weight=53.25
+                    B: delete task 2
+                    B: delete task 1
+                    C: insert task 2 label=x'623535'
+                    A: insert task 2 label='v56'
+                    """))
+        #expect(report.violation == nil)
+        #expect(report.statistics.undosChecked > 0)
+    }
+
     @Test(arguments: [
         "DELETE FROM kith_journal_row WHERE number = new.number",
         "UPDATE kith_journal_row SET kind = 1 - kind WHERE number = new.number AND kind < 2",

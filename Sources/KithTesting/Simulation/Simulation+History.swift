@@ -65,7 +65,7 @@ extension Simulation {
         statistics.undosChecked += 1
         let after = try copy.read { db in try ShownTables(db, node.tables) }
         let judge = UndoJudge(name: node.name, step: page[index], later: Array(page[(index + 1)...]), before: before, after: after)
-        if judge.later.isEmpty, !workload.hasRules, !report.isStoppedByCircle {
+        if judge.later.isEmpty, !workload.hasRules, !report.isStoppedByCircle, !judge.bringsBackWhatOthersWrote(report) {
             try judge.checkIdentity(report)
             _ = try undo.redo()
             let again = try copy.read { db in try ShownTables(db, node.tables) }
@@ -97,6 +97,14 @@ private struct UndoJudge {
     let later: [HistoryTransaction]
     let before: ShownTables
     let after: ShownTables
+
+    /// Whether all that an undo leaves is in rows that the step had deleted. Other devices may write to a row while it is deleted, which
+    /// shows nowhere and is in no journal; when the row comes back, it shows what they wrote.
+    func bringsBackWhatOthersWrote(_ report: UndoReport) -> Bool {
+        let deleted = Set(step.changes.filter { $0.kind == .delete }.map { Place(table: $0.table, row: $0.row) })
+        return !report.isWhole
+            && report.left.allSatisfy { $0.reason == .changedSince && deleted.contains(Place(table: $0.table, row: $0.row)) }
+    }
 
     /// Nothing has come after the step: it is as if it had not been.
     func checkIdentity(_ report: UndoReport) throws {
