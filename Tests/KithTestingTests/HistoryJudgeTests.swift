@@ -57,7 +57,13 @@ import Testing
         let report = try KithSimulator(.history).run(
             Script(
                 parsing: """
+                    seed 104
                     nodes 3
+                    topology mesh
+                    latency 1 1
+                    store 0 0
+                    bandwidth 10000000
+                    slice 2000
                     B: insert task 2 weight=53.25
                     B: delete task 2
                     B: delete task 1
