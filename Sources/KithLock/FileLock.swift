@@ -109,4 +109,17 @@ package final class FileLock: Sendable {
     package func overwrite(with bytes: [UInt8]) {
         _ = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }
+
+    /// Writes over the beginning of the file, and returns when that is on the disk.
+    package func store(_ bytes: [UInt8]) throws(Failure) {
+        let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count == bytes.count, synchronize() else { throw Failure(path: path, isOpening: false, code: errno) }
+    }
+
+    private func synchronize() -> Bool {
+        #if canImport(Darwin)
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+        #endif
+        return fsync(descriptor) == 0
+    }
 }

@@ -89,6 +89,8 @@ package enum NotesBackup {
     private static func copyDatabase(of notes: NotesStore, to path: String) throws {
         let copy = try DatabaseQueue(path: path)
         try notes.store.database.backup(to: copy)
+        // A store that is restored from the copy knows these commits. So they must not be lost here, and others made under their numbers.
+        _ = try notes.store.makeDurable()
         let answer = try copy.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
         try copy.close()
         guard answer == "ok" else { throw FilesError(.data, "The copy of the notes is damaged: is the disk sound? No backup was made.") }

@@ -7,7 +7,9 @@ extension SyncedDatabase {
     public func pull(from other: SyncedDatabase) throws(StoreError) {
         try StoreError.typed {
             try pullProofs(from: other)
-            _ = try apply(other.delta(since: vector()))
+            let delta = try other.delta(since: vector())
+            for dot in delta.vector.entries { try other.willTell(dot) }
+            _ = try apply(delta)
         }
     }
 

@@ -18,7 +18,7 @@ struct Sentinel: Codable, Hashable {
     var inode: UInt64
     /// Drawn anew at each opening, and kept in the database as well: an older file put in place has another one.
     var opening: String
-    /// The mark before, while a process is just opening the store and may have stored either.
+    /// The mark before, until the new one is on the disk in the database, too.
     var openingBefore: String?
     /// A commit of the replica that the database must have.
     var sequence: UInt64
@@ -53,13 +53,15 @@ struct Sentinel: Codable, Hashable {
     }
 
     /// Why the database beside this file cannot go on as the replica it says it is; `nil` if it can.
-    func doubt(_ claim: Claim, host: HostIdentity, file: DatabaseFile) -> IdentityDoubt? {
+    /// - Parameter isAhead: whether others may know commits that were not on the disk.
+    func doubt(_ claim: Claim, host: HostIdentity, file: DatabaseFile, isAhead: Bool) -> IdentityDoubt? {
         if replica != claim.replica.description { return .otherDatabase }
         if opening != claim.opening, openingBefore != claim.opening { return .otherDatabase }
         if machine != host.machine { return .otherMachine }
         if inode != file.inode { return .otherFile }
         if sequence > claim.sequence { return .olderDatabase }
-        if !isClean, boot != host.boot { return .uncleanStop }
+        // Of an id that is nobody's, commits are believed without a signature, so that nothing was noted when they were told.
+        if !isClean, boot != host.boot, isAhead || !claim.replica.isOfDevice { return .uncleanStop }
         return nil
     }
 
@@ -85,7 +87,7 @@ package enum IdentityDoubt: String, Hashable, Sendable {
     case otherFile
     /// Commits that were there are missing.
     case olderDatabase
-    /// The machine stopped before the last commits were surely on the disk.
+    /// The machine stopped, and others may have commits that were not on the disk.
     case uncleanStop
     /// A peer holds a commit of this replica that this store does not have, or has otherwise.
     case peerKnowsBetter

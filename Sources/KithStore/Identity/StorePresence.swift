@@ -17,6 +17,9 @@ final class StorePresence: Sendable {
     private let lock: FileLock
     private let sentinelPath: String
     private let mark = Mutex(CommitMark(opening: ""))
+    /// The mark of the opening before, as long as the database on the disk may still have it.
+    private let openingBefore = Mutex<String?>(nil)
+    let ahead: AheadMark
     /// Whether no other process had the store open, so that its identity is to be judged.
     let isFirst: Bool
 
@@ -35,13 +38,15 @@ final class StorePresence: Sendable {
             }
             return (lock, true)
         }
+        ahead = AheadMark(databasePath: file.path, isFirst: isFirst)
     }
 
     /// Why a database that claims to be a replica must become a new one.
     func doubt(_ claim: Sentinel.Claim) -> IdentityDoubt? {
         guard isFirst else { return nil }
         guard let sentinel = Sentinel(path: sentinelPath) else { return .unknown }
-        if let doubt = sentinel.doubt(claim, host: host, file: file) { return doubt }
+        let isAhead = AheadMark.isSet(databasePath: file.path)
+        if let doubt = sentinel.doubt(claim, host: host, file: file, isAhead: isAhead) { return doubt }
         let mark = SmallFile.read(lock.path) ?? []
         let newest = CommitMark.sequence(in: mark, replica: claim.replica.description, opening: claim.opening)
         guard let newest else { return nil }
@@ -53,9 +58,8 @@ final class StorePresence: Sendable {
     /// - Parameter openingBefore: the mark that the database has until the opening transaction is committed.
     func announce(_ claim: Sentinel.Claim, openingBefore: String) throws {
         guard isFirst else { return }
-        var sentinel = sentinel(claim)
-        sentinel.openingBefore = openingBefore
-        try sentinel.write(to: sentinelPath, isDurable: true)
+        self.openingBefore.withLock { $0 = openingBefore }
+        try sentinel(claim).write(to: sentinelPath, isDurable: true)
     }
 
     /// The database is open as this replica; others may open it now.
@@ -66,9 +70,16 @@ final class StorePresence: Sendable {
         try lock.take(.shared)
     }
 
-    /// The database goes on as another replica, or its newest commit moved.
+    /// The database goes on as another replica.
     func note(_ claim: Sentinel.Claim) throws {
         try sentinel(claim).write(to: sentinelPath, isDurable: false)
+    }
+
+    /// All that the database says of itself is on the disk, and its commits up to `vector`.
+    func noteDurable(_ claim: Sentinel.Claim, _ vector: VersionVector) throws {
+        openingBefore.withLock { $0 = nil }
+        try note(claim)
+        ahead.isDurable(vector)
     }
 
     /// The store has made a commit of its own.
@@ -87,6 +98,7 @@ final class StorePresence: Sendable {
         } catch {
             return
         }
+        openingBefore.withLock { $0 = nil }
         var sentinel = sentinel(claim)
         sentinel.isClean = true
         // Without the mark the next opening takes a new replica id, which costs little.
@@ -94,6 +106,8 @@ final class StorePresence: Sendable {
     }
 
     private func sentinel(_ claim: Sentinel.Claim) -> Sentinel {
-        Sentinel(claim, host: host, file: file)
+        var sentinel = Sentinel(claim, host: host, file: file)
+        sentinel.openingBefore = openingBefore.withLock { $0 }
+        return sentinel
     }
 }

@@ -95,10 +95,18 @@ extension SyncedDatabase {
             isLogInDoubt.store(true, ordering: .releasing)
             try options.synchronizeLog(presence.file.path + "-wal")
             isLogInDoubt.store(false, ordering: .releasing)
-            try presence.note(claim)
+            try presence.noteDurable(claim, vector)
             durable = vector
             return vector
         }
+    }
+
+    /// A commit of this store is about to be told to others. If a loss of power could take it, that is noted first, so that the store does not
+    /// go on under its id then.
+    ///
+    /// - Throws: ``StoreError`` if that is not possible, and the commit must not be told.
+    func willTell(_ dot: Dot) throws {
+        try presence?.ahead.willTell(dot) { _ = try makeDurable() }
     }
 
     /// Moves the log into the database, so that what it holds is written anew.

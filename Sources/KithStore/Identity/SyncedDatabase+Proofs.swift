@@ -28,7 +28,9 @@ extension SyncedDatabase {
         }
         let (book, isFirst) = proofs.withLock { known in
             if let known { return (known, false) }
-            let book = LockedProofs(ProofRecords(authority, origins: origins, proofs: kept, heads: heads))
+            let book = LockedProofs(ProofRecords(authority, origins: origins, proofs: kept, heads: heads)) { [weak self] dot in
+                try self?.willTell(dot)
+            }
             known = book
             return (book, true)
         }

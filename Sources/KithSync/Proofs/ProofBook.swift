@@ -4,6 +4,11 @@ import KithCausality
 package protocol ProofBook: AnyObject, Sendable {
     /// Lets one caller at a time read and change the records.
     func withRecords<Result>(_ body: (inout sending ProofRecords) throws -> sending Result) rethrows -> Result
+
+    /// A commit that this device has signed is about to be told to others.
+    ///
+    /// - Throws: `storeFailed` if it must not be told, because the store could lose it with the power and make another commit in its place.
+    func willTell(_ dot: Dot) throws(CloseReason)
 }
 
 extension ProofBook {
@@ -75,8 +80,17 @@ extension ProofBook {
         return proofs
     }
 
-    /// A proof of this commit, or a later one of its replica.
+    /// A proof of this commit, or a later one of its replica, to be told to others.
+    ///
+    /// - Throws: `storeFailed` if it cannot be proven, or must not be told.
     package func proof(of dot: Dot) throws(CloseReason) -> HeadProof {
-        try withRecords { records in Swift.Result { () throws(CloseReason) in try records.proof(of: dot) } }.get()
+        let (proof, isOwn) = try withRecords { records in
+            Swift.Result { () throws(CloseReason) in
+                let proof = try records.proof(of: dot)
+                return (proof, records.authority.isOwn(proof.signer))
+            }
+        }.get()
+        if isOwn { try willTell(proof.head.dot) }
+        return proof
     }
 }

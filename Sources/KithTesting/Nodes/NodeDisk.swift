@@ -33,6 +33,8 @@ final class NodeDisk {
     private static let sentinelName = databaseName + "-kith"
     /// The file that processes lock, in which a store notes its commits and never waits for the disk.
     private static let lockName = databaseName + "-kith-lock"
+    /// The file that says whether others may know what is not on the disk.
+    private static let aheadName = databaseName + "-kith-ahead"
 
     /// The small file by which a store is told from a copy; empty if there is none.
     func sentinel() -> Data {
@@ -69,6 +71,8 @@ final class NodeDisk {
         try end(closing: close) { file in
             if file.lastPathComponent == Self.sentinelName { return random.pick(sentinels) ?? Data() }
             if file.lastPathComponent == Self.lockName { return Data() }
+            // That they may is on the disk before they do; that they do not any more gets there some time.
+            if file.lastPathComponent == Self.aheadName { return random.chance(percent: 30) ? Data("1".utf8) : try Data(contentsOf: file) }
             return if let bytes = try faults.survivor(of: file.path, seed: random.next()) { Data(bytes) } else {
                 try Data(contentsOf: file)
             }

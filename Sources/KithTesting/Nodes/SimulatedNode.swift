@@ -287,11 +287,11 @@ final class SimulatedNode {
         return isDiskFailing && isBroken ? isLosingPower ? .powerLoss : .brokenDisk : nil
     }
 
-    /// Copies the disk, unless it lost its power and nobody has looked yet what it holds.
+    /// Copies the disk, unless it lost its power and nobody has looked yet what it holds, or it fails.
     func makeBackup() throws {
         if hasLostPower || generation == 0 { return }
-        // A node does so with every fsync.
-        try store?.signAll()
+        // The copy has these commits, too. So this machine must not lose them, and make others under their numbers.
+        do { _ = try store?.makeDurable() } catch where cause(of: error) != nil { return }
         backup = Backup(content: try disk.copy(), known: known, summary: summary, isOld: isOld)
     }
 

@@ -188,6 +188,16 @@ final class Ledger {
         }
     }
 
+    /// A machine lost what a replica wrote after the commit `sequence`, of which it had told nobody, and gives the numbers to other commits.
+    func takeBack(_ replica: ReplicaID, after sequence: UInt64) {
+        let number = number(of: replica)
+        guard let first = Int(exactly: sequence), first < commits[number].count else { return }
+        for key in commits[number][first...].flatMap(\.rows) {
+            histories[key]?.remove { $0.event.replica == number && $0.event.sequence > sequence }
+        }
+        commits[number].removeSubrange(first...)
+    }
+
     /// An acknowledged commit that `knowledge` lacks and that was not lost.
     func missing(in knowledge: Knowledge) -> EventID? {
         for replica in commits.indices {

@@ -49,6 +49,12 @@ struct RowHistory {
         if effect.stamp.isAdopted { adoptions.append(effect) }
     }
 
+    mutating func remove(_ isGone: (RowEffect) -> Bool) {
+        effects.removeAll(where: isGone)
+        adoptions.removeAll(where: isGone)
+        views = [:]
+    }
+
     mutating func view(_ table: WorkloadTable, seenBy knowledge: Knowledge) -> RowView {
         let selection = Selection(effects, knowledge)
         if let view = views[selection] { return view }

@@ -245,7 +245,7 @@ extension Simulation {
 
     /// The store was opened: it knows what it knew, and no clock goes back.
     func checkOpened(_ node: SimulatedNode, after before: StoreSummary) throws {
-        if node.hasLostPower { return try checkRecovered(node) }
+        if node.hasLostPower { return try checkRecovered(node, after: before) }
         guard node.summary.clock >= before.clock else {
             throw Violation(.clockWentBack, "\(node.name) was at \(before.clock), and is opened at \(node.summary.clock).")
         }
@@ -260,7 +260,7 @@ extension Simulation {
     }
 
     /// The store was opened after a loss of power: what was called durable is there, and it is whole, as it once was.
-    private func checkRecovered(_ node: SimulatedNode) throws {
+    private func checkRecovered(_ node: SimulatedNode, after before: StoreSummary) throws {
         guard node.summary.vector.covers(node.durable) else {
             throw Violation(
                 .durableLost, "\(node.name) called \(node.durable) durable, lost its power, and is at \(node.summary.vector).")
@@ -277,7 +277,14 @@ extension Simulation {
             node.recovered(moment)
             var remaining = Knowledge()
             for other in nodes { remaining.join(other.known.common) }
-            return ledger.lose(beyond: remaining)
+            ledger.lose(beyond: remaining)
+            let replica = node.summary.replica
+            if replica == before.replica {
+                // It may only go on under its id if nobody knows what it lost.
+                for other in nodes { remaining.join(other.backup?.known.common ?? Knowledge()) }
+                ledger.takeBack(replica, after: remaining[ledger.number(of: replica)])
+            }
+            return
         }
         throw violation
     }

@@ -1,3 +1,4 @@
+import KithCausality
 import KithSync
 
 /// The proofs of a store that one thread uses.
@@ -11,4 +12,6 @@ final class TestProofs: ProofBook, @unchecked Sendable {
     func withRecords<Result>(_ body: (inout sending ProofRecords) throws -> sending Result) rethrows -> Result {
         try body(&records)
     }
+
+    func willTell(_ dot: Dot) {}
 }

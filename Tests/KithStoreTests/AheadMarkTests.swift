@@ -1,0 +1,195 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("A store spends a new id on each loss of power, or reuses the number of a commit that others know")
+struct AheadMarkTests {
+    /// How a disk takes it that the log is to be brought to it.
+    private final class Disk: Sendable {
+        let flushes = Mutex(0)
+        let fails = Mutex(false)
+
+        func flush() throws {
+            flushes.withLock { $0 += 1 }
+            if fails.withLock({ $0 }) { throw StoreError(.failed, "The disk is broken.") }
+        }
+    }
+
+    /// A machine with one store, which speaks for a device.
+    private final class Machine {
+        let folder: TemporaryFolder
+        let disk = Disk()
+        var boot = 1
+        var path: String { folder.file("a") }
+        private let suffixes = ["", "-wal", "-kith", "-kith-ahead"]
+
+        init() throws { folder = try TemporaryFolder() }
+
+        func open() throws -> Session {
+            let database = try DatabasePool(path: path)
+            try database.write { try $0.execute(sql: TestStore.noteSQL) }
+            var options = TestStore.options()
+            options.host = HostIdentity(machine: "here", boot: "\(boot)")
+            options.synchronizeLog = { [disk] _ in try disk.flush() }
+            let store = try SyncedDatabase(database, tables: [TestStore.note], options: options)
+            return Session(database: database, store: store, book: try store.bind(to: TestDevice(1)))
+        }
+
+        /// What the files hold now.
+        func files() -> [String: Data] {
+            suffixes.reduce(into: [:]) { files, suffix in files[suffix] = FileManager.default.contents(atPath: path + suffix) }
+        }
+
+        /// The process ends without closing the store: the files are left as they were, but for those that the disk has otherwise.
+        func kill(_ session: Session, leaving others: [String: Data] = [:]) throws {
+            let left = files().merging(others) { $1 }
+            session.store.close()
+            try session.database.close()
+            for suffix in suffixes {
+                // In place, so that the database keeps its inode.
+                guard let content = left[suffix] else {
+                    if FileManager.default.fileExists(atPath: path + suffix) { try FileManager.default.removeItem(atPath: path + suffix) }
+                    continue
+                }
+                if !FileManager.default.fileExists(atPath: path + suffix) { try Data().write(to: URL(filePath: path + suffix)) }
+                let handle = try FileHandle(forWritingTo: URL(filePath: path + suffix))
+                try handle.truncate(atOffset: 0)
+                try handle.write(contentsOf: content)
+                try handle.close()
+            }
+            try? FileManager.default.removeItem(atPath: path + "-shm")
+        }
+    }
+
+    private struct Session {
+        let database: DatabasePool
+        let store: SyncedDatabase
+        let book: any ProofBook
+
+        @discardableResult
+        func add(_ number: UInt64) throws -> Dot {
+            try database.write { try $0.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [key(number)]) }
+            let summary = try store.summary()
+            return Dot(replica: summary.replica, sequence: summary.vector[summary.replica])
+        }
+    }
+
+    /// The database and its log, as they are on a disk that has no more than these.
+    private func onDisk(_ files: [String: Data]) -> [String: Data] { files.filter { ["", "-wal"].contains($0.key) } }
+
+    @Test func `a machine that loses its power, and commits of which nobody was told, keeps its id and gives their numbers anew`() throws {
+        let machine = try Machine()
+        var session = try machine.open()
+        try session.add(1)
+        _ = try session.store.makeDurable()
+        let disk = machine.files()
+        let lost = try session.add(2)
+        try machine.kill(session, leaving: onDisk(disk))
+        machine.boot += 1
+        session = try machine.open()
+        #expect(session.store.identityDoubt == nil)
+        #expect(try session.add(3) == lost)
+    }
+
+    @Test func `a machine that loses its power as soon as it has opened a store keeps its id`() throws {
+        let machine = try Machine()
+        var session = try machine.open()
+        let dot = try session.add(1)
+        _ = try session.store.makeDurable()
+        session.store.close()
+        try session.database.close()
+        let disk = machine.files()
+        session = try machine.open()
+        try machine.kill(session, leaving: onDisk(disk))
+        machine.boot += 1
+        session = try machine.open()
+        #expect(session.store.identityDoubt == nil)
+        #expect(try session.store.summary().replica == dot.replica)
+    }
+
+    @Test func `a machine that loses its power while others may know what was not on its disk goes on under a new id`() throws {
+        let machine = try Machine()
+        var session = try machine.open()
+        try session.add(1)
+        _ = try session.store.makeDurable()
+        let disk = machine.files()
+        let told = try session.add(2)
+        _ = try session.book.proof(of: told)
+        try machine.kill(session, leaving: onDisk(disk))
+        machine.boot += 1
+        session = try machine.open()
+        #expect(session.store.identityDoubt == .uncleanStop)
+        #expect(try session.store.summary().replica != told.replica)
+    }
+
+    @Test func `a machine keeps its id if all that it told was on the disk when the power went`() throws {
+        let machine = try Machine()
+        var session = try machine.open()
+        let told = try session.add(1)
+        _ = try session.book.proof(of: told)
+        _ = try session.store.makeDurable()
+        let disk = machine.files()
+        try session.add(2)
+        try machine.kill(session, leaving: onDisk(disk))
+        machine.boot += 1
+        session = try machine.open()
+        #expect(session.store.identityDoubt == nil)
+        #expect(try session.store.summary().replica == told.replica)
+    }
+
+    @Test func `signing a commit before it is brought to the disk tells nobody of it`() throws {
+        let machine = try Machine()
+        var session = try machine.open()
+        try session.add(1)
+        try session.store.signAll()
+        try machine.kill(session)
+        machine.boot += 1
+        session = try machine.open()
+        #expect(session.store.identityDoubt == nil)
+    }
+
+    @Test(arguments: [true, false]) func `the mark of a killed process is there until what it told is on the disk`(isFlushed: Bool) throws {
+        let machine = try Machine()
+        var session = try machine.open()
+        let told = try session.add(1)
+        _ = try session.book.proof(of: told)
+        try machine.kill(session)
+        session = try machine.open()
+        #expect(session.store.identityDoubt == nil)
+        if isFlushed { _ = try session.store.makeDurable() }
+        try machine.kill(session)
+        machine.boot += 1
+        session = try machine.open()
+        #expect(session.store.identityDoubt == (isFlushed ? nil : .uncleanStop))
+    }
+
+    @Test func `while one process tells, another brings its commits to the disk before it tells them`() throws {
+        let machine = try Machine()
+        let (first, second) = (try machine.open(), try machine.open())
+        _ = try first.book.proof(of: try first.add(1))
+        #expect(machine.disk.flushes.withLock { $0 } == 0)
+        let dot = try second.add(2)
+        _ = try second.book.proof(of: dot)
+        #expect(machine.disk.flushes.withLock { $0 } == 1)
+        // The first one's word still stands.
+        #expect(machine.files()["-kith-ahead"] == Data("1".utf8))
+        _ = try first.store.makeDurable()
+        #expect(machine.files()["-kith-ahead"] == Data("0".utf8))
+    }
+
+    @Test func `a store that cannot note what it tells brings it to the disk, and if that fails tells it to nobody`() throws {
+        let machine = try Machine()
+        try FileManager.default.createDirectory(atPath: machine.path + "-kith-ahead", withIntermediateDirectories: false)
+        let session = try machine.open()
+        let dot = try session.add(1)
+        machine.disk.fails.withLock { $0 = true }
+        #expect { try session.book.proof(of: dot) } throws: { ($0 as? CloseReason)?.code == .storeFailed }
+        machine.disk.fails.withLock { $0 = false }
+        #expect(try session.book.proof(of: dot).head.dot == dot)
+    }
+}
