@@ -6,7 +6,8 @@ let package = Package(
     name: "kith-examples",
     platforms: [.macOS(.v15), .iOS(.v18)],
     dependencies: [
-        .package(name: "kith", path: ".."),
+        // Without its programs, and what only these need.
+        .package(name: "kith", path: "..", traits: []),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly simulator='simulator-1 simulator-2 simulator-3 simulator-4 simulator-5 simulator-6 simulator-7 simulator-8'
-readonly portions="$simulator lies merge sql histories folders schemas references texts frames processes machines package reproducible"
+readonly portions="$simulator lies merge sql histories folders schemas references texts frames processes machines docs package reproducible"
 program=$(scripts/build.sh --show-bin-path)/kithPackageTests.xctest
 export KITH_SOAK=${KITH_SOAK:-20000}
 
@@ -27,6 +27,8 @@ filter_of() {
         processes) filter='SeveralProcessesTests' ;;
         # Real machines, as root. KITH_OLD=PATH is an older kith for the scenarios with two versions.
         machines) filter='SoakScenariosTests' ;;
+        # The documentation is made without a warning.
+        docs) filter= ;;
         # The Debian package in two clean systems, as root.
         package) filter= ;;
         # Two compiles from nothing make the same package.
@@ -45,6 +47,8 @@ for portion; do
     if [ "$portion" = package ]; then
         command -v debootstrap >/dev/null || { printf 'soak: there is no debootstrap: the package is not tried\n'; continue; }
         make package
+    elif [ "$portion" = docs ]; then
+        scripts/docs.sh
     elif [ "$portion" = reproducible ]; then
         command -v dpkg-deb >/dev/null || { printf 'soak: there is no dpkg-deb: packages are not compared\n'; continue; }
         scripts/reproducible.sh

@@ -2,6 +2,7 @@ import Foundation
 import Kith
 import KithFiles
 import KithNotes
+import KithReport
 import KithWeb
 
 extension CommandFailure {
@@ -12,7 +13,7 @@ extension CommandFailure {
         case let error as NotesError: self.init(Self.status(of: error.code), error.message, details: error.details)
         case let error as FilesError: self.init(Self.status(of: error.code), error.message)
         case let error as CarryError: self.init(Self.status(of: error.code), error.message)
-        case let error as TrustError: self.init(Self.status(of: error.code), error.message)
+        case let error as TrustError: self.init(Self.status(of: error.code), error.inCommands)
         case let error as DeviceIDError: self.init(.data, error.description)
         case let error as NodeError: self.init(error.code == .portUnavailable ? .unavailable : .software, error.message)
         case PageError.isServedElsewhere: self.init(.temporary, "Another process has just begun to serve the page. Run this again.")

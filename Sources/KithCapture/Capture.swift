@@ -311,7 +311,7 @@ package final class Capture {
     private static func missingClocks(_ tracked: CatalogTable.Tracked) -> StoreError {
         StoreError(
             .corrupt,
-            "A row of \(tracked.sqlName) has no clocks: the table was written behind Kith's back, for instance with its triggers dropped, or by a trigger made after the store was opened. Open the store again, and check it with `kith verify`."
+            "A row of \(tracked.sqlName) has no clocks: the table was written behind Kith's back, for instance with its triggers dropped, or by a trigger made after the store was opened. Open the store again, and verify it."
         )
     }
 }

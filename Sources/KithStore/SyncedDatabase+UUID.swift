@@ -23,6 +23,16 @@ extension RefusedRow {
     public var uuid: UUID { id.uuid }
 }
 
+extension HistoryChange {
+    /// The row's id, as the app's records have it.
+    public var uuid: UUID { row.uuid }
+}
+
+extension UndoReport.Left {
+    /// The row's id, as the app's records have it.
+    public var uuid: UUID { row.uuid }
+}
+
 extension RefusedTextChange {
     /// The row's id, as the app's records have it.
     public var uuid: UUID { id.uuid }
@@ -175,5 +185,18 @@ extension SyncedDatabase {
     /// ``explain(table:id:column:)`` of the row with this id.
     public func explain(table: String, id: UUID, column: String) throws(StoreError) -> Explanation {
         try explain(table: table, id: RowID(id), column: column)
+    }
+
+    /// ``revert(device:sinceMilliseconds:)`` since a date.
+    @discardableResult
+    public func revert(device: Author, since date: Date) throws(StoreError) -> UndoReport {
+        try revert(device: device, sinceMilliseconds: MillisecondDate.milliseconds(date))
+    }
+
+    // MARK: Conflicts
+
+    /// ``textConflicts(_:table:id:column:)`` in the row with this id.
+    public func textConflicts(_ db: Database, table: String, id: UUID, column: String) throws(StoreError) -> [Conflict] {
+        try textConflicts(db, table: table, id: RowID(id), column: column)
     }
 }

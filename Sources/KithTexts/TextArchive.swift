@@ -276,5 +276,5 @@ package struct TextArchive {
     }
 
     package static let corrupt = StoreError(
-        .corrupt, "The history of a text in this store cannot be read. Run `kith verify`; peers can refill the store.")
+        .corrupt, "The history of a text in this store cannot be read. Verify the store; peers can refill it.")
 }

@@ -72,7 +72,7 @@ extension TrustError {
                 .limitReached,
                 """
                 This device may say no more in its household. Another member may still be able to add or rename; revoking always works. \
-                If none can, begin a new household with kith household leave and kith pair.
+                If none can, leave the household, and pair again.
                 """
             )
         case .malformed:
@@ -83,8 +83,7 @@ extension TrustError {
             self.init(
                 .copiedKey,
                 """
-                Another machine has signed something else with the key of this one. Give this machine a new key with kith device renew; \
-                the other one is then out.
+                Another machine has signed something else with the key of this one. Give this machine a new key; the other one is then out.
                 """)
         case .unsigned, .otherHousehold, .missingRecord:
             self.init(.corruptedHousehold, "The record does not fit the household (\(membershipError)). Update Kith on both devices.")
@@ -94,8 +93,8 @@ extension TrustError {
     static let notHeardYet = TrustError(
         .notHeardYet,
         """
-        This identity was imported and has not met another member since, so it does not know what it has said itself. Run kith up here and \
-        on another member, and try again. If there is no other one any more, begin a new household with kith household leave and kith pair.
+        This identity was imported and has not met another member since, so it does not know what it has said itself. Let it \
+        meet another member, and try again. If there is no other one any more, leave the household, and pair again.
         """)
 
     static let notAMember = TrustError(

@@ -140,6 +140,29 @@ struct RegistrationTests {
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
     }
 
+    @Test func `the check finds something exactly where opening refuses, of each kind`() throws {
+        let reference = "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, p BLOB REFERENCES z (id))"
+        let cases =
+            (Self.mergeable + Self.unmergeable.map(\.sql) + [reference]).map { (TrackedTable("t"), $0) }
+            + Self.misfits.map { ($0.table, $0.sql) }
+        var codes: Set<SchemaProblem.Code> = []
+        for (table, sql) in cases {
+            let database = try DatabaseQueue()
+            try database.write { try $0.execute(sql: sql) }
+            let check = try SyncedDatabase.check(database, tables: [table])
+            codes.formUnion(check.problems.map(\.code))
+            let isRefused: Bool
+            do {
+                try Self.open(sql, table)
+                isRefused = false
+            } catch is StoreError {
+                isRefused = true
+            }
+            #expect(check.isReady == !isRefused, "\(sql)")
+        }
+        #expect(codes == Set(SchemaProblem.Code.allCases))
+    }
+
     @Test func `a refusal leaves the database as it was`() throws {
         let database = try DatabaseQueue()
         try database.write { try $0.execute(sql: "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a); CREATE TABLE u (a UNIQUE)") }

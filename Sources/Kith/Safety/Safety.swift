@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import KithCausality
 import KithLedger
@@ -85,6 +86,11 @@ extension SyncedDatabase {
     /// not known.
     public func safety(ofRow id: RowID, in table: String, among devices: [TrustedDevice]) throws(StoreError) -> Safety {
         try safety(ofRows: [(table: table, id: id)], among: devices)
+    }
+
+    /// The same of the row with this id.
+    public func safety(ofRow id: UUID, in table: String, among devices: [TrustedDevice]) throws(StoreError) -> Safety {
+        try safety(ofRow: RowID(id), in: table, among: devices)
     }
 
     /// Which of the trusted devices hold all of these rows, as with one; none if one is not known.

@@ -1,5 +1,6 @@
 import Foundation
 import Kith
+import KithReport
 
 /// Shows a pairing: sentences for people, or a line of JSON for each event.
 struct PairingScreen: Sendable {
@@ -28,10 +29,10 @@ struct PairingScreen: Sendable {
         case .notReachable(let reason): note("notReachable", reason)
         case .compare(let code): compare(code)
         case .failed(let failure, let failures, let failuresMax):
-            if isJSON { return write(Line(event: "failed", reason: "\(failure.code)", message: failure.description, failures: failures)) }
+            if isJSON { return write(Line(event: "failed", reason: "\(failure.code)", message: failure.inCommands, failures: failures)) }
             // Somebody else is pairing here; that passes.
             if failure.code == .busy { return }
-            say(failure.description + (failures > 0 ? " (\(failures) of \(failuresMax) attempts failed.)" : ""))
+            say(failure.inCommands + (failures > 0 ? " (\(failures) of \(failuresMax) attempts failed.)" : ""))
         }
     }
 
@@ -56,10 +57,10 @@ struct PairingScreen: Sendable {
             if isJSON { write(Line(event: "paired", reason: "\(failure.code)", device: DeviceRecord(device), isMutual: false)) }
             throw CommandFailure(
                 .temporary,
-                "This machine trusts \(device.label) now, but whether that is mutual is not known: \(failure.description) Run kith pair again on both."
+                "This machine trusts \(device.label) now, but whether that is mutual is not known: \(failure.inCommands) Run kith pair again on both."
             )
         case .failed(let failure):
-            throw CommandFailure(failure.code == .timedOut ? .temporary : .data, "Not paired. \(failure.description)")
+            throw CommandFailure(failure.code == .timedOut ? .temporary : .data, "Not paired. \(failure.inCommands)")
         case .tooManyFailures(let failures):
             throw CommandFailure(
                 .data,

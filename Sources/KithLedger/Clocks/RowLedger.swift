@@ -311,7 +311,7 @@ package final class RowLedger {
     }
 
     package static let corruptRecord = StoreError(
-        .corrupt, "A record of this store cannot be read. Run `kith verify`; peers can refill the store.")
+        .corrupt, "A record of this store cannot be read. Verify the store; peers can refill it.")
 }
 
 extension RowLedger {

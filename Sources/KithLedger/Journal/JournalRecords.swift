@@ -230,7 +230,7 @@ package struct JournalRecords {
         while try select.step() {
             guard let kind = JournalChange.Kind(rawValue: select.int(2)),
                 let columns = select.isNull(4) ? [] : JournalChange.columns(select.blob(4))
-            else { throw StoreError(.corrupt, "The journal is damaged. Run `kith verify`.") }
+            else { throw StoreError(.corrupt, "The journal is damaged. Verify the store.") }
             let row = RowKey(table: select.int(0), id: try select.rowID(1))
             let replica = select.isNull(3) ? nil : select.int(3)
             changes.append((select.integer(5), JournalChange(row: row, kind: kind, columns: columns, replica: replica)))

@@ -327,7 +327,7 @@ package struct RowMerger {
             let found = try UserTable(connection: ledger.connection, table: table, tracked: tracked).find(id)
         {
             guard let stored = try ledger.storedRow(table.number, row: found.row) else {
-                throw StoreError(.corrupt, "A row of \(tracked.sqlName) has no clocks. Run `kith verify`.")
+                throw StoreError(.corrupt, "A row of \(tracked.sqlName) has no clocks. Verify the store.")
             }
             held.state = try stored.state(tracked, values: found.values) { try SetText.elements(of: $0, ledger.connection) }
             held.context = stored.context

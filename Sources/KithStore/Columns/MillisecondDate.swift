@@ -21,7 +21,7 @@ public struct MillisecondDate: Hashable, Sendable {
     }
 
     /// The nearest that a column can hold.
-    private static func milliseconds(_ date: Date) -> Int64 {
+    static func milliseconds(_ date: Date) -> Int64 {
         let number = (date.timeIntervalSince1970 * 1_000).rounded(.down)
         return Int64(exactly: number) ?? (number < 0 ? .min : .max)
     }

@@ -22,7 +22,7 @@ struct KeyFormInspector {
         guard let form = table.ids ?? count.mostFrequent ?? known ?? suggested else {
             report(
                 "its primary key \(key) is declared \(declared). A tracked row is named by a UUID, which two devices never draw alike: "
-                    + "\(key) BLOB PRIMARY KEY NOT NULL, or TEXT. `kith check --migrate` gives rows and what refers to them such ids, and so does KeyMigration.",
+                    + "\(key) BLOB PRIMARY KEY NOT NULL, or TEXT. KeyMigration gives rows and what refers to them such ids.",
                 .key,
                 column: key, sql: "\(quoted(key)) BLOB PRIMARY KEY NOT NULL DEFAULT (kith_uuid())")
             return .blob
@@ -106,7 +106,7 @@ struct KeyFormInspector {
     private func misfits(_ count: Count, _ form: KeyForm, _ table: TrackedTable, _ key: String) -> String {
         let rows = "\(count.all - count.of(form)) of its \(count.all) rows have an id that is not \(form.words)"
         if let example = count.example {
-            return rows + ", such as \(example). Give them one, and what refers to them: `kith check --migrate` does."
+            return rows + ", such as \(example). Give them one, and what refers to them: KeyMigration does."
         }
         let others = KeyForm.allCases.filter { $0 != form && count.of($0) > 0 }.map(\.words).joined(separator: " and ")
         return rows + ", but \(others). One form holds for a whole table: bring them to it, and the columns that refer to them."

@@ -23,7 +23,7 @@ struct KeyInspector {
             let list = named.joined(separator: ", ")
             report(
                 "\(list) is part of its key, and of its primary key, which is the id itself. Give the table a column id for that, and let "
-                    + "\(list) be NOT NULL and UNIQUE: KeyMigration and `kith check --migrate` do.", .key, column: named[0],
+                    + "\(list) be NOT NULL and UNIQUE: KeyMigration does that.", .key, column: named[0],
                 sql: "id BLOB PRIMARY KEY NOT NULL")
         }
         for name in key where !primary.contains(name) {

@@ -4,7 +4,7 @@ import KithSync
 /// What keeps a table from synchronising, and what to write instead.
 public struct SchemaProblem: Hashable, Sendable, Codable {
     /// What is wrong; stable, for programs.
-    public enum Code: String, Hashable, Sendable, Codable {
+    public enum Code: String, Hashable, Sendable, Codable, CaseIterable {
         /// There is no such table, or it cannot be tracked as what it is: a view, a virtual table, one with a name that is Kith's own.
         case table
         /// The declaration names what the table does not have, or contradicts itself.

@@ -56,7 +56,7 @@ struct TableInspector {
         guard keys.count == 1, let key = keys.first else {
             report(
                 "its primary key must be one column that holds a UUID: id BLOB PRIMARY KEY NOT NULL, or id TEXT PRIMARY KEY NOT NULL. "
-                    + "`kith check --migrate` or KeyMigration adds it.", .key, sql: "id BLOB PRIMARY KEY NOT NULL DEFAULT (kith_uuid())",
+                    + "KeyMigration adds it.", .key, sql: "id BLOB PRIMARY KEY NOT NULL DEFAULT (kith_uuid())",
                 declaration: keys.count > 1 ? Self.declaration(table.name, key: keys.map(\.name)) : nil)
             return nil
         }

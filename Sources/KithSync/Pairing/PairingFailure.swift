@@ -65,8 +65,8 @@ extension PairingFailure: CustomStringConvertible {
         case .storeFailed: "\(isFromPeer ? "The other device" : "This device") could not write its list of trusted devices."
         case .otherHousehold:
             """
-            The two devices are in different households. Decide which one to keep, and run `kith pair --join` on the device that \
-            is to leave its own; its notes come along and nothing is lost.
+            The two devices are in different households. Decide which one to keep, and let the device that is to leave its own join \
+            the other; what it holds comes along, and nothing is lost.
             """
         case .otherApp: "The other device is pairing another app. Pair the same app on both."
         case .connectionLost: "The connection to the other device broke. Try again on both."

@@ -46,5 +46,5 @@ extension TrustStore {
 
 extension TrustError {
     fileprivate static let noHouseholdToCarry = TrustError(
-        .noHousehold, "There is no household whose machines could open the file. Pair this machine with another one first: kith pair.")
+        .noHousehold, "There is no household whose machines could open the file. Pair this machine with another one first.")
 }

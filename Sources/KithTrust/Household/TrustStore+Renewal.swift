@@ -22,5 +22,5 @@ extension TrustStore {
 extension TrustError {
     fileprivate static let cannotRenew = TrustError(
         .noHousehold,
-        "This device is not a member of a household, so nobody would follow it to another key. Pair it with kith pair first.")
+        "This device is not a member of a household, so nobody would follow it to another key. Pair it first.")
 }

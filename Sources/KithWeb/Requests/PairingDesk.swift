@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Kith
 import KithNotes
+import KithReport
 import Synchronization
 
 /// Pairs this machine with another one from the page: one window at a time, which every open page shows.
@@ -146,7 +147,7 @@ final class PairingDesk: Sendable {
             state.code = nil
             // The token that is shown is still good.
             var view = state.view
-            (view.phase, view.sentence, view.digits) = ("open", failure.description, nil)
+            (view.phase, view.sentence, view.digits) = ("open", failure.inCommands, nil)
             state.show(view)
         }
     }
@@ -166,8 +167,8 @@ final class PairingDesk: Sendable {
         case .paired(let device):
             "Paired with \(device.name.isEmpty ? device.id.shortDescription : device.name). The notes are kept in step while kith up runs on both."
         case .trustedAlone(_, let failure):
-            "This machine trusts the other one now; whether that is mutual is not known: \(failure.description) Pair again on both."
-        case .failed(let failure): "Not paired. \(failure.description)"
+            "This machine trusts the other one now; whether that is mutual is not known: \(failure.inCommands) Pair again on both."
+        case .failed(let failure): "Not paired. \(failure.inCommands)"
         case .tooManyFailures(let failures): "Not paired: \(failures) attempts failed. Find out why before you try again."
         case .windowOver: "Not paired: the time is over."
         case .cancelled: "Not paired: it was stopped."

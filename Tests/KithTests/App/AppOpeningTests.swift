@@ -153,7 +153,7 @@ import Testing
         for name in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + name) }
         try FileManager.default.createDirectory(atPath: file.path + "-wal/x", withIntermediateDirectories: true)
         let error = #expect(throws: SyncedAppError.self) { try Pantry.open(in: folder.url) }
-        #expect(error?.recoveries == [.readOnlyCopy], "\(error?.message ?? "")")
+        #expect(error?.code == .readOnly && error?.recoveries == [.readOnlyCopy], "\(error?.message ?? "")")
         let copy = try Pantry.open(in: folder.url) { $0.recovery = .readOnlyCopy }
         #expect(copy.readOnlyReason != nil)
         #expect(try copy.titles() == ["Milk"])
@@ -161,6 +161,23 @@ import Testing
         copy.start()
         #expect(!copy.isStarted)
         try await copy.close()
+    }
+
+    @Test func `a key that cannot be read is named, and left as it is`() async throws {
+        let folder = try TemporaryFolder()
+        let app = try Pantry.open(in: folder.url)
+        let keys = try #require(app.folders?.keys)
+        try await app.close()
+        let key = try #require(
+            try FileManager.default.contentsOfDirectory(at: keys, includingPropertiesForKeys: nil).first { $0.lastPathComponent.hasPrefix("device") })
+        let garbage = Data("no key".utf8)
+        let handle = try FileHandle(forWritingTo: key)
+        try handle.truncate(atOffset: 0)
+        try handle.write(contentsOf: garbage)
+        try handle.close()
+        let error = #expect(throws: SyncedAppError.self) { try Pantry.open(in: folder.url) }
+        #expect(error?.code == .identity && (error?.underlyingError as? TrustError)?.code == .corruptedKey, "\(error?.message ?? "")")
+        #expect(try Data(contentsOf: key) == garbage)
     }
 
     @Test func `a database without a store of its own is nobody's to put aside`() throws {

@@ -43,6 +43,23 @@ import Tracing
         }
     }
 
+    @Test func `what takes several slices tells how far it has got`() async throws {
+        let (phone, laptop) = try await Pantry.pair()
+        let (seen, other) = (EventLog(phone.node), EventLog(laptop.node))
+        try await phone.database.write { db in
+            for number in 0..<5_000 {
+                try db.execute(sql: "INSERT INTO item (id, title) VALUES (?, ?)", arguments: [UUID(), "\(number)"])
+            }
+        }
+        try await phone.meet(laptop)
+        try await phone.until { other.rows(of: .receive) == 5_000 && seen.rows(of: .send) == 5_000 }
+        for (log, kind) in [(seen, NodeEvent.Kind.send), (other, .receive)] {
+            let steps = log.all.filter { $0.kind == kind && $0.phase == .progress }
+            #expect(steps.count >= 2, "\(kind)")
+            #expect(steps.contains { $0.rows > 0 && $0.rows < 5_000 }, "\(kind)")
+        }
+    }
+
     @Test func `what cannot be done says why`() async throws {
         let (phone, laptop) = try await Pantry.pair()
         let log = EventLog(phone.node)
