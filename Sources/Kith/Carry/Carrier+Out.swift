@@ -67,6 +67,8 @@ extension Carrier {
                 progress(count + written.attachments)
             }
             written.bytes = try file.finish()
+            // What was committed meanwhile is in the file, too.
+            _ = try store.makeDurable()
             return written
         } catch let reason as CloseReason {
             throw CarryError(.cannotSend, reason.message)

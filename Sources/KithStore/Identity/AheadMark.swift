@@ -74,6 +74,11 @@ final class AheadMark: Sendable {
         }
     }
 
+    /// This process tells no more. A mark stays until the store is clean, or was taken over.
+    func leave() {
+        state.withLock { $0.lock = nil }
+    }
+
     /// A loss of power leaves what `vector` covers.
     func isDurable(_ vector: VersionVector) {
         state.withLock { state in

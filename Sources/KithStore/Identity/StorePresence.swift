@@ -47,6 +47,8 @@ final class StorePresence: Sendable {
         guard let sentinel = Sentinel(path: sentinelPath) else { return .unknown }
         let isAhead = AheadMark.isSet(databasePath: file.path)
         if let doubt = sentinel.doubt(claim, host: host, file: file, isAhead: isAhead) { return doubt }
+        // That line may have reached the disk before the commits did, of which nobody was told.
+        if !sentinel.isClean, sentinel.boot != host.boot { return nil }
         let mark = SmallFile.read(lock.path) ?? []
         let newest = CommitMark.sequence(in: mark, replica: claim.replica.description, opening: claim.opening)
         guard let newest else { return nil }
@@ -90,7 +92,10 @@ final class StorePresence: Sendable {
     /// This process has closed the store. The last one notes that nothing is missing on the disk.
     /// - Parameter claim: what the database says of itself; `nil` if it may not be all on the disk.
     func leave(_ claim: Sentinel.Claim?) {
-        defer { lock.release() }
+        defer {
+            ahead.leave()
+            lock.release()
+        }
         guard let claim, let isLast = try? lock.tryToTake(.exclusive), isLast else { return }
         do {
             try SmallFile.synchronize(path: file.path + "-wal")
