@@ -194,6 +194,17 @@ let package = Package(
             name: "LiveQueriesExample", dependencies: ["Kith", grdb], path: "Examples/LiveQueries", packageAccess: false,
             swiftSettings: settings),
         .executableTarget(
+            name: "LiveListExample", dependencies: ["Kith", grdb], path: "Examples/LiveList", packageAccess: false, swiftSettings: settings),
+        .executableTarget(
+            name: "JournalAndUndoExample", dependencies: ["Kith", grdb], path: "Examples/JournalAndUndo", packageAccess: false,
+            swiftSettings: settings),
+        .executableTarget(
+            name: "WidgetSnapshotExample", dependencies: ["Kith", grdb], path: "Examples/WidgetSnapshot/App", packageAccess: false,
+            swiftSettings: settings),
+        .executableTarget(
+            name: "WidgetExample", dependencies: ["KithSnapshot"], path: "Examples/WidgetSnapshot/Widget", packageAccess: false,
+            swiftSettings: settings),
+        .executableTarget(
             name: "SeveralProcessesExample", dependencies: ["Kith", grdb], path: "Examples/SeveralProcesses", packageAccess: false,
             swiftSettings: settings),
         .executableTarget(
@@ -230,7 +241,8 @@ let package = Package(
             "KithTests",
             [
                 "Kith", "KithDiscovery", "KithTransport", "KithCausality", "KithSQLite", "KithLedger", "SmallestSyncedAppExample",
-                "LiveQueriesExample", "SeveralProcessesExample", "AdoptedPantryProgram", grdb, logging, metrics, tracing,
+                "LiveQueriesExample", "SeveralProcessesExample", "LiveListExample", "JournalAndUndoExample", "WidgetSnapshotExample",
+                "WidgetExample", "AdoptedPantryProgram", grdb, logging, metrics, tracing,
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ]),

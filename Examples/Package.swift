@@ -20,6 +20,20 @@ let package = Package(
             dependencies: [.product(name: "Kith", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
             path: "LiveQueries"),
         .executableTarget(
+            name: "live-list",
+            dependencies: [.product(name: "Kith", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
+            path: "LiveList"),
+        .executableTarget(
+            name: "journal-and-undo",
+            dependencies: [.product(name: "Kith", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
+            path: "JournalAndUndo"),
+        .executableTarget(
+            name: "widget-snapshot",
+            dependencies: [.product(name: "Kith", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
+            path: "WidgetSnapshot/App"),
+        .executableTarget(
+            name: "widget", dependencies: [.product(name: "KithSnapshot", package: "kith")], path: "WidgetSnapshot/Widget"),
+        .executableTarget(
             name: "several-processes",
             dependencies: [.product(name: "Kith", package: "kith"), .product(name: "GRDB", package: "GRDB.swift")],
             path: "SeveralProcesses"),

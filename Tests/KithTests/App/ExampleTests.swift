@@ -39,6 +39,29 @@ import Testing
         #expect(text.hasSuffix("phone: [\"Ada\",\"Ben\"] helped for 25 minutes\nlaptop: [\"Ada\",\"Ben\"] helped for 25 minutes\n"))
     }
 
+    @Test func `a live list is told each change by row`() async throws {
+        let text = try await run("LiveListExample")
+        for line in [
+            "  + row 0: Buy milk", "  + row 1: Water the plants", "  row 1 goes to 0: Water the plants", "  row 1 changes its title: Buy oat milk",
+            "  - row 1",
+        ] { #expect(text.contains(line + "\n"), "\(text)") }
+    }
+
+    @Test func `an undo takes back one's own step, and leaves what another device has written since`() async throws {
+        let text = try await run("JournalAndUndoExample")
+        #expect(text.contains("Before: Peas: freezer, Soup: table\n"), "\(text)")
+        #expect(text.contains("After the undo: Peas: fridge, Soup: table\nLeft: place of the soup\n"), "\(text)")
+        #expect(text.contains("After the redo: Peas: freezer, Soup: table\n"), "\(text)")
+        #expect(text.hasSuffix("the last one came from another device: true\n"), "\(text)")
+    }
+
+    @Test func `a widget shows what another device wrote, from a file`() async throws {
+        let file = folder.file("items.snapshot")
+        #expect(try await run("WidgetExample", [file]) == "Nothing yet. Open the app.\n")
+        _ = try await run("WidgetSnapshotExample", [file])
+        #expect(try await run("WidgetExample", [file]) == "Apples, Bread, Milk\n")
+    }
+
     @Test func `the smallest app says what it waits for`() async throws {
         let text = try await run("SmallestSyncedAppExample", [folder.file("app")], until: "no other device is trusted")
         #expect(text.contains("This device: ") && text.contains("1 visits. Local only: no other device is trusted"))
