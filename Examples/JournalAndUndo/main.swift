@@ -43,7 +43,7 @@ try await laptop.meet(phone)
 
 func show(_ words: String) throws {
     let items = try phone.database.read { try Item.order(sql: "title").fetchAll($0) }
-    print(words + ": " + items.map { "\($0.title) \($0.place)" }.joined(separator: ", "))
+    print(words + ": " + items.map { "\($0.title): \($0.place)" }.joined(separator: ", "))
 }
 try show("Before")
 // What is still as the step left it goes back; the soup stays where the other one put it, and the report says so.

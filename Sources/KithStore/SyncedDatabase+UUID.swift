@@ -182,6 +182,16 @@ extension SyncedDatabase {
         try history(table: table, id: RowID(id), limit: limit)
     }
 
+    /// ``history(_:table:id:limit:)`` of the row with this id.
+    public func history(_ db: Database, table: String, id: UUID, limit: Int = 1_000) throws(StoreError) -> [HistoryTransaction] {
+        try history(db, table: table, id: RowID(id), limit: limit)
+    }
+
+    /// ``explain(_:table:id:column:)`` of the row with this id.
+    public func explain(_ db: Database, table: String, id: UUID, column: String) throws(StoreError) -> Explanation {
+        try explain(db, table: table, id: RowID(id), column: column)
+    }
+
     /// ``explain(table:id:column:)`` of the row with this id.
     public func explain(table: String, id: UUID, column: String) throws(StoreError) -> Explanation {
         try explain(table: table, id: RowID(id), column: column)

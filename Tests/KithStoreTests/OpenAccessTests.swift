@@ -148,4 +148,35 @@ struct OpenAccessTests {
         try second.receive(from: first)
         while let value = try await values.next(), value.count != 2 { #expect(value.count == 1) }
     }
+
+    @Test(arguments: Backend.allCases) func `a journal is read, and a reader's place noted, as a part of the access`(backend: Backend)
+        throws
+    {
+        let notes = try TestStore(backend, sql: Self.sql, tables: [TrackedTable("note", texts: ["body"], journal: .days(1))])
+        let (store, undo) = (notes.store, notes.store.undo(scope: "editor"))
+        try undo.group("Write") { db in try db.execute(sql: "INSERT INTO note VALUES (?, 'a', 'b')", arguments: [key(1)]) }
+        let token = try store.historyToken()
+        #expect(token != nil)
+        func check(_ db: Database) throws {
+            #expect(try store.history(db, table: "note", id: rowID(1)).count == 1)
+            #expect(try store.explain(db, table: "note", id: rowID(1), column: "title").shown == "a")
+            #expect(try store.historyToken(db) == token)
+            #expect(try store.historyCursor(db, "widget") == nil)
+            #expect(try undo.nextUndo(db)?.title == "Write" && undo.nextRedo(db) == nil)
+        }
+        try notes.database.read(check)
+        try notes.database.write(check)
+        // What a reader makes of the changes and its place go together.
+        #expect(throws: CancellationError.self) {
+            try notes.database.write { db in
+                try store.setHistoryCursor(db, "widget", token)
+                #expect(try store.historyCursor(db, "widget") == token)
+                throw CancellationError()
+            }
+        }
+        #expect(try store.historyCursor("widget") == nil)
+        try notes.database.write { db in try store.setHistoryCursor(db, "widget", token) }
+        #expect(try store.historyCursor("widget") == token)
+        try notes.expectSound()
+    }
 }

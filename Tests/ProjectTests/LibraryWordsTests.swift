@@ -7,13 +7,15 @@ import Testing
         .deletingLastPathComponent().appending(path: "Sources")
     /// What an app links. Files are carried by a command alone.
     private static let folders = [
-        "Kith", "KithCapture", "KithCausality", "KithDiscovery", "KithLedger", "KithMerge", "KithSQLite", "KithSnapshot", "KithStore", "KithSync",
+        "Kith", "KithCapture", "KithCausality", "KithDiscovery", "KithLedger", "KithMerge", "KithSQLite", "KithSnapshot", "KithStore",
+        "KithSync",
         "KithText", "KithTexts", "KithTransport", "KithTrust",
     ]
     private static let exceptions = ["Kith/Carry/"]
 
     /// Commands of `kith`, as a sentence would name them. What is hashed begins with `kith` as well, and goes on with a number.
-    private static let command = /\bkith (up|pair|verify|check|status|doctor|device|household|carry|note|backup|recover|history|web)\b(?! \d)/
+    private static let command =
+        /\bkith (up|pair|verify|check|status|doctor|device|household|carry|note|backup|recover|history|web)\b(?! \d)/
 
     @Test func `no message of the library names a command of kith`() throws {
         var files = 0

@@ -48,8 +48,17 @@ extension SyncedDatabase {
     ///
     /// - Throws: ``StoreError`` with code `notFound` if there is no such table, column or visible row.
     public func explain(table name: String, id: RowID, column: String) throws(StoreError) -> Explanation {
-        let history = try history(table: name, id: id).filter { $0.changes.contains { $0.kind != .update || $0.columns[column] != nil } }
-        return try read { ledger in
+        try explain(nil, name, id, column)
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func explain(_ db: Database, table name: String, id: RowID, column: String) throws(StoreError) -> Explanation {
+        try explain(db, name, id, column)
+    }
+
+    private func explain(_ db: Database?, _ name: String, _ id: RowID, _ column: String) throws(StoreError) -> Explanation {
+        let history = try history(db, name, id, 1_000).filter { $0.changes.contains { $0.kind != .update || $0.columns[column] != nil } }
+        return try read(in: db) { ledger in
             guard let (number, tracked) = ledger.tracked(name) else {
                 throw StoreError(.notFound, "There is no tracked table \(name).")
             }

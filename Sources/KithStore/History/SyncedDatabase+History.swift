@@ -58,7 +58,16 @@ extension SyncedDatabase {
 
     /// What became of one row, the newest first, each with the one change of it.
     public func history(table: String, id: RowID, limit: Int = 1_000) throws(StoreError) -> [HistoryTransaction] {
-        try read { ledger in
+        try history(nil, table, id, limit)
+    }
+
+    /// The same as a part of what is open on `db`.
+    public func history(_ db: Database, table: String, id: RowID, limit: Int = 1_000) throws(StoreError) -> [HistoryTransaction] {
+        try history(db, table, id, limit)
+    }
+
+    func history(_ db: Database?, _ table: String, _ id: RowID, _ limit: Int) throws(StoreError) -> [HistoryTransaction] {
+        try read(in: db) { ledger in
             guard let (number, _) = ledger.tracked(table) else { throw StoreError(.notFound, "There is no tracked table \(table).") }
             let reader = try HistoryReader(ledger)
             return try reader.records.changes(of: RowKey(table: number, id: id), after: 0, max: limit).compactMap { number, change in
@@ -72,8 +81,13 @@ extension SyncedDatabase {
     }
 
     /// The newest token; `nil` as long as nothing was changed.
-    public func historyToken() throws(StoreError) -> HistoryToken? {
-        try read { ledger in
+    public func historyToken() throws(StoreError) -> HistoryToken? { try historyToken(in: nil) }
+
+    /// The same as a part of what is open on `db`, of what was committed before.
+    public func historyToken(_ db: Database) throws(StoreError) -> HistoryToken? { try historyToken(in: db) }
+
+    private func historyToken(in db: Database?) throws(StoreError) -> HistoryToken? {
+        try read(in: db) { ledger in
             let reader = try HistoryReader(ledger)
             guard let newest = try reader.records.bounds()?.upperBound else { return nil }
             return try reader.records.entry(newest).map(reader.token)
@@ -83,8 +97,13 @@ extension SyncedDatabase {
     // MARK: Cursors
 
     /// Where the reader `name` has read up to; `nil` if it has not said so.
-    public func historyCursor(_ name: String) throws(StoreError) -> HistoryToken? {
-        try read { ledger in
+    public func historyCursor(_ name: String) throws(StoreError) -> HistoryToken? { try historyCursor(name, in: nil) }
+
+    /// The same as a part of what is open on `db`.
+    public func historyCursor(_ db: Database, _ name: String) throws(StoreError) -> HistoryToken? { try historyCursor(name, in: db) }
+
+    private func historyCursor(_ name: String, in db: Database?) throws(StoreError) -> HistoryToken? {
+        try read(in: db) { ledger in
             let reader = try HistoryReader(ledger)
             guard let number = try reader.records.cursor(name), let entry = try reader.records.entry(number) else { return nil }
             return reader.token(entry)
@@ -95,11 +114,23 @@ extension SyncedDatabase {
     ///
     /// - Parameter token: `nil` ends the reader.
     public func setHistoryCursor(_ name: String, _ token: HistoryToken?) throws(StoreError) {
-        try write { _, state in
-            let reader = try HistoryReader(state.ledger)
-            guard let token else { return try reader.records.removeCursor(name) }
-            try reader.records.setCursor(name, try reader.number(token), nowMilliseconds: state.clock.wallClockMilliseconds)
+        try write { _, state in try setHistoryCursor(name, token, state) }
+    }
+
+    /// The same as a part of the transaction that is open on `db`: what the reader makes of the changes and how far it has read stay or go
+    /// together.
+    public func setHistoryCursor(_ db: Database, _ name: String, _ token: HistoryToken?) throws(StoreError) {
+        let state = try writerState(db)
+        try StoreError.typed {
+            try state.entry.enter()
+            try setHistoryCursor(name, token, state)
         }
+    }
+
+    private func setHistoryCursor(_ name: String, _ token: HistoryToken?, _ state: WriterState) throws {
+        let reader = try HistoryReader(state.ledger)
+        guard let token else { return try reader.records.removeCursor(name) }
+        try reader.records.setCursor(name, try reader.number(token), nowMilliseconds: state.clock.wallClockMilliseconds)
     }
 
     /// Forgets up to 10,000 changes that tables no longer want to keep. A node does so by itself.

@@ -41,13 +41,19 @@ public struct UndoList: Sendable {
     }
 
     /// What the next undo would take back; `nil` if there is nothing.
-    public func nextUndo() throws(StoreError) -> Step? {
-        try store.read { ledger in try stacks(ledger).undo.last.map { Step(title: $0.label.title) } }
-    }
+    public func nextUndo() throws(StoreError) -> Step? { try step(in: nil, \.undo) }
+
+    /// The same as a part of what is open on `db`.
+    public func nextUndo(_ db: Database) throws(StoreError) -> Step? { try step(in: db, \.undo) }
 
     /// What the next redo would do again; `nil` if there is nothing.
-    public func nextRedo() throws(StoreError) -> Step? {
-        try store.read { ledger in try stacks(ledger).redo.last.map { Step(title: $0.label.title) } }
+    public func nextRedo() throws(StoreError) -> Step? { try step(in: nil, \.redo) }
+
+    /// The same as a part of what is open on `db`.
+    public func nextRedo(_ db: Database) throws(StoreError) -> Step? { try step(in: db, \.redo) }
+
+    private func step(in db: Database?, _ entries: (Stacks) -> [JournalRecords.Entry]) throws(StoreError) -> Step? {
+        try store.read(in: db) { ledger in entries(try stacks(ledger)).last.map { Step(title: $0.label.title) } }
     }
 
     /// Takes the last step back, column by column where it is still what is shown, in one transaction. A deleted row comes back with those

@@ -55,7 +55,8 @@ final class AheadMark: Sendable {
         try flush()
         if state.withLock({ $0.durable.covers(dot) }) { return }
         throw StoreError(
-            .failed, "A loss of power could take what was written here, and that cannot be noted beside the database. So it is sent to nobody.")
+            .failed,
+            "A loss of power could take what was written here, and that cannot be noted beside the database. So it is sent to nobody.")
     }
 
     /// Whether the commit is on the disk, or that it may be lost.

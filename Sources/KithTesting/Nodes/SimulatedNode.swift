@@ -291,7 +291,7 @@ final class SimulatedNode {
     func makeBackup() throws {
         if hasLostPower || generation == 0 { return }
         // The copy has these commits, too. So this machine must not lose them, and make others under their numbers.
-        do { _ = try store?.makeDurable() } catch where cause(of: error) != nil { return }
+        do { _ = try store?.makeDurable() } catch  where cause(of: error) != nil { return }
         backup = Backup(content: try disk.copy(), known: known, summary: summary, isOld: isOld)
     }
 

@@ -169,7 +169,9 @@ import Testing
         let keys = try #require(app.folders?.keys)
         try await app.close()
         let key = try #require(
-            try FileManager.default.contentsOfDirectory(at: keys, includingPropertiesForKeys: nil).first { $0.lastPathComponent == "device.key" })
+            try FileManager.default.contentsOfDirectory(at: keys, includingPropertiesForKeys: nil).first {
+                $0.lastPathComponent == "device.key"
+            })
         let garbage = Data("no key".utf8)
         let handle = try FileHandle(forWritingTo: key)
         try handle.truncate(atOffset: 0)

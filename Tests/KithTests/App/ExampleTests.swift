@@ -42,7 +42,8 @@ import Testing
     @Test func `a live list is told each change by row`() async throws {
         let text = try await run("LiveListExample")
         for line in [
-            "  + row 0: Buy milk", "  + row 1: Water the plants", "  row 1 goes to 0: Water the plants", "  row 1 changes its title: Buy oat milk",
+            "  + row 0: Buy milk", "  + row 1: Water the plants", "  row 1 goes to 0: Water the plants",
+            "  row 1 changes its title: Buy oat milk",
             "  - row 1",
         ] { #expect(text.contains(line + "\n"), "\(text)") }
     }
