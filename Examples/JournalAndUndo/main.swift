@@ -55,4 +55,6 @@ try show("After the redo")
 
 // Why the soup is where it is, and what became of it.
 let explanation = try phone.store.explain(table: "item", id: soup.id, column: "place")
-print("The soup was in \(explanation.history.count) changes; the last one came from another device: \(explanation.versions.first?.author != .own)")
+print(
+    "The soup was in \(explanation.history.count) changes; the last one came from another device: \(explanation.versions.first?.author != .own)"
+)

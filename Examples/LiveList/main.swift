@@ -33,7 +33,9 @@ let screen = Task {
         for place in change.difference.insertions { print("  + row \(place.offset): \(change.rows[place.offset].title)") }
         for move in change.difference.moves { print("  row \(move.from) goes to \(move.to): \(change.rows[move.to].title)") }
         for update in change.difference.updates {
-            print("  row \(update.offset) changes its \(update.columns.sorted().joined(separator: ", ")): \(change.rows[update.offset].title)")
+            print(
+                "  row \(update.offset) changes its \(update.columns.sorted().joined(separator: ", ")): \(change.rows[update.offset].title)"
+            )
         }
     }
 }

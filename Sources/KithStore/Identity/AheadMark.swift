@@ -4,8 +4,8 @@ import KithSQLite
 import KithTexts
 import Synchronization
 
-/// Whether others may know commits of this store that a loss of power would take: then the store must not go on under its id after one, for it
-/// would give their numbers to other commits.
+/// Whether others may know commits of this store that a loss of power would take. Then the store must not go on under its id after one, for
+/// it would give their numbers to other commits.
 ///
 /// One byte in a file beside the database: `1` is on the disk before such a commit is told, and `0` comes when all that was told is
 /// on the disk. One process at a time keeps it, which locks the file as long as it tells commits; a process that finds it locked brings
