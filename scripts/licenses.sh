@@ -4,8 +4,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# As a field of the format that the file is in: a dot for an empty line.
-field() { sed -e 's/[[:space:]]*$//' -e 's/^$/./' -e 's/^/ /' "$@"; }
+# As a field of the format that the file is in: a dot for an empty line. Debian has the Apache License in a file of its own; exceptions
+# and other licenses, which may stand behind it, stay.
+field() {
+    awk '
+        /^[[:space:]]*Apache License[[:space:]]*$/ { within = 1; print "The Apache License, Version 2.0: /usr/share/common-licenses/Apache-2.0" }
+        !within { print }
+        /END OF TERMS AND CONDITIONS/ { within = 0 }
+    ' "$@" | sed -e 's/[[:space:]]*$//' -e 's/^$/./' -e 's/^/ /'
+}
 
 for folder in .build/checkouts/*/; do
     name=$(basename "$folder")
