@@ -23,7 +23,7 @@ migrator.registerMigration("1") { db in
 // A table with a journal keeps what each transaction has changed, in this file and for this file alone.
 let (phone, laptop) = try await SyncedApp.pair(tables: [TrackedTable("item", journal: .days(30))], migrator: migrator)
 let (soup, peas) = (Item(title: "Soup"), Item(title: "Peas"))
-try await phone.database.write { db in
+try phone.database.write { db in
     try soup.insert(db)
     try peas.insert(db)
 }
@@ -36,7 +36,7 @@ try undo.group("Move to freezer") { db in
 }
 // Somebody else has the soup for lunch before that is taken back.
 try await phone.meet(laptop)
-try await laptop.database.write { db in
+try laptop.database.write { db in
     try db.execute(sql: "UPDATE item SET place = 'table' WHERE id = ?", arguments: [soup.id])
 }
 try await laptop.meet(phone)

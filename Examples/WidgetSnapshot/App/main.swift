@@ -28,7 +28,7 @@ let snapshot = phone.snapshot("items", to: file) { db in try Item.order(Column("
 let keeping = Task { await snapshot.run() }
 
 // Another device writes; when it meets this one, the file follows by itself.
-try await laptop.database.write { db in
+try laptop.database.write { db in
     for title in ["Milk", "Bread", "Apples"] { try Item(title: title).insert(db) }
 }
 try await laptop.meet(phone)
