@@ -83,6 +83,9 @@ struct UpCommand: AsyncParsableCommand {
                 group.addTask { await keeper.run() }
                 group.addTask { await page?.run() }
                 if noWeb { group.addTask { await notes.keepSearchIndex() } }
+                #if os(Linux)
+                group.addTask { await ProgramPages.run() }
+                #endif
             }
         }
         defer { others.cancel() }
