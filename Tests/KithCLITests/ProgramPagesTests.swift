@@ -9,8 +9,10 @@ import Testing
     private static func residentCodeKilobytes() throws -> Int {
         var (sum, isCode) = (0, false)
         for line in try String(contentsOfFile: "/proc/self/smaps", encoding: .utf8).split(separator: "\n") {
-            if line.contains("r-xp") { isCode = line.contains(" /") } else if line.firstMatch(of: /^[0-9a-f]+-[0-9a-f]+ /) != nil { isCode = false }
-            if isCode, line.hasPrefix("Rss:") { sum += Int(line.split(separator: " ")[1]) ?? 0 }
+            let fields = line.split(separator: " ")
+            // A mapping begins with its addresses and permissions.
+            if fields.count > 4, fields[1].count == 4 { isCode = fields[1] == "r-xp" && line.contains(" /") }
+            if isCode, fields[0] == "Rss:" { sum += Int(fields[1]) ?? 0 }
         }
         return sum
     }
