@@ -49,15 +49,15 @@ package struct JournalRecords {
         if let number = notes.number { try forget(number) }
         // An undo is written down even if it has found nothing to change.
         if notes.label.isReversion { notes.number = try notes.number ?? begin(notes, process, now) }
-        for row in notes.rows {
-            guard let image = notes.images[row], let (kind, columns) = try change(row, image) else { continue }
+        for image in notes.images {
+            guard let (kind, columns) = try change(image) else { continue }
             let number = try notes.number ?? begin(notes, process, now)
             notes.number = number
             let insert = try connection.statement(
-                "INSERT OR REPLACE INTO kith_journal_row (number, tbl, id, kind, replica, columns) VALUES (?, ?, ?, ?, ?, ?)")
+                "INSERT INTO kith_journal_row (number, tbl, id, kind, replica, columns) VALUES (?, ?, ?, ?, ?, ?)")
             insert.bind(1, number)
-            insert.bind(2, row.table)
-            insert.bind(3, row.id)
+            insert.bind(2, image.row.table)
+            insert.bind(3, image.row.id)
             insert.bind(4, kind.rawValue)
             if image.replicas.count == 1, let replica = image.replicas.first {
                 insert.bind(5, try ledger.number(of: replica))
@@ -78,9 +78,8 @@ package struct JournalRecords {
     private func begin(_ notes: JournalNotes, _ process: String?, _ now: Int64) throws -> Int64 {
         let insert = try connection.statement(
             """
-            INSERT INTO kith_journal (number, replica, time, process, author, scope, title, undoes, redoes)
-            VALUES ((SELECT coalesce(max(number), 0) + 1 FROM kith_journal), \(MetaRecords.valueSQL("self")), ?, ?, ?, ?, ?, ?, ?)
-            RETURNING number
+            INSERT INTO kith_journal (replica, time, process, author, scope, title, undoes, redoes)
+            VALUES (\(MetaRecords.valueSQL("self")), ?, ?, ?, ?, ?, ?, ?)
             """)
         insert.bind(1, now)
         let label = notes.label
@@ -90,33 +89,37 @@ package struct JournalRecords {
         for (place, number) in [(6, label.undoes), (7, label.redoes)] {
             if let number { insert.bind(Int32(place), number) } else { insert.bindNull(Int32(place)) }
         }
-        guard try insert.step() else { throw StoreError(.failed, "The journal cannot be written.") }
-        let number = insert.integer(0)
         try insert.run()
-        return number
+        // SQLite gives the number after the largest.
+        return connection.lastInsertedRow
     }
 
     /// What has become of a row; `nil` if nothing has.
-    private func change(
-        _ row: RowKey, _ image: JournalNotes.Image
-    ) throws -> (JournalChange.Kind, [(number: Int, content: JournalChange.Content)])? {
-        guard let table = ledger.catalog[row.table], let tracked = table.tracked else { return nil }
-        let now = try UserTable(connection: connection, table: table, tracked: tracked).find(row.id)?.values
-        if !image.existed { return now == nil ? nil : (.insert, []) }
+    private func change(_ image: JournalNotes.Image) throws -> (JournalChange.Kind, [(number: Int, content: JournalChange.Content)])? {
+        guard let table = ledger.catalog[image.row.table], let tracked = table.tracked else { return nil }
+        let find = try connection.statement(tracked.findSQL)
+        find.bind(1, image.row.id, as: tracked.form)
+        let isThere = try find.step()
+        defer { find.reset() }
+        if !image.existed { return isThere ? (.insert, []) : nil }
         var columns: [(number: Int, content: JournalChange.Content)] = []
-        for (place, old) in image.values.sorted(by: { $0.key < $1.key }) where place < tracked.columns.count {
-            guard let now else {
-                if old != .null { columns.append((tracked.columns[place], .values(old: old, new: .null))) }
+        for (place, old) in image.values where place < tracked.columns.count {
+            let number = tracked.columns[place]
+            guard isThere else {
+                if old != .null { columns.append((number, .values(old: old, new: .null))) }
                 continue
             }
-            if now[place] == old { continue }
-            let content: JournalChange.Content =
-                if tracked.kinds[place] == .text, case .text(let old) = old, case .text(let new) = now[place] { .text(old, new) } else {
-                    .values(old: old, new: now[place])
-                }
-            columns.append((tracked.columns[place], content))
+            // The first column is the rowid.
+            let new = find.value(Int32(place + 1))
+            if new == old { continue }
+            if tracked.kinds[place] == .text, case .text(let old) = old, case .text(let new) = new {
+                columns.append((number, .text(old, new)))
+            } else {
+                columns.append((number, .values(old: old, new: new)))
+            }
         }
-        if now == nil { return (.delete, columns) }
+        columns.sort { $0.number < $1.number }
+        if !isThere { return (.delete, columns) }
         return columns.isEmpty ? nil : (.update, columns)
     }
 
