@@ -1,4 +1,5 @@
 import KithLedger
+import KithSQLite
 import KithSync
 
 /// What a row with a journal showed before a write of the app.
@@ -26,6 +27,8 @@ extension Capture {
     /// Writes down what the open transaction, of the app, has changed; see ``JournalRecords``.
     func storeJournal() throws {
         guard let journal = ledger.journal, !journal.isEmpty else { return }
-        try JournalRecords(ledger: ledger).store(journal, process: processName, nowMilliseconds: clock.wallClockMilliseconds)
+        try connection.keepingLastInsertedRowID {
+            try JournalRecords(ledger: ledger).store(journal, process: processName, nowMilliseconds: clock.wallClockMilliseconds)
+        }
     }
 }

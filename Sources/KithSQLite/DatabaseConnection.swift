@@ -163,6 +163,20 @@ package final class DatabaseConnection {
         return try pragma.step() && pragma.int(0) > 0
     }
 
+    /// Runs `body`, during which a statement may leave a reference to a row that is not there. Look at ``hasOpenReferences`` within it:
+    /// nothing else does afterwards.
+    package func deferringForeignKeys<Result>(_ body: () throws -> Result) throws -> Result {
+        try execute("PRAGMA defer_foreign_keys = ON")
+        defer { try? execute("PRAGMA defer_foreign_keys = OFF") }
+        return try body()
+    }
+
+    /// Whether the open transaction has left a reference to a row that is not there.
+    package var hasOpenReferences: Bool {
+        var (count, highest): (Int32, Int32) = (0, 0)
+        return sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &count, &highest, 0) != SQLITE_OK || count != 0
+    }
+
     /// Lets SQLite act on foreign keys or not, outside of transactions. Returns whether it did before. SQLite prepares all statements
     /// of the connection again when that changes.
     package func obeyForeignKeys(_ obeys: Bool) throws(SQLiteError) -> Bool {

@@ -27,6 +27,17 @@ struct HistoryTests {
     static func id(_ number: UInt64) -> RowID { rowID(number) }
     static func text(_ value: String) -> ColumnValue { .text(value) }
 
+    @Test(arguments: Backend.allCases) func `last_insert_rowid() and changes() tell of the app's rows beside a journal`(backend: Backend)
+        throws
+    {
+        let store = try Self.store(backend)
+        try store.database.writeWithoutTransaction { db in
+            try db.execute(sql: "INSERT INTO item (rowid, id) VALUES (77, ?)", arguments: [key(1)])
+            #expect(db.lastInsertedRowID == 77)
+            #expect(db.changesCount == 1)
+        }
+    }
+
     @Test func `a transaction is one entry with old and new values of what is different at its end`() throws {
         let store = try Self.store()
         try store.execute("INSERT INTO item (id, title, tags, body) VALUES (?, 'Milk', '[\"b\",\"a\"]', 'one two three')", [key(1)])

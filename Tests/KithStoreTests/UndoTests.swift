@@ -52,6 +52,63 @@ struct UndoTests {
         try here.expectSound()
     }
 
+    @Test func `rows that refer to each other in a circle go and come back at once`() throws {
+        let store = try TestStore(
+            sql: """
+                CREATE TABLE folder (id BLOB PRIMARY KEY NOT NULL, name TEXT, parent BLOB REFERENCES folder (id) ON DELETE CASCADE);
+                CREATE TABLE root (id BLOB PRIMARY KEY NOT NULL, name TEXT, folder BLOB REFERENCES folder (id) ON DELETE SET NULL);
+                """, tables: [TrackedTable("folder", journal: .days(30)), TrackedTable("root", journal: .days(30))])
+        func folders() throws -> [String] {
+            try store.database.read { try String.fetchAll($0, sql: "SELECT name || hex(parent) FROM folder ORDER BY id") }
+        }
+        try store.execute("INSERT INTO folder VALUES (?, 'a', NULL), (?, 'b', ?), (?, 'c', ?)", [key(1), key(2), key(1), key(3), key(2)])
+        try store.execute("UPDATE folder SET parent = ? WHERE name = 'a'", [key(2)])
+        let before = try folders()
+        let undo = store.store.undo(scope: "editor")
+        try undo.group("Delete") { db in try db.execute(sql: "DELETE FROM folder WHERE name = 'b'") }
+        #expect(try folders().isEmpty)
+        for _ in 0..<2 {
+            #expect(try undo.undo()?.isWhole == true)
+            #expect(try folders() == before)
+            #expect(try undo.redo()?.isWhole == true)
+            #expect(try folders().isEmpty)
+        }
+        #expect(try undo.undo()?.isWhole == true)
+        // What refers to one of them since holds all.
+        try store.execute("INSERT INTO root VALUES (?, 'root', ?)", [key(4), key(1)])
+        let report = try #require(try undo.redo())
+        #expect(Set(report.left.map(\.reason)) == [.isReferredTo] && report.left.map(\.row).contains(rowID(1)))
+        #expect(try folders() == Array(before.prefix(2)))
+        try store.expectSound()
+    }
+
+    @Test func `a circle that refers to what is gone stays away, and another one comes back`() throws {
+        let (here, there) = (try Self.folders(), try Self.folders())
+        try here.execute("INSERT INTO folder VALUES (?, 'a', NULL, NULL), (?, 'b', ?, NULL)", [key(1), key(2), key(1)])
+        try here.execute("INSERT INTO folder VALUES (?, 'c', NULL, NULL), (?, 'd', ?, NULL)", [key(3), key(4), key(3)])
+        try here.execute("INSERT INTO folder VALUES (?, 'e', NULL, NULL)", [key(5)])
+        try here.execute("UPDATE folder SET parent = ?, owner = ? WHERE name = 'a'", [key(2), key(5)])
+        try here.execute("UPDATE folder SET parent = ? WHERE name = 'c'", [key(4)])
+        let undo = here.store.undo(scope: "editor")
+        try undo.group("Delete") { db in try db.execute(sql: "DELETE FROM folder WHERE name IN ('a', 'c')") }
+        try there.receive(from: here)
+        try there.execute("DELETE FROM folder WHERE name = 'e'")
+        try here.receive(from: there)
+        let report = try #require(try undo.undo())
+        #expect(Set(report.left.map(\.row)) == [rowID(1), rowID(2)])
+        #expect(try here.database.read { try String.fetchAll($0, sql: "SELECT name FROM folder ORDER BY id") } == ["c", "d"])
+        try here.expectSound()
+    }
+
+    private static func folders() throws -> TestStore {
+        try TestStore(
+            sql: """
+                CREATE TABLE folder (
+                    id BLOB PRIMARY KEY NOT NULL, name TEXT, parent BLOB REFERENCES folder (id) ON DELETE CASCADE,
+                    owner BLOB REFERENCES folder (id) ON DELETE CASCADE);
+                """, tables: [TrackedTable("folder", journal: .days(30))])
+    }
+
     @Test func `a deletion undone brings the children back, and an insertion undone leaves what others added to it`() throws {
         let (here, there) = (try HistoryTests.store(), try HistoryTests.store())
         let undo = here.store.undo(scope: "editor")

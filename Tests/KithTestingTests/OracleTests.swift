@@ -56,7 +56,7 @@ import Testing
                 Violation.Rule.brokenInvariant
             ),
             ("CREATE TRIGGER lie AFTER DELETE ON folder BEGIN DELETE FROM item WHERE folder IS NULL; END;", .wrongState),
-            ("CREATE TRIGGER lie AFTER INSERT ON item WHEN new.label = 'v9' BEGIN UPDATE item SET owner = NULL; END;", .wrongState),
+            ("CREATE TRIGGER lie AFTER INSERT ON item WHEN new.label LIKE 'v%9' BEGIN UPDATE item SET owner = NULL; END;", .wrongState),
         ])
     func `what triggers do to amounts that are only moved, and to rows that refer to others, is found`(
         trigger: String, rule: Violation.Rule
@@ -79,5 +79,35 @@ import Testing
         simulator.faults = []
         let found = (0..<60).lazy.compactMap { seed in simulator.run(simulator.script(seed: seed)).violation }.first
         #expect(found?.rule == rule, "\(String(describing: found))")
+    }
+
+    /// SQLite lets go of the shelf before it deletes the row with its folder, or does not come to it: that depends on which column is
+    /// declared last. Seed 1 of a schema with both took the first for a fault.
+    @Test(arguments: [
+        ["folder BLOB REFERENCES folder ON DELETE CASCADE", "shelf BLOB REFERENCES folder ON DELETE SET NULL"],
+        ["shelf BLOB REFERENCES folder ON DELETE SET NULL", "folder BLOB REFERENCES folder ON DELETE CASCADE"],
+    ])
+    func `a row that goes with what it refers to twice holds what SQLite has left in it`(columns: [String]) throws {
+        let schema = SimulatedSchema(
+            sql: """
+                CREATE TABLE folder (id BLOB PRIMARY KEY NOT NULL, name TEXT);
+                CREATE TABLE item (id BLOB PRIMARY KEY NOT NULL, label TEXT, \(columns.joined(separator: ", ")));
+                """,
+            tables: [TrackedTable("folder"), TrackedTable("item")])
+        let report = try KithSimulator(schema).run(
+            Script(
+                parsing: """
+                    seed 1
+                    nodes 2
+                    A: insert folder 1 name='v1'; insert item 1
+                    A: update item 1 folder=x'00000000000000000000000000000001' shelf=x'00000000000000000000000000000001'; delete folder 1
+                    B: insert folder 1 name='v2'
+                    B: insert item 1 label='v3'
+                    sync A B
+                    A: update item 1 label='v4'
+                    sync A B
+                    """))
+        #expect(report.violation == nil)
+        #expect(report.statistics.commits == 5)
     }
 }

@@ -8,11 +8,14 @@ import KithSync
 package final class JournalNotes {
     /// A row as it was when the transaction began.
     struct Image {
+        let row: RowKey
         let existed: Bool
-        /// By place among the tracked columns: those that were changed, or all of a row that was deleted.
-        var values: [Int: ColumnValue] = [:]
+        /// Those columns that were changed, by their places among the tracked ones, or all of a row that was deleted.
+        fileprivate(set) var values: [(place: Int, old: ColumnValue)] = []
         /// Whose commits a merge has brought to the row.
-        var replicas: Set<ReplicaID> = []
+        fileprivate(set) var replicas: Set<ReplicaID> = []
+
+        fileprivate func holds(_ place: Int) -> Bool { values.contains { $0.place == place } }
     }
 
     /// What the app says of a transaction.
@@ -33,9 +36,10 @@ package final class JournalNotes {
 
     /// For how long the changes of a table are kept, by the table's number.
     package let daysKept: [Int: Int]
-    private(set) var images: [RowKey: Image] = [:]
     /// In the order in which they were changed.
-    private(set) var rows: [RowKey] = []
+    private(set) var images: [Image] = []
+    /// Where the image of a row is.
+    private var places: [RowKey: Int] = [:]
     package var label = Label()
     /// Whether the transaction merges what a peer brought.
     package var isMerge = false
@@ -52,32 +56,34 @@ package final class JournalNotes {
     package var isEmpty: Bool { images.isEmpty && !label.isReversion }
 
     /// The row is new.
-    package func noteInsert(_ row: RowKey) {
-        if images[row] == nil { add(row, Image(existed: false)) }
-    }
+    package func noteInsert(_ row: RowKey) { _ = image(of: row, existed: false) }
 
     /// - Parameter old: what a column showed.
     package func noteUpdate(_ row: RowKey, place: Int, old: @autoclosure () -> ColumnValue) {
-        guard let image = images[row] else { return add(row, Image(existed: true, values: [place: old()])) }
-        if image.existed, image.values[place] == nil { images[row]?.values[place] = old() }
+        let index = image(of: row, existed: true)
+        if images[index].existed, !images[index].holds(place) { images[index].values.append((place, old())) }
     }
 
     /// - Parameter values: what the row showed, of all tracked columns.
     package func noteWhole(_ row: RowKey, _ values: [ColumnValue]) {
-        if images[row] == nil { add(row, Image(existed: true)) }
-        guard images[row]?.existed == true else { return }
-        for (place, value) in values.enumerated() where images[row]?.values[place] == nil { images[row]?.values[place] = value }
+        let index = image(of: row, existed: true)
+        guard images[index].existed else { return }
+        for (place, value) in values.enumerated() where !images[index].holds(place) { images[index].values.append((place, value)) }
     }
 
     /// A merge has brought commits of `replicas` to the row.
     package func note(_ replicas: some Sequence<ReplicaID>, of row: RowKey) {
-        images[row]?.replicas.formUnion(replicas)
+        if let index = places[row] { images[index].replicas.formUnion(replicas) }
     }
 
-    private func add(_ row: RowKey, _ image: Image) {
-        images[row] = image
-        rows.append(row)
+    private func image(of row: RowKey, existed: Bool) -> Int {
+        if let known = places[row] { return known }
+        places[row] = images.count
+        images.append(Image(row: row, existed: existed))
+        return images.count - 1
     }
+
+    private static let imagesKept = 256
 
     /// The transaction has ended.
     package func clear() {
@@ -85,8 +91,10 @@ package final class JournalNotes {
         label = Label()
         isMerge = false
         if images.isEmpty { return }
-        images = [:]
-        rows = []
+        // What one large transaction has filled is not kept for small ones.
+        let isLarge = images.count > Self.imagesKept
+        images.removeAll(keepingCapacity: !isLarge)
+        places.removeAll(keepingCapacity: !isLarge)
     }
 }
 

@@ -14,8 +14,8 @@ package struct JournalRecords {
         -- What it has made of a row. replica: whose commits a merge brought, if one alone.
         CREATE TABLE IF NOT EXISTS kith_journal_row (
             number INTEGER NOT NULL, tbl INTEGER NOT NULL, id BLOB NOT NULL, kind INTEGER NOT NULL, replica INTEGER, columns BLOB,
-            PRIMARY KEY (tbl, id, number)) WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS kith_journal_number ON kith_journal_row (number);
+            PRIMARY KEY (number, tbl, id)) WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS kith_journal_of ON kith_journal_row (tbl, id);
         -- Up to where a named reader has read.
         CREATE TABLE IF NOT EXISTS kith_journal_cursor (
             name TEXT PRIMARY KEY NOT NULL, number INTEGER NOT NULL, time INTEGER NOT NULL) WITHOUT ROWID;
@@ -49,25 +49,52 @@ package struct JournalRecords {
         if let number = notes.number { try forget(number) }
         // An undo is written down even if it has found nothing to change.
         if notes.label.isReversion { notes.number = try notes.number ?? begin(notes, process, now) }
-        for row in notes.rows {
-            guard let image = notes.images[row], let (kind, columns) = try change(row, image) else { continue }
-            let number = try notes.number ?? begin(notes, process, now)
-            notes.number = number
-            let insert = try connection.statement(
-                "INSERT OR REPLACE INTO kith_journal_row (number, tbl, id, kind, replica, columns) VALUES (?, ?, ?, ?, ?, ?)")
-            insert.bind(1, number)
-            insert.bind(2, row.table)
-            insert.bind(3, row.id)
-            insert.bind(4, kind.rawValue)
-            if image.replicas.count == 1, let replica = image.replicas.first {
-                insert.bind(5, try ledger.number(of: replica))
-            } else {
-                insert.bindNull(5)
+        var images = notes.images
+        // Rows that stand beside each other in the file are written one after the other.
+        if images.count > Self.rowsOfStatement { images.sort { $0.row.isBefore($1.row) } }
+        var source: Source?
+        var changes: [Change] = []
+        for image in images {
+            if source?.number != image.row.table { source = try Source(image.row.table, ledger) }
+            guard let source, let change = try source.change(image) else { continue }
+            changes.append(change)
+            if changes.count == Self.rowsOfStatement {
+                try insert(changes, notes, process, now)
+                changes.removeAll(keepingCapacity: true)
             }
-            if columns.isEmpty { insert.bindNull(6) } else { insert.bind(6, blob: JournalChange.bytes(of: columns)) }
-            try insert.run()
         }
+        for change in changes { try insert([change], notes, process, now) }
     }
+
+    /// How many rows a statement writes of a large transaction: it takes as long to begin and end a statement as to write a row.
+    private static let rowsOfStatement = 16
+
+    private func insert(_ changes: [Change], _ notes: JournalNotes, _ process: String?, _ now: Int64) throws {
+        let number = try notes.number ?? begin(notes, process, now)
+        notes.number = number
+        let insert = try connection.statement(changes.count == 1 ? Self.insertSQL : Self.insertManySQL)
+        for (index, change) in changes.enumerated() {
+            let first = Int32(6 * index)
+            insert.bind(first + 1, number)
+            insert.bind(first + 2, change.row.table)
+            insert.bind(first + 3, change.row.id)
+            insert.bind(first + 4, change.kind.rawValue)
+            if let replica = change.replica {
+                insert.bind(first + 5, try ledger.number(of: replica))
+            } else {
+                insert.bindNull(first + 5)
+            }
+            if change.columns.isEmpty {
+                insert.bindNull(first + 6)
+            } else {
+                insert.bind(first + 6, blob: JournalChange.bytes(of: change.columns))
+            }
+        }
+        try insert.run()
+    }
+
+    private static let insertSQL = "INSERT INTO kith_journal_row (number, tbl, id, kind, replica, columns) VALUES (?, ?, ?, ?, ?, ?)"
+    private static let insertManySQL = insertSQL + String(repeating: ", (?, ?, ?, ?, ?, ?)", count: rowsOfStatement - 1)
 
     private func forget(_ number: Int64) throws {
         let delete = try connection.statement("DELETE FROM kith_journal_row WHERE number = ?")
@@ -78,9 +105,8 @@ package struct JournalRecords {
     private func begin(_ notes: JournalNotes, _ process: String?, _ now: Int64) throws -> Int64 {
         let insert = try connection.statement(
             """
-            INSERT INTO kith_journal (number, replica, time, process, author, scope, title, undoes, redoes)
-            VALUES ((SELECT coalesce(max(number), 0) + 1 FROM kith_journal), \(MetaRecords.valueSQL("self")), ?, ?, ?, ?, ?, ?, ?)
-            RETURNING number
+            INSERT INTO kith_journal (replica, time, process, author, scope, title, undoes, redoes)
+            VALUES (\(MetaRecords.valueSQL("self")), ?, ?, ?, ?, ?, ?, ?)
             """)
         insert.bind(1, now)
         let label = notes.label
@@ -90,34 +116,60 @@ package struct JournalRecords {
         for (place, number) in [(6, label.undoes), (7, label.redoes)] {
             if let number { insert.bind(Int32(place), number) } else { insert.bindNull(Int32(place)) }
         }
-        guard try insert.step() else { throw StoreError(.failed, "The journal cannot be written.") }
-        let number = insert.integer(0)
         try insert.run()
-        return number
+        // SQLite gives the number after the largest.
+        return connection.lastInsertedRow
     }
 
-    /// What has become of a row; `nil` if nothing has.
-    private func change(
-        _ row: RowKey, _ image: JournalNotes.Image
-    ) throws -> (JournalChange.Kind, [(number: Int, content: JournalChange.Content)])? {
-        guard let table = ledger.catalog[row.table], let tracked = table.tracked else { return nil }
-        let now = try UserTable(connection: connection, table: table, tracked: tracked).find(row.id)?.values
-        if !image.existed { return now == nil ? nil : (.insert, []) }
-        var columns: [(number: Int, content: JournalChange.Content)] = []
-        for (place, old) in image.values.sorted(by: { $0.key < $1.key }) where place < tracked.columns.count {
-            guard let now else {
-                if old != .null { columns.append((tracked.columns[place], .values(old: old, new: .null))) }
-                continue
-            }
-            if now[place] == old { continue }
-            let content: JournalChange.Content =
-                if tracked.kinds[place] == .text, case .text(let old) = old, case .text(let new) = now[place] { .text(old, new) } else {
-                    .values(old: old, new: now[place])
-                }
-            columns.append((tracked.columns[place], content))
+    /// What has become of a row.
+    private struct Change {
+        let row: RowKey
+        let kind: JournalChange.Kind
+        let columns: [(number: Int, content: JournalChange.Content)]
+        let replica: ReplicaID?
+    }
+
+    /// The app's table, as it is now.
+    private struct Source {
+        let number: Int
+        let tracked: CatalogTable.Tracked
+        let find: PreparedStatement
+
+        /// `nil` if there is no such table.
+        init?(_ number: Int, _ ledger: RowLedger) throws {
+            guard let tracked = ledger.catalog.tracked(number) else { return nil }
+            self.number = number
+            self.tracked = tracked
+            find = try ledger.connection.statement(tracked.findSQL)
         }
-        if now == nil { return (.delete, columns) }
-        return columns.isEmpty ? nil : (.update, columns)
+
+        /// `nil` if nothing has become of the row.
+        func change(_ image: JournalNotes.Image) throws -> Change? {
+            find.bind(1, image.row.id, as: tracked.form)
+            let isThere = try find.step()
+            defer { find.reset() }
+            if !image.existed { return isThere ? change(image, .insert, []) : nil }
+            var columns: [(number: Int, content: JournalChange.Content)] = []
+            for (place, old) in image.values where place < tracked.columns.count {
+                // The first column is the rowid.
+                let new = isThere ? find.value(Int32(place + 1)) : .null
+                if new == old { continue }
+                if isThere, tracked.kinds[place] == .text, case .text(let old) = old, case .text(let new) = new {
+                    columns.append((tracked.columns[place], .text(old, new)))
+                } else {
+                    columns.append((tracked.columns[place], .values(old: old, new: new)))
+                }
+            }
+            columns.sort { $0.number < $1.number }
+            if !isThere { return change(image, .delete, columns) }
+            return columns.isEmpty ? nil : change(image, .update, columns)
+        }
+
+        private func change(
+            _ image: JournalNotes.Image, _ kind: JournalChange.Kind, _ columns: [(number: Int, content: JournalChange.Content)]
+        ) -> Change {
+            Change(row: image.row, kind: kind, columns: columns, replica: image.replicas.count == 1 ? image.replicas.first : nil)
+        }
     }
 
     // MARK: Reading
@@ -297,4 +349,10 @@ package struct JournalRecords {
     }
 
     private static let dayMilliseconds: Int64 = 86_400_000
+}
+
+extension RowKey {
+    fileprivate func isBefore(_ other: RowKey) -> Bool {
+        (table, id.high, id.low) < (other.table, other.id.high, other.id.low)
+    }
 }

@@ -43,7 +43,8 @@ struct Reversion {
                 if let why = try restore(change) { stillWaiting.append((change, why)) }
             }
             if stillWaiting.count == waiting.count {
-                for (change, why) in stillWaiting { leave(change.row, nil, .refused(why), by: nil) }
+                let circles = try restoreCircles(waiting)
+                for (change, why) in stillWaiting where !circles.contains(change.row) { leave(change.row, nil, .refused(why), by: nil) }
                 break
             }
             waiting = stillWaiting.map(\.0)
@@ -59,6 +60,7 @@ struct Reversion {
             let inserted = Set(going.map(\.row))
             going = try going.filter { try !remove($0, after: number, besides: inserted) }
             if going.count < before { continue }
+            if try removeCircles(going) { break }
             for change in going { leave(change.row, nil, .isReferredTo, by: nil) }
             break
         }
@@ -116,6 +118,54 @@ struct Reversion {
         }
         note(change.row, name)
         return nil
+    }
+
+    /// Brings rows back all at once that refer to each other in circles, since SQLite takes none of them before the others. Returns which
+    /// have come back: all, but those that refer to rows which are not there, or none.
+    private mutating func restoreCircles(_ changes: [JournalChange]) throws -> Set<RowKey> {
+        var rows = Set(changes.map(\.row))
+        var count = 0
+        repeat {
+            count = rows.count
+            for change in changes where try !refersToRowsThere(change, or: rows) { rows.remove(change.row) }
+        } while rows.count < count
+        let isDone = try atOnce { reversion in
+            try changes.allSatisfy { try !rows.contains($0.row) || reversion.restore($0) == nil }
+        }
+        return isDone ? rows : []
+    }
+
+    /// Runs `body`, in the midst of which rows may refer to rows that are not there. Nothing of it stays if it returns `false`, if a rule of
+    /// a table is against it, or if a row refers to one that is not there at its end.
+    private mutating func atOnce(_ body: (inout Reversion) throws -> Bool) throws -> Bool {
+        let connection = state.ledger.connection
+        // What the app has deferred is not looked at here.
+        if connection.hasOpenReferences { return false }
+        var copy = self
+        var isDone = false
+        do {
+            try connection.deferringForeignKeys {
+                try db.inSavepoint {
+                    try StoreError.rejectingValue { isDone = try body(&copy) && !connection.hasOpenReferences }
+                    return isDone ? .commit : .rollback
+                }
+            }
+        } catch let error as StoreError where error.code == .valueRejected {
+            return false
+        }
+        if isDone { self = copy }
+        return isDone
+    }
+
+    /// Whether all that a deleted row referred to is there, or among `rows`.
+    private func refersToRowsThere(_ change: JournalChange, or rows: Set<RowKey>) throws -> Bool {
+        guard let (_, user) = table(change.row) else { return false }
+        return try user.tracked.references.allSatisfy { reference in
+            guard case .values(let old, _)? = change.columns.first(where: { $0.number == reference.column })?.content,
+                let parent = reference.row(named: old)
+            else { return true }
+            return try rows.contains(parent) || table(parent)?.1.find(parent.id) != nil
+        }
     }
 
     /// The trash has what the row held when it was deleted last. If that was in another life, the row gets what it held before the
@@ -189,14 +239,18 @@ struct Reversion {
             leave(change.row, nil, .changedSince, by: reader.change(other, entry, "").device)
             return true
         }
+        var isReferredTo = false
         for reference in user.tracked.referrers {
-            for child in try rows(reference, to: change.row.id) {
-                if inserted.contains(child), child != change.row { return false }
-                if child == change.row { continue }
+            for child in try rows(reference, to: change.row.id) where child != change.row {
+                if inserted.contains(child) {
+                    isReferredTo = true
+                    continue
+                }
                 leave(change.row, nil, .isReferredTo, by: try lastAuthor(of: child, column: nil, after: number))
                 return true
             }
         }
+        if isReferredTo { return false }
         do {
             try attempt {
                 try user.delete(found.row)
@@ -206,6 +260,18 @@ struct Reversion {
             leave(change.row, nil, .refused(error.message), by: nil)
         }
         return true
+    }
+
+    /// Removes rows to which none but each other refer. Returns `false` if it does not.
+    private mutating func removeCircles(_ changes: [JournalChange]) throws -> Bool {
+        try atOnce { reversion in
+            for change in changes {
+                guard let (_, user) = reversion.table(change.row), let found = try user.find(change.row.id) else { continue }
+                try user.delete(found.row)
+                reversion.note(change.row, user.tracked.sqlName)
+            }
+            return true
+        }
     }
 
     /// The rows that refer to one.

@@ -110,7 +110,7 @@ final class LiveReader<Record: LiveRecord>: Sendable where Record.ID: Sendable {
         let wake = wake
         let new: Link
         switch plan {
-        case .byRow(let table, _): new = Link(plan: plan, listener: LiveListener(table: table) { wake.yield() }, watch: nil)
+        case .byRow(let table, _, _): new = Link(plan: plan, listener: LiveListener(table: table) { wake.yield() }, watch: nil)
         case .whole:
             let watch = RegionWatch(try query.region(db)) { wake.yield() }
             db.add(transactionObserver: watch, extent: .observerLifetime)
@@ -129,9 +129,9 @@ final class LiveReader<Record: LiveRecord>: Sendable where Record.ID: Sendable {
             let told = before?.joined(with: news.learned)
             let difference: LiveDifference<Record.ID>
             switch plan {
-            case .byRow(_, let key):
+            case .byRow(_, let key, let order):
                 if told?.covers(vector) == true, !news.touched.isOverfull, isWorthIt(news.touched.rows.count, of: state.list.rows.count) {
-                    difference = try state.list.read(Set(news.touched.rows.map(\.id)), db, key: key)
+                    difference = try state.list.read(Set(news.touched.rows.map(\.id)), db, order)
                 } else {
                     difference = try state.list.readAll(db, key: key)
                 }

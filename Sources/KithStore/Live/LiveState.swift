@@ -84,8 +84,8 @@ struct LiveState<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     }
 
     /// Brings rows up to date of which alone is known that they may have changed.
-    mutating func read(_ touched: Set<RowID>, _ db: Database, key: LiveKey) throws -> Difference {
-        let found = try query.entries(db, key: key, touched)
+    mutating func read(_ touched: Set<RowID>, _ db: Database, _ order: LiveOrder) throws -> Difference {
+        let found = try query.entries(db, key: order.key, touched)
         var old: [(key: RowID, offset: Int)] = touched.compactMap { row in
             pieceOf[row].flatMap { rows.position(of: row, inPiece: $0) }.map { (row, $0) }
         }
@@ -100,12 +100,12 @@ struct LiveState<Record: LiveRecord>: Sendable where Record.ID: Sendable {
                 Touched(key: key, entry: entry, before: oldPlaces[key]?.offset, placeBefore: oldPlaces[key]?.place)
             }
         }
-        try place(&new, in: rest, db, key: key)
+        try place(&new, in: rest, db, order)
         return try show(new, old.map(\.offset), in: rest)
     }
 
     /// Finds where rows stand among `rest`: the database compares them, by the order that it gives a few rows at once.
-    private func place(_ new: inout [Touched], in rest: LiveRows<Record>, _ db: Database, key: LiveKey) throws {
+    private func place(_ new: inout [Touched], in rest: LiveRows<Record>, _ db: Database, _ order: LiveOrder) throws {
         var neighbours: Set<RowID> = []
         for row in new {
             guard let place = row.placeBefore else { continue }
@@ -115,8 +115,8 @@ struct LiveState<Record: LiveRecord>: Sendable where Record.ID: Sendable {
         }
         var ranks: [RowID: Int] = [:]
         if !neighbours.isEmpty {
-            let order = try query.order(db, key: key, of: neighbours.union(new.map(\.key)))
-            for (rank, key) in order.enumerated() { ranks[key] = rank }
+            let ordered = try query.order(db, order, of: Array(neighbours.union(new.map(\.key))))
+            for (rank, key) in ordered.enumerated() { ranks[key] = rank }
         }
         var low = 0
         for index in new.indices {
@@ -126,7 +126,7 @@ struct LiveState<Record: LiveRecord>: Sendable where Record.ID: Sendable {
             {
                 new[index].place = place
             } else {
-                new[index].place = try search(new[index].key, in: rest, from: low, db, key: key)
+                new[index].place = try search(new[index].key, in: rest, from: low, db, order)
             }
             low = new[index].place ?? low
         }
@@ -141,15 +141,15 @@ struct LiveState<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     }
 
     /// - Parameter from: the row stands here or later.
-    private func search(_ row: RowID, in rest: LiveRows<Record>, from start: Int, _ db: Database, key: LiveKey) throws -> Int {
+    private func search(_ row: RowID, in rest: LiveRows<Record>, from start: Int, _ db: Database, _ order: LiveOrder) throws -> Int {
         var low = start
         var high = rest.count
         while low < high {
-            let step = max(1, (high - low) / (Self.pivotsMax + 1))
+            // With the row itself, as many as can be compared at once.
+            let step = (high - low) / LiveOrder.rowsMax + 1
             let pivots = Array(stride(from: low + step - 1, to: high, by: step))
             let keys = pivots.compactMap { rest.entry(at: $0).key }
-            let order = try query.order(db, key: key, of: keys + [row])
-            guard let rank = order.firstIndex(of: row), rank <= pivots.count else {
+            guard let rank = try query.order(db, order, of: keys + [row]).firstIndex(of: row), rank <= pivots.count else {
                 throw StoreError(.failed, "The rows of a live list changed while it was read.")
             }
             if rank < pivots.count { high = pivots[rank] }
@@ -157,9 +157,6 @@ struct LiveState<Record: LiveRecord>: Sendable where Record.ID: Sendable {
         }
         return low
     }
-
-    /// How many rows a row is compared with at once.
-    private static var pivotsMax: Int { 31 }
 
     /// - Parameter old: where rows stood that were written, in ascending order.
     private mutating func show(_ new: [Touched], _ old: [Int], in rest: LiveRows<Record>) throws -> Difference {

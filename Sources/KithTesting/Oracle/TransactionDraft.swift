@@ -10,6 +10,8 @@ struct TransactionDraft {
     private let known: NodeKnowledge
     /// Rows of which the store kept nothing when the transaction began.
     private let withoutPast: Set<RowKey>
+    /// What columns of a deleted row showed when it went, by the store; `nil` if it is not deleted.
+    private let trashed: (RowKey) throws -> [String: ColumnValue]?
     /// Which rows of tables that refer to each other are shown; made when it is needed.
     private var references: ReferenceRule?
     private var rows: [RowKey: RowDraft] = [:]
@@ -17,12 +19,16 @@ struct TransactionDraft {
     private var order: [RowKey] = []
     private var saved: [RowKey: RowDraft] = [:]
 
-    init(ledger: Ledger, tables: [WorkloadTable], event: EventID, known: NodeKnowledge, withoutPast: Set<RowKey> = []) {
+    init(
+        ledger: Ledger, tables: [WorkloadTable], event: EventID, known: NodeKnowledge, withoutPast: Set<RowKey> = [],
+        trashed: @escaping (RowKey) throws -> [String: ColumnValue]? = { _ in nil }
+    ) {
         self.ledger = ledger
         self.tables = tables
         self.event = event
         self.known = known
         self.withoutPast = withoutPast
+        self.trashed = trashed
     }
 
     mutating func savepoint() {
@@ -36,11 +42,11 @@ struct TransactionDraft {
     /// What the statement must do; `nil` if there is no such table.
     ///
     /// - Parameter outcome: what it did: which characters it typed, and whether it took effect, where that is SQLite's to say.
-    mutating func perform(_ write: RowWrite, _ outcome: WriteOutcome? = nil) -> Bool? {
+    mutating func perform(_ write: RowWrite, _ outcome: WriteOutcome? = nil) throws -> Bool? {
         guard let key = key(write) else { return nil }
         _ = load(key)
         let write = tables[key.table].known(of: write)
-        if tables[key.table].isRelated { return performRelated(write, key, outcome) }
+        if tables[key.table].isRelated { return try performRelated(write, key, outcome) }
         return rows[key]?.perform(write, outcome?.edit)
     }
 
@@ -65,7 +71,7 @@ struct TransactionDraft {
     /// What the statement must do: `false` if there is no such table.
     ///
     /// - Parameter positions: what it wrote, where that is the store's to say.
-    mutating func perform(_ pair: RowPair, of node: Int, positions: [Int: ColumnValue] = [:]) -> Bool {
+    mutating func perform(_ pair: RowPair, of node: Int, positions: [Int: ColumnValue] = [:]) throws -> Bool {
         guard let index = tables.firstIndex(where: { $0.isKnown && $0.name == pair.table }),
             let column = tables[index].column(named: pair.column)
         else { return false }
@@ -76,17 +82,17 @@ struct TransactionDraft {
         case .move:
             for (row, amount) in [(pair.first, -pair.amount), (pair.second, pair.amount)] {
                 let isThere = load(RowKey(table: index, row: row)).isVisible
-                _ = perform(write(isThere ? .count : .insert, row, .integer(Int64(amount))))
+                _ = try perform(write(isThere ? .count : .insert, row, .integer(Int64(amount))))
             }
         case .place:
-            if !load(RowKey(table: index, row: pair.first)).isVisible { _ = perform(RowWrite(.insert, pair.table, pair.first)) }
-            for (row, position) in positions.sorted(by: { $0.key < $1.key }) { _ = perform(write(.update, row, position)) }
+            if !load(RowKey(table: index, row: pair.first)).isVisible { _ = try perform(RowWrite(.insert, pair.table, pair.first)) }
+            for (row, position) in positions.sorted(by: { $0.key < $1.key }) { _ = try perform(write(.update, row, position)) }
         case .relink:
             let rows = (0..<Ring.size).map { Ring.row($0, of: node) }
             let drafts = rows.map { load(RowKey(table: index, row: $0)) }
             var ring = Ring(of: node, tables[index], values: drafts.map { $0.isVisible ? $0.view.shown(tables[index])[column] : nil })
             let verb = ring.isThere ? RowWrite.Verb.update : .insert
-            for item in ring.change(pair) { _ = perform(write(verb, rows[item], ring.value(of: item, of: node, tables[index]))) }
+            for item in ring.change(pair) { _ = try perform(write(verb, rows[item], ring.value(of: item, of: node, tables[index]))) }
         }
         return true
     }
@@ -94,12 +100,12 @@ struct TransactionDraft {
     // MARK: References
 
     /// A statement on a table that refers to others or is referred to: SQLite's own rule, statement by statement.
-    private mutating func performRelated(_ write: RowWrite, _ key: RowKey, _ outcome: WriteOutcome?) -> Bool {
+    private mutating func performRelated(_ write: RowWrite, _ key: RowKey, _ outcome: WriteOutcome?) throws -> Bool {
         let before = rows
         guard let wasThere = rows[key]?.isVisible else { return false }
         let isReplaced = write.verb == .replace || write.verb == .rewrite
         if wasThere, write.verb == .delete || isReplaced {
-            switch removal(of: key, isReplaced: isReplaced) {
+            switch try removal(of: key, isReplaced: isReplaced) {
             case nil: return false
             case .some(let isSure):
                 if !isSure, outcome?.tookEffect == false {
@@ -124,7 +130,7 @@ struct TransactionDraft {
     ///
     /// - Returns: `nil` if a row that stays forbids it; else whether that is sure: whether a row forbids its parent's deletion that goes
     ///   with it is a matter of the order in which SQLite does things.
-    private mutating func removal(of key: RowKey, isReplaced: Bool) -> Bool? {
+    private mutating func removal(of key: RowKey, isReplaced: Bool) throws -> Bool? {
         let before = rows
         var gone: [RowKey] = [key]
         var isSure = true
@@ -151,16 +157,19 @@ struct TransactionDraft {
             }
         }
         for row in gone {
-            // A row that refers to itself is gone with its reference before SQLite looks for such rows.
-            for (child, action, column) in columns(referringTo: row)
-            where !gone.contains(child) || (isReplaced && child == key && row != key) {
+            for (child, action, column) in columns(referringTo: row) {
                 let name = tables[child.table].columns[column].name
-                func set(_ value: ColumnValue) {
+                // A row that refers to itself is gone with its reference before SQLite looks for such rows.
+                let stays = !gone.contains(child) || (isReplaced && child == key && row != key)
+                func set(_ value: ColumnValue) throws {
+                    // Whether SQLite sets a reference of a row that goes as well, before that goes, is a matter of the order in which it does
+                    // things: https://www.sqlite.org/foreignkeys.html names none.
+                    guard try stays || trashed(child)?[name] == value else { return }
                     _ = rows[child]?.perform(RowWrite(.update, tables[child.table].name, child.row, [Assignment(name, Literal(value))]))
                 }
                 switch action {
-                case .setNull: set(.null)
-                case .setDefault(let value): set(value)
+                case .setNull: try set(.null)
+                case .setDefault(let value): try set(value)
                 case .cascade, .restrict, .noAction: break
                 }
             }

@@ -22,10 +22,12 @@ extension SimulatedSchema {
                     CREATE TABLE person (id BLOB PRIMARY KEY NOT NULL, name TEXT);
                     CREATE TABLE item (
                         id BLOB PRIMARY KEY NOT NULL, label TEXT, folder BLOB REFERENCES folder (id) ON DELETE CASCADE,
+                        shelf BLOB REFERENCES folder (id) ON DELETE SET NULL,
                         owner BLOB REFERENCES person (id) ON DELETE SET NULL, uses INTEGER NOT NULL DEFAULT 0);
                     CREATE TABLE rank (id BLOB PRIMARY KEY NOT NULL, position TEXT NOT NULL DEFAULT '');
                     CREATE INDEX folder_parent ON folder (parent);
                     CREATE INDEX item_folder ON item (folder);
+                    CREATE INDEX item_shelf ON item (shelf);
                     CREATE INDEX item_owner ON item (owner);
                     CREATE INDEX rank_position ON rank (\(Position.orderSQL("position")), id);
                     """)

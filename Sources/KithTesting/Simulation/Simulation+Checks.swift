@@ -36,7 +36,11 @@ extension Simulation {
         _ operations: [Operation], _ outcomes: [WriteOutcome], _ withoutPast: Set<RowKey>, _ event: EventID, _ node: SimulatedNode
     ) throws -> [(RowKey, RowEffect)] {
         var drafts = TransactionDraft(
-            ledger: ledger, tables: node.tables, event: event, known: node.known, withoutPast: withoutPast)
+            ledger: ledger, tables: node.tables, event: event, known: node.known, withoutPast: withoutPast,
+            trashed: { key in
+                let table = node.tables[key.table]
+                return try node.store?.trash(table: table.name, max: .max).first { $0.id == table.id(of: key.row) }?.values
+            })
         var outcomes = outcomes[...]
         taint.spread(over: operations, of: node)
         for operation in operations {
@@ -47,7 +51,7 @@ extension Simulation {
             case .pair(let pair):
                 let isInDoubt = taint.covers(pair, node)
                 let outcome = outcomes.popFirst()
-                let expected = drafts.perform(pair, of: node.index, positions: outcome?.positions ?? [:])
+                let expected = try drafts.perform(pair, of: node.index, positions: outcome?.positions ?? [:])
                 guard outcome?.tookEffect == expected || isInDoubt else {
                     throw Violation(.wrongEffect, "\(node.name): \(pair) failed.")
                 }
@@ -57,7 +61,7 @@ extension Simulation {
                     outcomes.removeFirst()
                     continue
                 }
-                guard let outcome = outcomes.popFirst(), let expected = drafts.perform(write, outcome) else { continue }
+                guard let outcome = outcomes.popFirst(), let expected = try drafts.perform(write, outcome) else { continue }
                 guard outcome.tookEffect == expected || taint.covers(write, node) else {
                     throw Violation(
                         .wrongEffect,
