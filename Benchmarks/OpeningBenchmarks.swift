@@ -72,6 +72,42 @@ enum OpeningBenchmarks {
         return (end - start) / .seconds(1)
     }
 
+    /// The same of all that an app opens: its key and the devices that it trusts, too.
+    private static func openApp(_ path: String, in folder: URL) async throws -> Double {
+        var options = SyncedApp.Options()
+        options.isInProcess = true
+        let start = ContinuousClock.now
+        let app = try SyncedApp(
+            "org.example.bench", tables: tables, at: .database(URL(filePath: path), keys: folder.appending(path: "keys")), options: options)
+        _ = try await app.database.read { try String.fetchOne($0, sql: "SELECT title FROM recipe LIMIT 1") }
+        let end = ContinuousClock.now
+        try await app.close()
+        return (end - start) / .seconds(1)
+    }
+
+    static func openingApp(rounds: Int, count: Int) async throws -> Line {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "kith-bench-\(UUID().uuidString)")
+        // Keys lie beside the folder of the data, never in it.
+        let data = folder.appending(path: "data")
+        try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = try makeFile(count: count, in: data)
+        try open(path, synced: true)
+        var (ours, plain): ([Double], [Double]) = ([], [])
+        for round in 0...rounds * 10 {
+            let times = (try await openApp(path, in: folder), try open(path, synced: false))
+            // The first one makes the key.
+            if round > 0 {
+                ours.append(times.0)
+                plain.append(times.1)
+            }
+        }
+        let (median, limit) = (Sample(values: ours).median, Sample(values: plain).median)
+        return Line(
+            name: "P14", work: "the same as a SyncedApp, with its key and its node", ours: format(median), limit: format(limit), ratio: nil,
+            goal: "≤ 5 ms more: \(format(median - limit))")
+    }
+
     static func opening(rounds: Int, count: Int) throws -> Line {
         try inFolder { folder in
             let path = try makeFile(count: count, in: folder)
