@@ -14,8 +14,9 @@ import Testing
     private static let exceptions = ["Kith/Carry/"]
 
     /// Commands of `kith`, as a sentence would name them. What is hashed begins with `kith` as well, and goes on with a number.
-    private static let command =
+    private static var command: Regex<(Substring, Substring)> {
         /\bkith (up|pair|verify|check|status|doctor|device|household|carry|note|backup|recover|history|web)\b(?! \d)/
+    }
 
     @Test func `no message of the library names a command of kith`() throws {
         var files = 0

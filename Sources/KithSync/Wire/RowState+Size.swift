@@ -62,7 +62,7 @@ extension RowState {
             case .text(let state):
                 if state.present.count > WireLimits.concurrentMax { return "concurrentMax" }
                 if state.changes.count > WireLimits.textChangesMax { return "textChangesMax" }
-                if state.changes.contains(where: { $0.parents.count > WireLimits.concurrentMax }) { return "concurrentMax" }
+                if state.changes.contains(where: { $0.parents.count > WireLimits.textParentsMax }) { return "textParentsMax" }
                 if state.changes.contains(where: { max($0.steps.count, $0.inserted.count) > WireLimits.textBytesMax }) {
                     return "textBytesMax"
                 }

@@ -130,7 +130,7 @@ enum TextStateCodec {
     }
 
     private static func dots(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> [Dot] {
-        try dots(&reader, count: try reader.count(eachBytes: 2, limit: WireLimits.concurrentMax, "concurrentMax"), replicas)
+        try dots(&reader, count: try reader.count(eachBytes: 2, limit: WireLimits.textParentsMax, "textParentsMax"), replicas)
     }
 
     private static func dots(_ reader: inout ByteReader, count: Int, _ replicas: ReplicaTable) throws(WireError) -> [Dot] {

@@ -1,3 +1,5 @@
+import KithText
+
 /// The limits of everything that arrives. Each has a test at the limit and one past it.
 package enum WireLimits {
     /// Bytes of one TEXT or BLOB value.
@@ -42,6 +44,8 @@ package enum WireLimits {
     package static let setElementsMax = 100_000
     /// Bytes of one message about the household.
     static let householdBytesMax = 64 << 10
+    /// Parents of one text change: as many as a text has current versions that an edit joins.
+    package static let textParentsMax = TextLimits.parentsMax
     /// Changes of one text in one slice.
     package static let textChangesMax = 1 << 20
     /// Bytes of the changes of one row's texts, and their number, beyond which a sender lets some of them travel ahead of it.

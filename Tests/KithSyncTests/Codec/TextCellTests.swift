@@ -106,14 +106,22 @@ import Testing
         #expect(refusal(text) == .malformed("dots out of order"))
     }
 
-    @Test func `a change has at most concurrentMax parents and a cell as many marks`() {
-        let limit = WireLimits.concurrentMax
-        for (count, expected) in [(limit, nil), (limit + 1, WireError.limitExceeded("concurrentMax"))] {
+    @Test func `a change has at most as many parents as a text can have current versions`() {
+        let limit = WireLimits.textParentsMax
+        for (count, expected) in [(limit, nil), (limit + 1, WireError.limitExceeded("textParentsMax"))] {
             let dots = (1...count).map { stamp(UInt64($0)).dot }
             let touched = VersionVector([stamp(UInt64(count + 1)).dot])
             let parents = TextState(touched: touched, changes: [change(UInt64(count + 1), dots)])
             #expect(refusal(parents) == expected)
-            #expect(row(parents).exceededLimit == (expected == nil ? nil : "concurrentMax"))
+            #expect(row(parents).exceededLimit == (expected == nil ? nil : "textParentsMax"))
+        }
+    }
+
+    @Test func `a cell has at most concurrentMax marks`() {
+        let limit = WireLimits.concurrentMax
+        for (count, expected) in [(limit, nil), (limit + 1, WireError.limitExceeded("concurrentMax"))] {
+            let dots = (1...count).map { stamp(UInt64($0)).dot }
+            let touched = VersionVector([stamp(UInt64(count + 1)).dot])
             let marks = TextState(touched: touched, present: dots)
             #expect(refusal(marks) == expected)
             #expect(row(marks).exceededLimit == (expected == nil ? nil : "concurrentMax"))
