@@ -159,7 +159,7 @@ struct OpenAccessTests {
         #expect(token != nil)
         func check(_ db: Database) throws {
             #expect(try store.history(db, table: "note", id: rowID(1)).count == 1)
-            #expect(try store.explain(db, table: "note", id: rowID(1), column: "title").shown == "a")
+            #expect(try store.explain(db, table: "note", id: rowID(1), column: "title").shown == .text(Array("a".utf8)))
             #expect(try store.historyToken(db) == token)
             #expect(try store.historyCursor(db, "widget") == nil)
             #expect(try undo.nextUndo(db)?.title == "Write" && undo.nextRedo(db) == nil)
