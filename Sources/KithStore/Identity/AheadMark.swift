@@ -7,8 +7,8 @@ import Synchronization
 /// Whether others may know commits of this store that a loss of power would take. Then the store must not go on under its id after one, for
 /// it would give their numbers to other commits.
 ///
-/// One byte in a file beside the database: `1` is on the disk before such a commit is told, and `0` comes when all that was told is
-/// on the disk. One process at a time keeps it, which locks the file as long as it tells commits; a process that finds it locked brings
+/// A line in a file beside the database. `1` is on the disk before such a commit is told. When all that was told is on the disk, `0` follows,
+/// with the newest commit that is there: an older copy of the database, put in its place, lacks it. One process at a time keeps it, which locks the file as long as it tells commits; a process that finds it locked brings
 /// its commits to the disk instead, before it tells them.
 final class AheadMark: Sendable {
     private struct State {
@@ -29,7 +29,7 @@ final class AheadMark: Sendable {
     init(databasePath: String, isFirst: Bool) {
         path = Self.path(databasePath)
         var state = State()
-        if isFirst, Self.isSet(databasePath: databasePath), let lock = Self.lock(path) {
+        if isFirst, Self.read(databasePath: databasePath)?.isAhead == true, let lock = Self.lock(path) {
             state.lock = lock
             state.isSet = true
         }
@@ -43,12 +43,34 @@ final class AheadMark: Sendable {
         return lock
     }
 
-    /// Whether others may know commits that a loss of power would have taken.
-    static func isSet(databasePath: String) -> Bool { SmallFile.read(path(databasePath))?.first == UInt8(ascii: "1") }
+    /// What the file says.
+    struct Content {
+        /// Whether others may know commits that a loss of power has taken.
+        var isAhead: Bool
+        /// The replica, and its newest commit that was on the disk.
+        var replica = ""
+        var sequence: UInt64 = 0
+
+        init?(_ line: [UInt8]) {
+            let words = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }.map { String(decoding: $0, as: UTF8.self) }
+            guard let flag = words.first, flag == "0" || flag == "1" else { return nil }
+            isAhead = flag == "1"
+            if words.count == 3, let number = UInt64(words[2]) { (replica, sequence) = (words[1], number) }
+        }
+
+        /// All lines are equally long, but for that of a store that has only just begun to tell.
+        static func line(_ dot: Dot) -> [UInt8] {
+            let digits = String(dot.sequence)
+            return Array("0 \(dot.replica) \(String(repeating: "0", count: 20 - digits.count))\(digits)\n".utf8)
+        }
+    }
+
+    /// `nil` if there is no file, or it says nothing.
+    static func read(databasePath: String) -> Content? { SmallFile.read(path(databasePath)).flatMap(Content.init) }
 
     /// A commit of this store is about to be told to others.
     ///
-    /// - Parameter flush: brings what was committed to the disk, and calls ``isDurable(_:)``. Called if the mark cannot be set.
+    /// - Parameter flush: brings what was committed to the disk, and calls ``isDurable(_:newest:)``. Called if the mark cannot be set.
     /// - Throws: what `flush` throws, and ``StoreError`` if nothing can be on the disk. Then the commit must not be told.
     func willTell(_ dot: Dot, flush: () throws -> Void) throws {
         if isSafe(dot) { return }
@@ -81,11 +103,13 @@ final class AheadMark: Sendable {
     }
 
     /// A loss of power leaves what `vector` covers.
-    func isDurable(_ vector: VersionVector) {
+    ///
+    /// - Parameter newest: the store's own newest commit among it.
+    func isDurable(_ vector: VersionVector, newest: Dot) {
         state.withLock { state in
             state.durable = vector
-            guard state.isSet, vector.covers(state.told) else { return }
-            state.lock?.overwrite(with: [UInt8(ascii: "0")])
+            guard vector.covers(state.told) else { return }
+            state.lock?.overwrite(with: Content.line(newest))
             state.isSet = false
             state.told = VersionVector()
         }

@@ -53,15 +53,16 @@ struct Sentinel: Codable, Hashable {
     }
 
     /// Why the database beside this file cannot go on as the replica it says it is; `nil` if it can.
-    /// - Parameter isAhead: whether others may know commits that were not on the disk.
-    func doubt(_ claim: Claim, host: HostIdentity, file: DatabaseFile, isAhead: Bool) -> IdentityDoubt? {
+    /// - Parameter ahead: what is noted of commits that others may know.
+    func doubt(_ claim: Claim, host: HostIdentity, file: DatabaseFile, ahead: AheadMark.Content?) -> IdentityDoubt? {
         if replica != claim.replica.description { return .otherDatabase }
         if opening != claim.opening, openingBefore != claim.opening { return .otherDatabase }
         if machine != host.machine { return .otherMachine }
         if inode != file.inode { return .otherFile }
         if sequence > claim.sequence { return .olderDatabase }
         // Of an id that is nobody's, commits are believed without a signature, so that nothing was noted when they were told.
-        if !isClean, boot != host.boot, isAhead || !claim.replica.isOfDevice { return .uncleanStop }
+        if !isClean, boot != host.boot, ahead?.isAhead == true || !claim.replica.isOfDevice { return .uncleanStop }
+        if let ahead, ahead.replica == replica, ahead.sequence > claim.sequence { return .olderDatabase }
         return nil
     }
 

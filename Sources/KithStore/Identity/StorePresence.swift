@@ -45,8 +45,8 @@ final class StorePresence: Sendable {
     func doubt(_ claim: Sentinel.Claim) -> IdentityDoubt? {
         guard isFirst else { return nil }
         guard let sentinel = Sentinel(path: sentinelPath) else { return .unknown }
-        let isAhead = AheadMark.isSet(databasePath: file.path)
-        if let doubt = sentinel.doubt(claim, host: host, file: file, isAhead: isAhead) { return doubt }
+        let ahead = AheadMark.read(databasePath: file.path)
+        if let doubt = sentinel.doubt(claim, host: host, file: file, ahead: ahead) { return doubt }
         // That line may have reached the disk before the commits did, of which nobody was told.
         if !sentinel.isClean, sentinel.boot != host.boot { return nil }
         let mark = SmallFile.read(lock.path) ?? []
@@ -81,7 +81,7 @@ final class StorePresence: Sendable {
     func noteDurable(_ claim: Sentinel.Claim, _ vector: VersionVector) throws {
         openingBefore.withLock { $0 = nil }
         try note(claim)
-        ahead.isDurable(vector)
+        ahead.isDurable(vector, newest: Dot(replica: claim.replica, sequence: claim.sequence))
     }
 
     /// The store has made a commit of its own.
