@@ -23,7 +23,7 @@ filter_of() {
         schemas) filter='SchemaHistoryTests|SchemaSkewTests' ;;
         references) filter='ReferenceHistoryTests|ReferenceArrivalTests' ;;
         texts) filter='^KithTextTests\.|TextDeliveryTests' ;;
-        frames) filter='StrangerTests|FloodTests|MutatedProofTests|MutatedMessageTests|^KithSyncTests\.ConvergenceTests' ;;
+        frames) filter='StrangerTests|FloodTests|MutatedProofTests|MutatedMessageTests|MutatedMemberTests|^KithSyncTests\.ConvergenceTests' ;;
         processes) filter='SeveralProcessesTests' ;;
         # Real machines, as root. KITH_OLD=PATH is an older kith for the scenarios with two versions.
         machines) filter='SoakScenariosTests' ;;

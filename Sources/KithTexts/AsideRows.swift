@@ -23,6 +23,9 @@ package struct AsideRows {
 
     // MARK: All
 
+    /// Selects by replica, by its number here, the bytes of its changes.
+    package static let bytesByReplicaSQL = "SELECT replica, sum(length(change)) FROM kith_text_aside GROUP BY replica"
+
     func has(_ key: TextKey) throws -> Bool {
         let select = try connection.statement("SELECT 1 FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? LIMIT 1")
         key.bind(to: select)

@@ -26,6 +26,13 @@ extension TextCells {
         }
     }
 
+    /// Lets go of the histories of texts in `old` whose cells are gone from the row, and were not written again from them.
+    package func forgetGone(_ old: RowState, from state: RowState, table: Int, id: RowID) throws {
+        for entry in old.cells where state[entry.column] == nil {
+            if case .text = entry.cell { try archive.forgetCell(TextKey(table: table, id: id, column: entry.column)) }
+        }
+    }
+
     /// Lets go of texts of a deleted row that the sender of `part` had collected, and whose id the authors of these texts have used again.
     package func beginAnew(_ state: inout RowState, with part: RowState, theirs: VersionVector, table: Int, id: RowID) throws {
         // Who has not heard of the deletion has not collected the row.

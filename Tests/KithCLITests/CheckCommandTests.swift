@@ -74,7 +74,11 @@ struct CheckCommandTests {
         #expect((metadata["clocks"] ?? 0) > 0 && (metadata["commits"] ?? 0) > 0)
         let tables = report["tables"] as? [[String: Any]] ?? []
         #expect(tables.contains { $0["name"] as? String == "note" && $0["isTracked"] as? Bool == true })
-        #expect(try home.kith("doctor", "--size").output.contains("Kith's own"))
+        let devices = report["devices"] as? [[String: Any]] ?? []
+        #expect(devices.count == 1 && devices[0]["name"] as? String == "this device" && devices[0]["rows"] as? Int ?? 0 >= 19)
+        #expect(devices[0]["bytes"] as? Int ?? 0 > 19 * 2_000 && devices[0]["hiddenBytes"] as? Int ?? 0 > 2_000, "\(devices)")
+        let shown = try home.kith("doctor", "--size").output
+        #expect(shown.contains("Kith's own") && shown.contains("this device"), "\(shown)")
         #expect(try home.kith("doctor", "--no-discovery").status == 69)
     }
 }

@@ -1,11 +1,26 @@
 import Kith
 
-/// What `kith doctor --size` says. All numbers are bytes, but for `trashRows`.
+/// What `kith doctor --size` says. All numbers are bytes, but for `trashRows` and the rows of devices.
 struct SizeReport: Encodable {
     struct Table: Encodable {
         let name: String
         let bytes: Int
         let isTracked: Bool
+    }
+
+    struct Device: Encodable {
+        /// `nil` for this device, and where nobody knows.
+        let device: String?
+        let name: String
+        let rows: Int
+        let bytes: Int
+        let hiddenBytes: Int
+
+        init(_ share: StoreShare, _ names: DeviceNames) {
+            if case .device(let bytes) = share.author { device = DeviceID(bytes: bytes)?.description } else { device = nil }
+            name = names[share.author] ?? device ?? "unknown"
+            (rows, bytes, hiddenBytes) = (share.rows, share.bytes, share.hiddenBytes)
+        }
     }
 
     let fileBytes: Int
@@ -19,8 +34,9 @@ struct SizeReport: Encodable {
     let tables: [Table]
     let trashRows: Int
     let trashBytes: Int
+    let devices: [Device]
 
-    init(_ size: StoreSize) {
+    init(_ size: StoreSize, _ names: DeviceNames) {
         fileBytes = size.fileBytes
         freeBytes = size.freeBytes
         dataBytes = size.isDetailed ? size.dataBytes : nil
@@ -32,6 +48,7 @@ struct SizeReport: Encodable {
         tables = size.tables.map { Table(name: $0.name, bytes: $0.bytes, isTracked: $0.isTracked) }
         trashRows = size.trashRows
         trashBytes = size.trashBytes
+        devices = size.shares.map { Device($0, names) }
     }
 
     func write(to console: Console) throws {
@@ -52,6 +69,12 @@ struct SizeReport: Encodable {
         }
         add("Trash", trashBytes, trashRows == 1 ? "1 row" : "\(trashRows) rows", .bold)
         add("Free", freeBytes, "for new notes", .bold)
+        if !devices.isEmpty { add("Written by", devices.reduce(0) { $0 + $1.bytes + $1.hiddenBytes }, "", .bold) }
+        for device in devices {
+            let hidden = device.hiddenBytes > 0 ? ", \(Self.text(device.hiddenBytes)) not shown" : ""
+            let rows = device.rows == 1 ? "1 row" : "\(device.rows) rows"
+            add("  " + PlainText.line(device.name), device.bytes + device.hiddenBytes, rows + hidden)
+        }
         try table.write(to: console)
         if dataBytes == nil {
             try console.writeLine("This SQLite cannot say what belongs to which table; it was built without dbstat.")

@@ -207,6 +207,13 @@ package struct HiddenRows {
         """
 
     /// How many rows are in the trash, and the bytes of their contents.
+    /// Selects by replica, by its number here, the bytes of the rows whose commits are its, as far as no replica that was met later has any there.
+    package static let bytesByReplicaSQL = """
+        SELECT d.replica, sum(length(h.state))
+        FROM (SELECT row, max(replica) AS replica FROM \(DotIndex.table) WHERE row < 0 GROUP BY row) d
+        JOIN kith_hidden h ON h.number = -d.row GROUP BY d.replica
+        """
+
     package func trashSize() throws -> (rows: Int, bytes: Int) {
         let select = try connection.statement(Self.trashSizeSQL)
         defer { select.reset() }

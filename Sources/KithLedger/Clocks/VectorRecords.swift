@@ -195,9 +195,9 @@ package struct VectorRecords {
         return Resumption(position: SlicePosition(table: table, row: row), vector: vector)
     }
 
-    /// Notes how far a catch-up has come; a position further on, from an earlier one, stays.
-    package func noteProgress(_ progress: Resumption, _ ledger: RowLedger) throws {
-        if let earlier = try resumption(ledger.catalog), earlier.position > progress.position { return }
+    /// Notes how far a catch-up has come; a position further on, from an earlier one, stays, unless that is too old.
+    package func noteProgress(_ progress: Resumption, replacesLater: Bool = false, _ ledger: RowLedger) throws {
+        if !replacesLater, let earlier = try resumption(ledger.catalog), earlier.position > progress.position { return }
         try store(progress, "resumption", ledger)
     }
 

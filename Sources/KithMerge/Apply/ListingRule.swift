@@ -9,10 +9,9 @@ package struct ListingRule {
     enum Answer {
         /// They were deleted, and collected, while this store could not hear of it.
         case take
-        /// This store knows all that the sender has collected: absence tells nothing.
+        /// This store knows all that the sender has collected, or has no reason to have missed it: absence tells nothing. The rows that
+        /// come with the listing are taken all the same: whoever was told a lie, and passes it on, is to be heard.
         case passOver
-        /// This store has no reason to have missed what the listing says.
-        case refuse
     }
 
     /// For so long after a store has had a reason, it takes a listing, in milliseconds.
@@ -36,9 +35,9 @@ package struct ListingRule {
         if members.isEmpty { return .take }
         // Others may have taken this store for silent, too; and what one of them has collected, it has told the rest.
         if members.contains(where: { Self.wasAway($0, nowMilliseconds: now) }) { return .take }
-        guard case .integer(let since)? = try records.meta(Self.name) else { return .refuse }
+        guard case .integer(let since)? = try records.meta(Self.name) else { return .passOver }
         let (age, overflows) = now.subtractingReportingOverflow(since)
-        return overflows || age > Self.dueMilliseconds ? .refuse : .take
+        return overflows || age > Self.dueMilliseconds ? .passOver : .take
     }
 
     /// Whether a member was not heard of for so long that it may have taken this store for silent.

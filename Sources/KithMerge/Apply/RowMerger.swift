@@ -93,6 +93,7 @@ package struct RowMerger {
                 try mend(&state, table, id, held, part, incomplete, mine: mine, theirs: theirs)
             }
         }
+        try TextCells(ledger).forgetGone(held.state, from: state, table: tableNumber, id: id)
         let merged = state
         if let tracked = table.tracked, state.isVisible(tracked.deletePolicy) { try fold(&state) }
         for (before, after) in [(held.state, merged), (merged, state)] where before != after {

@@ -53,6 +53,8 @@ package struct SliceApplier {
         try ledger.requireAllTables()
         let vector = try records.vector(ledger.catalog)
         guard vector.covers(slice.since) else { return .refused }
+        let waiting = WaitingRows(ledger)
+        let ahead = try waiting.ahead()
         try records.observe(slice.clock)
         let target = slice.targetVector
         let listing = try listingToTake(of: slice, vector)
@@ -85,11 +87,13 @@ package struct SliceApplier {
             }
         } else if let position = end < slice.rows.count ? slice.rows[end - 1].position(in: slice.tables) : slice.position {
             let progress = Resumption(position: position, vector: target)
-            try records.noteProgress(progress, ledger)
+            let isTooOld = try !ahead.isEmpty && waiting.isTimeOver(nowMilliseconds: clock.wallClockMilliseconds)
+            try records.noteProgress(progress, replacesLater: isTooOld, ledger)
             if let listing { try records.noteListed(progress, after: listing.after, ledger) }
             // All of the delta has come from another peer.
             if vector.covers(target) { try forgetCoveredResumption() }
         }
+        try waiting.noteArrivals(before: ahead, vector: merger.vectorAfter, nowMilliseconds: clock.wallClockMilliseconds)
         let tables = changed.union(absent.map(\.table))
         return .applied(Part(tables: tables.compactMap { ledger.catalog[$0]?.tracked?.sqlName }.sorted(), end: end))
     }
@@ -97,12 +101,8 @@ package struct SliceApplier {
     /// The slice's listing, if this store has a reason to take one.
     private func listingToTake(of slice: Slice, _ vector: VersionVector) throws -> Listing? {
         guard let listing = slice.listing else { return nil }
-        switch try ListingRule(ledger).answer(to: listing, vector: vector, nowMilliseconds: clock.wallClockMilliseconds) {
-        case .take: return listing
-        case .passOver: return nil
-        case .refuse:
-            throw StoreError(.sliceRejected, "It says which rows were deleted long ago, and this store has not been away for so long.")
-        }
+        let answer = try ListingRule(ledger).answer(to: listing, vector: vector, nowMilliseconds: clock.wallClockMilliseconds)
+        return answer == .take ? listing : nil
     }
 
     private func forgetCoveredResumption() throws {

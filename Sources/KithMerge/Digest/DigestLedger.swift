@@ -21,9 +21,11 @@ package struct DigestLedger {
     // MARK: Following the rows
 
     /// Accounts for up to `limit` rows that have changed, or that were never read. Returns the digest once nothing is left
-    /// to do, and `nil` before, or while a catch-up is not complete, whose rows are ahead of the vector.
-    package func advance(rowsMax limit: Int) throws -> StoreDigest? {
+    /// to do, and `nil` before, or while ``WaitingRows`` hold it back.
+    package func advance(rowsMax limit: Int, nowMilliseconds now: Int64) throws -> StoreDigest? {
         let vector = try VectorRecords(connection: connection).vector(ledger.catalog)
+        let waiting = WaitingRows(ledger)
+        if try waiting.endsNow(nowMilliseconds: now) { try distrust() }
         let before = try DigestRecord.load(ledger)
         var record = before
         var budget = limit
@@ -39,7 +41,9 @@ package struct DigestLedger {
             if before.isComplete, let place = ledger.patrolled { record.position = place }
             try record.save(ledger)
         }
-        guard record.isComplete, record.accounted.covers(vector), try !isWaiting() else { return nil }
+        guard record.isComplete, record.accounted.covers(vector), try !waiting.holdBack(nowMilliseconds: now) else {
+            return nil
+        }
         return StoreDigest(vector: vector, rows: record.rows)
     }
 
@@ -81,11 +85,6 @@ package struct DigestLedger {
         if record != before { try record.save(ledger) }
     }
 
-    /// Whether rows of a catch-up that is not complete are ahead of the vector.
-    package func isWaiting() throws -> Bool {
-        try !ContextRecords(connection).isEmpty()
-    }
-
     /// Looks at the rows in which commits live that are not accounted for, up to the vector.
     private func follow(_ vector: VersionVector, _ record: inout DigestRecord, _ budget: inout Int) throws {
         let candidates = RowCandidates(ledger: ledger)
@@ -118,7 +117,7 @@ package struct DigestLedger {
             guard let table = ledger.catalog.table(named: position.table) else { continue }
             let before = try noted(table.number, position.row)
             let row = try RowCandidates(ledger: ledger).find(table, position.row)
-            try note(row.flatMap(digest), before, table.number, position.row, &record.rows)
+            try note(try row.flatMap(digest), before, table.number, position.row, &record.rows)
         }
         try record.save(ledger)
     }
@@ -135,7 +134,7 @@ package struct DigestLedger {
     ) throws -> (rows: [Reread], end: SlicePosition?) {
         var found: [(position: SlicePosition, table: Int, digest: UInt64?)] = []
         try TableScan(ledger: ledger).read(after: position) { row in
-            found.append((row.position, row.table, digest(of: row)))
+            found.append((row.position, row.table, try digest(of: row)))
             return found.count < limit
         }
         let end = found.count < limit ? nil : found.last?.position
@@ -174,7 +173,12 @@ package struct DigestLedger {
 
     // MARK: Rows
 
-    package func digest(of row: ReadRow) -> UInt64? {
+    /// A row that is ahead of the vector does not count: others may not have it yet.
+    package func digest(of row: ReadRow) throws -> UInt64? {
+        if !row.state.context.isEmpty {
+            let vector = try VectorRecords(connection: connection).vector(ledger.catalog)
+            guard row.state.liveDots.allSatisfy(vector.covers) else { return nil }
+        }
         let table = ledger.catalog.tables[row.table]
         return row.state.digest(at: row.position) { table.columns.indices.contains($0) ? table.columns[$0].key : nil }
     }
@@ -183,7 +187,7 @@ package struct DigestLedger {
     private func note(_ row: RowCandidates.Found?, _ sum: inout DigestSum) throws {
         guard let row else { return }
         let before = try noted(row.candidate.table, row.candidate.position.row)
-        try note(row.state.flatMap(digest), before, row.candidate.table, row.candidate.position.row, &sum)
+        try note(try row.state.flatMap(digest), before, row.candidate.table, row.candidate.position.row, &sum)
     }
 
     private func note(_ digest: UInt64?, _ before: UInt64?, _ table: Int, _ id: RowID, _ sum: inout DigestSum) throws {

@@ -7,7 +7,7 @@ import KithTexts
 /// Mends rows that differ although both stores know the same, within one transaction.
 ///
 /// A value that gives way to another one of the same commit is written again, by a commit of this store, and stays as an
-/// alternative until somebody chooses.
+/// alternative until somebody chooses. Rows of a catch-up that has waited in vain (``WaitingRows``) keep what they hold, and wait no more.
 package struct RowMender {
     package let ledger: RowLedger
     package let clock: CommitClock
@@ -38,9 +38,8 @@ package struct RowMender {
             // A row without clocks: `kith verify` names it, and nothing here tells what it should be.
             return false
         }
-        guard try ledger.contextVector(held.context).isEmpty, let (mended, lost) = held.state.mended(with: row.state) else { return false }
+        guard let (mended, lost) = held.state.mended(with: row.state) else { return false }
         var state = mended
-        state.context = VersionVector()
         // Of a row that vanished behind Kith's back the histories are left, which the peer's replace.
         if held.state.cells.isEmpty { try TextArchive(ledger: ledger).forget(table: row.table, id: row.id) }
         try mendTexts(&state, held.state, row)
@@ -50,6 +49,8 @@ package struct RowMender {
             register.add(Write(stamp: try clock.stamp(ledger.catalog).stamp, value: value.value))
             state[value.column] = .register(register)
         }
+        // What was said to be known of the row beside what it holds is in doubt.
+        state.context = merger.vector.covers(mended.clock) ? VersionVector() : mended.clock
         try merger.save(state, table, row.id, held)
         return true
     }

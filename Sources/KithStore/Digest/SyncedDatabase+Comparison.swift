@@ -58,7 +58,10 @@ extension SyncedDatabase {
             kept = try keepProofs(state)
             let records = VectorRecords(connection: state.ledger.connection)
             let vector = try records.vector(state.ledger.catalog)
-            guard vector == slice.vector, try !DigestLedger(ledger: state.ledger).isWaiting() else { return DigestResult.unavailable }
+            let now = options.clock().milliseconds
+            guard vector == slice.vector, try !WaitingRows(state.ledger).holdBack(nowMilliseconds: now) else {
+                return DigestResult.unavailable
+            }
             let own = try rows(in: range, state.ledger)
             let applier = SliceApplier(
                 ledger: state.ledger, records: records, clock: state.clock, monotonicMilliseconds: options.monotonicMilliseconds)
@@ -72,7 +75,7 @@ extension SyncedDatabase {
             try merger.finish()
             try state.settleReferences(db)
             try DigestLedger(ledger: state.ledger).reread(changed)
-            try MendingRecord(state.ledger).add(changed, nowMilliseconds: options.clock().milliseconds)
+            try MendingRecord(state.ledger).add(changed, nowMilliseconds: now)
             for table in Set(changed.map(\.table)) {
                 guard let tracked = state.ledger.catalog.table(named: table)?.tracked else { continue }
                 try state.notifyChanges(in: [tracked.sqlName], db)

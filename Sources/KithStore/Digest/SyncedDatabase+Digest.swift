@@ -29,11 +29,13 @@ extension SyncedDatabase {
     package func advanceDigest() throws -> DigestReading {
         try write { _, state in
             let digests = DigestLedger(ledger: state.ledger)
-            let digest = try digests.advance(rowsMax: Self.digestRowsMax)
+            let now = options.clock().milliseconds
+            let digest = try digests.advance(rowsMax: Self.digestRowsMax, nowMilliseconds: now)
             let tampered = digest == nil ? [] : try digests.patrol(rowsMax: Self.patrolRowsMax)
-            let isBehind = try digest == nil && !digests.isWaiting()
+            let isBehind = try digest == nil && !WaitingRows(state.ledger).holdBack(nowMilliseconds: now)
             return DigestReading(
-                digest: tampered.isEmpty ? digest : try digests.advance(rowsMax: 0), isBehind: isBehind, tampered: tampered)
+                digest: tampered.isEmpty ? digest : try digests.advance(rowsMax: 0, nowMilliseconds: now), isBehind: isBehind,
+                tampered: tampered)
         }
     }
 
@@ -45,7 +47,9 @@ extension SyncedDatabase {
         if try !read({ try DigestLedger(ledger: $0).isBehind() }) { return }
         while try write({ _, state in
             let digests = DigestLedger(ledger: state.ledger)
-            return try digests.advance(rowsMax: Self.digestRowsMax) == nil && !digests.isWaiting()
+            let now = options.clock().milliseconds
+            return try digests.advance(rowsMax: Self.digestRowsMax, nowMilliseconds: now) == nil
+                && !WaitingRows(state.ledger).holdBack(nowMilliseconds: now)
         }) {}
     }
 
@@ -62,7 +66,7 @@ extension SyncedDatabase {
         try read { ledger in
             var rows = DigestSum()
             try TableScan(ledger: ledger).read(after: nil) { row in
-                rows.add(DigestLedger(ledger: ledger).digest(of: row))
+                rows.add(try DigestLedger(ledger: ledger).digest(of: row))
                 return true
             }
             return StoreDigest(vector: try VectorRecords(connection: ledger.connection).vector(ledger.catalog), rows: rows)

@@ -45,6 +45,8 @@ public struct StoreSize: Hashable, Sendable {
     public var trashRows = 0
     /// Bytes of the contents of rows in the trash.
     public var trashBytes = 0
+    /// By device, the one that fills most first.
+    public var shares: [StoreShare] = []
     /// Whether this SQLite can tell which pages belong to which table (its `dbstat` table).
     public var isDetailed = false
 
@@ -75,6 +77,7 @@ private struct StoreMeasure {
         let pageBytes = try number("PRAGMA page_size")
         size.fileBytes = try number("PRAGMA page_count") * pageBytes
         size.freeBytes = try number("PRAGMA freelist_count") * pageBytes
+        size.shares = try ShareMeasure(ledger: ledger).run()
         (size.trashRows, size.trashBytes) = try HiddenRows(ledger.connection).trashSize()
         size.isDetailed = try number("SELECT count(*) FROM pragma_module_list WHERE name = 'dbstat'") > 0
         if size.isDetailed { try attribute(to: &size) }

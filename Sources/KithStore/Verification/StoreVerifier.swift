@@ -54,7 +54,7 @@ struct StoreVerifier {
             histories += try checkTexts(row, name, report)
             let digest = try digests.noted(row.table, row.position.row)
             if digest != nil { noted += 1 }
-            if digests.isCurrent(row, record), digest != digests.digest(of: row) {
+            if digests.isCurrent(row, record), try digest != digests.digest(of: row) {
                 report("\(name) was changed behind Kith's back since it was last looked at.")
             }
             return true

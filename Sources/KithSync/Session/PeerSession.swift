@@ -179,12 +179,13 @@ package struct PeerSession: Sendable {
         perform(.verifyIdentity(claim))
     }
 
-    /// Both know the same, nothing is on its way that would change it, and the peer is the one to compare with: of those with
-    /// a higher replica id the next. If each agrees with its next, all agree, at a cost that grows with the members only.
+    /// Both know the same, nothing is on its way that would change it, and the peer is one to compare with: of those with a higher
+    /// replica id the next, again and again, and each other until both have been found equal. If each agrees with its next, all agree, at
+    /// a cost that grows with the members only; but not all members need have sessions with their next.
     private var mayCompare: Bool {
         guard doubt == nil, sender.known == local.vector, sender.isIdle, receiver.isIdle else { return false }
         guard let peer, let own = local.summary?.replica else { return false }
-        return !forwarding.neighbours.contains { own < $0 && $0 < peer }
+        return comparison?.isIdentical != true || !forwarding.neighbours.contains { own < $0 && $0 < peer }
     }
 
     /// When to compare digests; not while there are rows to exchange, which end by themselves.

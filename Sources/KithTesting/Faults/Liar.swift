@@ -10,9 +10,10 @@ struct Liar {
     let authority: SimulatedAuthority
     /// All that its store holds, as it would send it to a peer that knows nothing.
     let truth: Slice
-    /// What its store can prove of other devices' replicas.
+    /// What its store can prove of all that it holds.
     let proofs: [HeadProof]
-    /// What the one that is lied to knows.
+    /// The one that is lied to, and what it knows.
+    let peer: ReplicaID
     let known: VersionVector
     /// The liar's next commit.
     let next: UInt64
@@ -21,6 +22,8 @@ struct Liar {
     enum Kind: CaseIterable {
         /// Proofs of another device's commits that were not made, and a slice that names them.
         case signature, origin, nonce, ownerless, voucher
+        /// Another time of a commit that the other side has made, as if that had been set back.
+        case time
         /// Commits of another device that were not made, somewhere in a slice.
         case beyond
         /// Nothing is there any more.
@@ -51,14 +54,18 @@ struct Liar {
             let head = Head(dot: beyond(proof.head.dot), timestamp: own.timestamp)
             var slice = slice()
             claim(head, in: &slice)
-            return [.proofs([offer(kind, head, of: proof)]), .slice(slice, alsoSentTo: [])]
+            return [proven(besides: [offer(kind, head, of: proof)]), .slice(slice, alsoSentTo: [])]
+        case .time:
+            guard let proof = proofs.first(where: { $0.head.dot.replica == peer }) else { return [] }
+            let head = Head(dot: proof.head.dot, timestamp: own.timestamp)
+            return [proven(besides: [offer(kind, head, of: proof)])]
         case .beyond:
             guard let proof = victim() else { return [] }
             var slice = slice(rows: 1)
             name(beyond(proof.head.dot), in: &slice)
-            return [ownProof, .slice(slice, alsoSentTo: [])]
+            return [proven(), .slice(slice, alsoSentTo: [])]
         case .listing, .bareRows, .deletions, .missingCells, .passedOver:
-            return [ownProof, .slice(falseRows(kind), alsoSentTo: [])]
+            return [proven(), .slice(falseRows(kind), alsoSentTo: [])]
         }
     }
 
@@ -66,7 +73,7 @@ struct Liar {
 
     /// What the liar says in the place of its hello: that it is the other side's replica, or that it knows of that replica what no replica has
     /// written.
-    mutating func hello(_ hello: Hello, to peer: ReplicaID) -> Hello {
+    mutating func hello(_ hello: Hello) -> Hello {
         var hello = hello
         if random.chance(percent: 50) {
             hello.replica = peer
@@ -80,7 +87,7 @@ struct Liar {
 
     // MARK: Commits of others
 
-    private mutating func victim() -> HeadProof? { random.pick(proofs) }
+    private mutating func victim() -> HeadProof? { random.pick(proofs.filter { $0.origin.key != authority.key }) }
 
     /// A commit that its replica has not made.
     private mutating func beyond(_ dot: Dot) -> Dot {
@@ -90,8 +97,12 @@ struct Liar {
 
     private func signed(_ head: Head) -> [UInt8] { authority.signature(of: HeadProof.statement(of: head), by: authority.key) ?? [] }
 
-    private var ownProof: Frame {
-        .proofs([ProofOffer(head: own, origin: Self.origin(authority), signature: signed(own))])
+    /// True proofs of all that a slice of the liar may name: it is to be refused for its lie, and for nothing else.
+    private func proven(besides lies: [ProofOffer] = []) -> Frame {
+        let own = ProofOffer(head: own, origin: Self.origin(authority), signature: signed(own))
+        let others = proofs.map { ProofOffer($0, isToldBefore: false) }
+            .filter { offer in !lies.contains { $0.head.dot.replica == offer.head.dot.replica } }
+        return .proofs((others + lies + [own]).sorted { $0.head.dot.replica < $1.head.dot.replica })
     }
 
     private func offer(_ kind: Kind, _ head: Head, of proof: HeadProof) -> ProofOffer {

@@ -122,10 +122,12 @@ struct Taint {
     mutating func insertRefused() { hasLies = true }
 
     /// A slice that no store has read arrives at a node that knows `known`.
-    mutating func insert(madeUp slice: Slice, to known: Knowledge, _ ledger: Ledger) {
+    ///
+    /// - Parameter takesListing: whether the node believes it what it says of rows that are not there.
+    mutating func insert(madeUp slice: Slice, takesListing: Bool, to known: Knowledge, _ ledger: Ledger) {
         hasLies = true
         name(slice, insteadOf: nil, ledger)
-        if slice.listing != nil { coversAll = true }
+        if takesListing { coversAll = true }
         var after = known
         after.join(ledger.knowledge(slice.vector))
         for (replica, sequence) in ledger.knowledge(slice.targetVector).sequences.enumerated() where sequence > known[replica] {

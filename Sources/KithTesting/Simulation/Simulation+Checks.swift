@@ -79,7 +79,7 @@ extension Simulation {
         try noteRefusals(node)
         let received = learnRows(of: slice, node)
         var unmoved = node.summary.vector
-        if let own = try checkFolding(received, summary, node) { unmoved.insert(own) }
+        if let own = try checkFolding(received, besidesUnknown: namesUnknownRows(slice), summary, node) { unmoved.insert(own) }
         guard summary.clock >= slice.clock, summary.clock >= node.summary.clock else {
             throw Violation(.clockWentBack, "\(node.name) applied a slice of \(slice.clock), but stands at \(summary.clock).")
         }
@@ -91,7 +91,9 @@ extension Simulation {
                 throw Violation(.wrongState, "\(node.name) applied a whole delta, but does not know all of it.")
             }
         } else if summary.vector != unmoved {
-            throw Violation(.vectorClaimsUnknown, "\(node.name) applied a part of a delta, and its vector moved.")
+            throw Violation(
+                .vectorClaimsUnknown,
+                "\(node.name) applied a part of a delta, and its vector moved from \(node.summary.vector) to \(summary.vector).")
         }
         try moved(node, to: summary, besides: received)
         try checkNotifications(received, node, before)
@@ -105,6 +107,16 @@ extension Simulation {
             node.known.learn(key, theirs)
             node.known.learn(key, ledger.knowledge(row.state.context))
             return key
+        }
+    }
+
+    /// Whether the slice has rows that the ledger does not know, because they were in doubt before anybody wrote them.
+    func namesUnknownRows(_ slice: Slice) -> Bool {
+        slice.rows.contains { row in
+            guard !row.isPrelude, row.table < slice.tables.count, let table = ledger.table(slice.tables[row.table].name) else {
+                return false
+            }
+            return taint.covers(table: table) && ledger.key(table, row.id) == nil
         }
     }
 

@@ -4,8 +4,11 @@ import KithSync
 extension Simulation {
     /// Taking in these rows, a store makes room in cells with too many alternatives, by a commit of its own, exactly if it has to.
     ///
+    /// - Parameter hasUnknown: whether there are others, of which no promise is known.
     /// - Returns: that commit; `nil` if there was nothing to do.
-    func checkFolding(_ keys: [RowKey], _ summary: StoreSummary, _ node: SimulatedNode) throws -> Dot? {
+    func checkFolding(
+        _ keys: [RowKey], besidesUnknown hasUnknown: Bool, _ summary: StoreSummary, _ node: SimulatedNode
+    ) throws -> Dot? {
         let sequence = node.summary.vector[node.summary.replica] + 1
         let event = EventID(replica: ledger.number(of: node.summary.replica), sequence: sequence)
         let head = summary.head(of: node.summary.replica).flatMap { $0.dot.sequence == sequence ? $0 : nil }
@@ -21,7 +24,7 @@ extension Simulation {
         }
         if effects.isEmpty {
             // What a row in doubt makes necessary nobody can tell.
-            guard let head, keys.contains(where: taint.covers) else { return nil }
+            guard let head, hasUnknown || keys.contains(where: taint.covers) else { return nil }
             try ledger.recordMending(head, node: node.index)
             return head.dot
         }

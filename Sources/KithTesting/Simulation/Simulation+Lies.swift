@@ -10,12 +10,14 @@ extension Simulation {
         guard let store = node.store, let book = node.proofs, !node.isAsleep else { return nil }
         let authority = SimulatedAuthority(device: node.device)
         let truth = try store.delta(since: VersionVector())
-        let proofs = truth.vector.entries.compactMap { try? book.proof(of: $0) }.filter { $0.origin.key != authority.key }
+        let replica = Liar.replica(authority)
+        let proofs = truth.vector.entries.filter { $0.replica != replica }.compactMap { try? book.proof(of: $0) }
         node.lies += 1
-        taint.add(liar: ledger.number(of: Liar.replica(authority)))
+        taint.add(liar: ledger.number(of: replica))
+        let peer = self.node(of: end.other).summary
         return Liar(
-            random: SplitMix64(seed: hostility.next()), authority: authority, truth: truth, proofs: proofs,
-            known: self.node(of: end.other).summary.vector, next: node.lies)
+            random: SplitMix64(seed: hostility.next()), authority: authority, truth: truth, proofs: proofs, peer: peer.replica,
+            known: peer.vector, next: node.lies)
     }
 
     /// What a liar says ahead of a frame of its store.
@@ -42,16 +44,18 @@ extension Simulation {
             if mustRefuse(slice, node(of: end)) {
                 taint.insertRefused()
             } else {
-                taint.insert(madeUp: slice, to: node(of: end).known.common, ledger)
+                taint.insert(madeUp: slice, takesListing: takesListing(of: slice, node(of: end)), to: node(of: end).known.common, ledger)
             }
         }
     }
 
-    /// Whether the slice names commits that no replica has made, or says what was deleted long ago to a store that was there.
-    private func mustRefuse(_ slice: Slice, _ node: SimulatedNode) -> Bool {
-        if ledger.unmade(in: slice.claimedVectors, taint) != nil { return true }
-        guard let listing = slice.listing, !node.summary.vector.covers(listing.floor), !script.maySilenceMembers else { return false }
-        return !isAlone(node)
+    /// Whether the slice names commits that no replica has made.
+    private func mustRefuse(_ slice: Slice, _ node: SimulatedNode) -> Bool { ledger.unmade(in: slice.claimedVectors, taint) != nil }
+
+    /// Whether the store may have a reason to believe the slice what was deleted long ago.
+    private func takesListing(of slice: Slice, _ node: SimulatedNode) -> Bool {
+        guard let listing = slice.listing, !node.summary.vector.covers(listing.floor) else { return false }
+        return script.maySilenceMembers || isAlone(node)
     }
 
     /// Whether the node knows no commits but its own.

@@ -144,7 +144,7 @@ extension Simulation {
             guard var liar = try liar(end), hostility.chance(percent: 50) else { return nil }
             links[end.link].lies[end.side] -= 1
             note(.forgery)
-            return FrameCodec.encode(.hello(liar.hello(hello, to: node(of: end.other).summary.replica)))
+            return FrameCodec.encode(.hello(liar.hello(hello)))
         }
         if links[end.link].damages[end.side] > 0 {
             links[end.link].damages[end.side] -= 1

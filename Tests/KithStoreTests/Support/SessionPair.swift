@@ -40,6 +40,12 @@ final class SessionPair {
         }
     }
 
+    /// Both hear that the stores may have committed.
+    func hear() throws {
+        for (side, store) in stores.enumerated() { inputs.append((side, .committed(try store.summary()))) }
+        try settle()
+    }
+
     private func settle() throws {
         while !inputs.isEmpty {
             let (side, input) = inputs.removeFirst()
