@@ -102,12 +102,13 @@ package struct JournalRecords {
         try delete.run()
     }
 
+    private static let beginSQL = """
+        INSERT INTO kith_journal (replica, time, process, author, scope, title, undoes, redoes)
+        VALUES (\(MetaRecords.valueSQL("self")), ?, ?, ?, ?, ?, ?, ?)
+        """
+
     private func begin(_ notes: JournalNotes, _ process: String?, _ now: Int64) throws -> Int64 {
-        let insert = try connection.statement(
-            """
-            INSERT INTO kith_journal (replica, time, process, author, scope, title, undoes, redoes)
-            VALUES (\(MetaRecords.valueSQL("self")), ?, ?, ?, ?, ?, ?, ?)
-            """)
+        let insert = try connection.statement(Self.beginSQL)
         insert.bind(1, now)
         let label = notes.label
         for (place, text) in [(2, process), (3, label.author), (4, label.scope), (5, label.title)] {

@@ -3,7 +3,7 @@ import KithLedger
 import KithSQLite
 import KithSync
 
-/// Why a column shows what it shows: ``SyncedDatabase/explain(table:id:column:)``.
+/// Why a column shows what it shows: ``SyncedDatabase/explain(table:id:column:)-(_,UUID,_)``.
 public struct Explanation: Hashable, Sendable {
     /// A write of the column.
     public struct Version: Hashable, Sendable {

@@ -18,36 +18,48 @@ import Darwin
 /// Where the system grants no watch, nothing is told; the caller polls as well.
 final class FileWatch {
     private let source: (any DispatchSourceRead)?
+    private let descriptor: Int32
+    private let folders: [String]
+    /// What the kernel calls the watches on the folders.
+    private var watches: [Int32] = []
     private var isPaused = false
 
     init(paths: [String], queue: DispatchQueue, changed: @escaping () -> Void) {
         let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
-        let folders = Set(paths.map(Self.folder)).sorted()
-        let mask = UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO)
-        guard descriptor >= 0, folders.allSatisfy({ inotify_add_watch(descriptor, $0, mask) >= 0 }) else {
-            if descriptor >= 0 { close(descriptor) }
+        self.descriptor = descriptor
+        folders = Set(paths.map(Self.folder)).sorted()
+        let names = paths.map { Array(Self.name($0).utf8) }
+        guard descriptor >= 0 else {
             source = nil
             return
         }
-        let names = paths.map { Array(Self.name($0).utf8) }
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         source.setEventHandler { if Self.drain(descriptor, names) { changed() } }
         source.setCancelHandler { close(descriptor) }
         source.resume()
         self.source = source
+        begin()
     }
 
-    /// Tells nothing until ``resume()``, which tells at once if something was written meanwhile. A file that is written all
-    /// the time would otherwise wake this process for every page.
+    private func begin() {
+        let mask = UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO)
+        watches = folders.map { inotify_add_watch(descriptor, $0, mask) }.filter { $0 >= 0 }
+    }
+
+    /// Tells nothing until ``resume()``, and nothing of what is written meanwhile. The kernel notes nothing either: each page of a commit is
+    /// two writes, and to note them took a quarter of the processor time of small commits.
     func pause() {
         if isPaused { return }
         isPaused = true
         source?.suspend()
+        for watch in watches { inotify_rm_watch(descriptor, watch) }
+        watches = []
     }
 
     func resume() {
         if !isPaused { return }
         isPaused = false
+        if source != nil { begin() }
         source?.resume()
     }
 

@@ -57,6 +57,8 @@ final class StoreWatch: @unchecked Sendable {
     private func scheduleCheck(_ index: Int) {
         guard check != nil, index < Self.checkDelaysMilliseconds.count else {
             files?.resume()
+            // For what was written since the last look.
+            check?()
             return
         }
         queue.asyncAfter(deadline: .now() + .milliseconds(Self.checkDelaysMilliseconds[index])) { [weak self] in

@@ -42,7 +42,7 @@ extension SyncedDatabase {
 
     /// Applies operations to the version `base` of a text, or to the current one; positions count scalars.
     ///
-    /// - Throws: as ``saveText(_:table:id:column:_:base:)``; `valueRejected` for a position outside the text.
+    /// - Throws: as ``saveText(_:table:id:column:_:base:)-(_,_,RowID,_,_,_)``; `valueRejected` for a position outside the text.
     public func editText(
         _ db: Database, table: String, id: RowID, column: String, _ operations: TextOperations, base: TextVersion? = nil
     ) throws(StoreError) {
@@ -57,7 +57,7 @@ extension SyncedDatabase {
 
     /// Replaces a range of the current text, or of the version `base`; `unit` says what its bounds count.
     ///
-    /// - Throws: as ``editText(_:table:id:column:_:base:)``; `valueRejected` also for a bound inside a character.
+    /// - Throws: as ``editText(_:table:id:column:_:base:)-(_,_,RowID,_,_,_)``; `valueRejected` also for a bound inside a character.
     public func replaceText(
         _ db: Database, table: String, id: RowID, column: String, _ range: Range<Int>, in unit: TextUnit, with text: String,
         base: TextVersion? = nil
