@@ -305,9 +305,9 @@ def part_pictures(browser):
             assert all(each["isSeen"] for each in order), f"{name} at {width}: {[each for each in order if not each['isSeen']]}"
             regions = [each["region"] for each in order]
             assert regions == sorted(regions), f"{name} at {width}: {order}"
-            for one, other in zip(order, order[1:]):
-                if one["region"] == other["region"]:
-                    assert other["bottom"] > one["top"], f"{name} at {width}: back up from {one} to {other}"
+            for one, next_one in zip(order, order[1:]):
+                if one["region"] == next_one["region"]:
+                    assert next_one["bottom"] > one["top"], f"{name} at {width}: back up from {one} to {next_one}"
             if name == "note":
                 names = [each["name"] for each in order]
                 wanted = ["skip", "search", "new"] * (width == 1280) + ["view", "title", "tag", "text"]

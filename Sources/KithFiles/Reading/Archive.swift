@@ -21,6 +21,8 @@ enum Archive {
         /// And how many times its own size a larger one.
         var factorMax: Int64 = 60
         var pathBytesMax = 1_000
+        /// Whether the checksum of what is compressed by gzip is looked at; needless for files that have better ones.
+        var checksGzip = true
     }
 
     private static let blockBytes = 64 << 10
@@ -51,7 +53,7 @@ enum Archive {
             if files > limits.filesMax { throw FilesError(.data, "\(path) has more than \(limits.filesMax) files. Nothing was imported.") }
             try write(reader, to: name, in: folder, of: path, &left)
         }
-        if kith_gzip_is_damaged(path, bytesMax) == 1 {
+        if limits.checksGzip, kith_gzip_is_damaged(path, bytesMax) == 1 {
             throw FilesError(.data, "\(path) is damaged: its checksum is another one. Nothing was imported.")
         }
     }
