@@ -1,4 +1,5 @@
 import KithNotes
+import KithStore
 import Testing
 
 @Suite("Two machines make the same note, or tick the same box, and one of them loses by it")
