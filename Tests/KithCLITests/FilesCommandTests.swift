@@ -84,7 +84,7 @@ struct FilesCommandTests {
             let before = try #require(Int(try home.shell("cat before\(number)").lastLine))
             #expect(notes.count >= before)
             #expect(Set(notes) == Set((1...notes.count).map { "Note \($0).md" }))
-            #expect(result.output.contains("Backed up \(notes.count) notes to"), "\(notes.count): \(result.output)")
+            #expect(result.output.contains("Backed up \(notes.count) notes with "), "\(notes.count): \(result.output)")
             // The last one may have no file yet.
             for note in 1..<notes.count {
                 #expect(try home.shell("cat out\(number)/attachments/file\(note)").output == "file \(note)\n")
@@ -115,7 +115,7 @@ struct FilesCommandTests {
             SELECT count(*) || '' FROM note WHERE body LIKE '%![](%' AND NOT EXISTS (SELECT 1 FROM attachment WHERE attachment.note = note.id)
             """
         var hasPart = false
-        for milliseconds in stride(from: 50, through: 800, by: Soak.count(75, soaking: 5)) {
+        for milliseconds in stride(from: 50, through: 800, by: Soak.count(150, soaking: 5)) {
             let kill = String(format: "%.3f", Double(milliseconds) / 1_000)
             try home.shell("\"$KITH\" import vault & sleep \(kill); kill -9 $!; wait $! 2>/dev/null; true")
             let there = try home.kith("note", "list", "--json").json() as? [Any]

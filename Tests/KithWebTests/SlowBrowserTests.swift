@@ -13,7 +13,7 @@ import Musl
 import Glibc
 #endif
 
-@Suite("Connections say nothing, or say it slowly, and keep others out", .timeLimit(.minutes(1)))
+@Suite("Connections say nothing, or say it slowly, and keep others out", .serialized, .timeLimit(.minutes(1)))
 struct SlowBrowserTests {
     /// A page with these limits; its folder, the server, and a browser that was let in.
     private func page(_ folder: TemporaryFolder, _ limits: (inout RequestLimits) -> Void) async throws
@@ -32,7 +32,7 @@ struct SlowBrowserTests {
         let server = Task { try await page.run { continuation.yield($0) } }
         var iterator = ready.makeAsyncIterator()
         let entrance = try #require(await iterator.next()?.entrance)
-        let browser = try RawBrowser(entrance: entrance.absoluteString)
+        let browser = try await DiskWork.run { try RawBrowser(entrance: entrance.absoluteString) }
         #expect(!FileManager.default.fileExists(atPath: left.path))
         return (configuration.folder, server, browser)
     }
