@@ -133,7 +133,7 @@ let package = Package(
         .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .target(
             name: "CFileFormats", dependencies: ["CXML2"],
-            linkerSettings: (["xml2", "archive"] + cmark).map { .linkedLibrary($0) }),
+            linkerSettings: (["xml2", "archive", "z"] + cmark).map { .linkedLibrary($0) }),
         module(
             "KithFiles",
             [

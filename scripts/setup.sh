@@ -72,7 +72,7 @@ install_playwright() {
     if python3 -m venv "$folder" && "$folder/bin/pip" install --quiet --disable-pip-version-check 'playwright>=1.40'; then
         : >"$folder/ready"
     else
-        printf 'setup: Playwright cannot be installed; the tests of the page in a browser are left out\n' >&2
+        printf 'setup: Playwright cannot be installed; the tests of the page in a browser will fail\n' >&2
     fi
 }
 

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly simulator='simulator-1 simulator-2 simulator-3 simulator-4 simulator-5 simulator-6 simulator-7 simulator-8'
-readonly portions="$simulator lies merge sql histories folders schemas references texts frames processes machines docs package reproducible"
+readonly portions="$simulator lies merge sql histories folders carry schemas references texts frames processes machines docs package reproducible"
 program=$(scripts/build.sh --show-bin-path)/kithPackageTests.xctest
 export KITH_SOAK=${KITH_SOAK:-20000}
 
@@ -20,6 +20,8 @@ filter_of() {
         histories) filter='IdentityHistoryTests|GarbageHistoryTests|KilledProcessTests|DiskFaultTests|ReadOnlyCopyTests' ;;
         # Files and notes on two machines, written by everybody.
         folders) filter='FolderHistoryTests|KilledFolderTests' ;;
+        # Changes that go by hand, on sticks.
+        carry) filter='StickTests|CarryTests|CarryDamageTests|CarryCommandTests' ;;
         schemas) filter='SchemaHistoryTests|SchemaSkewTests' ;;
         references) filter='ReferenceHistoryTests|ReferenceArrivalTests' ;;
         texts) filter='^KithTextTests\.|TextDeliveryTests' ;;

@@ -5,6 +5,7 @@
 #include <archive_entry.h>
 #include <locale.h>
 #include <stdlib.h>
+#include <zlib.h>
 #ifdef __APPLE__
 #include <xlocale.h>
 #endif
@@ -45,6 +46,20 @@ long kith_archive_read(void *archive, void *buffer, long count) { return archive
 const char *kith_archive_error(void *archive) { return archive_error_string(archive); }
 
 void kith_archive_close(void *archive) { archive_read_free(archive); }
+
+int kith_gzip_is_damaged(const char *path, long long bytes_max) {
+    gzFile file = gzopen(path, "rbe");
+    if (file == NULL) return 0;
+    if (gzdirect(file)) {
+        gzclose_r(file);
+        return 0;
+    }
+    char buffer[65536];
+    int count = 0;
+    while (bytes_max > 0 && (count = gzread(file, buffer, sizeof buffer)) > 0) bytes_max -= count;
+    // Closing tells of a stream that breaks off.
+    return gzclose_r(file) == Z_BUF_ERROR || count < 0;
+}
 
 typedef struct {
     struct archive *archive;

@@ -88,7 +88,7 @@ public struct NotesPage: Sendable {
         PageRoutes(notes: notes, builder: builder, feed: feed, configuration: configuration).add(to: router)
         ChangeRoutes(notes: notes, limits: configuration.limits).add(to: router)
         SheetRoutes(notes: notes, limits: configuration.limits).add(to: router)
-        FileRoutes(notes: notes, folder: configuration.folder).add(to: router)
+        FileRoutes(notes: notes, folder: configuration.folder, limits: configuration.limits).add(to: router)
         let desk = PairingDesk(configuration) { feed.tell(pairing: $0) }
         DeviceRoutes(desk, notes, configuration).add(to: router)
         return (router, { current.value })

@@ -45,6 +45,8 @@ struct RequestLimits: Sendable {
     var jsonBytesMax = 12 << 20
     /// How long the body of a change may take to arrive.
     var bodyMilliseconds = 20_000
+    /// How long a file may stand still on its way here.
+    var stillMilliseconds = 30_000
     /// How long a connection may be open on which nobody asks for anything.
     var idleSeconds: Int64 = 20
     /// How long somebody may leave unread what was sent, once there is no room for more of it.

@@ -4,7 +4,7 @@
 usage: browser.py KITH FOLDER PART...
 
 KITH is the program, FOLDER an empty folder for homes and pictures, each PART one of the functions in the files beside this one whose name
-begins with `part_`. Prints a line for each part, with what went wrong; ends with 1 if something did.
+begins with `part_`. Prints a line for each part, with what went wrong, and how long all took; ends with 1 if something did.
 
 No part depends on how fast the machine is: each waits until something is so, and holds back itself what shall come late.
 """
@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 
 from playwright.sync_api import sync_playwright
 
+import choices
 import figures
 import others
 import places
@@ -27,11 +28,11 @@ CHROMIUM = "/usr/bin/chromium"
 
 
 def find(part):
-    return next(getattr(module, "part_" + part) for module in (writing, others, places, figures) if hasattr(module, "part_" + part))
+    return next(getattr(module, "part_" + part) for module in (writing, others, places, choices, figures) if hasattr(module, "part_" + part))
 
 
 def main():
-    started, failed = [], []
+    started, failed, seconds = [], [], 0
     begin = Home.start
     Home.start = lambda self, *arguments: (begin(self, *arguments), started.append(self))[0]
     with sync_playwright() as playwright:
@@ -49,7 +50,9 @@ def main():
                     context.close()
                 while started:
                     started.pop().stop()
+                seconds += time.monotonic() - begun
         browser.close()
+    print(f"all parts: {seconds:.1f} s", flush=True)
     sys.exit(1 if failed else 0)
 
 

@@ -16,6 +16,16 @@ def part_hands(browser):
     home.kith("note", "add", "Recipes", "--body", "jam")
     home.start("web", "--port", "0")
     page = open_page(browser, home)
+    # The next note and the one before; writing and reading.
+    first, second = [page.locator("#rows li").nth(number).get_attribute("data-id") for number in range(2)]
+    is_open = lambda note: page.evaluate("location.pathname") == f"/note/{note}" and page.get_attribute("#note", "data-id") == note
+    for key, note in (("j", first), ("j", second), ("j", second), ("k", first), ("k", first)):
+        page.keyboard.press(key)
+        until(lambda: is_open(note), f"{key} leads to a note")
+    for view in ("read", "both"):
+        page.keyboard.press("v")
+        until(lambda: page.get_attribute("#note", "data-view") == view, f"the view is: {view}")
+        assert page.locator("#text").is_visible() == (view == "both") and page.locator("#rendered").is_visible()
     page.keyboard.press("/")
     page.keyboard.type("tag:home")
     until(lambda: page.locator("#rows li").count() == 1, "the list is what was searched")
@@ -90,9 +100,33 @@ def part_hands(browser):
     page.evaluate("release()")
     page.click("text=Keep mine")
     until(lambda: "By this hand" in home.kith("note", "list"), "the title that was chosen is there")
-    unexpected = [text for text in page.complaints if "409" not in text]
+    # A script that gets into the page after all is not run, neither one within it nor one from another origin, which has the same machine.
+    foreign = Home("hands-foreign")
+    foreign.start("web", "--port", "0")
+    address = re.sub(r"(https?://[^/]+).*", r"\1", foreign.entrance())
+    ended = page.evaluate(INJECTED, address + "/merge.js")
+    assert ended == ["error", "error", None], ended
+    unexpected = [text for text in page.complaints if "409" not in text and "Content Security Policy" not in text]
     assert not unexpected, unexpected
+    assert sum("Content Security Policy" in text for text in page.complaints) >= 3, page.complaints
     home.stop()
+
+
+# Scripts as somebody may bring them in: how loading one from another origin ends, as a module and not, and what one within the page did.
+INJECTED = """async (address) => {
+  const load = (type) => new Promise((done) => {
+    const script = Object.assign(document.createElement("script"), { src: address, type });
+    script.addEventListener("load", () => done("load"));
+    script.addEventListener("error", () => done("error"));
+    document.body.append(script);
+  });
+  document.body.append(Object.assign(document.createElement("script"), { textContent: "window.inline = true" }));
+  const button = document.createElement("button");
+  button.setAttribute("onclick", "window.inline = true");
+  document.body.append(button);
+  button.click();
+  return [await load("text/javascript"), await load("module"), window.inline ?? null];
+}"""
 
 
 # The text of a version, without the buttons in it.
@@ -238,12 +272,13 @@ def part_pictures(browser):
     page.click("#rows li:has(.title:text-is('Shopping')) a")
     page.locator("#text").wait_for()
     note = page.url
+    everywhere = (("list", base + "/"), ("note", note), ("trash", base + "/trash"), ("choices", base + "/conflicts"),
+                  ("devices", base + "/devices"), ("history", f"{base}/note/{long}/history"))
     for width in (390, 1280):
         for scheme in ("light", "dark"):
             page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
             page.emulate_media(color_scheme=scheme)
-            for name, url in (("list", base + "/"), ("note", note), ("trash", base + "/trash"), ("choices", base + "/conflicts"),
-                              ("devices", base + "/devices"), ("history", f"{base}/note/{long}/history")):
+            for name, url in everywhere:
                 page.goto(url)
                 page.locator("#status:not(:empty)").wait_for(state="attached")
                 page.screenshot(path=os.path.join(FOLDER, f"{name}-{width}-{scheme}.png"))
@@ -252,18 +287,54 @@ def part_pictures(browser):
                 overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
                 assert overflow <= 0, f"{name} at {width}: {overflow} pixels too wide"
     assert not page.complaints, page.complaints
-    # The order of focus is the order of what is seen.
-    page.goto(note)
-    page.locator("#text").wait_for()
-    order = []
-    for _ in range(40):
-        page.keyboard.press("Tab")
-        order.append(page.evaluate("document.activeElement.id || document.activeElement.className || document.activeElement.textContent.trim()"))
-    wanted = ["skip", "search", "new", "view", "title", "tag", "text"]
-    places = [order.index(name) for name in wanted]
-    assert places == sorted(places), order
+    # The order of focus is the order of what is seen, at every place and width.
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
+        for name, url in everywhere:
+            page.goto(url)
+            page.locator("#status:not(:empty)").wait_for(state="attached")
+            page.evaluate("document.activeElement.blur()")
+            order = []
+            while len(order) < 100:
+                page.keyboard.press("Tab")
+                focused = page.evaluate(FOCUSED)
+                if focused is None or focused["id"] in [each["id"] for each in order]:
+                    break
+                order.append(focused)
+            assert order[0]["name"] == "skip" and 8 < len(order) < 100, f"{name} at {width}: {order}"
+            assert all(each["isSeen"] for each in order), f"{name} at {width}: {[each for each in order if not each['isSeen']]}"
+            regions = [each["region"] for each in order]
+            assert regions == sorted(regions), f"{name} at {width}: {order}"
+            for one, next_one in zip(order, order[1:]):
+                if one["region"] == next_one["region"]:
+                    assert next_one["bottom"] > one["top"], f"{name} at {width}: back up from {one} to {next_one}"
+            if name == "note":
+                names = [each["name"] for each in order]
+                wanted = ["skip", "search", "new"] * (width == 1280) + ["view", "title", "tag", "text"]
+                places = [names.index(name) for name in wanted]
+                assert places == sorted(places), names
     for machine in (home, other):
         machine.stop()
+
+
+# What has the focus: which element, where it is, and whether it is seen; `null` if nothing has it.
+FOCUSED = """() => {
+  const element = document.activeElement;
+  if (!element || element === document.body) return null;
+  window.numbers ??= new Map();
+  if (!numbers.has(element)) numbers.set(element, numbers.size);
+  // A file is chosen by its label.
+  const shown = element.matches(".unseen") && element.closest("label") || element;
+  const { top, bottom, left, right, width, height } = shown.getBoundingClientRect();
+  let scrolled = 0;
+  for (let each = shown.parentElement; each; each = each.parentElement) scrolled += each.scrollTop;
+  const region = element.closest("main") ? 3 : element.closest("#side") ? 2 : element.closest("header, #alerts") ? 1 : 0;
+  return {
+    id: numbers.get(element), name: element.id || element.className || element.textContent.trim(), region,
+    top: top + scrolled, bottom: bottom + scrolled,
+    isSeen: width > 0 && height > 0 && bottom > 0 && top < innerHeight && right > 0 && left < innerWidth,
+  };
+}"""
 
 
 # Names, roles and contrast (WCAG 2.2, 1.4.3 and 4.1.2), as far as a script can tell.
@@ -275,6 +346,11 @@ ACCESSIBILITY = r"""() => {
   for (const element of document.querySelectorAll("a[href], button, input, select, textarea, [tabindex='0'], img, [role=img]")) {
     if (!isSeen(element)) continue;
     if (element.matches("img") ? !element.hasAttribute("alt") : !name(element)) problems.push("no name: " + element.outerHTML.slice(0, 80));
+  }
+  for (const element of document.body.querySelectorAll("*")) {
+    const isHandled = element.closest("a[href], button, input, select, textarea, label");
+    if (isSeen(element) && !isHandled && (getComputedStyle(element).cursor === "pointer" || element.onclick || element.hasAttribute("onclick")))
+      problems.push("clicked, and no link or button: " + element.outerHTML.slice(0, 80));
   }
   for (const element of document.querySelectorAll("section")) if (!element.getAttribute("aria-label")) problems.push("section without a name");
   if (document.querySelectorAll("main").length !== 1) problems.push("not one main");

@@ -1,4 +1,6 @@
 import Foundation
+import GRDB
+import TestSupport
 import Testing
 
 @Suite("Files cannot be brought in or out from the command line")
@@ -48,6 +50,89 @@ struct FilesCommandTests {
         #expect(try home.kith("restore", home.path("b"), "--store", other).status == 0)
         #expect(try home.kith("note", "show", id, "--body-only", "--store", other).output == "text")
         #expect(try home.kith("verify", "--store", other).status == 0)
+    }
+
+    @Test(
+        "a backup that is made while a node runs, and notes and files are added, is as of one moment and lacks nothing",
+        .timeLimit(.minutes(5)))
+    func backupWhileWriting() async throws {
+        let node = try RunningNode(home, "--no-discovery", "--port", "0", "--no-web")
+        try await node.wait { _ in try home.kith("status", "--json").output.contains(/"isRunning" *: *true/) }
+        let result = try home.shell(
+            """
+            (number=0
+            until [ -e stop ]; do
+                number=$((number + 1)); echo "file $number" >file$number
+                id=$("$KITH" note add "Note $number" --body "text $number" | tail -n 1) && "$KITH" note attach "$id" file$number || touch failed
+                echo $number >written
+            done) >/dev/null 2>&1 & writer=$!
+            for backup in 1 2 3; do
+                until [ "$(cat written 2>/dev/null || echo 0)" -ge $((backup * 3)) ]; do sleep 0.02; done
+                cat written >before$backup; "$KITH" backup backup$backup || touch failed
+            done
+            touch stop; wait $writer; ls failed
+            """)
+        #expect(!result.output.contains("failed"), "\(result.output) \(result.error)")
+        #expect(try await node.stop(SIGTERM) == 0)
+        for number in 1...3 {
+            let store = home.path("restored\(number)/notes.sqlite")
+            #expect(try home.kith("restore", home.path("backup\(number)"), "--store", store).status == 0)
+            #expect(try home.kith("verify", "--store", store).status == 0)
+            let written = try home.kith("export", home.path("out\(number)"), "--store", store)
+            #expect(written.status == 0, "\(written.output)\(written.error)")
+            let notes = try FileManager.default.contentsOfDirectory(atPath: home.path("out\(number)")).filter { $0.hasSuffix(".md") }
+            let before = try #require(Int(try home.shell("cat before\(number)").lastLine))
+            #expect(notes.count >= before)
+            #expect(Set(notes) == Set((1...notes.count).map { "Note \($0).md" }))
+            #expect(result.output.contains("Backed up \(notes.count) notes with "), "\(notes.count): \(result.output)")
+            // The last one may have no file yet.
+            for note in 1..<notes.count {
+                #expect(try home.shell("cat out\(number)/attachments/file\(note)").output == "file \(note)\n")
+            }
+        }
+    }
+
+    /// What the file of the notes answers.
+    private func answer(_ question: String) throws -> String? {
+        var configuration = Configuration()
+        configuration.readonly = true
+        let database = try DatabaseQueue(path: home.store.path, configuration: configuration)
+        defer { try? database.close() }
+        return try database.read { try String.fetchOne($0, sql: question) }
+    }
+
+    @Test("an import that is killed leaves whole notes; done again, each note and each file is there once")
+    func killedImport() throws {
+        let vault = home.folder.appending(path: "vault")
+        try FileManager.default.createDirectory(at: vault, withIntermediateDirectories: true)
+        for number in 0..<2_500 {
+            let link = number.isMultiple(of: 25) ? "![](picture\(number).bin)" : ""
+            try Data("text \(number) \(link)".utf8).write(to: vault.appending(path: "Note \(number).md"))
+            if !link.isEmpty { try Data("picture \(number)".utf8).write(to: vault.appending(path: "picture\(number).bin")) }
+        }
+        let attachments = "SELECT count(*) || ' ' || count(DISTINCT name) || ' ' || count(DISTINCT note) FROM attachment"
+        let lacking = """
+            SELECT count(*) || '' FROM note WHERE body LIKE '%![](%' AND NOT EXISTS (SELECT 1 FROM attachment WHERE attachment.note = note.id)
+            """
+        var hasPart = false
+        for milliseconds in stride(from: 50, through: 800, by: Soak.count(150, soaking: 5)) {
+            let kill = String(format: "%.3f", Double(milliseconds) / 1_000)
+            try home.shell("\"$KITH\" import vault & sleep \(kill); kill -9 $!; wait $! 2>/dev/null; true")
+            let there = try home.kith("note", "list", "--json").json() as? [Any]
+            let count = there?.count ?? 0
+            #expect([0, 1_000, 2_000, 2_500].contains(count), "after \(milliseconds) ms: \(count)")
+            if count > 0, count < 2_500 { hasPart = true }
+            #expect(try home.kith("verify").status == 0, "after \(milliseconds) ms")
+            if count > 0 { #expect(try answer(lacking) == "0") }
+            // Each round begins anew until one has been cut in two; the rest goes on from there.
+            if count == 2_500, !hasPart { try home.shell("rm -r store") }
+        }
+        let last = try home.kith("import", home.path("vault"))
+        #expect(last.status == 0, "\(last.output)\(last.error)")
+        #expect(try answer("SELECT count(*) || ' ' || count(DISTINCT title) FROM note") == "2500 2500")
+        #expect(try answer(attachments) == "100 100 100")
+        #expect(try home.kith("import", home.path("vault")).output == "Imported 0 notes, 2500 were here already.\n")
+        #expect(try home.kith("export", home.path("out")).output.hasSuffix("with 100 attachments.\n"))
     }
 
     @Test("a folder is kept in step, and says what it did")

@@ -99,6 +99,32 @@ struct FullDiskTests {
     }
 
     @Test(.enabled(if: canMount))
+    func `a backup is not restored by half on a full disk, and whole when there is room`() throws {
+        let output = try disk(
+            """
+            head -c 400000 /dev/urandom >large.bin && "$KITH" note attach Two large.bin >/dev/null
+            "$KITH" backup whole.kithbackup >/dev/null
+            dd if=/dev/zero of=disk/fill bs=1k 2>/dev/null
+            # Room for the notes, and not for the file that one of them has.
+            truncate -s -500K disk/fill
+            """,
+            """
+            tell restore whole.kithbackup --store disk/new/notes.sqlite
+            find disk/new -type f 2>/dev/null | sed 's/^/left: /'
+            rm disk/fill
+            tell restore whole.kithbackup --store disk/new/notes.sqlite
+            tell note list --store disk/new/notes.sqlite
+            tell note save Two large.bin --output again.bin --store disk/new/notes.sqlite
+            cmp large.bin again.bin && echo equal
+            """)
+        #expect(
+            output.hasPrefix("restore whole.kithbackup = 74\n  err: kith: The disk is full. Nothing was left half written;"), "\(output)")
+        #expect(!output.contains("left: "), "\(output)")
+        #expect(output.contains("restore whole.kithbackup = 0") && output.contains("\nequal\n"), "\(output)")
+        #expect(output.contains("  Two\n") && output.contains("  One\n"), "\(output)")
+    }
+
+    @Test(.enabled(if: canMount))
     func `an import, an export, a backup and a folder on a full disk say so, leave nothing half done, and go on when there is room`() throws
     {
         let output = try disk(

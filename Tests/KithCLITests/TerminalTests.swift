@@ -85,6 +85,30 @@ struct TerminalTests {
         #expect(try await other.stop(SIGTERM) == 0)
     }
 
+    @Test func `the address for a phone is shown as a QR code, and never in a pipe`() throws {
+        let shown = try home.shell(
+            """
+            script -qefc '"$KITH" web --lan --no-discovery --port 0' screen.out > /dev/null 2>&1 < /dev/null & pid=$!
+            while ! grep -q 'Ctrl-C ends it' screen.out 2>/dev/null || [ "$(grep -c "$(printf '\\342\\226\\210')" screen.out)" -lt 19 ]; do
+                kill -0 $pid || exit 1; sleep 0.05
+            done
+            kill $pid; cat screen.out
+            """, environment: ["TERM": "xterm"]
+        ).output
+        let rows = shown.split(whereSeparator: \.isNewline).map { plain(String($0)) }.filter { $0.contains("\u{2588}") }
+        // A square, two modules in a character.
+        let width = try #require(rows.first?.count)
+        #expect(rows.count >= 19 && rows.allSatisfy { $0.count == width } && (width + 1) / 2 == rows.count, "\(shown)")
+        let piped = try home.shell(
+            """
+            "$KITH" web --lan --no-discovery --port 0 > piped.out 2>&1 < /dev/null & pid=$!
+            while ! grep -q 'Ctrl-C ends it' piped.out; do kill -0 $pid || exit 1; sleep 0.05; done
+            kill $pid; cat piped.out
+            """
+        ).output
+        #expect(piped.contains("https://") && !piped.contains("\u{2588}"), "\(piped)")
+    }
+
     @Test func `a token is shown as a QR code, unless one says no, and never in a pipe`() throws {
         func screen(_ options: String, until sign: String = "It works once") throws -> String {
             try home.shell(

@@ -1,6 +1,7 @@
 import Foundation
 import KithNotes
 import KithSync
+import Synchronization
 import Testing
 
 @testable import KithFiles
@@ -45,6 +46,21 @@ struct FolderImportTests {
         let again = try run("vault") { $0.tagsFolders = true }
         #expect(again.added == 0 && again.present == 4, "\(again)")
         #expect(try notes.list().count == 4)
+    }
+
+    @Test("progress is told after each thousand notes and at the end, whatever becomes of them")
+    func progress() throws {
+        for number in 0..<2_100 { try folder.write("many/Note \(number).md", "text \(number)") }
+        try folder.write("many/bad.md", [0xFF])
+        for isDryRun in [true, false, false] {
+            let told = Mutex<[Int]>([])
+            let report = try run("many") {
+                $0.isDryRun = isDryRun
+                $0.progress = { count in told.withLock { $0.append(count) } }
+            }
+            #expect(told.withLock { $0 } == [1_000, 2_000, 2_100])
+            #expect(report.added + report.present == 2_100 && report.leftOut == 1, "\(report)")
+        }
     }
 
     @Test("what cannot be a note is named and left out, and everything else comes")

@@ -144,6 +144,63 @@ struct FolderSyncTests {
         #expect(try notes.list().count == 10)
     }
 
+    @Test("fifty files that are gone within a minute delete nothing, forty-nine do")
+    func fifty() throws {
+        for number in 0..<210 { try notes.add(title: "Note \(number)") }
+        try machine.sync()
+        for number in 0..<49 { machine.remove("Note \(number).md") }
+        #expect(try machine.sync().deleted == 49)
+        // One more within the same minute makes fifty.
+        machine.remove("Note 49.md")
+        #expect(try machine.sync().held == 1)
+        machine.clock.advance(61_000)
+        #expect(try machine.sync().deleted == 1)
+        machine.clock.advance(61_000)
+        for number in 50..<100 { machine.remove("Note \(number).md") }
+        let report = try machine.sync()
+        #expect(report.held == 50 && report.deleted == 0, "\(report)")
+        #expect(try notes.list().count == 160 && notes.trash().count == 50)
+    }
+
+    @Test("a file leaves a folder of one tag when its note loses the tag, and nothing else goes")
+    func oneTag() throws {
+        let machine = try FolderMachine(place, "work", tag: "work")
+        let notes = machine.notes
+        let note = try notes.add(title: "Plan", body: "one\n", tags: ["work", "x"])
+        try notes.add(title: "Private", tags: ["home"])
+        try machine.sync()
+        #expect(try machine.files() == ["Plan.md"])
+        // An editor saves in the moment in which the note loses the tag.
+        try machine.save(try machine.read("Plan.md") + "two\n", as: "Plan.md")
+        try notes.edit(note.id) { $0.tags.remove("work") }
+        #expect(try machine.sync().removed == 1)
+        #expect(try machine.files().isEmpty && notes.trash().isEmpty && notes.note(note.id)?.body == "one\ntwo\n")
+        #expect(try machine.sync().isQuiet)
+        try notes.edit(note.id) { $0.tags.insert("work") }
+        try machine.sync()
+        #expect(try machine.files() == ["Plan.md"])
+        // Taken out of the file, the tag takes the file with it.
+        try machine.save(try machine.read("Plan.md").replacingOccurrences(of: "tags: [work, x]", with: "tags: [x]"), as: "Plan.md")
+        try machine.sync()
+        #expect(try machine.files().isEmpty && notes.trash().isEmpty)
+        #expect(try notes.note(note.id).map { Array($0.tags) } == ["x"])
+    }
+
+    @Test("a file that was written 199 ms ago is not read yet, and one of 200 ms is")
+    func quiet() throws {
+        let note = try notes.add(title: "Note", body: "one\n")
+        try machine.sync()
+        machine.clock.advance(10_000)
+        try machine.save(try machine.read("Note.md") + "two\n", as: "Note.md")
+        machine.clock.advance(199)
+        let early = try machine.folder.pass(notes, machine.options)
+        #expect(early.read == 0 && early.busy > 0, "\(early)")
+        #expect(try notes.note(note.id)?.body == "one\n")
+        machine.clock.advance(1)
+        #expect(try machine.folder.pass(notes, machine.options).read == 1)
+        #expect(try notes.note(note.id)?.body == "one\ntwo\n")
+    }
+
     @Test("what cannot be understood is left as it is, named, and written no more")
     func left() throws {
         let note = try notes.add(title: "Note", body: "text", tags: ["a"])

@@ -14,13 +14,21 @@ struct ForeignFormatTests {
         notes = try folder.notes()
     }
 
-    /// Imports it twice; the second time nothing comes.
+    /// Imports it twice; the second time nothing comes. Exported and imported elsewhere, all of it is the same.
     private func run(_ path: String, tagsFolders: Bool = false) throws -> ImportReport {
         var options = NoteImport.Options()
         options.tagsFolders = tagsFolders
         let report = try NoteImport.run(path, into: notes, options: options)
         let again = try NoteImport.run(path, into: notes, options: options)
         #expect(again.added == 0 && again.present == report.added, "\(again)")
+        _ = try MarkdownExport.write(notes, to: folder.path("exported"))
+        _ = try JSONLinesExport.write(notes, to: folder.path("exported.jsonl"))
+        for name in ["exported", "exported.jsonl"] {
+            let elsewhere = try folder.notes("elsewhere-\(name)")
+            let report = try NoteImport.run(folder.path(name), into: elsewhere)
+            #expect(report.remarks.isEmpty, "\(report)")
+            #expect(try elsewhere.everything() == notes.everything(), "\(name)")
+        }
         return report
     }
 
@@ -159,14 +167,44 @@ struct ForeignFormatTests {
                 #expect(throws: FilesError.self, "\(name) \(part)") { try NoteImport.run(path, into: notes) }
             }
         }
+        try folder.copyFixture("takeout.zip")
+        try folder.copyFixture("keep")
+        try shell("mv keep Takeout && tar czf takeout.tgz Takeout")
+        func expectRefused(_ name: String, _ bytes: some Sequence<UInt8>, _ place: Int) throws {
+            let path = try folder.write("damaged-\(name)", bytes)
+            #expect(throws: FilesError.self, "\(name) \(place)") { try NoteImport.run(path, into: notes) }
+        }
+        let (zip, tgz) = (try folder.bytes("takeout.zip"), try folder.bytes("takeout.tgz"))
+        // Cut off within a file, and between two.
+        for part in [100, 300, 467, 593, 700] { try expectRefused("takeout.zip", zip[..<part], part) }
+        for part in [tgz.count / 4, tgz.count / 2, tgz.count * 3 / 4, tgz.count - 8, tgz.count - 1] {
+            try expectRefused("takeout.tgz", tgz[..<part], part)
+        }
+        // In the bytes of two of the files; names have no checksum in a zip archive.
+        for place in Array(stride(from: 234, to: 467, by: 13)) + stride(from: 649, to: 839, by: 13) {
+            var bytes = zip
+            bytes[place] ^= 4
+            try expectRefused("takeout.zip", bytes, place)
+        }
+        for place in Array(stride(from: 10, to: tgz.count - 20, by: 13)) + [tgz.count - 8, tgz.count - 1] {
+            var bytes = tgz
+            bytes[place] ^= 4
+            try expectRefused("takeout.tgz", bytes, place)
+        }
         #expect(try notes.everything().isEmpty)
     }
 
     @Test("an archive that would write elsewhere, or grows without end, is refused")
     func hostileArchives() throws {
         let script = """
-            import tarfile, io, gzip
+            import tarfile, io, gzip, warnings, zipfile
+            warnings.simplefilter("ignore")
             def tar(name, entries):
+                with zipfile.ZipFile(name.replace(".tar", ".zip"), "w") as z:
+                    for path, kind, data in entries:
+                        i = zipfile.ZipInfo(path); i.create_system = 3
+                        i.external_attr = (0o120777 if kind == tarfile.SYMTYPE else 0o100644) << 16
+                        z.writestr(i, b"/etc" if kind == tarfile.SYMTYPE else data)
                 with tarfile.open(name, "w") as t:
                     for path, kind, data in entries:
                         i = tarfile.TarInfo(path); i.type = kind; i.size = len(data)
@@ -185,10 +223,14 @@ struct ForeignFormatTests {
             with tarfile.open("bomb.tgz", "w:gz") as t:
                 i = tarfile.TarInfo("bomb.md"); i.size = 8 << 20
                 t.addfile(i, Zeros(i.size))
+            with zipfile.ZipFile("bomb.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as z:
+                with z.open("bomb.md", "w") as f:
+                    for _ in range(257): f.write(bytes(1 << 20))
             """
         try folder.write("make.py", script)
         try shell("python3 make.py")
-        for (name, words) in [("up.tar", "elsewhere"), ("mark.tar", "elsewhere"), ("root.tar", "elsewhere"), ("twice.tar", "twice")] {
+        let refused = [("up", "elsewhere"), ("mark", "elsewhere"), ("root", "elsewhere"), ("twice", "twice")]
+        for (name, words) in refused.flatMap({ [("\($0).tar", $1), ("\($0).zip", $1)] }) + [("bomb.zip", "larger")] {
             #expect(throws: FilesError.self, "\(name)") {
                 do {
                     _ = try NoteImport.run(folder.path(name), into: notes)
@@ -207,6 +249,7 @@ struct ForeignFormatTests {
         }
         // A folder takes the place of the link, which is passed over.
         #expect(try NoteImport.run(folder.path("link.tar"), into: notes).added == 2)
+        #expect(try NoteImport.run(folder.path("link.zip"), into: notes).present == 2)
         #expect(
             !FileManager.default.fileExists(atPath: "/etc/kith-escaped.md")
                 && !FileManager.default.fileExists(atPath: "/tmp/kith-escaped.md"))

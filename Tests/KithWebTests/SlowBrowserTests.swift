@@ -13,19 +13,16 @@ import Musl
 import Glibc
 #endif
 
-@Suite("Connections say nothing, or say it slowly, and keep others out", .timeLimit(.minutes(1)))
+@Suite("Connections say nothing, or say it slowly, and keep others out", .serialized, .timeLimit(.minutes(1)))
 struct SlowBrowserTests {
-    @Test("connections that say nothing, and some that say it slowly, are let go; whoever waited for a place is served")
-    func slow() async throws {
-        let folder = try TemporaryFolder()
+    /// A page with these limits; its folder, the server, and a browser that was let in.
+    private func page(_ folder: TemporaryFolder, _ limits: (inout RequestLimits) -> Void) async throws
+        -> (place: URL, server: Task<Void, any Error>, browser: RawBrowser)
+    {
         let file = folder.url.appending(path: "notes.sqlite")
         var configuration = PageConfiguration(identity: folder.url.appending(path: "keys"), notesFile: file, software: "1")
         configuration.port = 0
-        configuration.limits.idleSeconds = 1
-        configuration.limits.bodyMilliseconds = 500
-        configuration.limits.connectionsMax = 100
-        configuration.limits.unreadMilliseconds = 500
-        configuration.limits.lingerMilliseconds = 200
+        limits(&configuration.limits)
         // What a process left that ended while a file came.
         try FileManager.default.createDirectory(at: configuration.folder, withIntermediateDirectories: true)
         let left = configuration.folder.appending(path: "upload-left")
@@ -33,11 +30,55 @@ struct SlowBrowserTests {
         let page = NotesPage(try NotesStore.open(file), configuration)
         let (ready, continuation) = AsyncStream.makeStream(of: RunningPage.self)
         let server = Task { try await page.run { continuation.yield($0) } }
-        defer { server.cancel() }
         var iterator = ready.makeAsyncIterator()
         let entrance = try #require(await iterator.next()?.entrance)
-        let browser = try RawBrowser(entrance: entrance.absoluteString)
+        let browser = try await DiskWork.run { try RawBrowser(entrance: entrance.absoluteString) }
         #expect(!FileManager.default.fileExists(atPath: left.path))
+        return (configuration.folder, server, browser)
+    }
+
+    @Test("a file that stands still on its way is let go, and nothing of it stays; one that comes slowly is taken")
+    func stalled() async throws {
+        let folder = try TemporaryFolder()
+        let (place, server, browser) = try await page(folder) {
+            $0.stillMilliseconds = 2_000
+            $0.lingerMilliseconds = 200
+        }
+        defer { server.cancel() }
+        let id = try await DiskWork.run { try browser.add("Files") }
+        func begin(_ name: String) throws -> Int32 {
+            let fields = ["Origin: \(browser.origin)", "Content-Type: application/octet-stream", "Content-Length: 12000"]
+            let descriptor = try browser.connect()
+            RawBrowser.send(browser.head("POST", "/api/note/\(id)/attach?name=\(name)", fields), to: descriptor)
+            return descriptor
+        }
+        let piece = String(repeating: "x", count: 1_000)
+        let (still, slow) = (try begin("still"), try begin("slow"))
+        defer { for descriptor in [still, slow] { close(descriptor) } }
+        RawBrowser.send(piece, to: still)
+        for _ in 0..<12 {
+            RawBrowser.send(piece, to: slow)
+            try await Task.sleep(for: .milliseconds(250))
+        }
+        let answers = try await DiskWork.run { try [still, slow].map { try RawBrowser.answer(from: $0) } }
+        #expect(answers.map(\.status) == [408, 200], "\(answers)")
+        let left = try FileManager.default.contentsOfDirectory(atPath: place.path).filter { $0.hasPrefix("upload-") }
+        #expect(left.isEmpty)
+        let rendered = try await DiskWork.run { try browser.get("/part/rendered/\(id)").body }
+        #expect(rendered.contains("slow") && !rendered.contains("still"))
+    }
+
+    @Test("connections that say nothing, and some that say it slowly, are let go; whoever waited for a place is served")
+    func slow() async throws {
+        let folder = try TemporaryFolder()
+        let (place, server, browser) = try await page(folder) {
+            $0.idleSeconds = 1
+            $0.bodyMilliseconds = 500
+            $0.connectionsMax = 100
+            $0.unreadMilliseconds = 500
+            $0.lingerMilliseconds = 200
+        }
+        defer { server.cancel() }
         let silent = try (0..<300).map { _ in try browser.connect() }
         defer { for descriptor in silent { close(descriptor) } }
         for (number, descriptor) in silent.enumerated() where number.isMultiple(of: 2) { RawBrowser.send("GET / HT", to: descriptor) }
@@ -57,7 +98,7 @@ struct SlowBrowserTests {
         #expect(try await DiskWork.run { try browser.get("/").status == 200 })
         server.cancel()
         _ = await server.result
-        #expect(RunningPage.current(in: configuration.folder) == nil)
+        #expect(RunningPage.current(in: place) == nil)
     }
 
     /// Somebody who is not let in sends without an end: the connection ends.

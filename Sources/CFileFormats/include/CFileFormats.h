@@ -44,6 +44,9 @@ int kith_archive_next(void *archive, const char **path, int *is_file);
 long kith_archive_read(void *archive, void *buffer, long count);
 const char *kith_archive_error(void *archive);
 void kith_archive_close(void *archive);
+/// Whether a file that is compressed by gzip is not what its checksums say, which libarchive does not look at; 0 for any other file. No more
+/// than `bytes_max` are unpacked.
+int kith_gzip_is_damaged(const char *path, long long bytes_max);
 
 /// Takes bytes; returns their number, or less than zero to end the writing.
 typedef long (*kith_archive_sink)(void *context, const void *bytes, long count);

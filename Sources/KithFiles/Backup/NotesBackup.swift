@@ -78,26 +78,31 @@ package enum NotesBackup {
     {
         let scratch = try ScratchFolder(beside: partial)
         let copy = scratch.path(databaseName)
-        try copyDatabase(of: notes, to: copy)
+        let count = try copyDatabase(of: notes, to: copy)
         let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw NewFile.failure(file) }
         defer { close(descriptor) }
-        return try write(copy, notes, passphrase, logN) { try NewFile.write($0, descriptor, file) }
+        return try write(copy, noteCount: count, notes, passphrase, logN) { try NewFile.write($0, descriptor, file) }
     }
 
     /// A copy as of one moment, by SQLite's own means; others write meanwhile.
-    private static func copyDatabase(of notes: NotesStore, to path: String) throws {
+    /// - Returns: how many notes are in it.
+    private static func copyDatabase(of notes: NotesStore, to path: String) throws -> Int {
         let copy = try DatabaseQueue(path: path)
         try notes.store.database.backup(to: copy)
         // A store that is restored from the copy knows these commits. So they must not be lost here, and others made under their numbers.
         _ = try notes.store.makeDurable()
-        let answer = try copy.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
+        let (answer, count) = try copy.read { db in
+            (try String.fetchOne(db, sql: "PRAGMA integrity_check"), try Int.fetchOne(db, sql: "SELECT count(*) FROM note"))
+        }
         try copy.close()
         guard answer == "ok" else { throw FilesError(.data, "The copy of the notes is damaged: is the disk sound? No backup was made.") }
+        return count ?? 0
     }
 
     private static func write(
-        _ database: String, _ notes: NotesStore, _ passphrase: String?, _ logN: UInt8, _ output: @escaping ([UInt8]) throws -> Void
+        _ database: String, noteCount: Int, _ notes: NotesStore, _ passphrase: String?, _ logN: UInt8,
+        _ output: @escaping ([UInt8]) throws -> Void
     ) throws -> Report {
         var sealing = try passphrase.map { try SealingWriter(passphrase: $0, logN: logN, output) }
         let tar = try TarWriter { bytes in
@@ -105,8 +110,7 @@ package enum NotesBackup {
         }
         // What nothing refers to any more stays for a day, so that it is there as long as this takes.
         let contents = notes.store.attachmentsHere()
-        var report = Report()
-        try notes.forEachNote(includingTrash: false) { _ in report.notes += 1 }
+        var report = Report(notes: noteCount)
         try tar.add(headName, Array(JSONEncoder().encode(Head(notes: report.notes, attachments: contents.count))))
         var end = End()
         end.add(databaseName, try tar.add(databaseName, contentsOf: URL(filePath: database)))
@@ -157,7 +161,7 @@ package enum NotesBackup {
 
     private static func unpack(_ file: String, _ scratch: ScratchFolder, _ passphrase: () throws -> String) throws {
         // The files of a backup are as large as they are; what ends the unpacking is the room on the disk.
-        let limits = Archive.Limits(filesMax: .max, bytesMin: .max, factorMax: 1)
+        let limits = Archive.Limits(filesMax: .max, bytesMin: .max, factorMax: 1, checksGzip: false)
         do {
             guard SealedStream.isSealed(file) else { return try Archive.unpack(file, into: scratch.path, limits: limits) }
             let opened = scratch.path(openedName)

@@ -21,6 +21,8 @@ enum Archive {
         /// And how many times its own size a larger one.
         var factorMax: Int64 = 60
         var pathBytesMax = 1_000
+        /// Whether the checksum of what is compressed by gzip is looked at; needless for files that have better ones.
+        var checksGzip = true
     }
 
     private static let blockBytes = 64 << 10
@@ -35,7 +37,8 @@ enum Archive {
     static func unpack(_ path: String, into folder: String, limits: Limits = Limits()) throws(FilesError) {
         guard case .file(let stamp) = ForeignFile.kind(path) else { throw FilesError(.notFound, "There is no file \(path).") }
         let (product, overflow) = stamp.bytes.multipliedReportingOverflow(by: limits.factorMax)
-        var left = max(limits.bytesMin, overflow ? .max : product)
+        let bytesMax = max(limits.bytesMin, overflow ? .max : product)
+        var left = bytesMax
         var files = 0
         let reader = try Reader(path)
         while let entry = try reader.next() {
@@ -49,6 +52,9 @@ enum Archive {
             files += 1
             if files > limits.filesMax { throw FilesError(.data, "\(path) has more than \(limits.filesMax) files. Nothing was imported.") }
             try write(reader, to: name, in: folder, of: path, &left)
+        }
+        if limits.checksGzip, kith_gzip_is_damaged(path, bytesMax) == 1 {
+            throw FilesError(.data, "\(path) is damaged: its checksum is another one. Nothing was imported.")
         }
     }
 

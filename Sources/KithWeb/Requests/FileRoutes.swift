@@ -8,13 +8,12 @@ import NIOCore
 
 /// Attachments of notes: what browsers send, and what they get.
 struct FileRoutes: Sendable {
-    /// How long a file may stand still on its way here.
-    private static let stillMilliseconds = 30_000
     private static let chunkBytes = 256 << 10
 
     let notes: NotesStore
     /// Where a file is while it comes.
     let folder: URL
+    let limits: RequestLimits
 
     private static let prefix = "upload-"
 
@@ -40,7 +39,7 @@ struct FileRoutes: Sendable {
             return try Response.json(["id": attachment.id.uuidString.lowercased(), "name": attachment.name])
         }
         router.post("/api/file/:id/detach") { request, context in
-            _ = try await request.decode(Nothing.self, RequestLimits())
+            _ = try await request.decode(Nothing.self, limits)
             let id = try context.noteID()
             try await DiskWork.run { if let attachment = try notes.attachment(id) { try notes.detach(attachment) } }
             return try Response.json(["detached": id.uuidString.lowercased()])
@@ -74,7 +73,7 @@ struct FileRoutes: Sendable {
                 var last: Int64 = -1
                 while progress.value != last {
                     last = progress.value
-                    try await Task.sleep(for: .milliseconds(Self.stillMilliseconds))
+                    try await Task.sleep(for: .milliseconds(limits.stillMilliseconds))
                 }
                 throw ErrorAnswer.tooSlow
             }

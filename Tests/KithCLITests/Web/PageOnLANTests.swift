@@ -36,6 +36,10 @@ struct PageOnLANTests {
             (try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String])?[name]
         }
         #expect(try field("entrance", first) != field("entrance", second))
+        // Each address is good once.
+        let entrances = try [second, first].map { try #require(try field("entrance", $0).flatMap { URL(string: $0)?.query }) }
+        #expect(try other.stranger.get("/?" + entrances[0]).status == 303)
+        for used in entrances { #expect(try other.stranger.get("/?" + used).status == 401) }
         #expect(try field("fingerprint", first) == field("fingerprint", second))
         #expect(try await node.stop(SIGTERM) == 0)
         let again = try RunningNode(home, command: "web", "--lan", "--port", String(other.port))

@@ -134,6 +134,30 @@ struct PageSheetTests {
         let picture = try #require(rendered.firstMatch(of: /<img src="(\/file\/[0-9a-f-]+)"/)?.1, "\(rendered)")
         #expect(try browser.get(String(picture)).header("content-type") == "image/png")
         #expect(rendered.contains("evil&lt;b&gt;.html"))
+        // What a file is, its bytes say, and not its name.
+        let files: [(name: String, bytes: Data, type: String?)] = [
+            ("drawing.svg", Data("<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>".utf8), nil),
+            ("page.png", Data("<!DOCTYPE html><script>alert(1)</script>".utf8), nil),
+            ("short.jpg", Data([0xFF, 0xD8]), nil),
+            ("sound.webp", Data("RIFF\0\0\0\0WAVEfmt ".utf8), nil),
+            ("one.gif", Data("GIF89a\u{1}\0\u{1}\0\0\0\0".utf8), "image/gif"),
+            ("two.jpeg", Data([0xFF, 0xD8, 0xFF, 0xE0, 0, 0x10, 0x4A, 0x46, 0x49, 0x46, 0, 1]), "image/jpeg"),
+            ("three.webp", Data("RIFF\0\0\0\0WEBPVP8 ".utf8), "image/webp"),
+            ("four.txt", Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 1, 1, 1]), "image/png"),
+        ]
+        for (name, bytes, _) in files {
+            try home.write(name, bytes)
+            try home.kith("note", "attach", id, home.path(name))
+        }
+        let links = try browser.get("/part/rendered/\(id)").body.matches(of: /href="(\/file\/[0-9a-f-]+)"[^>]*>([^<]+)</)
+        for (name, _, type) in files {
+            let link = try #require(links.first { $0.2.contains(name) }, "\(name)").1
+            let answer = try browser.get(String(link))
+            #expect(answer.header("content-type") == type ?? "application/octet-stream", "\(name)")
+            #expect((answer.header("content-disposition")?.hasPrefix("attachment;") == true) == (type == nil), "\(name)")
+            #expect(answer.header("content-security-policy") == "default-src 'none'; sandbox", "\(name)")
+            #expect(answer.header("x-content-type-options") == "nosniff", "\(name)")
+        }
         #expect(try attach("x", "y", type: "text/plain").status == 415)
         #expect(try attach("", "y").status == 422)
         #expect(try attach(String(repeating: "n", count: 300), "y").status == 422)

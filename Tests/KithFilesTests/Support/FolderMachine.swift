@@ -19,7 +19,8 @@ final class FolderMachine {
     let writers = SlowWriters()
 
     init(
-        _ place: TemporaryFolder, _ name: String, clock: HandClock = HandClock(), seed: UInt64 = 1, tagsFolders: Bool = false
+        _ place: TemporaryFolder, _ name: String, clock: HandClock = HandClock(), seed: UInt64 = 1, tag: String? = nil,
+        tagsFolders: Bool = false
     ) throws {
         self.clock = clock
         let ids = SeededIDs(seed: seed)
@@ -31,7 +32,7 @@ final class FolderMachine {
             clock: { HybridTimestamp(milliseconds: clock.milliseconds) }, makeReplicaID: { ids.makeReplica() })
         settings.storeOptions.watchesFile = false
         notes = try NotesStore.open(place.url.appending(path: "\(name)-store/notes.sqlite"), options: settings)
-        folder = try NotesFolder.add(place.path("\(name)-folder"), tagsFolders: tagsFolders, to: notes)
+        folder = try NotesFolder.add(place.path("\(name)-folder"), tag: tag, tagsFolders: tagsFolders, to: notes)
         options.nowMilliseconds = { clock.milliseconds }
         options.wait = { clock.advance($0) }
         options.makeID = { ids.make($0) }

@@ -118,6 +118,37 @@ struct CarryTests {
         #expect(try a.titles().isEmpty && b.titles().isEmpty)
     }
 
+    @Test func `what two homes write into one column stays on both: one value is shown, the other kept`() throws {
+        let homes = try householdOf(2)
+        let (a, b) = (homes[0], homes[1])
+        try a.add("note")
+        try a.carryOut(stick.path)
+        try b.carryIn(stick.path)
+        for (home, title) in [(a, "of a"), (b, "of b")] {
+            try home.node.database.write { try $0.execute(sql: "UPDATE note SET title = ?", arguments: [title]) }
+        }
+        try a.carryOut(stick.path)
+        try b.carryIn(stick.path)
+        try b.carryOut(stick.path)
+        try a.carryIn(stick.path)
+        var shown: Set<[String]> = []
+        let bytes = try #require(try a.node.database.read { try Data.fetchOne($0, sql: "SELECT id FROM note") })
+        let id = try #require(RowID(bytes: [UInt8](bytes)))
+        for home in homes {
+            let kept = try home.store.alternatives(table: "note", id: id)
+            #expect(kept.map(\.column) == ["title"])
+            let titles = try home.titles()
+            shown.insert(titles)
+            #expect(Set(kept.map(\.value) + titles.map { ColumnValue.text($0) }) == [.text("of a"), .text("of b")])
+        }
+        #expect(shown.count == 1 && shown.first?.count == 1)
+        // Decided on one, it is decided on the other.
+        try b.node.database.write { try b.store.resolve($0, table: "note", id: id, column: "title", keeping: .text("both")) }
+        try b.carryOut(stick.path)
+        try a.carryIn(stick.path)
+        #expect(try a.titles() == ["both"] && a.store.conflicts().isEmpty && b.store.conflicts().isEmpty)
+    }
+
     @Test func `the bytes of attachments travel along, large ones too, and are known to be held there`() throws {
         let homes = try householdOf(2)
         let (a, b) = (homes[0], homes[1])

@@ -4,7 +4,7 @@ import TestSupport
 /// Hosts of a private LAN, each with notes and a node of its own.
 final class NotesLAN {
     /// Beside the tests, where the build has put it.
-    private static let kith = Bundle.main.executableURL.map { url in
+    static let kith = Bundle.main.executableURL.map { url in
         var folder = url.deletingLastPathComponent()
         while !FileManager.default.isExecutableFile(atPath: folder.appending(path: "kith").path), folder.path != "/" {
             folder.deleteLastPathComponent()
