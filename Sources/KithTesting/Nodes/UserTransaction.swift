@@ -19,7 +19,7 @@ struct UserTransaction {
     private struct RolledBack: Error {}
 
     /// What became of each write; `nil` if the transaction was rolled back as the script wants it.
-    func run(_ operations: [Operation]) throws -> [WriteOutcome]? {
+    func run(_ operations: [UserOperation]) throws -> [WriteOutcome]? {
         var outcomes: [WriteOutcome] = []
         do {
             try database.write { db in
@@ -45,7 +45,7 @@ struct UserTransaction {
         return outcomes
     }
 
-    private func openTexts(_ operations: [Operation]) throws {
+    private func openTexts(_ operations: [UserOperation]) throws {
         // Who saves a text has it open still.
         for case .write(let write) in operations where write.verb == .open || write.verb == .save {
             for text in texts(write) { try editor.open(text, store, database) }

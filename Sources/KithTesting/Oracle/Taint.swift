@@ -70,7 +70,7 @@ struct Taint {
     }
 
     /// A statement that is about several rows changes them all by what it finds in each.
-    mutating func spread(over operations: [Operation], of node: SimulatedNode) {
+    mutating func spread(over operations: [UserOperation], of node: SimulatedNode) {
         if !isNeeded { return }
         for operation in operations {
             let keys = Self.keys(operation, node)
@@ -78,7 +78,7 @@ struct Taint {
         }
     }
 
-    private static func keys(_ operation: Operation, _ node: SimulatedNode) -> [RowKey] {
+    private static func keys(_ operation: UserOperation, _ node: SimulatedNode) -> [RowKey] {
         func keys(_ name: String, _ rows: [Int]) -> [RowKey] {
             guard let table = node.tables.firstIndex(where: { $0.name == name }) else { return [] }
             return rows.map { RowKey(table: table, row: $0) }

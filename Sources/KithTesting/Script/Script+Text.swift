@@ -70,7 +70,7 @@ extension Step: CustomStringConvertible {
     }
 }
 
-extension Operation: CustomStringConvertible {
+extension UserOperation: CustomStringConvertible {
     public var description: String {
         switch self {
         case .write(let write): write.description

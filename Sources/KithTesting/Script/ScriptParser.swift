@@ -108,8 +108,8 @@ private struct ScriptLine {
 
     // MARK: Transactions
 
-    private mutating func operations() throws(ScriptError) -> [Operation] {
-        var operations: [Operation] = []
+    private mutating func operations() throws(ScriptError) -> [UserOperation] {
+        var operations: [UserOperation] = []
         repeat {
             if rest.first == ";" { rest.removeFirst() }
             let word = nextWord()

@@ -5,7 +5,7 @@ struct ScriptVocabulary {
     /// What is wrong with the first statement of a script that does not fit; `nil` if all do.
     func fault(in script: Script) -> String? {
         for step in script.steps {
-            let operations: [Operation]
+            let operations: [UserOperation]
             switch step {
             case .commit(_, let statements): operations = statements
             case .found(_, let row): operations = [.write(row)]
@@ -17,11 +17,11 @@ struct ScriptVocabulary {
     }
 
     /// What is wrong with the first of these statements that does not fit; `nil` if all do.
-    func fault(in operations: [Operation]) -> String? {
+    func fault(in operations: [UserOperation]) -> String? {
         operations.lazy.compactMap(fault).first
     }
 
-    private func fault(in operation: Operation) -> String? {
+    private func fault(in operation: UserOperation) -> String? {
         switch operation {
         case .savepoint, .undo, .rollback: nil
         case .write(let write): fault(in: write)

@@ -3,7 +3,7 @@ public enum Step: Hashable, Sendable {
     /// Time passes.
     case wait(milliseconds: Int64)
     /// A user commits one transaction.
-    case commit(node: Int, [Operation])
+    case commit(node: Int, [UserOperation])
 
     /// The connection breaks, and is dialled again later.
     case drop(Int, Int)
@@ -79,7 +79,7 @@ public enum Step: Hashable, Sendable {
 }
 
 /// One statement of a user's transaction.
-public enum Operation: Hashable, Sendable {
+public enum UserOperation: Hashable, Sendable {
     case write(RowWrite)
     case pair(RowPair)
     case savepoint

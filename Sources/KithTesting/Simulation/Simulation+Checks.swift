@@ -8,7 +8,7 @@ extension Simulation {
     ///
     /// - Parameter withoutPast: rows of which the store kept nothing before.
     func checkCommit(
-        _ operations: [Operation], _ outcomes: [WriteOutcome], _ withoutPast: Set<RowKey>, _ node: SimulatedNode
+        _ operations: [UserOperation], _ outcomes: [WriteOutcome], _ withoutPast: Set<RowKey>, _ node: SimulatedNode
     ) throws {
         guard let store = node.store else { return }
         let before = node.summary
@@ -33,7 +33,7 @@ extension Simulation {
     }
 
     private func expectedEffects(
-        _ operations: [Operation], _ outcomes: [WriteOutcome], _ withoutPast: Set<RowKey>, _ event: EventID, _ node: SimulatedNode
+        _ operations: [UserOperation], _ outcomes: [WriteOutcome], _ withoutPast: Set<RowKey>, _ event: EventID, _ node: SimulatedNode
     ) throws -> [(RowKey, RowEffect)] {
         var drafts = TransactionDraft(
             ledger: ledger, tables: node.tables, event: event, known: node.known, withoutPast: withoutPast,

@@ -80,7 +80,7 @@ extension Simulation {
 
     /// The rows that a transaction writes, and of which the node's store keeps nothing: nobody wrote them, or they were collected. Asked only
     /// where a row's new life would otherwise keep columns that the node's version of the app does not know.
-    private func rowsWithoutPast(_ operations: [Operation], _ node: SimulatedNode) throws -> Set<RowKey> {
+    private func rowsWithoutPast(_ operations: [UserOperation], _ node: SimulatedNode) throws -> Set<RowKey> {
         var keys: Set<RowKey> = []
         guard script.collectsGarbage else { return keys }
         for case .write(let write) in operations {
@@ -106,7 +106,7 @@ extension Simulation {
     }
 
     /// A user's transaction, and what the oracle expects of it.
-    private func commit(_ node: SimulatedNode, _ operations: [Operation]) throws {
+    private func commit(_ node: SimulatedNode, _ operations: [UserOperation]) throws {
         guard let store = node.store, !node.isAsleep else { return }
         _ = wallClock(of: node)
         let withoutPast = try rowsWithoutPast(operations, node)

@@ -38,7 +38,7 @@ struct ScriptGenerator {
     }
 
     /// Many rows of a table that others can delete one by one.
-    private mutating func crowd() -> [Operation]? {
+    private mutating func crowd() -> [UserOperation]? {
         guard let table = tables.first(where: { !$0.isReserved && !$0.isRelated && !$0.mayRefuse && $0.keyColumns.isEmpty }),
             let column = table.columns.first(where: { $0.kind == .register })
         else { return nil }
@@ -49,8 +49,8 @@ struct ScriptGenerator {
         }
     }
 
-    private mutating func transaction() -> [Operation] {
-        var operations: [Operation] = []
+    private mutating func transaction() -> [UserOperation] {
+        var operations: [UserOperation] = []
         let count = workload.int(in: 1...swarm.operationsMax)
         for _ in 0..<count {
             if let operation = operation() { operations.append(operation) }
@@ -64,7 +64,7 @@ struct ScriptGenerator {
         return operations
     }
 
-    private mutating func operation() -> Operation? {
+    private mutating func operation() -> UserOperation? {
         if swarm.invariantPercent > 0, workload.chance(percent: swarm.invariantPercent), let invariant = workload.pick(swarm.invariants) {
             return .pair(pair(invariant))
         }
