@@ -273,6 +273,21 @@ extension Simulation {
             throw Violation(.vectorClaimsUnknown, "\(node.name) was opened at \(node.summary.vector), and had known less.")
         }
         try checkRows(ledger.rows, node)
+        takeBack(node, after: before)
+    }
+
+    /// A store that goes on under its id, and lacks commits of its own, gives their numbers anew: it may if nobody else knows them.
+    private func takeBack(_ node: SimulatedNode, after before: StoreSummary) {
+        let replica = node.summary.replica
+        guard replica == before.replica else { return }
+        var known = Knowledge()
+        for other in nodes {
+            for knowledge in [other.known, other.backup?.known].compactMap(\.self) {
+                known.join(knowledge.common)
+                for context in knowledge.contexts.values { known.join(context) }
+            }
+        }
+        ledger.takeBack(replica, after: known[ledger.number(of: replica)])
     }
 
     /// The store was opened after a loss of power: what was called durable is there, and it is whole, as it once was.
@@ -294,13 +309,7 @@ extension Simulation {
             var remaining = Knowledge()
             for other in nodes { remaining.join(other.known.common) }
             ledger.lose(beyond: remaining)
-            let replica = node.summary.replica
-            if replica == before.replica {
-                // It may only go on under its id if nobody knows what it lost.
-                for other in nodes { remaining.join(other.backup?.known.common ?? Knowledge()) }
-                ledger.takeBack(replica, after: remaining[ledger.number(of: replica)])
-            }
-            return
+            return takeBack(node, after: before)
         }
         throw violation
     }
