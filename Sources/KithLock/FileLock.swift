@@ -118,8 +118,10 @@ package final class FileLock: Sendable {
 
     private func synchronize() -> Bool {
         #if canImport(Darwin)
-        if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+        return fcntl(descriptor, F_FULLFSYNC) == 0 || fsync(descriptor) == 0
+        #else
+        // Of what is known of the file only its length matters: times would take the file system's log, and all that waits for it.
+        return fdatasync(descriptor) == 0
         #endif
-        return fsync(descriptor) == 0
     }
 }
