@@ -11,9 +11,16 @@ import KithTexts
 /// Rows that garbage collection removes have been deleted before, and no longer counted.
 package struct DigestLedger {
     package let ledger: RowLedger
+    private let known = Known()
 
+    /// For the calls of one transaction, in which the vector stays as it is.
     package init(ledger: RowLedger) {
         self.ledger = ledger
+    }
+
+    /// The store's vector, once a row has asked for it.
+    private final class Known {
+        var vector: VersionVector?
     }
 
     private var connection: DatabaseConnection { ledger.connection }
@@ -176,7 +183,8 @@ package struct DigestLedger {
     /// A row that is ahead of the vector does not count: others may not have it yet.
     package func digest(of row: ReadRow) throws -> UInt64? {
         if !row.state.context.isEmpty {
-            let vector = try VectorRecords(connection: connection).vector(ledger.catalog)
+            let vector = try known.vector ?? VectorRecords(connection: connection).vector(ledger.catalog)
+            known.vector = vector
             guard row.state.liveDots.allSatisfy(vector.covers) else { return nil }
         }
         let table = ledger.catalog.tables[row.table]

@@ -65,8 +65,9 @@ extension SyncedDatabase {
     package func recomputedDigest() throws -> StoreDigest {
         try read { ledger in
             var rows = DigestSum()
+            let digests = DigestLedger(ledger: ledger)
             try TableScan(ledger: ledger).read(after: nil) { row in
-                rows.add(try DigestLedger(ledger: ledger).digest(of: row))
+                rows.add(try digests.digest(of: row))
                 return true
             }
             return StoreDigest(vector: try VectorRecords(connection: ledger.connection).vector(ledger.catalog), rows: rows)
