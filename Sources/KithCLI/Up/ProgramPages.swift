@@ -1,9 +1,5 @@
 #if os(Linux)
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import Foundation
 
 /// The code of the program and of its libraries that is mapped into memory.
 ///
@@ -26,28 +22,19 @@ enum ProgramPages {
     /// private mapping of a file that nothing was written to.
     static func giveBack() {
         for range in ranges() {
-            guard let start = UnsafeMutableRawPointer(bitPattern: range.lowerBound) else { continue }
-            madvise(start, Int(range.upperBound - range.lowerBound), MADV_DONTNEED)
+            madvise(UnsafeMutableRawPointer(bitPattern: range.lowerBound), Int(range.upperBound - range.lowerBound), MADV_DONTNEED)
         }
     }
 
     /// The addresses of code, by proc_pid_maps(5). What can be read alone is left out: the linker has written addresses into some of it.
     static func ranges() -> [Range<UInt>] {
-        guard let file = fopen("/proc/self/maps", "r") else { return [] }
-        defer { fclose(file) }
-        var ranges: [Range<UInt>] = []
-        var line = [CChar](repeating: 0, count: 4_352)
-        while fgets(&line, Int32(line.count), file) != nil {
-            let fields = line.prefix { $0 != 0 }.split(separator: CChar(UInt8(ascii: " ")))
-            guard fields.count > 5, fields[5].first == CChar(UInt8(ascii: "/")) else { continue }
-            let permissions = String(decoding: fields[1].map(UInt8.init(bitPattern:)), as: UTF8.self)
-            let bounds = String(decoding: fields[0].map(UInt8.init(bitPattern:)), as: UTF8.self).split(separator: "-")
-            guard permissions == "r-xp", bounds.count == 2, let start = UInt(bounds[0], radix: 16),
-                let end = UInt(bounds[1], radix: 16), start < end
-            else { continue }
-            ranges.append(start..<end)
+        guard let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8) else { return [] }
+        return maps.split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: " ")
+            guard fields.count > 5, fields[1] == "r-xp", fields[5].hasPrefix("/") else { return nil }
+            let bounds = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+            return bounds.count == 2 && bounds[0] < bounds[1] ? bounds[0]..<bounds[1] : nil
         }
-        return ranges
     }
 }
 #endif
