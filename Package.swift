@@ -60,6 +60,12 @@ func tests(_ name: String, _ dependencies: [Target.Dependency] = [], fixtures: B
         name: name, dependencies: dependencies + ["TestSupport"], resources: fixtures ? [.copy("Fixtures")] : [], swiftSettings: settings)
 }
 
+/// A program that stands in Examples/Package.swift, too.
+func example(_ name: String, _ path: String, _ dependencies: [Target.Dependency] = ["Kith", grdb]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Examples/\(path)", packageAccess: false, swiftSettings: settings)
+}
+
 let package = Package(
     name: "kith",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -187,29 +193,14 @@ let package = Package(
             path: "Benchmarks", exclude: ["peers"], swiftSettings: settings),
 
         // What Examples/Package.swift offers to copy, compiled here with the same settings. Like an app, it sees what is public.
-        .executableTarget(
-            name: "SmallestSyncedAppExample", dependencies: ["Kith", grdb], path: "Examples/SmallestSyncedApp", packageAccess: false,
-            swiftSettings: settings),
-        .executableTarget(
-            name: "LiveQueriesExample", dependencies: ["Kith", grdb], path: "Examples/LiveQueries", packageAccess: false,
-            swiftSettings: settings),
-        .executableTarget(
-            name: "LiveListExample", dependencies: ["Kith", grdb], path: "Examples/LiveList", packageAccess: false, swiftSettings: settings),
-        .executableTarget(
-            name: "JournalAndUndoExample", dependencies: ["Kith", grdb], path: "Examples/JournalAndUndo", packageAccess: false,
-            swiftSettings: settings),
-        .executableTarget(
-            name: "WidgetSnapshotExample", dependencies: ["Kith", grdb], path: "Examples/WidgetSnapshot/App", packageAccess: false,
-            swiftSettings: settings),
-        .executableTarget(
-            name: "WidgetExample", dependencies: ["KithSnapshot"], path: "Examples/WidgetSnapshot/Widget", packageAccess: false,
-            swiftSettings: settings),
-        .executableTarget(
-            name: "SeveralProcessesExample", dependencies: ["Kith", grdb], path: "Examples/SeveralProcesses", packageAccess: false,
-            swiftSettings: settings),
-        .executableTarget(
-            name: "AdoptedPantryProgram", dependencies: ["Kith", grdb], path: "Examples/AdoptedPantry/App", packageAccess: false,
-            swiftSettings: settings),
+        example("SmallestSyncedAppExample", "SmallestSyncedApp"),
+        example("LiveQueriesExample", "LiveQueries"),
+        example("LiveListExample", "LiveList"),
+        example("JournalAndUndoExample", "JournalAndUndo"),
+        example("WidgetSnapshotExample", "WidgetSnapshot/App"),
+        example("WidgetExample", "WidgetSnapshot/Widget", ["KithSnapshot"]),
+        example("SeveralProcessesExample", "SeveralProcesses"),
+        example("AdoptedPantryProgram", "AdoptedPantry/App"),
         .testTarget(
             name: "AdoptedPantryExample", dependencies: ["AdoptedPantryProgram", "Kith", grdb], path: "Examples/AdoptedPantry/Tests",
             packageAccess: false, swiftSettings: settings),
