@@ -66,6 +66,13 @@ struct AheadMarkTests {
         }
     }
 
+    /// The machine loses its power, of the files the disk has `others` in place of those that were there, and the store is opened again.
+    private func losePower(_ machine: Machine, _ session: Session, leaving others: [String: Data] = [:]) throws -> Session {
+        try machine.kill(session, leaving: others)
+        machine.boot += 1
+        return try machine.open()
+    }
+
     private struct Session {
         let database: DatabasePool
         let store: SyncedDatabase
@@ -89,9 +96,7 @@ struct AheadMarkTests {
         _ = try session.store.makeDurable()
         let disk = machine.files()
         let lost = try session.add(2)
-        try machine.kill(session, leaving: onDisk(disk))
-        machine.boot += 1
-        session = try machine.open()
+        session = try losePower(machine, session, leaving: onDisk(disk))
         #expect(session.store.identityDoubt == nil)
         #expect(try session.add(3) == lost)
     }
@@ -105,9 +110,7 @@ struct AheadMarkTests {
         try session.database.close()
         let disk = machine.files()
         session = try machine.open()
-        try machine.kill(session, leaving: onDisk(disk))
-        machine.boot += 1
-        session = try machine.open()
+        session = try losePower(machine, session, leaving: onDisk(disk))
         #expect(session.store.identityDoubt == nil)
         #expect(try session.store.summary().replica == dot.replica)
     }
@@ -120,9 +123,7 @@ struct AheadMarkTests {
         let disk = machine.files()
         let told = try session.add(2)
         _ = try session.book.proof(of: told)
-        try machine.kill(session, leaving: onDisk(disk))
-        machine.boot += 1
-        session = try machine.open()
+        session = try losePower(machine, session, leaving: onDisk(disk))
         #expect(session.store.identityDoubt == .uncleanStop)
         #expect(try session.store.summary().replica != told.replica)
     }
@@ -135,9 +136,7 @@ struct AheadMarkTests {
         _ = try session.store.makeDurable()
         let disk = machine.files()
         try session.add(2)
-        try machine.kill(session, leaving: onDisk(disk))
-        machine.boot += 1
-        session = try machine.open()
+        session = try losePower(machine, session, leaving: onDisk(disk))
         #expect(session.store.identityDoubt == nil)
         #expect(try session.store.summary().replica == told.replica)
     }
@@ -147,9 +146,7 @@ struct AheadMarkTests {
         var session = try machine.open()
         try session.add(1)
         try session.store.signAll()
-        try machine.kill(session)
-        machine.boot += 1
-        session = try machine.open()
+        session = try losePower(machine, session)
         #expect(session.store.identityDoubt == nil)
     }
 
@@ -162,9 +159,7 @@ struct AheadMarkTests {
         session = try machine.open()
         #expect(session.store.identityDoubt == nil)
         if isFlushed { _ = try session.store.makeDurable() }
-        try machine.kill(session)
-        machine.boot += 1
-        session = try machine.open()
+        session = try losePower(machine, session)
         #expect(session.store.identityDoubt == (isFlushed ? nil : .uncleanStop))
     }
 
@@ -192,9 +187,7 @@ struct AheadMarkTests {
         _ = try session.book.proof(of: told)
         _ = try session.store.makeDurable()
         // Of the file that says which database this is, the disk has an older state, too.
-        try machine.kill(session, leaving: backup.filter { $0.key != "-kith-ahead" })
-        machine.boot += 1
-        session = try machine.open()
+        session = try losePower(machine, session, leaving: backup.filter { $0.key != "-kith-ahead" })
         #expect(session.store.identityDoubt == .olderDatabase)
         #expect(try session.store.summary().replica != told.replica)
     }
