@@ -34,7 +34,7 @@ let undo = phone.undo(scope: "list")
 try undo.group("Move to freezer") { db in
     try db.execute(sql: "UPDATE item SET place = 'freezer'")
 }
-// Somebody else has the soup for lunch before that is taken back.
+// The laptop's user has the soup for lunch before that is taken back.
 try await phone.meet(laptop)
 try laptop.database.write { db in
     try db.execute(sql: "UPDATE item SET place = 'table' WHERE id = ?", arguments: [soup.id])
@@ -46,7 +46,7 @@ func show(_ words: String) throws {
     print(words + ": " + items.map { "\($0.title): \($0.place)" }.joined(separator: ", "))
 }
 try show("Before")
-// What is still as the step left it goes back; the soup stays where the other one put it, and the report says so.
+// What is still as the step left it goes back; the soup stays where the laptop put it, and the report says so.
 let report = try undo.undo()
 try show("After the undo")
 for left in report?.left ?? [] { print("Left: \(left.column ?? "the row") of \(left.uuid == soup.id ? "the soup" : "the peas")") }

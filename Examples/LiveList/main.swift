@@ -2,7 +2,7 @@
 //
 //   swift run live-list
 //
-// Two devices of one person, here in memory. The laptop shows a list by position, and is told of each change of it, whoever made it.
+// Two devices of one person, here in memory. The laptop shows a list in an order, and is told of each change, the laptop's own and the phone's.
 
 import Foundation
 import GRDB

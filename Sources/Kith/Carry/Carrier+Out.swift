@@ -67,7 +67,7 @@ extension Carrier {
                 progress(count + written.attachments)
             }
             written.bytes = try file.finish()
-            // What was committed meanwhile is in the file, too.
+            // The file may have commits that came after the store was brought to the disk.
             _ = try store.makeDurable()
             return written
         } catch let reason as CloseReason {

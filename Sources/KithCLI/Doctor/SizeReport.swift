@@ -9,7 +9,7 @@ struct SizeReport: Encodable {
     }
 
     struct Device: Encodable {
-        /// `nil` for this device, and where nobody knows.
+        /// `nil` for this device, and where the device is not known.
         let device: String?
         let name: String
         let rows: Int

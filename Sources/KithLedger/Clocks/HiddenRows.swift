@@ -206,7 +206,6 @@ package struct HiddenRows {
         reason = \(HiddenReason.deleted.rawValue) AND since <= ?2 AND (context IS NULL OR context NOT IN (\(ContextRecords.numbersSQL)))
         """
 
-    /// How many rows are in the trash, and the bytes of their contents.
     /// Selects by replica, by its number here, the bytes of the rows whose commits are its, as far as no replica that was met later has any there.
     package static let bytesByReplicaSQL = """
         SELECT d.replica, sum(length(h.state))
@@ -214,6 +213,7 @@ package struct HiddenRows {
         JOIN kith_hidden h ON h.number = -d.row GROUP BY d.replica
         """
 
+    /// How many rows are in the trash, and the bytes of their contents.
     package func trashSize() throws -> (rows: Int, bytes: Int) {
         let select = try connection.statement(Self.trashSizeSQL)
         defer { select.reset() }

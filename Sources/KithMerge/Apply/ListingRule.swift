@@ -10,7 +10,7 @@ package struct ListingRule {
         /// They were deleted, and collected, while this store could not hear of it.
         case take
         /// This store knows all that the sender has collected, or has no reason to have missed it: absence tells nothing. The rows that
-        /// come with the listing are taken all the same: whoever was told a lie, and passes it on, is to be heard.
+        /// come with the listing are taken all the same: a member that was told a lie, and passes it on, is to be heard.
         case passOver
     }
 

@@ -7,7 +7,7 @@ import KithTexts
 /// Mends rows that differ although both stores know the same, within one transaction.
 ///
 /// A value that gives way to another one of the same commit is written again, by a commit of this store, and stays as an
-/// alternative until somebody chooses. Rows of a catch-up that has waited in vain (``WaitingRows``) keep what they hold, and wait no more.
+/// alternative until a person chooses. Rows of a catch-up that has waited in vain (``WaitingRows``) keep what they hold, and wait no more.
 package struct RowMender {
     package let ledger: RowLedger
     package let clock: CommitClock

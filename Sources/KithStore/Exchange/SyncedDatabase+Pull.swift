@@ -8,6 +8,7 @@ extension SyncedDatabase {
         try StoreError.typed {
             try pullProofs(from: other)
             let delta = try other.delta(since: vector())
+            // From here on another store knows what the other one holds.
             for dot in delta.vector.entries { try other.willTell(dot) }
             _ = try apply(delta)
         }

@@ -8,7 +8,8 @@ import Synchronization
 /// it would give their numbers to other commits.
 ///
 /// A line in a file beside the database. `1` is on the disk before such a commit is told. When all that was told is on the disk, `0` follows,
-/// with the newest commit that is there: an older copy of the database, put in its place, lacks it. One process at a time keeps it, which locks the file as long as it tells commits; a process that finds it locked brings
+/// with the newest commit that is there, in one write: a disk that has lost the mark has the commit's number, which an older copy of the
+/// database, put in its place, lacks. One process at a time keeps it, which locks the file as long as it tells commits; a process that finds it locked brings
 /// its commits to the disk instead, before it tells them.
 final class AheadMark: Sendable {
     private struct State {
