@@ -16,7 +16,9 @@ if [ "$(uname -s)" = Linux ]; then
     mkdir -p .build
     export KITH_RELEASE=1
     # Nobody looks for a symbol in a program, and short relocations (glibc 2.36 on) are read sooner.
-    # An id of the build would be another in each folder.
+    # An id of the build would be another in each folder, and so is the hash of a module's code, which the compiler writes into each object to
+    # pass over what did not change.
+    options+=(-Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen)
     linker=(--no-export-dynamic -z pack-relative-relocs --build-id=none)
     cut=$(scripts/unicode.py "${resources}_static/linux/lib_FoundationICU.a" .build/unicode.o)
     mapfile -t -O "${#linker[@]}" linker <<<"$cut"
