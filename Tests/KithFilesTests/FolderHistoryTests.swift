@@ -7,8 +7,8 @@ struct FolderHistoryTests {
     /// In 1625 a pass is killed after it has renamed a file that had no id yet.
     private static let seeds = [1625] + (0..<UInt64(min(3_000, Soak.count(12)))).map { Soak.firstSeed &+ $0 }
 
-    private func run(seed: UInt64, operations: Int) throws {
-        let history = try FolderHistory(seed: seed)
+    private func run(seed: UInt64, operations: Int, opensLong: Bool = false) throws {
+        let history = try FolderHistory(seed: seed, opensLong: opensLong)
         for _ in 0..<operations { try history.step() }
         try history.settle()
         try history.checkEquality()
@@ -19,6 +19,13 @@ struct FolderHistoryTests {
     func short(seed: UInt64) throws {
         try run(seed: seed, operations: 150)
     }
+
+    #if os(Linux)
+    @Test("nor with editors that have a file open for long and do not read it again", arguments: seeds)
+    func longOpen(seed: UInt64) throws {
+        try run(seed: seed, operations: 150, opensLong: true)
+    }
+    #endif
 
     @Test("nor after ten thousand operations", .enabled(if: Soak.isAsked), arguments: [1, 2] as [UInt64])
     func long(seed: UInt64) throws {

@@ -69,6 +69,34 @@ struct FolderKeeperTests {
     }
 
     #if os(Linux)
+    @Test(
+        "an editor that has an old text open takes back nothing that others wrote since; one that has read it may",
+        arguments: [false, true])
+    func openForLong(isRead: Bool) async throws {
+        let keeper = FolderKeeper(notes) { _ in }
+        let running = Task { await keeper.run() }
+        let note = try notes.add(title: "Note", body: "one\ntwo\n", tags: ["old"])
+        try await wait { read("Note.md")?.hasSuffix("two\n") == true }
+        let old = try #require(read("Note.md"))
+        for line in ["first", "second"] {
+            let before = ForeignFile.kind(path("Note.md"))
+            try notes.edit(note.id) {
+                $0.body = "\(line)\n" + $0.body
+                $0.tags.insert(line)
+            }
+            try await wait { ForeignFile.kind(path("Note.md")) != before }
+        }
+        if isRead { #expect(read("Note.md")?.contains("second\nfirst\none") == true) }
+        try Data((old + "three\n").utf8).write(to: URL(filePath: path("Note.md")), options: isRead ? .atomic : [])
+        try await wait { try notes.note(note.id)?.body.hasSuffix("three\n") == true }
+        let merged = try #require(try notes.note(note.id))
+        #expect(merged.body == (isRead ? "one\ntwo\nthree\n" : "second\nfirst\none\ntwo\nthree\n"))
+        #expect(Array(merged.tags).sorted() == (isRead ? ["old"] : ["first", "old", "second"]))
+        try await wait { read("Note.md")?.hasSuffix(merged.body) == true }
+        running.cancel()
+        await running.value
+    }
+
     @Test("where the system watches no more folders, what is saved arrives later, and the person is told")
     func unwatched() async throws {
         let told = Mutex<[String]>([])

@@ -16,12 +16,15 @@ protocol FolderEvents: AnyObject {
     var descriptor: Int32? { get }
     /// What has happened since it was asked last; `unknown` means that it has ended, and no more is told.
     func take() -> FolderChange
+    /// Tells which files are read; `nil` if that is not known.
+    var readers: (any FileReaders)? { get }
 }
 
 /// Where the system does not tell, or not for so many folders: everything is looked at now and then.
 final class PolledEvents: FolderEvents {
     static let pauseMilliseconds: Int64 = 2_000
     let descriptor: Int32? = nil
+    let readers: (any FileReaders)? = nil
     private var due: Int64
     private let now: () -> Int64
 
@@ -40,13 +43,17 @@ final class PolledEvents: FolderEvents {
 
 #if os(Linux)
 /// See inotify(7).
-final class InotifyEvents: FolderEvents {
+final class InotifyEvents: FolderEvents, FileReaders {
     private static let mask = UInt32(
         IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
             | IN_DONT_FOLLOW)
     /// What changes which folders there are.
     private static let folderMask = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
     private static let selfMask = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_Q_OVERFLOW)
+    /// What tells that a file was read, or mapped into memory.
+    private static let readMask = UInt32(IN_ACCESS | IN_CLOSE_NOWRITE)
+    /// Of a file that Kith wrote: the first of these is told. Written first, it was not read.
+    private static let readingMask = readMask | UInt32(IN_MODIFY) | IN_ONESHOT
     /// `wd`, `mask`, `cookie` and `len` of an event, before its name.
     private static let headBytes = 16
 
@@ -55,8 +62,13 @@ final class InotifyEvents: FolderEvents {
     /// The folders that are watched, from the root.
     private var folders: [Int32: String] = [:]
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    private var unread = UnreadFiles()
+    /// What was read of the queue and is not taken yet.
+    private var paths: Set<FolderPath> = []
+    private var isEverything = false
 
     var descriptor: Int32? { inotify }
+    var readers: (any FileReaders)? { self }
 
     private let foldersMax: Int
 
@@ -65,18 +77,18 @@ final class InotifyEvents: FolderEvents {
     /// - Parameter foldersMax: folders that are watched; the system has a limit of its own.
     init?(_ root: String, foldersMax: Int) {
         (self.root, self.foldersMax) = (root, foldersMax)
-        if !begin() { return nil }
+        inotify = inotify_init1(O_NONBLOCK | O_CLOEXEC)
+        if inotify < 0 || !watchAll() { return nil }
     }
 
     deinit {
         if inotify >= 0 { close(inotify) }
     }
 
-    private func begin() -> Bool {
-        if inotify >= 0 { close(inotify) }
-        folders = [:]
-        inotify = inotify_init1(O_NONBLOCK | O_CLOEXEC)
-        return inotify >= 0 && watch("", 0)
+    /// The folders that are there now. One that is watched already stays so.
+    private func watchAll() -> Bool {
+        (folders, paths, isEverything) = ([:], [], false)
+        return watch("", 0)
     }
 
     private func watch(_ folder: String, _ depth: Int) -> Bool {
@@ -99,8 +111,14 @@ final class InotifyEvents: FolderEvents {
     }
 
     func take() -> FolderChange {
-        var paths: Set<FolderPath> = []
-        var isEverything = false
+        drain()
+        if isEverything { return watchAll() ? .everything : .unknown }
+        defer { paths = [] }
+        return paths.isEmpty ? .nothing : .some(paths)
+    }
+
+    /// Reads what has happened until now.
+    private func drain() {
         while true {
             let count = read(inotify, &buffer, buffer.count)
             if count <= 0 { break }
@@ -115,6 +133,12 @@ final class InotifyEvents: FolderEvents {
                 }
                 let name = buffer[(start + Self.headBytes)..<min(count, start + Self.headBytes + length)].prefix { $0 != 0 }
                 start += Self.headBytes + length
+                if unread.isKnown(watch) {
+                    unread.take(watch, isRead: mask & Self.readMask != 0)
+                    continue
+                }
+                // What was lost may have been a reading.
+                if mask & UInt32(IN_Q_OVERFLOW) != 0 { end(unread.removeAll()) }
                 if mask & Self.selfMask != 0 || mask & UInt32(IN_ISDIR) != 0 && mask & Self.folderMask != 0 { isEverything = true }
                 guard let folder = folders[watch], name.first != UInt8(ascii: "."), !name.isEmpty,
                     let text = String(validating: name, as: UTF8.self)
@@ -122,8 +146,42 @@ final class InotifyEvents: FolderEvents {
                 paths.insert(FolderPath(folder.isEmpty ? text : "\(folder)/\(text)"))
             }
         }
-        if isEverything { return begin() ? .everything : .unknown }
-        return paths.isEmpty ? .nothing : .some(paths)
+    }
+
+    // MARK: Who reads
+
+    func basis(of record: FolderRecord) -> FolderRecord {
+        drain()
+        guard var basis = unread.basis(of: record) else { return record }
+        basis.path = record.path
+        return basis
+    }
+
+    func willRead(_ note: UUID) {
+        drain()
+        guard let watch = unread.watch(of: note) else { return }
+        inotify_rm_watch(inotify, watch)
+        unread.take(watch, isRead: false)
+    }
+
+    func watchAgain(_ note: UUID, at path: String) {
+        let watch = inotify_add_watch(inotify, path, Self.readingMask)
+        if watch < 0 { forget(note) } else { unread.setWatch(watch, of: note) }
+    }
+
+    func wasSaved(_ record: FolderRecord) { unread.setBasis(record) }
+
+    func willReplace(_ record: FolderRecord, by path: String) {
+        drain()
+        let watch = inotify_add_watch(inotify, path, Self.readingMask)
+        if watch < 0 { return forget(record.note) }
+        end(unread.insert(record, watch: watch))
+    }
+
+    func forget(_ note: UUID) { end([unread.remove(note)].compactMap { $0 }) }
+
+    private func end(_ watches: [Int32]) {
+        for watch in watches { inotify_rm_watch(inotify, watch) }
     }
 }
 #endif

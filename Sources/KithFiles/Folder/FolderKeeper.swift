@@ -113,7 +113,7 @@ package final class FolderKeeper: Sendable {
         kept.due = 0
         do {
             guard let scope = try kept.agenda.scope(notes) else { return }
-            let report = try kept.folder.pass(notes, options, scope)
+            let report = try kept.folder.pass(notes, options, scope, kept.events.readers)
             kept.agenda.done(report)
             kept.awaited = report.awaited
             if report.busy > 0 { kept.due = options.nowMilliseconds() + options.quietMilliseconds }

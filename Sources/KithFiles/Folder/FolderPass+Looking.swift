@@ -214,6 +214,7 @@ extension FolderPass {
 
     /// A file that was written, and says what it said.
     private mutating func same(_ known: KnownFile, _ stamp: FileStamp?) {
+        readers?.forget(known.note)
         if stamp != nil || known.goneMilliseconds != nil { stamps.append((known.note, stamp)) }
         if known.goneMilliseconds != nil { touched.insert(known.note) }
     }

@@ -54,18 +54,20 @@ extension FolderPass {
     ) throws {
         try options.step("absorb")
         try reviveIfDeleted(record, content)
-        let tables = tables
-        let now = options.nowMilliseconds()
-        try database.write { db in
+        let (tables, now, basis) = (tables, options.nowMilliseconds(), readers?.basis(of: record) ?? record)
+        var saved = record
+        saved.path = path
+        saved.take(content, hash: hash, stamp: stamp)
+        try database.write { [saved] db in
             guard let current = try NotesStore.fetch(record.note, db) else { throw FilesError(.notFound, "The note was deleted.") }
-            try FolderNote.merge(content, at: path, since: record, into: current, now, db)
-            var record = record
-            record.path = path
-            record.take(replacement?.content ?? content, hash: replacement?.hash ?? hash, stamp: replacement == nil ? stamp : nil)
+            try FolderNote.merge(content, at: path, since: basis, into: current, now, db)
+            var record = saved
+            if let replacement { record.take(replacement.content, hash: replacement.hash, stamp: nil) }
             try tables.save(record, db)
         }
         try attachFiles(content, at: path, to: record.note)
-        try detachFiles(content, at: path, since: record)
+        try detachFiles(content, at: path, since: basis)
+        if replacement == nil { readers?.forget(record.note) } else { readers?.wasSaved(saved) }
         touched.insert(record.note)
     }
 

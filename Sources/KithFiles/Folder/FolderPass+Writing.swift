@@ -237,23 +237,34 @@ extension FolderPass {
     /// - Returns: whether it was done.
     private mutating func exchange(_ record: FolderRecord) throws -> Bool {
         let (path, aside) = (place(record.path), place(temporary(record.note)))
-        guard case .file(let current) = ForeignFile.kind(path), isQuiet(path, current),
-            let bytes = try? ForeignFile.read(path, bytesMax: MarkdownNote.bytesMax), Self.hash(bytes) == record.hash
-        else {
-            // The next pass reads it.
-            again(record)
-            try giveUp(record)
-            return false
+        guard case .file(let current) = ForeignFile.kind(path), isPast(current.modifiedMilliseconds, by: options.quietMilliseconds) else {
+            return try putOff(record)
         }
+        readers?.willRead(record.note)
+        let isQuiet = isQuiet(path, current)
+        let bytes = isQuiet ? try? ForeignFile.read(path, bytesMax: MarkdownNote.bytesMax) : nil
+        let isSame = bytes.map { Self.hash($0) == record.hash } ?? (record.stamp == current)
+        if isSame { readers?.watchAgain(record.note, at: path) }
+        guard isQuiet, isSame else { return try putOff(record) }
         try options.step("exchange")
         options.beforeExchange(path)
+        readers?.willReplace(record, by: aside)
         guard kith_exchange(aside, path) == 0 else {
             let error = cannotBeWritten()
+            readers?.forget(record.note)
             try giveUp(record)
             throw error
         }
         try options.step("exchanged")
         return true
+    }
+
+    /// The next pass reads the file.
+    /// - Returns: that it was not exchanged.
+    private mutating func putOff(_ record: FolderRecord) throws -> Bool {
+        again(record)
+        try giveUp(record)
+        return false
     }
 
     /// What the last call of the system says of a file that is left as it is.
@@ -304,6 +315,7 @@ extension FolderPass {
 
     /// What stood in the file cannot be understood: it stays as it is, and is named.
     private mutating func putBack(_ record: FolderRecord) throws {
+        readers?.forget(record.note)
         let (path, aside) = (place(record.path), place(temporary(record.note)))
         let isOurs = (try? ForeignFile.read(path, bytesMax: MarkdownNote.bytesMax)).map { Self.hash($0) == Self.hash(record.pending) }
         if isOurs != true || kith_exchange(aside, path) != 0 {
@@ -339,6 +351,7 @@ extension FolderPass {
             try options.step("create")
             if kith_rename_new(place(temporary(record.note)), place(record.path)) == 0 {
                 record.intent = nil
+                readers?.forget(record.note)
                 named.append(record)
             } else {
                 // A program has made a file of this name since; the next pass finds another one.

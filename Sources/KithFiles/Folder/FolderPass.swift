@@ -16,7 +16,8 @@ enum FolderScope: Sendable {
 /// Whatever happens to the machine or to a file during a pass, nothing that a person or another machine wrote is lost:
 ///
 /// * What a file says is compared with what it said when it was last read or written, and the difference merged into the note. The note's
-///   change and the new record of the file are one transaction.
+///   change and the new record of the file are one transaction. If Kith has written the file since any program read it, and knows so, it is
+///   compared with what it said then: an editor that does not read a file again takes back nothing that others wrote.
 /// * A file that a program is writing is left alone, and its note with it; so is the place of one that is missing since a moment ago.
 /// * A file is written by changing places with a temporary one, at once; what stood there is looked at afterwards, and if an editor has
 ///   saved since, or still does, that is merged, too. What is being written is noted before, so that a pass that was killed is
@@ -27,6 +28,8 @@ struct FolderPass {
     let notes: NotesStore
     let options: NotesFolder.Options
     let scope: FolderScope
+    /// `nil` if it is not known who reads files.
+    let readers: (any FileReaders)?
     let tables: FolderTables
     var report = FolderReport()
     /// Notes whose files are left as they are.
@@ -51,8 +54,10 @@ struct FolderPass {
     /// Numbers of names that were tried.
     var names: [String: Int] = [:]
 
-    init(_ folder: NotesFolder, _ notes: NotesStore, _ options: NotesFolder.Options, _ scope: FolderScope) {
-        (self.folder, self.notes, self.options, self.scope) = (folder, notes, options, scope)
+    init(
+        _ folder: NotesFolder, _ notes: NotesStore, _ options: NotesFolder.Options, _ scope: FolderScope, _ readers: (any FileReaders)?
+    ) {
+        (self.folder, self.notes, self.options, self.scope, self.readers) = (folder, notes, options, scope, readers)
         tables = FolderTables(folder: folder.number)
     }
 

@@ -196,12 +196,16 @@ package struct NotesFolder: Hashable, Sendable {
     private static let passesMax = 50
 
     /// Brings in step what no program is writing at the moment.
-    func pass(_ notes: NotesStore, _ options: Options, _ scope: FolderScope = .everything) throws -> FolderReport {
+    ///
+    /// - Parameter readers: knows which files were read since they were written; `nil` if that is not known.
+    func pass(
+        _ notes: NotesStore, _ options: Options, _ scope: FolderScope = .everything, _ readers: (any FileReaders)? = nil
+    ) throws -> FolderReport {
         try requireHere()
         return try FilesError.mapping {
             try withLock(options) {
                 try forgetIfRestored(notes)
-                var pass = FolderPass(self, notes, options, scope)
+                var pass = FolderPass(self, notes, options, scope, readers)
                 return try pass.run()
             }
         }

@@ -23,8 +23,18 @@ final class FolderHistory {
     private var number = 0
     /// Names of files that were deleted.
     private var deleted: Set<String> = []
+    /// Editors that have a file open, and do not read it again; `nil` if there are none.
+    private var open: [OpenFile]?
 
-    init(seed: UInt64) throws {
+    private struct OpenFile {
+        let path: String
+        let note: UUID
+        var text: String
+    }
+
+    /// - Parameter opensLong: whether there are editors that have a file open for long. Then no pass is killed: who has read a file is known to
+    ///   the process that has watched it alone.
+    init(seed: UInt64, opensLong: Bool = false) throws {
         let place = try TemporaryFolder()
         self.place = place
         random = SplitMix64(seed: seed)
@@ -33,6 +43,10 @@ final class FolderHistory {
         machines = try ["a", "b"].enumerated().map { index, name in
             try FolderMachine(
                 place, name, clock: clock, seed: seed &* 2 &+ UInt64(index), tagsFolders: index == 0 && seed % 3 == 0)
+        }
+        if opensLong {
+            open = []
+            for machine in machines { try machine.watchReaders() }
         }
     }
 
@@ -58,6 +72,9 @@ final class FolderHistory {
     private func act(_ machine: FolderMachine) throws {
         // Nobody takes five seconds to write a file.
         for machine in machines where random.chance(30) || machine.writers.paths.count > 3 { finish(machine, 1) }
+        // A note that was deleted and came back has another file, which says what Kith knows.
+        open?.removeAll { !FileManager.default.fileExists(atPath: $0.path) }
+        if open != nil, random.chance(25) { return try editLong(machine) }
         switch random.below(100) {
         case 0..<8: try make(machine)
         case 8..<26: try save(machine)
@@ -72,10 +89,14 @@ final class FolderHistory {
 
     private static let isTraced = ProcessInfo.processInfo.environment["KITH_TRACE"] != nil
 
-    /// Prints who did something, and what is everywhere then.
+    /// Prints who did something, and what is everywhere then; of files that editors have open for long not what they say, which would be
+    /// reading them.
     private func trace(_ machine: FolderMachine) {
         print("\(number) \(machine.folder.path.suffix(8)) at \(clock.milliseconds)")
-        for line in (try? everything()) ?? [] { print("   ", line.debugDescription) }
+        for line in (try? open == nil ? everything() : machines.flatMap { try $0.notes.list().map { "\($0)" } }) ?? [] {
+            print("   ", line.debugDescription)
+        }
+        for file in open ?? [] { print("    open:", file.path, file.text.debugDescription) }
     }
 
     /// Until nothing is left to do.
@@ -111,16 +132,42 @@ final class FolderHistory {
 
     private func save(_ machine: FolderMachine) throws {
         guard let name = try pick(idleFiles(machine)) else { return }
+        try close(name, machine)
         try machine.save(inserting(written(), into: machine.read(name)), as: name, with: random.pick(FolderMachine.Editor.allCases))
     }
 
     /// A program that opens a file and takes its time.
     private func beginSave(_ machine: FolderMachine) throws {
         guard let name = try pick(idleFiles(machine)) else { return }
+        try close(name, machine)
         let text = try inserting(written(), into: machine.read(name))
         machine.writers.begin(machine.path(name), text, empties: random.chance(50), clock)
         machine.tell(name)
     }
+
+    /// An editor opens a file, or saves what it has open.
+    private func editLong(_ machine: FolderMachine) throws {
+        guard let name = try pick(idleFiles(machine)) else { return }
+        let note = try machine.note(at: name)
+        if let index = open?.firstIndex(where: { $0.path == machine.path(name) && $0.note == note }), random.chance(75) {
+            let text = inserting(written(), into: open?[index].text ?? "")
+            try machine.save(text, as: name, with: random.pick(FolderMachine.Editor.allCases))
+            open?[index].text = text
+        } else {
+            try close(name, machine)
+            let text = try machine.read(name)
+            if let note, text.hasPrefix("---\nid: ") { open?.append(OpenFile(path: machine.path(name), note: note, text: text)) }
+        }
+    }
+
+    /// Another program reads the file, or makes another one, and so Kith cannot know any more what an editor has.
+    private func close(_ name: String, _ machine: FolderMachine) throws {
+        if open == nil { return }
+        let (note, path) = (try machine.note(at: name), machine.path(name))
+        open?.removeAll { $0.path == path || $0.note == note && $0.path.hasPrefix(machine.folder.path + "/") }
+    }
+
+    private func closeAll(_ machine: FolderMachine) { open?.removeAll { $0.path.hasPrefix(machine.folder.path + "/") } }
 
     private func finish(_ machine: FolderMachine, _ count: Int = .max) {
         for path in machine.writers.finish(count, clock) { machine.tell(String(path.dropFirst(machine.folder.path.count + 1))) }
@@ -133,6 +180,7 @@ final class FolderHistory {
         }
         // A file that is renamed and written before it has an id is another note.
         if try !deletes && !machine.read(name).hasPrefix("---\nid: ") { return }
+        try close(name, machine)
         try machine.move(name, to: new)
     }
 
@@ -140,6 +188,7 @@ final class FolderHistory {
     /// would be the same note, written anew.
     private func deleteFile(_ machine: FolderMachine) throws {
         guard try machine.files().count > 6 else { return }
+        closeAll(machine)
         finish(machine)
         quieten(machine)
         try machine.sync()
@@ -173,7 +222,7 @@ final class FolderHistory {
 
     /// A pass that is killed sometimes, and into which somebody saves at times.
     private func pass(_ machine: FolderMachine) throws {
-        let left = Mutex(random.chance(50) ? random.below(12) : Int.max)
+        let left = Mutex(open == nil && random.chance(50) ? random.below(12) : Int.max)
         machine.options.step = { _ in
             try left.withLock { left in
                 left -= 1
@@ -198,7 +247,9 @@ final class FolderHistory {
         do { try machine.pass(ofEverything: random.chance(30)) } catch is Killed {}
         if let path = saved.withLock({ $0 }) {
             words.insert(text)
-            machine.tell(String(path.dropFirst(machine.folder.path.count + 1)))
+            let name = String(path.dropFirst(machine.folder.path.count + 1))
+            try close(name, machine)
+            machine.tell(name)
         }
     }
 

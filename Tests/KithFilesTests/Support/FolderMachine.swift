@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import KithCausality
 import KithNotes
 import KithStore
@@ -17,6 +18,8 @@ final class FolderMachine {
     /// What the next pass looks at: what the system would have told.
     private var agenda = FolderAgenda()
     let writers = SlowWriters()
+    /// Knows in ``pass(ofEverything:)`` what was read, from the moment that it is made.
+    private(set) var readers: (any FileReaders)?
 
     init(
         _ place: TemporaryFolder, _ name: String, clock: HandClock = HandClock(), seed: UInt64 = 1, tag: String? = nil,
@@ -40,7 +43,15 @@ final class FolderMachine {
     }
 
     @discardableResult
-    func sync() throws -> FolderReport { try folder.sync(notes, options: options) }
+    func sync() throws -> FolderReport {
+        guard let readers else { return try folder.sync(notes, options: options) }
+        var report = FolderReport()
+        repeat {
+            options.wait(options.quietMilliseconds)
+            report.add(try folder.pass(notes, options, .everything, readers))
+        } while report.busy > 0
+        return report
+    }
 
     /// One pass, which leaves alone what somebody is writing.
     @discardableResult
@@ -48,9 +59,17 @@ final class FolderMachine {
         if ofEverything { agenda.failed() }
         guard let scope = try agenda.scope(notes) else { return nil }
         agenda.failed()
-        let report = try folder.pass(notes, options, scope)
+        let report = try folder.pass(notes, options, scope, readers)
         agenda.done(report)
         return report
+    }
+
+    /// Begins to watch who reads files, without what was known of that.
+    func watchReaders() throws {
+        #if os(Linux)
+        readers = InotifyEvents(folder.path, foldersMax: .max)
+        try #require(readers != nil)
+        #endif
     }
 
     /// Notes that the system tells of a change.
@@ -105,6 +124,13 @@ final class FolderMachine {
         }
         clock.stamp(file)
         tell(name)
+    }
+
+    /// The note that is known to be in a file, which is not read for it.
+    func note(at name: String) throws -> UUID? {
+        let tables = FolderTables(folder: folder.number)
+        let known = try notes.store.database.read { db in try tables.known(at: name, db) }
+        return known.count == 1 ? known[0].note : nil
     }
 
     /// Moves or renames a file.
