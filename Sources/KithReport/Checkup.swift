@@ -24,13 +24,15 @@ package struct Checkup: Sendable {
 
     /// Looks at everything, which takes some seconds. It changes nothing.
     ///
-    /// - Parameter conflicts: the choices that wait; `nil` if they are not known.
-    package func findings(_ conflicts: [NoteConflict]?) async -> [DiagnosisFinding] {
+    /// - Parameters:
+    ///   - conflicts: the choices that wait; `nil` if they are not known.
+    ///   - isOnPage: whether the page says it, which has a place of its own for choices.
+    package func findings(_ conflicts: [NoteConflict]?, isOnPage: Bool = false) async -> [DiagnosisFinding] {
         var doctor = NetworkDoctor(key: key, trust: trust, store: file, app: NotesStore.app)
         doctor.usesDiscovery = usesDiscovery
         let loss = NotesStore.loss(in: file)
         var findings = await doctor.examine(node: loss != nil ? nil : StatusReport.node(of: file)).map(\.inCommands)
-        if let conflicts { findings.append(DiagnosisFinding(conflicts, DeviceNames(trust.devices))) }
+        if let conflicts { findings.append(DiagnosisFinding(conflicts, DeviceNames(trust.devices), isOnPage)) }
         if let keyObstacle {
             findings.insert(
                 DiagnosisFinding(
@@ -75,12 +77,19 @@ extension DiagnosisFinding.Verdict {
 
 extension DiagnosisFinding {
     /// Conflicts keep no machines apart, and want to be seen.
-    fileprivate init(_ conflicts: [NoteConflict], _ names: DeviceNames) {
+    fileprivate init(_ conflicts: [NoteConflict], _ names: DeviceNames, _ isOnPage: Bool) {
         guard let first = conflicts.first else {
-            self.init("conflicts", .good, "No note has several versions of a title or a color.")
+            self.init(Self.conflictsCheck, .good, "No note has several versions of a title or a color.")
             return
         }
         let rest = conflicts.count == 1 ? "" : " \(conflicts.count - 1) more wait\(conflicts.count == 2 ? "s" : "") for a choice."
-        self.init("conflicts", .warning, first.sentence(names) + rest, remedy: "Choose: kith conflicts list")
+        self.init(
+            Self.conflictsCheck, .warning, (isOnPage ? first.statement(names) + "." : first.sentence(names)) + rest,
+            remedy: isOnPage ? nil : "Choose: kith conflicts list")
     }
+
+    private static let conflictsCheck = "conflicts"
+
+    /// The page's own place for it; `nil` where it has none, or nothing is to be done.
+    package var place: ReportPlace? { check == Self.conflictsCheck && verdict != .good ? .choices : nil }
 }

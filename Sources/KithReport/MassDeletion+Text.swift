@@ -13,8 +13,12 @@ extension MassDeletion {
 
     /// The same, and what can be done.
     package func warning(_ names: DeviceNames) -> String {
-        let what = Self.reference(to: author, names).map { "--from \(PlainText.line($0))" } ?? "NOTE"
-        return sentence(names) + " Bring them back: `kith trash restore \(what)`; if it was meant: `kith trash accept`."
+        sentence(names) + " " + StatusReport.Advice.bringBack(restorable(names)).commands
+    }
+
+    /// What `kith trash restore` takes for it.
+    func restorable(_ names: DeviceNames) -> String {
+        Self.reference(to: author, names).map { "--from \(PlainText.line($0))" } ?? "NOTE"
     }
 
     /// What `--from` takes for it; `nil` if nobody knows whose it was.

@@ -6,24 +6,60 @@ import KithProgram
 extension StatusReport {
     /// Something beside the node's own sentence that a person may want to know.
     package struct Notice: Hashable, Sendable {
-        package let text: String
+        /// What is so.
+        package let sentence: String
+        /// What can be done about it.
+        package let advice: Advice?
         /// Whether there is something to be done.
         package let isToBeDone: Bool
+
+        /// What is so and what can be done, for people at a command line.
+        package var text: String { [sentence, advice?.commands].compactMap(\.self).joined(separator: " ") }
+    }
+
+    /// What can be done about something. Commands and the page have words of their own for it.
+    package enum Advice: Hashable, Sendable {
+        /// Choose between versions.
+        case choose
+        /// Bring back what another machine deleted, which a command names so, or say that it was meant.
+        case bringBack(String)
+        /// Look at the file.
+        case verify
+        /// Look at the folders.
+        case lookAtFolders
+
+        package var commands: String {
+            switch self {
+            case .choose: "Choose: `kith conflicts list`."
+            case .bringBack(let what): "Bring them back: `kith trash restore \(what)`; if it was meant: `kith trash accept`."
+            case .verify: "See `kith verify`."
+            case .lookAtFolders: "See `kith folder list`."
+            }
+        }
+
+        /// The page's own place for it; `nil` where it has none, and the command is named.
+        package var place: ReportPlace? {
+            switch self {
+            case .choose: .choices
+            case .bringBack: .trash
+            case .verify, .lookAtFolders: nil
+            }
+        }
     }
 
     /// What else there is to say, in the order of its weight.
     package var notices: [Notice] {
         var notices: [Notice] = []
-        func add(_ text: String?, _ isToBeDone: Bool) {
-            if let text { notices.append(Notice(text: text, isToBeDone: isToBeDone)) }
+        func add(_ sentence: String?, _ isToBeDone: Bool, _ advice: Advice? = nil) {
+            if let sentence { notices.append(Notice(sentence: sentence, advice: advice, isToBeDone: isToBeDone)) }
         }
-        for warning in warnings { add(warning, true) }
+        for (sentence, what) in massDeletionSentences { add(sentence, true, .bringBack(what)) }
         if let safety, safety.devices > 0 { add(safetySentence, safety.names == nil) }
         add(mended?.sentence, true)
         add(attachmentsSentence, false)
-        add(NoteConflict.sentence(ofCount: conflicts), true)
-        for folder in folders { add(folder.sentence, true) }
-        add(refusedSentence, false)
+        add(NoteConflict.sentence(ofCount: conflicts), true, .choose)
+        for folder in folders { add(folder.sentence, true, folder.isHere ? .lookAtFolders : nil) }
+        add(refusedSentence, false, .verify)
         return notices
     }
 
@@ -36,7 +72,7 @@ extension StatusReport {
     private var refusedSentence: String? {
         if refusedRows == 0 { return nil }
         let few = refusedRows == 1 ? "1 row is" : "\(NodeStatus.grouped(refusedRows)) rows are"
-        return "\(few) refused by a rule of the table. See `kith verify`."
+        return "\(few) refused by a rule of the table."
     }
 }
 
@@ -47,7 +83,7 @@ extension StatusReport.Folder {
         var parts: [String] = []
         if left > 0 { parts.append("\(Count.text(left, "file")) \(left == 1 ? "is" : "are") left as \(left == 1 ? "it is" : "they are")") }
         if held > 0 { parts.append("\(Count.text(held, "file")) \(held == 1 ? "is" : "are") gone, and the notes kept") }
-        return parts.isEmpty ? nil : "Of the folder \(path), \(parts.joined(separator: ", and ")). See `kith folder list`."
+        return parts.isEmpty ? nil : "Of the folder \(path), \(parts.joined(separator: ", and "))."
     }
 }
 
@@ -56,6 +92,20 @@ extension StatusReport.Mended {
         let what = rows == 1 ? "1 row differed without a reason and was mended" : "\(rows) rows differed without a reason and were mended"
         let last = lastTitle.map { "\u{201C}\($0)\u{201D}" } ?? "\(lastTable) \(lastID)"
         return "\(what)\(rows == 1 ? ":" : ", the last of them") \(last). Nothing was lost; run `kith verify`."
+    }
+}
+
+/// A place of the page where something can be done.
+package enum ReportPlace: String, Hashable, Sendable {
+    case choices = "/conflicts"
+    case trash = "/trash"
+
+    /// What the link to it says.
+    package var label: String {
+        switch self {
+        case .choices: "Choose"
+        case .trash: "Look at the trash"
+        }
     }
 }
 

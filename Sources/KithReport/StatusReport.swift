@@ -20,6 +20,8 @@ package struct StatusReport: Encodable, Sendable {
     package let isLost: Bool
     /// What can be done about it, if anything.
     package let remedy: String?
+    /// The same for the page, which pairs by itself.
+    package private(set) var remedyOnPage: String?
     /// The household, in short; `nil` without one.
     package let household: String?
     /// Which other machines hold everything; `nil` without notes, and where they cannot be read.
@@ -39,6 +41,8 @@ package struct StatusReport: Encodable, Sendable {
     package private(set) var massDeletions: [MassDeletionRecord] = []
     /// The same in plain words.
     package private(set) var warnings: [String] = []
+    /// What was deleted, and how a command names it.
+    private(set) var massDeletionSentences: [(String, String)] = []
     /// Folders of Markdown files.
     package private(set) var folders: [Folder] = []
     /// What the running node says of itself.
@@ -119,6 +123,25 @@ extension StatusReport {
             sentence = "Not running: notes can be written and read, and reach the other machines later."
             remedy = "Start synchronising with `kith up`."
         }
+        remedyOnPage = isLost ? remedy : Self.remedyOnPage(node, trust) ?? remedy
+    }
+
+    /// Where a command would pair, the page says that it does; `nil` elsewhere.
+    private static func remedyOnPage(_ node: NodeStatus?, _ trust: TrustStore) -> String? {
+        guard let node else {
+            if trust.standing == .removed || trust.standing == .left { return nil }
+            return trust.devices.isEmpty ? "To share them, pair another machine below, and then run `kith up`." : nil
+        }
+        return switch node.reason {
+        case .noDevice, .noOtherMember: "To synchronise, pair another machine below."
+        case .removed:
+            "Your notes are all here. To come back, pair below with a device of the household; to stay alone, `kith household leave`."
+        case .left:
+            "Your notes are all here. The others hear of it as soon as one of them is reached; to come back, pair below with one of them."
+        case .refused:
+            "It may have been removed on another device. Your notes are all here; to share them again, pair below with one of the others."
+        default: nil
+        }
     }
 
     /// In full.
@@ -136,7 +159,9 @@ extension StatusReport {
         conflicts = try store.conflicts().count
         let massDeletions = try store.massDeletions()
         self.massDeletions = massDeletions.map(MassDeletionRecord.init)
-        warnings = massDeletions.map { $0.warning(DeviceNames(trust.devices)) }
+        let names = DeviceNames(trust.devices)
+        warnings = massDeletions.map { $0.warning(names) }
+        massDeletionSentences = massDeletions.map { ($0.sentence(names), $0.restorable(names)) }
         refusedRows = try store.store.refusedRows().count
         folders = try NotesFolder.all(of: store).map { Folder($0, try $0.state(in: store)) }
         for member in try store.store.members() where member.replica != nil {

@@ -19,6 +19,7 @@ from playwright.sync_api import sync_playwright
 
 import choices
 import figures
+import ordering
 import others
 import places
 import writing
@@ -28,7 +29,7 @@ CHROMIUM = "/usr/bin/chromium"
 
 
 def find(part):
-    return next(getattr(module, "part_" + part) for module in (writing, others, places, choices, figures) if hasattr(module, "part_" + part))
+    return next(getattr(module, "part_" + part) for module in (writing, others, places, choices, ordering, figures) if hasattr(module, "part_" + part))
 
 
 def main():

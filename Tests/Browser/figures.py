@@ -51,7 +51,8 @@ def many_notes(browser):
         until(lambda: page.evaluate(PAINTED), "the page is painted")
         painted.append(page.evaluate(PAINTED))
     print(f"N1: the first page after {statistics.median(took):.0f} ms, painted in the browser after {statistics.median(painted):.0f} ms")
-    for words in ("zebra lemon tiger", "zebra", "zebra lemon", "z", "ze", "tag:tag3", "color:red", "tag:tag3 zebra", "color:red zebra"):
+    for words in ("zebra lemon tiger", "zebra", "zebra lemon", "z", "ze", "tag:tag3", "color:red", "tag:tag3 zebra", "color:red zebra", "ebra", "ebr emo", "bqxz",
+                  "\U0001F389"):
         query = "/part/list?count=60&q=" + urllib.request.quote(words)
         get(query)
         took, processor = [], processor_milliseconds(home)

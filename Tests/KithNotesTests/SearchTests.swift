@@ -44,7 +44,12 @@ struct SearchTests {
             ("before:2026-02-10", ["Coffee"]), ("since:2026-02-10 before:2026-03-11", ["Decaf", "Shopping"]),
             ("before:2026-02-30", []), ("since:9223372036854775807-1-1", []), ("since:2026-9223372036854775807-1", []),
             ("before:9999-12-31 since:0001-01-01 decaf", ["Decaf"]), ("before:+2026-02-10", []), ("since:-1-1-1", []),
-            ("color:pink", []), ("kaffee", ["Filterkaffee"]),
+            ("color:pink", []), ("kaffee", ["Filterkaffee"]), ("AFFÉ", ["Filterkaffee"]),
+            ("ffee", ["Coffee", "Decaf", "Filterkaffee", "Shopping"]),
+            ("coffee ilk", ["Shopping"]), ("ilter offee", []), ("ffee color:red", ["Coffee", "Decaf"]),
+            ("ffee -black", ["Decaf", "Filterkaffee"]),
+            ("\"ffee\"", []), ("ag:hom", ["Filterkaffee"]), ("hout:decaf", ["Decaf"]), ("hout:ecaf", []), (":", ["Decaf", "Filterkaffee"]),
+            ("!", []), ("ffee :", ["Decaf", "Filterkaffee"]),
             ("\"", ["Coffee", "Decaf", "Filterkaffee", "Shopping"]),
             ("-", ["Coffee", "Decaf", "Filterkaffee", "Shopping"]), ("\" OR *", []), ("title:coffee", []), ("NEAR(black coffee)", []),
             ("coffee^2", []), ("food", ["Decaf", "Shopping"]), ("co* AND", ["Shopping"]),
@@ -98,6 +103,34 @@ struct SearchTests {
             search.tags = [tag]
             #expect(try store.search(search, offset: 0, count: 20).entries.map(\.id) == [note.id], "\(tag)")
         }
+    }
+
+    @Test("parts of words are found in any script and at any length, signs that are no words among the notes that changed last")
+    func parts() throws {
+        let store = try NotesStore.inMemory()
+        let long = String(repeating: "x", count: 150) + "middle" + String(repeating: "y", count: 400)
+        let notes = [
+            ("Stra\u{DF}e", "stra\u{DF}"), ("Caf\u{E9}s", "AFE"), ("\u{65E5}\u{672C}\u{8A9E}\u{306E}\u{672C}", "\u{8A9E}\u{306E}"),
+            ("Party \u{1F389}", "\u{1F389}"), (long, "xmiddley"), ("see https://www.example.org/path", "ample.org"),
+            ("It\u{2019}s", "\u{2019}"),
+            ("\u{201C}quoted\u{201D}", "uote"), ("\u{4EBA}\u{3005}\u{3068}", "\u{3005}"), ("M\u{F6}belhaus", "obelh"),
+            ("E\u{301}te\u{301}", "t\u{E9}"),
+            ("\u{FF34}\u{FF25}\u{FF38}\u{FF34}", "ext"),
+        ]
+        let ids = try notes.map { try store.add(title: $0.0).id }
+        for ((title, part), id) in zip(notes, ids) {
+            #expect(try store.search(SearchText(part), offset: 0, count: 20).entries.map(\.id).contains(id), "\(part) in \(title)")
+            #expect(try store.list(NoteQuery(searching: part)).map(\.id).contains(id), "\(part) in \(title)")
+        }
+        // So many words have it that not all are looked for: the shortest are.
+        for number in 1...300 { try store.add(title: "a\(number)bqq") }
+        let page = try store.search(SearchText("bqq"), offset: 0, count: 1_000)
+        #expect(page.total == IndexWord.wordsMax && page.entries.contains { $0.note.title == "a1bqq" })
+        // Words of notes that are gone are in no list.
+        try store.delete(ids)
+        try store.updateSearchIndex()
+        let words = try store.database.read { try String.fetchAll($0, sql: "SELECT folded FROM note_search_word") }
+        #expect(words.allSatisfy { $0.hasSuffix("qq") }, "\(words.filter { !$0.hasSuffix("qq") })")
     }
 
     @Test("a title comes before a text, parts of a long result follow each other, and what was found is marked")
@@ -157,6 +190,9 @@ struct SearchTests {
             #expect(Set(found) == Set(shown.map(\.id)).union(kept), "\(word)")
             #expect(Set(found).count == found.count)
         }
+        let listed = try store.database.read { try String.fetchAll($0, sql: "SELECT folded FROM note_search_word ORDER BY folded") }
+        let written = try store.list().flatMap { ($0.title + " " + $0.body + " " + $0.tags.joined(separator: " ")).split(separator: " ") }
+        #expect(listed == Set(written.map(String.init)).sorted())
         try store.database.write { db in
             try db.execute(sql: "INSERT INTO note_search (note_search) VALUES ('integrity-check')")
             let counts = try Int.fetchAll(

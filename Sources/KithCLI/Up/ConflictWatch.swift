@@ -24,7 +24,7 @@ struct ConflictWatch: Sendable {
         let commits = notes.store.commits
         // What cannot be read now is read after the next commit.
         var known = (try? notes.conflicts()) ?? []
-        if let sentence = NoteConflict.sentence(ofCount: known.count) { display.show(line: sentence) }
+        if let sentence = NoteConflict.line(ofCount: known.count) { display.show(line: sentence) }
         var massive: Set<String> = []
         warn(of: &massive)
         for await _ in commits {
@@ -38,7 +38,7 @@ struct ConflictWatch: Sendable {
                 }
             }
             for conflict in new.prefix(Self.linesMax) { display.show(line: conflict.sentence(names())) }
-            if new.count > Self.linesMax, let sentence = NoteConflict.sentence(ofCount: conflicts.count) { display.show(line: sentence) }
+            if new.count > Self.linesMax, let sentence = NoteConflict.line(ofCount: conflicts.count) { display.show(line: sentence) }
             if !new.isEmpty { display.ring() }
             known = conflicts
         }

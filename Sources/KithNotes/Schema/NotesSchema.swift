@@ -66,6 +66,11 @@ public enum NotesSchema {
                     CREATE INDEX note_by_hand ON note (pinned DESC, \(Position.orderSQL("position")) DESC, id DESC);
                     """)
         }
+        migrator.registerMigration("kith-notes-search-words", foreignKeyChecks: .immediate) { db in
+            try SearchIndex.createWithWords(db)
+            // The color of each note that a search has found: most notes have none, and are no part of it.
+            try db.execute(sql: "CREATE INDEX note_color_of ON note (id, color) WHERE color <> 0")
+        }
         return migrator
     }
 

@@ -24,7 +24,8 @@ extension NotesStore {
             // So much has changed that a look at all notes takes no longer. A listing says nothing of what is gone.
             guard slice.isLast, slice.listing == nil else { return try rebuildSearchIndex(known, isStopped) }
             let rows = slice.rows.filter { slice.tables[$0.table].name == Array(NotesSchema.table.utf8) }
-            guard try bringIn(rows.map { Data($0.id.bytes) }, isStopped) else { return }
+            var listed = Set<String>()
+            guard try bringIn(rows.map { Data($0.id.bytes) }, listed: &listed, isStopped) else { return }
             try database.write { db in try SearchIndex.setState(SearchIndex.State(slice.vector, mending), db) }
         }
     }
@@ -32,24 +33,25 @@ extension NotesStore {
     /// Compares the index with all notes, and mends it.
     private func rebuildSearchIndex(_ known: SearchIndex.State, _ isStopped: () -> Bool) throws {
         try database.write { db in try SearchIndex.dropStrays(db) }
+        var listed = Set<String>()
         var next: Data? = Data()
         while let place = next {
             let (ids, following) = try database.read { db in try SearchIndex.suspects(after: place, db) }
-            guard try bringIn(ids, isStopped) else { return }
+            guard try bringIn(ids, listed: &listed, isStopped) else { return }
             next = following
         }
-        guard try bringIn(database.read(SearchIndex.leftovers), isStopped) else { return }
+        guard try bringIn(database.read(SearchIndex.leftovers), listed: &listed, isStopped) else { return }
         try database.write { db in try SearchIndex.setState(known, db) }
     }
 
     /// In transactions between which others write; `false` if it was stopped.
-    private func bringIn(_ ids: [Data], _ isStopped: () -> Bool) throws -> Bool {
+    private func bringIn(_ ids: [Data], listed: inout Set<String>, _ isStopped: () -> Bool) throws -> Bool {
         var rest = ids[...]
         while !rest.isEmpty {
             if isStopped() { return false }
             let batch = rest.prefix(SearchIndex.batchRows)
             rest = rest.dropFirst(SearchIndex.batchRows)
-            try database.write { db in try SearchIndex.bringIn(batch, db) }
+            try database.write { db in try SearchIndex.bringIn(batch, listed: &listed, db) }
         }
         return true
     }
@@ -91,12 +93,47 @@ extension NotesStore {
     /// A part of what a search finds, best first: a title counts more than a tag, and a tag more than a text. Notes of which a version is
     /// kept that is not shown, and in which the words occur, come before the others.
     ///
-    /// If no word begins with what was typed, notes are listed in which it is a part of words.
+    /// If no note has all of the words, each with which no word at all begins is looked for as a part of words.
+    ///
     /// - Throws: ``NotesError`` if the notes cannot be read.
     public func search(_ text: SearchText, offset: Int, count: Int) throws(NotesError) -> NotePage {
         let (offset, count) = (max(0, offset), max(0, count))
-        if readOnlyReason != nil { return try parts(text, offset: offset, count: count) }
+        if readOnlyReason != nil { return try page(NoteQuery(lookingFor: text), offset: offset, count: count) }
         if text.usesIndex { try updateSearchIndex() }
+        let found = try ranked(text, offset: offset, count: count)
+        if found.total > 0 || !text.isAboutBeginnings { return found }
+        if text.hasSigns { return try page(NoteQuery(lookingFor: text, amongLatest: true), offset: offset, count: count) }
+        guard let wider = try widened(text) else { return found }
+        return try ranked(wider, offset: offset, count: count)
+    }
+
+    /// A search that finds words by a part of them, where it would find none by its beginning; `nil` if that finds nothing either.
+    func widened(_ text: SearchText) throws(NotesError) -> SearchText? {
+        try NotesError.mapping {
+            try database.read { db in
+                var parts: [String] = []
+                var isWider = false
+                for term in text.terms {
+                    let isBeginning = try Bool.fetchOne(
+                        db, sql: "SELECT EXISTS (SELECT 1 FROM note_search WHERE note_search MATCH ?)", arguments: [term.match])
+                    if isBeginning == true {
+                        parts.append(term.match)
+                        continue
+                    }
+                    guard let match = try IndexWord.match(partly: term.text, notesMax: Self.resultsMax, db) else { return nil }
+                    parts.append(match)
+                    isWider = true
+                }
+                if !isWider { return nil }
+                var wider = text
+                wider.widerMatch = parts.joined(separator: " AND ")
+                return wider
+            }
+        }
+    }
+
+    /// What the index finds, best first.
+    private func ranked(_ text: SearchText, offset: Int, count: Int) throws(NotesError) -> NotePage {
         guard let match = text.match else { return try filtered(text, offset: offset, count: count) }
         let kept = try keptVersions(matching: text)
         let keptIDs = kept.map { Data(RowID($0.id).bytes) }
@@ -105,7 +142,6 @@ extension NotesStore {
                 try Self.matches(text, match, besides: keptIDs, db, offset: max(0, offset - kept.count), count: count)
             }
         }
-        if found.total == 0, kept.isEmpty, text.isAboutBeginnings { return try parts(text, offset: offset, count: count) }
         let first = offset < kept.count ? kept[offset...].prefix(count).map { NotePage.Entry(note: $0, snippet: nil) } : []
         return NotePage(
             total: found.total + kept.count, offset: offset, entries: first + found.entries.prefix(max(0, count - first.count)))
@@ -156,15 +192,6 @@ extension NotesStore {
             // Of many, some are met soon on a walk through all notes in their order.
             if found < Self.resultsMax { query.candidates = match }
         }
-        return try page(query, offset: offset, count: count)
-    }
-
-    /// Notes in which the words occur as parts of others.
-    private func parts(_ text: SearchText, offset: Int, count: Int) throws(NotesError) -> NotePage {
-        var query = NoteQuery()
-        query.words = text.terms.map(\.text)
-        query.text = text
-        query.text?.terms = []
         return try page(query, offset: offset, count: count)
     }
 

@@ -36,6 +36,13 @@ enum SearchIndex {
                 """)
     }
 
+    /// Makes the index anew, empty, with a list of the words in it: for a search of parts of words.
+    static func createWithWords(_ db: Database) throws {
+        try createForLetters(db)
+        try db.execute(
+            sql: "CREATE TABLE note_search_word (folded TEXT NOT NULL, word TEXT NOT NULL, PRIMARY KEY (folded, word)) WITHOUT ROWID")
+    }
+
     /// What the index is made of.
     struct State: Hashable {
         /// What the store knew.
@@ -69,7 +76,10 @@ enum SearchIndex {
     }
 
     /// Brings in these notes as they are now; what is right is left as it is.
-    static func bringIn(_ ids: some Sequence<Data>, _ db: Database) throws {
+    ///
+    /// - Parameter listed: words of which it is known that they are in the list of words.
+    static func bringIn(_ ids: some Sequence<Data>, listed: inout Set<String>, _ db: Database) throws {
+        var (gone, there) = (Set<String>(), Set<String>())
         let find = try db.cachedStatement(
             sql: """
                 SELECT key.key, old.title, old.body, old.tags, note.title, note.body, note.tags, note.id FROM (SELECT ?1 AS id)
@@ -86,16 +96,20 @@ enum SearchIndex {
             let (old, new) = ((1...3).map { row[$0] as DatabaseValue }, (4...6).map { row[$0] as DatabaseValue })
             if !key.isNull {
                 if isThere, old == new { continue }
+                for text in old { IndexWord.insert(of: text, into: &gone) }
                 try forget.execute(arguments: [key])
                 if !isThere { try drop.execute(arguments: [key]) }
             }
             guard isThere else { continue }
+            for text in new { IndexWord.insert(of: text, into: &there) }
             if key.isNull {
                 try name.execute(arguments: [id])
                 key = db.lastInsertedRowID.databaseValue
             }
             try learn.execute(arguments: [key, new[0], new[1], new[2]])
         }
+        try IndexWord.enter(there, listed: &listed, db)
+        try IndexWord.leave(gone.subtracting(there), listed: &listed, db)
     }
 
     /// Of the next notes after `id` those that the index has not, or otherwise; and where to look next, `nil` at the end.

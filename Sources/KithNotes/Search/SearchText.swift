@@ -18,6 +18,9 @@ public struct SearchText: Hashable, Sendable {
     var sinceMilliseconds: Int64?
     var beforeMilliseconds: Int64?
 
+    /// What the index is asked in place of the terms, where these are looked for as parts of words.
+    var widerMatch: String?
+
     /// Whether nothing is asked for.
     public var isEmpty: Bool { self == SearchText("") }
 
@@ -117,13 +120,20 @@ extension SearchText.Term {
 
 extension SearchText {
     /// What the index is asked; `nil` if no words are looked for.
-    var match: String? { terms.isEmpty ? nil : terms.map(\.match).joined(separator: " AND ") }
+    var match: String? { widerMatch ?? (terms.isEmpty ? nil : terms.map(\.match).joined(separator: " AND ")) }
 
     /// Whether words are looked for, or left out.
     var usesIndex: Bool { !terms.isEmpty || !without.isEmpty }
 
     /// Whether it is asked for words by their beginning alone, which may be parts of words as well.
-    var isAboutBeginnings: Bool { !terms.contains(where: \.isExact) }
+    var isAboutBeginnings: Bool { !terms.isEmpty && !terms.contains(where: \.isExact) }
+
+    /// Whether something is looked for that is no word, such as an emoji: the index has words alone.
+    var hasSigns: Bool {
+        terms.contains { term in
+            !term.text.unicodeScalars.contains { $0.properties.isAlphabetic || $0.properties.numericType != nil }
+        }
+    }
 
     /// A condition of SQL, with what stands for its question marks.
     typealias Filter = (sql: String, arguments: [any DatabaseValueConvertible])

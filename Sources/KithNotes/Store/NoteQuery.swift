@@ -21,6 +21,8 @@ public struct NoteQuery: Hashable, Sendable {
     public var text: SearchText?
     /// Notes in which each of these occurs somewhere in title, body or tags, whatever the case and the accents.
     var words: [String] = []
+    /// Whether notes are meant that are pinned, or that changed last, alone.
+    var isAmongLatest = false
     /// Notes whose body holds this, letter by letter.
     var bodyPart: String?
     /// What the index is asked for all notes that can be meant, where these are few.
@@ -42,6 +44,17 @@ public struct NoteQuery: Hashable, Sendable {
     /// as well.
     public init(searching text: String) {
         self.text = SearchText(text)
+    }
+
+    /// How many notes are looked through for what the index cannot find.
+    static let latestMax = 2_000
+
+    /// Notes in which the words of a search occur anywhere, also as parts of others.
+    init(lookingFor text: SearchText, amongLatest: Bool = false) {
+        words = text.terms.map(\.text)
+        isAmongLatest = amongLatest
+        self.text = text
+        self.text?.terms = []
     }
 
     /// - Parameter kept: notes in which the words occur otherwise, in a version that is not shown.
@@ -91,6 +104,9 @@ public struct NoteQuery: Hashable, Sendable {
         if let candidates {
             conditions.append("note.id IN (\(SearchIndex.idsSQL))")
             arguments.append(candidates)
+        }
+        if isAmongLatest {
+            conditions.append("note.id IN (SELECT id FROM note ORDER BY pinned DESC, updated DESC, id DESC LIMIT \(Self.latestMax))")
         }
         let ids = Self.list(of: kept)
         if let match = text?.match {

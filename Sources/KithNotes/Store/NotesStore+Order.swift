@@ -23,20 +23,22 @@ extension NotesStore {
     /// - Throws: ``NotesError`` with code `notFound` if the note of the place is gone, `busy`, `diskFull`, `readOnly`.
     @discardableResult
     public func move(_ ids: [UUID], to place: NotePlace) throws(NotesError) -> Int {
-        try NotesError.mapping {
-            try database.write { db in
-                try step("Move", try titles(ids, db), db)
-                let (anchor, place): (UUID?, Position.Place) =
-                    // The list shows the last in the order first.
-                    switch place {
-                    case .first: (ids.first, .last)
-                    case .last: (ids.first, .first)
-                    case .before(let note): (note, .after(note))
-                    case .after(let note): (note, .before(note))
-                    }
-                let pinned = try Int.fetchOne(db, sql: "SELECT pinned FROM note WHERE id = ?", arguments: [anchor.map { Data($0.bytes) }])
-                return try store.move(db, ids.reversed(), to: place, in: NotesSchema.table, among: "pinned = \(pinned ?? 0)")
+        try NotesError.mapping { try database.write { db in try move(ids, to: place, db) } }
+    }
+
+    /// The same within a transaction.
+    @discardableResult
+    func move(_ ids: [UUID], to place: NotePlace, _ db: Database) throws -> Int {
+        try step("Move", try titles(ids, db), db)
+        let (anchor, place): (UUID?, Position.Place) =
+            // The list shows the last in the order first.
+            switch place {
+            case .first: (ids.first, .last)
+            case .last: (ids.first, .first)
+            case .before(let note): (note, .after(note))
+            case .after(let note): (note, .before(note))
             }
-        }
+        let pinned = try Int.fetchOne(db, sql: "SELECT pinned FROM note WHERE id = ?", arguments: [anchor.map { Data($0.bytes) }])
+        return try store.move(db, ids.reversed(), to: place, in: NotesSchema.table, among: "pinned = \(pinned ?? 0)")
     }
 }

@@ -13,11 +13,18 @@ extension NotesStore {
         if readOnlyReason == nil {
             try updateSearchIndex()
             let found = try fetch(query, besides: kept)
-            if !found.isEmpty || words.isEmpty || !text.isAboutBeginnings { return found }
+            if !found.isEmpty || !text.isAboutBeginnings { return found }
+            // What begins no word may be a part of one.
+            if !text.hasSigns {
+                guard let wider = try widened(text) else { return found }
+                var query = query
+                query.text = wider
+                return try fetch(query, besides: kept)
+            }
         }
-        // What begins no word may be a part of one.
         var parts = query
         parts.words = words
+        parts.isAmongLatest = readOnlyReason == nil
         parts.text?.terms = []
         return try fetch(parts, besides: kept)
     }

@@ -58,16 +58,7 @@ struct Gate: RouterMiddleware {
         return "\(names.cookie)=\(cookie); Max-Age=\(Doorkeeper.cookieSeconds); Path=/; HttpOnly; SameSite=Strict\(secure)"
     }
 
-    private func cookie(of request: Request) -> String {
-        // A browser may send several fields.
-        for field in request.headers[values: .cookie] {
-            for pair in field.split(separator: ";") {
-                let parts = pair.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
-                if parts.count == 2, parts[0] == names.cookie { return parts[1] }
-            }
-        }
-        return ""
-    }
+    private func cookie(of request: Request) -> String { request.cookie(names.cookie) }
 
     private static let unknown = "Open this page with a new address from the program that serves it: an address lets in one browser, once."
 

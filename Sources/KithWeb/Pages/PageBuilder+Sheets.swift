@@ -96,10 +96,16 @@ extension PageBuilder {
         return templates.render(
             "devices",
             [
-                "sentence": report.sentence, "remedy": report.remedy ?? "", "devices": rows, "isEmpty": rows.isEmpty,
-                "notices": (report.notices.map(\.text) + remarks).map { ["text": $0] },
+                "sentence": report.sentence, "remedy": report.remedyOnPage ?? "", "devices": rows, "isEmpty": rows.isEmpty,
+                "notices": report.notices.map(Self.values(of:)) + remarks.map { ["text": $0] },
                 "own": (try? DeviceKey.load(from: configuration.identity).id.shortDescription) ?? "none yet",
             ])
+    }
+
+    /// What is so, and a link to where something can be done about it; elsewhere the command is named.
+    private static func values(of notice: StatusReport.Notice) -> [String: Any] {
+        guard let place = notice.advice?.place else { return ["text": notice.text] }
+        return ["text": notice.sentence, "hasPlace": true, "path": place.rawValue, "label": place.label]
     }
 
     /// What the machines are called that wrote something. Notes are shown whatever is wrong with the key or the list.

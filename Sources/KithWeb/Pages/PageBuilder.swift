@@ -19,13 +19,15 @@ struct PageBuilder: Sendable {
         templates = try Templates()
     }
 
-    /// A whole page with the list and what is shown beside it.
-    func page(_ place: Place, main: String) throws -> String {
-        let list = try notes.page(NoteQuery(), offset: 0, count: Self.firstRows)
+    /// A whole page with the list, in this order, and what is shown beside it.
+    func page(_ place: Place, _ order: NoteQuery.Order, main: String) throws -> String {
+        var query = NoteQuery()
+        query.order = order
+        let list = try notes.page(query, offset: 0, count: Self.firstRows)
         let count = try notes.conflicts().count
         let values: [String: Any] = [
             "heading": place.heading, "place": place.name, "software": configuration.software, "rows": rows(list), "main": main,
-            "total": list.total,
+            "total": list.total, "isByHand": order == .hand,
             "conflicts": count, "hasConflicts": count > 0, "colors": NoteColor.named.map { ["name": $0.name] },
         ]
         return templates.render("page", values)

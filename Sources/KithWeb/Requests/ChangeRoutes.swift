@@ -43,6 +43,10 @@ struct ChangeRoutes: Sendable {
             let count = try await DiskWork.run { try change.make(in: notes) }
             return try Response.json(["changed": count])
         }
+        router.post("/api/notes/move") { request, _ in
+            let change = try await request.decode(NewPlace.self, limits)
+            return try Response.json(MoveAnswer(try await DiskWork.run { try notes.shift(try change.notes.checked, try change.shift) }))
+        }
         router.post("/api/notes/delete") { request, _ in
             let change = try await request.decode(ChosenNotes.self, limits)
             try await DiskWork.run { try notes.delete(change.ids) }
@@ -90,6 +94,49 @@ struct ChosenNotes: Decodable {
     static let countMax = 10_000
 
     let ids: [UUID]
+
+    /// The notes, if they are not too many.
+    var checked: [UUID] {
+        get throws {
+            if ids.count <= Self.countMax { return ids }
+            throw ErrorAnswer(.badRequest, "badRequest", "More than \(Self.countMax) notes are too many at once.")
+        }
+    }
+}
+
+/// Where notes are to stand in the order by hand: one of the four.
+private struct NewPlace: Decodable {
+    let ids: [UUID]
+    let before: UUID?
+    let after: UUID?
+    /// `first` or `last` of all.
+    let end: String?
+    /// `up` or `down`, by one note.
+    let step: String?
+
+    var notes: ChosenNotes { ChosenNotes(ids: ids) }
+
+    var shift: NoteShift {
+        get throws {
+            switch (before, after, end, step) {
+            case (let note?, nil, nil, nil): .to(.before(note))
+            case (nil, let note?, nil, nil): .to(.after(note))
+            case (nil, nil, "first", nil): .to(.first)
+            case (nil, nil, "last", nil): .to(.last)
+            case (nil, nil, nil, "up"): .up
+            case (nil, nil, nil, "down"): .down
+            default: throw ErrorAnswer(.badRequest, "badRequest", "This is no place in the list.")
+            }
+        }
+    }
+}
+
+private struct MoveAnswer: Encodable {
+    let moved: Int
+    let place: Int
+    let total: Int
+
+    init(_ shifted: ShiftedNotes) { (moved, place, total) = (shifted.count, shifted.place, shifted.total) }
 }
 
 /// One thing that is done to several notes.
@@ -101,9 +148,7 @@ private struct ChosenChange: Decodable {
     let isPinned: Bool?
 
     func make(in notes: NotesStore) throws -> Int {
-        guard ids.count <= ChosenNotes.countMax else {
-            throw ErrorAnswer(.badRequest, "badRequest", "More than \(ChosenNotes.countMax) notes are too many at once.")
-        }
+        let ids = try ChosenNotes(ids: ids).checked
         if let isPinned { try notes.pin(ids, isPinned) }
         let fields = NewFields(title: nil, color: color, addTags: addTags, removeTags: removeTags, isPinned: nil)
         if color == nil, addTags == nil, removeTags == nil { return ids.count }

@@ -32,7 +32,7 @@ struct DeviceRoutes: Sendable {
                 )
             }
             checkup.usesDiscovery = configuration.usesDiscovery
-            return try Response.json(await checkup.findings(conflicts).map(FindingAnswer.init))
+            return try Response.json(await checkup.findings(conflicts, isOnPage: true).map(FindingAnswer.init))
         }
         router.get("/api/pair") { _, _ in try Response.json(desk.view) }
         router.post("/api/pair") { request, _ in
@@ -57,9 +57,13 @@ private struct FindingAnswer: Encodable {
     let word: String
     let sentence: String
     let remedy: String?
+    /// Where the page lets a person do something about it, and what the link there says.
+    let path: String?
+    let label: String?
 
     init(_ finding: DiagnosisFinding) {
         (word, sentence, remedy) = (finding.verdict.word, finding.sentence, finding.remedy)
+        (path, label) = (finding.place?.rawValue, finding.place?.label)
     }
 }
 

@@ -32,7 +32,13 @@ struct PageRoutes: Sendable {
         router.get("/part/list") { request, _ in
             let text = SearchText(request.word("q"))
             let (from, count) = (request.number("from", 0), min(request.number("count", PageBuilder.firstRows), Self.rowsMax))
-            let page = try await DiskWork.run { try notes.search(text, offset: max(0, from), count: count) }
+            var query = NoteQuery()
+            query.order = Self.order(named: request.word("order"))
+            let page = try await DiskWork.run { [query] in
+                // What is found is in an order of its own.
+                if query.order == .hand, text.isEmpty { return try notes.page(query, offset: max(0, from), count: count) }
+                return try notes.search(text, offset: max(0, from), count: count)
+            }
             var response = Response.html(builder.rows(page))
             response.headers[.total] = String(page.total)
             return response
@@ -55,13 +61,17 @@ struct PageRoutes: Sendable {
         }
     }
 
+    /// The order of the list that a person has chosen; what a browser may say besides stands for the usual one.
+    private static func order(named name: String) -> NoteQuery.Order { name == "hand" ? .hand : .updated }
+
     /// A whole page, or only its main part if a script asks for it.
     private func show(_ request: Request, _ place: Place, _ main: @escaping @Sendable () throws -> String) async throws -> Response {
         let isPart = request.headers[.part] != nil
+        let order = Self.order(named: request.cookie("kith-order"))
         return Response.html(
             try await DiskWork.run {
                 let main = try main()
-                return isPart ? main : try builder.page(place, main: main)
+                return isPart ? main : try builder.page(place, order, main: main)
             })
     }
 
@@ -90,6 +100,7 @@ struct PageFile: Sendable {
         ("/requests.js", PageFile(type: script, bytes: PackageResources.requests_js)),
         ("/list.js", PageFile(type: script, bytes: PackageResources.list_js)),
         ("/several.js", PageFile(type: script, bytes: PackageResources.several_js)),
+        ("/order.js", PageFile(type: script, bytes: PackageResources.order_js)),
         ("/editor.js", PageFile(type: script, bytes: PackageResources.editor_js)),
         ("/merge.js", PageFile(type: script, bytes: PackageResources.merge_js)),
         ("/sheets.js", PageFile(type: script, bytes: PackageResources.sheets_js)),

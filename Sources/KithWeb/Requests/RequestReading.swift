@@ -32,6 +32,18 @@ extension Request {
         uri.queryParameters.get(name).flatMap { Int($0) } ?? standard
     }
 
+    /// What the browser keeps under this name; empty without it.
+    func cookie(_ name: String) -> String {
+        // A browser may send several fields.
+        for field in headers[values: .cookie] {
+            for pair in field.split(separator: ";") {
+                let parts = pair.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+                if parts.count == 2, parts[0] == name { return parts[1] }
+            }
+        }
+        return ""
+    }
+
     /// A word in the address; empty without one.
     func word(_ name: String) -> String { uri.queryParameters.get(name).map { String($0) } ?? "" }
 }

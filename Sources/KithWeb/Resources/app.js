@@ -2,6 +2,7 @@
 
 import { Editor, isLeaving } from "./editor.js";
 import { List } from "./list.js";
+import { Order } from "./order.js";
 import { Several } from "./several.js";
 import { api, getPart, request } from "./requests.js";
 import * as drafts from "./drafts.js";
@@ -387,6 +388,7 @@ window.addEventListener("pagehide", () => { if (editor?.isDirty) editor.save(); 
 
 list = new List();
 several = new Several(list);
+new Order(list, several);
 arrive();
 listen();
 saveOrphans();

@@ -11,10 +11,17 @@ export class List {
     this.box = document.querySelector("#list");
     this.rows = document.querySelector("#rows");
     this.search = document.querySelector("#search");
+    this.order = document.querySelector("#order");
     this.total = Number(this.box.dataset.total);
     this.from = 0;
+    // Where the rows are to begin that were asked for last.
+    this.aim = 0;
     this.chosen = null;
     this.turn = 0;
+    // Called whenever other rows are shown.
+    this.watchers = [];
+    // The note that shall have the focus as soon as it is shown.
+    this.wanted = null;
     this.box.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.search.addEventListener("input", () => { this.box.scrollTop = 0; this.load(0, true); });
     this.layOut();
@@ -22,6 +29,7 @@ export class List {
 
   get rowHeight() { return this.rows.firstElementChild?.offsetHeight || 76; }
   get seen() { return Math.ceil(this.box.clientHeight / this.rowHeight) + 2 * around; }
+  get isByHand() { return this.order.value === "hand" && !this.search.value.trim(); }
   get items() { return [...this.rows.children]; }
 
   layOut() {
@@ -40,7 +48,8 @@ export class List {
   /** Shows the list from this place on. */
   async load(from, isSearch = false) {
     const turn = ++this.turn;
-    const query = new URLSearchParams({ q: this.search.value, from, count: this.seen });
+    this.aim = from;
+    const query = new URLSearchParams({ q: this.search.value, order: this.order.value, from, count: this.seen });
     let html, response;
     try {
       [html, response] = await getPart(`/part/list?${query}`, true);
@@ -56,16 +65,27 @@ export class List {
     this.total = Number(response.headers.get("X-Total"));
     this.layOut();
     this.choose(this.chosen);
-    this.onRows?.();
-    if (focused) this.rows.querySelector(`li[data-id="${focused}"] a`)?.focus({ preventScroll: true });
+    for (const watcher of this.watchers) watcher();
+    const wanted = this.wanted && this.rows.querySelector(`li[data-id="${this.wanted}"] a`);
+    if (wanted) this.wanted = null;
+    (wanted ?? (focused && this.rows.querySelector(`li[data-id="${focused}"] a`)))?.focus({ preventScroll: true });
     if (isSearch) document.querySelector("#count").textContent = this.total === 1 ? "1 note" : `${this.total} notes`;
     if (from > 0 && this.rows.children.length === 0) this.load(0);
+  }
+
+  /** Scrolls no further than to where the note stands, from 0 on, and shows the list there; `focuses`: the note gets the focus. */
+  async reveal(id, place, focuses) {
+    const { box, rowHeight: height } = this, top = place * height;
+    if (focuses) this.wanted = id;
+    if (top < box.scrollTop) box.scrollTop = top;
+    else if (top + height > box.scrollTop + box.clientHeight) box.scrollTop = top + height - box.clientHeight;
+    await this.load(Math.max(0, Math.floor(box.scrollTop / height) - around));
   }
 
   /** Looks again at what is shown: at once, and then at most some times a second. */
   refresh() {
     if (this.timer) { this.isDue = true; return; }
-    this.load(this.from);
+    this.load(this.aim);
     this.timer = setTimeout(() => {
       this.timer = null;
       if (this.isDue) { this.isDue = false; this.refresh(); }

@@ -10,7 +10,7 @@ export class Several {
     this.list = list;
     this.ids = new Set();
     this.last = null;
-    list.onRows = () => this.show();
+    list.watchers.push(() => this.show());
     find("#rows").addEventListener("change", ({ target }) => { if (target.matches(".pick")) this.mark(target, target.checked); });
     find("#rows").addEventListener("click", (event) => this.clicked(event));
     find("#choose").addEventListener("click", () => this.begin(!this.isOn));

@@ -137,9 +137,10 @@ async function examine(button) {
   const findings = await attempt(() => api("/api/doctor", {}));
   button.disabled = false;
   const list = document.createElement("ul");
-  list.append(...(findings ?? []).map(({ word, sentence, remedy }) => {
+  list.append(...(findings ?? []).map(({ word, sentence, remedy, path, label }) => {
     const item = document.createElement("li");
     item.append(Object.assign(document.createElement("strong"), { textContent: word }), ` ${sentence} ${remedy ?? ""}`);
+    if (path) item.append(" ", Object.assign(document.createElement("a"), { href: path, textContent: label }));
     return item;
   }));
   box.replaceChildren(list);

@@ -8,7 +8,7 @@ struct BrowserTests {
     /// One after the other, with one browser, whose start takes longer than some of them.
     static let parts = [
         "merge", "typing", "restart", "letters", "news", "lan", "pairing", "history", "hands", "pictures", "conflicts", "hostile", "first",
-        "readme",
+        "order", "readme",
     ]
 
     @Test("two people type into one note, a node is killed meanwhile, hands do everything, and every place can be read and heard")

@@ -20,6 +20,11 @@ struct PageSheetTests {
         let page = try browser.get("/conflicts").body
         #expect(page.contains("Mine &lt;b&gt;") && page.contains("Theirs"), "\(page)")
         #expect(try browser.get("/").body.contains("<span class=\"count\">1</span>"))
+        // Where the devices are, the page says it too, and leads to its own place.
+        let devices = try browser.get("/devices").body
+        #expect(
+            devices.contains("at the same time. <a href=\"/conflicts\">Choose</a>") && !devices.contains("kith conflicts"), "\(devices)")
+        #expect(try home.kith("status").output.contains("Choose: `kith conflicts list`."))
         let mark = try #require(page.firstMatch(of: /data-mark="([0-9a-f]+)"/)?.1)
         func choose(_ mark: some StringProtocol, _ index: Int) throws -> Int {
             try browser.post("/api/conflict", "{\"note\":\"\(id)\",\"mark\":\"\(mark)\",\"index\":\(index)}").status
@@ -55,6 +60,53 @@ struct PageSheetTests {
         #expect(try titles("tag:both") == 1)
         #expect(try change(Array(repeating: gone, count: 10_000), "\"isPinned\":true") == 200)
         #expect(try change(Array(repeating: gone, count: 10_001), "\"isPinned\":true") == 400)
+    }
+
+    @Test("notes are moved in the order by hand, several at once, to where there is a place, and nowhere else")
+    func order() async throws {
+        let home = try KithHome()
+        let ids = try ["One", "Two", "Three"].map { try home.kith("note", "add", $0).lastLine }
+        let (_, browser) = try await RunningNode.web(home)
+        func list(_ query: String = "order=hand") throws -> [String] {
+            try browser.get("/part/list?\(query)").body.matches(of: /<li data-id="([^"]+)"/).map { id in
+                ["One", "Two", "Three"][ids.firstIndex(of: String(id.1)) ?? 0]
+            }
+        }
+        func move(_ ids: [String], _ place: String) throws -> RawBrowser.Answer {
+            let list = ids.map { "\"\($0)\"" }.joined(separator: ",")
+            return try browser.post("/api/notes/move", "{\"ids\":[\(list)]\(place.isEmpty ? "" : ",")\(place)}")
+        }
+        #expect(try list() == ["Three", "Two", "One"])
+        let answer = try fields(move([ids[0]], "\"step\":\"up\""))
+        #expect(answer["moved"] as? Int == 1 && answer["place"] as? Int == 1 && answer["total"] as? Int == 3, "\(answer)")
+        #expect(try list() == ["Three", "One", "Two"])
+        #expect(try move([ids[1], ids[2]], "\"after\":\"\(ids[0])\"").status == 200)
+        #expect(try list() == ["One", "Three", "Two"])
+        #expect(try move([ids[1]], "\"before\":\"\(ids[0])\"").status == 200)
+        #expect(try move([ids[1]], "\"end\":\"last\"").status == 200)
+        #expect(try list() == ["One", "Three", "Two"])
+        // The other orders are as they were, and so is what is found.
+        #expect(try list("order=updated") == ["Three", "Two", "One"] && list("order=hand&q=t").sorted() == ["Three", "Two"])
+        #expect(try list("order=hand&from=1&count=1") == ["Three"] && list("order=sky") == ["Three", "Two", "One"])
+        for (chosen, place, status) in [
+            ([ids[0]], "", 400), ([ids[0]], "\"step\":\"sideways\"", 400), ([ids[0]], "\"step\":\"up\",\"end\":\"last\"", 400),
+            ([ids[0]], "\"before\":\"\(UUID())\"", 404), ([UUID().uuidString], "\"step\":\"up\"", 404), ([], "\"end\":\"first\"", 404),
+            (["x"], "\"end\":\"first\"", 400), (Array(repeating: ids[0], count: 10_001), "\"end\":\"last\"", 400),
+        ] {
+            #expect(try move(chosen, place).status == status, "\(place)")
+        }
+        #expect(
+            try browser.post("/api/notes/move", "{\"ids\":[\"\(ids[0])\"],\"end\":\"last\"}", origin: "http://evil.example").status == 403)
+        #expect(try list() == ["One", "Three", "Two"])
+        #expect(try browser.post("/api/note/\(ids[1])/fields", "{\"isPinned\":true}").status == 200)
+        #expect(try move([ids[0], ids[1]], "\"end\":\"first\"").status == 422)
+        // The choice comes with the next page; other words for it are none.
+        func first(_ cookie: String) throws -> String? {
+            let page = try browser.get("/", "Cookie: \(browser.cookie ?? ""); kith-order=\(cookie)").body
+            #expect(page.contains("<option value=\"hand\" selected>") == (cookie == "hand"))
+            return page.matches(of: /<li data-id="([^"]+)"/).dropFirst().first.map { String($0.1) }
+        }
+        #expect(try first("hand") == ids[0] && first("updated") == ids[2] && first("<script>") == ids[2])
     }
 
     /// Two stores of one home meet: `store` and its copy in `other`, each with a key of its own.
@@ -171,15 +223,15 @@ struct PageSheetTests {
         #expect(try home.shell("ls keys/web/*/ | grep -c upload").output == "0\n")
     }
 
-    @Test("devices are shown in the words of kith status, and what is wrong in those of kith doctor")
+    @Test("devices are shown in the words of kith status, but for the page's own places, and what is wrong in those of kith doctor")
     func status() async throws {
         let home = try KithHome()
         let (_, browser) = try await RunningNode.web(home)
         try browser.add("Note <b>")
-        func expectSame(_ place: String) throws {
+        func expectSame(_ place: String, _ keys: [String] = ["sentence", "remedy"]) throws {
             let report = try #require(try home.kith("status", "--json").json() as? [String: Any])
             let page = try browser.get("/devices").body
-            for key in ["sentence", "remedy"] {
+            for key in keys {
                 let words = try #require(report[key] as? String)
                 #expect(page.contains(words), "\(place): \(words)")
             }
@@ -187,7 +239,11 @@ struct PageSheetTests {
                 #expect(page.contains(try #require(report["safetySentence"] as? String)), "\(place)")
             }
         }
-        try expectSame("alone")
+        // It pairs by itself, where a command line names the command.
+        try expectSame("alone", ["sentence"])
+        #expect(try home.kith("status").output.contains("`kith pair`"))
+        let alone = try browser.get("/devices").body
+        #expect(alone.contains("pair another machine below") && !alone.contains("kith pair"), "\(alone)")
         try home.kith("device", "add", KithHome().kith("device", "id").lastLine, "--name", "Attic <i>")
         try expectSame("not running")
         #expect(try browser.get("/devices").body.contains("Attic &lt;i&gt;"))
