@@ -122,6 +122,10 @@ struct SearchTests {
             #expect(try store.search(SearchText(part), offset: 0, count: 20).entries.map(\.id).contains(id), "\(part) in \(title)")
             #expect(try store.list(NoteQuery(searching: part)).map(\.id).contains(id), "\(part) in \(title)")
         }
+        // They are looked for in the index alone: what it was never told of is not found, as it would be by a look at every note.
+        try store.damage("UPDATE note SET body = 'overlooked' WHERE id = ?", [Data(ids[0].bytes)])
+        #expect(try store.search(SearchText("verlooke"), offset: 0, count: 10).total == 0)
+        #expect(try store.list(NoteQuery(searching: "verlooke")).isEmpty)
         // So many words have it that not all are looked for: the shortest are.
         for number in 1...300 { try store.add(title: "a\(number)bqq") }
         let page = try store.search(SearchText("bqq"), offset: 0, count: 1_000)
