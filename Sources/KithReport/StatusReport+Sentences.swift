@@ -135,6 +135,12 @@ extension NodeStatus.Peer {
         if isIdentical == false {
             remarks.append("\(name): it holds other rows than this machine although both know the same; they are being compared.")
         }
+        if let withheld {
+            let rows = withheld.count == 1 ? "the row \(withheld[0]) is" : "\(withheld.count) rows are"
+            let first = withheld.count == 1 ? "" : " The first is \(withheld[0])."
+            remarks.append(
+                "\(name): \(rows) too large to be sent to it.\(first) Make the values smaller or fewer; all other rows are sent.")
+        }
         return remarks
     }
 }

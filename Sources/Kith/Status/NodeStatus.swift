@@ -67,6 +67,8 @@ public struct NodeStatus: Codable, Hashable, Sendable {
         public var rowsMended: UInt64?
         /// The rows that were mended last, as `table id`; `nil` without any.
         public var mended: [String]?
+        /// Rows that are too large to be sent to it, as `table id`; `nil` without any. All others are sent.
+        public var withheld: [String]?
         /// How far its wall clock is ahead of ours, if by more than two minutes either way.
         public var clockOffsetMilliseconds: Int64?
         /// Where two machines are that use its key; `nil` if nothing says that there are two.

@@ -194,6 +194,7 @@ final class StatusBoard: Sendable {
             peer.isIdentical = status.isIdentical
             peer.rowsMended = status.rowsMended > 0 ? status.rowsMended : nil
             peer.mended = status.mended.isEmpty ? nil : status.mended.map(Self.name)
+            peer.withheld = status.withheld.isEmpty ? nil : status.withheld.map(Self.name)
         }
         return isMended
     }

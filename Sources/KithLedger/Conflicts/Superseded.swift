@@ -27,7 +27,7 @@ package struct SupersededValues {
         """
 
     /// More alternatives than this, equal ones counted once, make a cell's oldest move to the history.
-    package static let alternativesMax = 8
+    package static let alternativesMax = RowLimits.alternativesMax
 
     package let ledger: RowLedger
 
@@ -79,7 +79,8 @@ package struct SupersededValues {
         try delete.run()
     }
 
-    private func insert(_ write: Write, _ table: Int, _ id: RowID, column: Int, nowMilliseconds now: Int64) throws {
+    /// Notes a value that is gone.
+    package func insert(_ write: Write, _ table: Int, _ id: RowID, column: Int, nowMilliseconds now: Int64) throws {
         let insert = try ledger.connection.statement(
             """
             INSERT INTO kith_superseded (tbl, id, col, value, replica, sequence, timestamp, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -109,6 +110,6 @@ extension RegisterState {
     package mutating func fold(_ stamp: Stamp) {
         guard let value = shown?.value else { return }
         set(value, stamp: stamp)
-        while alternatives.count > SupersededValues.alternativesMax { dropOldestAlternative() }
+        keepAlternatives(SupersededValues.alternativesMax)
     }
 }

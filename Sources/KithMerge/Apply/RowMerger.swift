@@ -96,6 +96,8 @@ package struct RowMerger {
         try TextCells(ledger).forgetGone(held.state, from: state, table: tableNumber, id: id)
         let merged = state
         if let tracked = table.tracked, state.isVisible(tracked.deletePolicy) { try fold(&state) }
+        try condense(&state, table)
+        try noteWhatGoes(fromSetsOf: held, merged, table, id, in: state)
         for (before, after) in [(held.state, merged), (merged, state)] where before != after {
             try SupersededValues(ledger: ledger).note(
                 before, after, tableNumber, id, nowMilliseconds: clock.wallClockMilliseconds)
@@ -155,9 +157,6 @@ package struct RowMerger {
             if let key = tracked.naturalKey, !key.names(id, showing: state.shownValues(tracked)) {
                 let message = "Its id does not follow from its key: its author has declared no key, or another one."
                 return try refuse(bare, table, id, held, context, message, reason: .wrongKey)
-            }
-            if state.hasOverfullSet {
-                return try refuse(bare, table, id, held, context, "A set has more than \(WireLimits.setElementsMax) elements.")
             }
             return try showUnlessRefused(bare, table, tracked, id, held, context)
         }
@@ -300,6 +299,26 @@ package struct RowMerger {
         }
     }
 
+    /// Makes room in a row that no record and no frame would carry.
+    func condense(_ state: inout RowState, _ table: CatalogTable) throws {
+        try state.condense(policy: table.deletePolicy) { try clock.stamp(ledger.catalog).stamp }
+    }
+
+    /// Of a set in which room was made, what it showed here until now stays among the superseded values.
+    private func noteWhatGoes(
+        fromSetsOf held: Held, _ merged: RowState, _ table: CatalogTable, _ id: RowID, in state: RowState
+    ) throws {
+        guard let visible = held.visible, let tracked = table.tracked, merged != state else { return }
+        for (column, value) in zip(tracked.columns, visible.values) {
+            guard case .set(let before)? = merged[column], case .set(let after)? = state[column],
+                after.members.count < before.members.count
+            else { continue }
+            try SupersededValues(ledger: ledger).insert(
+                Write(stamp: try clock.stamp(ledger.catalog).stamp, value: value), table.number, id, column: column,
+                nowMilliseconds: clock.wallClockMilliseconds)
+        }
+    }
+
     /// One side has collected the row, and the other brings it back with a write that did not know of the deletion. What the
     /// first side has forgotten is written anew by this replica, so that it reaches everybody; where deletions win, so does this one.
     private func mend(
@@ -354,11 +373,6 @@ extension CatalogTable {
 }
 
 extension RowState {
-    /// Whether a set has more elements than may be sent to anybody.
-    fileprivate var hasOverfullSet: Bool {
-        cells.contains { if case .set(let set) = $0.cell { set.members.count > WireLimits.setElementsMax } else { false } }
-    }
-
     package var hasTexts: Bool {
         cells.contains { if case .text = $0.cell { true } else { false } }
     }

@@ -11,6 +11,9 @@ package struct SliceBuilder {
     private let limits: SliceLimits
     /// What rows are cut by that arrived before a catch-up was broken off.
     private let resumed: VersionVector?
+    /// What the receiver will know when the delta is complete.
+    private let target: [Head]
+    private let targetVector: VersionVector
     private var tables: [TableSchema] = []
     /// For each table of the store, by number, its place in the slice, and for each of its columns the place there.
     private var places: [Place?] = []
@@ -20,8 +23,10 @@ package struct SliceBuilder {
     private var isFull = false
     package var rowsRemaining = 0
 
-    package init(_ ledger: RowLedger, _ request: SliceRequest, _ limits: SliceLimits) {
+    package init(_ ledger: RowLedger, _ request: SliceRequest, _ limits: SliceLimits, target: [Head]) {
         self.ledger = ledger
+        self.target = target
+        targetVector = VersionVector(target.map(\.dot))
         self.request = request
         self.limits = limits
         resumed = request.resumption.map { request.since.joined(with: $0.vector) }
@@ -30,10 +35,15 @@ package struct SliceBuilder {
     /// Adds what the receiver lacks of `row`. Returns `false` if the slice is full, and the row is left for the next one.
     package mutating func add(_ row: ReadRow) throws -> Bool {
         var known = request.since
-        if let resumed, let resumption = request.resumption, row.position <= resumption.position { known = resumed }
+        let isWithheld = request.withheld.contains(row.position)
+        if let resumed, let resumption = request.resumption, row.position <= resumption.position, !isWithheld { known = resumed }
         guard var part = try row.state.uncovered(by: known) ?? emptied(row) else { return true }
         try TextCells(ledger).fill(&part, table: row.table, id: row.position.row, unknownTo: known)
         let isCut = part.contentCount != row.state.contentCount || row.state.hasTexts(of: known, beside: part)
+        // What the receiver will believe to know must come, whatever its size.
+        if isWithheld, part.isTooLargeToSend, !part.liveDots.contains(where: { !known.covers($0) && targetVector.covers($0) }) {
+            return true
+        }
         if try addPrelude(of: &part, row) { return false }
         let size = part.sliceBytesBound
         if !rows.isEmpty, rows.count >= limits.rowsMax || byteCount + size > limits.bytesMax {
@@ -77,7 +87,7 @@ package struct SliceBuilder {
     package func finish(heads: [Head], clock: HybridTimestamp, floor: VersionVector?) -> Slice {
         let listedBefore = [request.after, request.resumption?.position].compactMap(\.self).max()
         return Slice(
-            since: request.since, vector: VersionVector(heads.map(\.dot)), target: request.target ?? heads, clock: clock,
+            since: request.since, vector: VersionVector(heads.map(\.dot)), target: target, clock: clock,
             isFirst: request.after == nil, isLast: !isFull, position: position ?? request.after,
             rowsRemaining: isFull ? max(1, rowsRemaining) : 0, tables: tables, rows: rows,
             listing: floor.map { Listing(after: listedBefore, floor: $0) })

@@ -31,7 +31,9 @@ package struct SliceReader {
         let floor = try records.floor(ledger.catalog)
         let request = request.listing(above: floor)
         let isListing = request.since.isEmpty && !floor.isEmpty
-        var builder = SliceBuilder(ledger, request, limits)
+        let withheld = try withheld(request)
+        let target = request.target ?? heads.filter { !withheld.authors.contains($0.dot.replica) }
+        var builder = SliceBuilder(ledger, request, limits, target: target)
         if let candidates = try candidates(since: request.since, heads) {
             try readIndexed(candidates, request, &builder)
         } else {
@@ -42,7 +44,26 @@ package struct SliceReader {
                 return true
             }
         }
-        return builder.finish(heads: heads, clock: try records.clock(), floor: isListing ? floor : nil)
+        var slice = builder.finish(heads: heads, clock: try records.clock(), floor: isListing ? floor : nil)
+        slice.withheld = withheld.rows
+        return slice
+    }
+
+    /// Which rows are still too large to be sent, and whose commits in them the receiver lacks: it must not come to believe that it
+    /// knows those.
+    private func withheld(_ request: SliceRequest) throws -> (rows: [SlicePosition], authors: Set<ReplicaID>) {
+        var rows: [SlicePosition] = []
+        var authors: Set<ReplicaID> = []
+        for position in request.withheld {
+            guard let table = ledger.catalog.table(named: position.table),
+                var part = try RowCandidates(ledger: ledger).find(table, position.row)?.state.uncovered(by: request.since)
+            else { continue }
+            try TextCells(ledger).fill(&part, table: table.number, id: position.row, unknownTo: request.since)
+            guard part.isTooLargeToSend else { continue }
+            rows.append(position)
+            authors.formUnion(part.liveDots.filter { !request.since.covers($0) }.map(\.replica))
+        }
+        return (rows, authors)
     }
 
     /// All rows, by which the length of a delta is estimated that is read by a scan.
@@ -74,9 +95,11 @@ extension SliceRequest {
     /// what is absent was deleted. What it holds of a broken-off catch-up counts if that knew of them.
     fileprivate func listing(above floor: VersionVector) -> SliceRequest {
         if since.covers(floor) { return self }
-        let isUsable = resumption?.vector.covers(floor) ?? false
-        return SliceRequest(
+        let isUsable = resumption.map { $0.vector.covers(floor) && $0.position != .end } ?? false
+        var request = SliceRequest(
             since: VersionVector(), resumption: isUsable ? resumption : nil, after: after, target: target, preludes: preludes)
+        request.withheld = withheld
+        return request
     }
 }
 

@@ -49,6 +49,7 @@ package struct RowMender {
             register.add(Write(stamp: try clock.stamp(ledger.catalog).stamp, value: value.value))
             state[value.column] = .register(register)
         }
+        try merger.condense(&state, table)
         // What was said to be known of the row beside what it holds is in doubt.
         state.context = merger.vector.covers(mended.clock) ? VersionVector() : mended.clock
         try merger.save(state, table, row.id, held)

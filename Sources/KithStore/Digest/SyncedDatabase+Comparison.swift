@@ -44,12 +44,14 @@ extension SyncedDatabase {
     /// All that is known of the rows of a range, deleted ones included, up to one slice.
     private func rows(in range: DigestRange, _ ledger: RowLedger) throws -> Slice {
         let records = VectorRecords(connection: ledger.connection)
+        let heads = try records.heads(ledger.catalog)
         var builder = SliceBuilder(
-            ledger, SliceRequest(since: VersionVector()), SliceLimits(textBytesMax: .max, textChangesMax: .max))
+            ledger, SliceRequest(since: VersionVector()), SliceLimits(textBytesMax: .max, textChangesMax: .max), target: heads)
         try TableScan(ledger: ledger).read(after: range.after) { row in
-            try range.contains(row.position) && builder.add(row)
+            guard range.contains(row.position) else { return false }
+            return try row.state.isTooLargeToSend || builder.add(row)
         }
-        return builder.finish(heads: try records.heads(ledger.catalog), clock: try records.clock(), floor: nil)
+        return builder.finish(heads: heads, clock: try records.clock(), floor: nil)
     }
 
     private func mend(_ range: DigestRange, with slice: Slice) throws -> DigestResult {

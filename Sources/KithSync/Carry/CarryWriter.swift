@@ -52,7 +52,8 @@ package struct CarryWriter {
         // One delta: what is committed meanwhile travels in the next file.
         while let request = sender.nextRead(storeKnows: summary.vector, mayStart: slices == 0) {
             let slice = try read(request)
-            guard let frame = try sender.read(slice, storeKnows: summary.vector, alsoSentTo: []) else { break }
+            // Nothing is to be written of a delta that begins anew, without a row that is too large.
+            guard let frame = try sender.read(slice, storeKnows: summary.vector, alsoSentTo: []) else { continue }
             for proof in try proofs(of: frame.claims) { try put(proof) }
             try put(frame.bytes)
             slices += 1

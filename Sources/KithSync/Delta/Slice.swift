@@ -13,6 +13,10 @@ package struct SlicePosition: Hashable, Sendable, Comparable {
         self.row = row
     }
 
+    /// Behind all rows.
+    package static let end = SlicePosition(
+        table: Array(repeating: .max, count: WireLimits.nameBytesMax + 1), row: RowID(high: .max, low: .max))
+
     /// The place just before this row's; `nil` for the first id of a table.
     package var predecessor: SlicePosition? {
         if row.low > 0 { return SlicePosition(table: table, row: RowID(high: row.high, low: row.low - 1)) }
@@ -61,6 +65,8 @@ package struct SliceRequest: Hashable, Sendable {
     package let target: [Head]?
     /// What has gone ahead of the row after ``after``.
     package let preludes: Preludes
+    /// Rows that were found too large to be sent, and are left out as long as they are.
+    package var withheld: [SlicePosition] = []
 
     package init(
         since: VersionVector, resumption: Resumption? = nil, after: SlicePosition? = nil, target: [Head]? = nil,
@@ -133,6 +139,8 @@ package struct Slice: Hashable, Sendable {
     package var rows: [RowPart]
     /// Set if absence means something; then `since` is empty.
     package var listing: Listing?
+    /// Rows that are left out of the delta, because they are too large; on the wire this is not said. ``target`` does not have their authors.
+    package var withheld: [SlicePosition] = []
 
     package init(
         since: VersionVector, vector: VersionVector, target: [Head], clock: HybridTimestamp, isFirst: Bool, isLast: Bool,

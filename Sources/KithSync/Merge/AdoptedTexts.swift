@@ -53,6 +53,17 @@ package struct AdoptedTexts: Hashable, Sendable {
             return vector.joined(with: VersionVector([root]))
         }
 
+        /// Which of two is shown: the one with the later edit, else the one that was written, else the one that was found earlier.
+        fileprivate func isShown(over other: Document) -> Bool {
+            switch (lastEdit, other.lastEdit) {
+            case (let mine?, let theirs?): return mine.isShown(over: theirs)
+            case (nil, nil): break
+            case (let mine, _): return mine != nil
+            }
+            guard let mine = found, let theirs = other.found else { return found == nil }
+            return mine.isShown(over: theirs)
+        }
+
         package mutating func dismiss() {
             isFoundDismissed = number != 0
             dismissed.join(edited)
@@ -98,17 +109,8 @@ package struct AdoptedTexts: Hashable, Sendable {
 
     /// The document that is shown: the one with the latest edit, else one that was written, else the one that was found earliest.
     var shown: Int64? {
-        func precedes(_ a: Document, _ b: Document) -> Bool {
-            switch (a.lastEdit, b.lastEdit) {
-            case (let mine?, let theirs?): return mine.isShown(over: theirs)
-            case (nil, nil): break
-            case (let mine, _): return mine != nil
-            }
-            guard let mine = a.found, let theirs = b.found else { return a.found == nil }
-            return mine.isShown(over: theirs)
-        }
         guard var best = documents.first else { return nil }
-        for document in documents.dropFirst() where precedes(document, best) { best = document }
+        for document in documents.dropFirst() where document.isShown(over: best) { best = document }
         return best.number
     }
 
@@ -121,13 +123,18 @@ package struct AdoptedTexts: Hashable, Sendable {
         }
     }
 
-    mutating func merge(_ other: AdoptedTexts) {
+    /// Of more documents than a cell may have, those stay that would be shown first. Returns whether any was left out.
+    mutating func merge(_ other: AdoptedTexts) -> Bool {
         adopters.join(other.adopters)
         for document in other.documents {
             var mine = self[document.number] ?? Document(number: document.number)
             mine.merge(document)
             self[document.number] = mine
         }
+        guard documents.count > WireLimits.textDocumentsMax else { return false }
+        let shownFirst = documents.sorted { $0.isShown(over: $1) || (!$1.isShown(over: $0) && $0.number < $1.number) }
+        documents = shownFirst.prefix(WireLimits.textDocumentsMax).sorted { $0.number < $1.number }
+        return true
     }
 }
 

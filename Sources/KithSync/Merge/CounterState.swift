@@ -127,6 +127,12 @@ package struct CounterState: Hashable, Sendable {
         if !other.bases.isEmpty {
             let nothing = VersionVector()
             bases = keep(bases, knowing: nothing, other.bases, knowing: nothing, dot: \.stamp.dot)
+            // None is ever taken away, so the earliest of all are the earliest of the earliest.
+            if bases.count > WireLimits.replicasMax {
+                bases = bases.sorted { $0.stamp.isShown(over: $1.stamp) }.prefix(WireLimits.replicasMax).sorted {
+                    $0.stamp.dot < $1.stamp.dot
+                }
+            }
         }
         replaced.formUnion(other.replaced)
     }

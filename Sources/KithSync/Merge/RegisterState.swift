@@ -144,16 +144,6 @@ package struct RegisterState: Hashable, Sendable {
         dropReplaced()
     }
 
-    /// Removes the oldest of the values that lost. One that was adopted does not come back with an equal one.
-    package mutating func dropOldestAlternative() {
-        guard let oldest = alternatives.min(by: { $1.stamp.isShown(over: $0.stamp) }), let shown else { return }
-        writes.removeAll { write in
-            guard write.value == oldest.value, write.stamp.dot != shown.stamp.dot else { return false }
-            if write.stamp.isAdopted { replaced.insert(write.value.contentHash) }
-            return true
-        }
-    }
-
     private mutating func insert(_ write: Write) {
         let index = writes.firstIndex { $0.stamp.dot > write.stamp.dot } ?? writes.endIndex
         writes.insert(write, at: index)

@@ -78,6 +78,7 @@ package struct SetState: Hashable, Sendable {
             if old.first == json { old.removeFirst() }
         }
         for json in old { removed.insert(Self.contentHash(json)) }
+        dropRemoved()
         elements = result
         touched.insert(dot)
         return true
@@ -86,6 +87,7 @@ package struct SetState: Hashable, Sendable {
     /// The elements of a new life: all that was known is removed, all of `newElements` is added.
     package mutating func restart(with newElements: [[UInt8]], dot: Dot) {
         for json in members { removed.insert(Self.contentHash(json)) }
+        dropRemoved()
         elements = Self.distinct(newElements).map { Element(json: $0, dots: [dot]) }
         touched.insert(dot)
     }
@@ -132,6 +134,12 @@ package struct SetState: Hashable, Sendable {
         if !other.adopted.isEmpty { adopted = Self.distinct(adopted + other.adopted) }
         adopters.join(other.adopters)
         removed.formUnion(other.removed)
+        dropRemoved()
+    }
+
+    /// Where every found element counts as removed, none is kept.
+    mutating func dropRemoved() {
+        if removed.isEverything { adopted = [] }
     }
 
     /// In a row that was deleted: nobody has touched the cell, or found something in it, of whom a side has forgotten, with a row that it

@@ -111,14 +111,16 @@ package struct TextState: Hashable, Sendable {
 
     /// Adds what is new. The text is for whoever can read changes to bring up to date.
     mutating func merge(_ other: TextState, knowing mine: VersionVector, theirs: VersionVector) {
+        var leavesOut = false
         if adopted != nil || other.adopted != nil {
             var texts = adopted ?? AdoptedTexts(written: self)
-            texts.merge(other.adopted ?? AdoptedTexts(written: other))
+            leavesOut = texts.merge(other.adopted ?? AdoptedTexts(written: other))
             adopted = texts
         }
         touched.join(other.touched)
         present = keep(present, knowing: mine, other.present, knowing: theirs, dot: { $0 })
         let known = Set(changes.map(\.stamp.dot))
         changes += other.changes.filter { !known.contains($0.stamp.dot) }
+        if leavesOut { changes.removeAll { $0.document != 0 && adopted?[$0.document] == nil } }
     }
 }

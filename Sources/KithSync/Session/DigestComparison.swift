@@ -118,7 +118,7 @@ struct DigestComparison: Hashable, Sendable {
         case (.answering(let range), .parts(let parts)):
             state = .resting
             return [.send(.digestParts(vector, range, parts))]
-        case (.answering(let range), .rows(let slice)):
+        case (.answering(let range), .rows(let slice)) where !slice.rows.contains(where: \.state.isTooLargeToSend):
             let covered = slice.covered(of: range)
             state = .offered(covered)
             return [.send(.digestRows(covered, slice))]
@@ -130,7 +130,8 @@ struct DigestComparison: Hashable, Sendable {
                 early = nil
                 return try receive(question, now)
             }
-            return [.send(.digestRows(own.covered(of: range), own))] + next(now)
+            let isSent = !own.rows.contains(where: \.state.isTooLargeToSend)
+            return (isSent ? [.send(.digestRows(own.covered(of: range), own))] : []) + next(now)
         case (.answering(let range), _):
             state = .resting
             return [.send(.digestParts(vector, range, []))]

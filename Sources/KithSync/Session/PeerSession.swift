@@ -216,7 +216,8 @@ package struct PeerSession: Sendable {
             rowsToSend: sender.rowsRemaining, rowsToReceive: receiver.rowsRemaining,
             sending: sender.progress, receiving: receiver.progress,
             isInSync: sender.known == local.vector, clockOffsetMilliseconds: remote.clockOffsetMilliseconds,
-            isIdentical: comparison?.isIdentical, rowsMended: comparison?.mendedCount ?? 0, mended: comparison?.mended ?? [])
+            isIdentical: comparison?.isIdentical, rowsMended: comparison?.mendedCount ?? 0, mended: comparison?.mended ?? [],
+            withheld: sender.withheld)
         guard status != lastStatus else { return }
         lastStatus = status
         perform(.peer(status))

@@ -30,4 +30,6 @@ package struct PeerStatus: Hashable, Sendable {
     /// Rows that differed although both sides knew the same, and were mended here in this session; and the last of them.
     package var rowsMended: UInt64
     package var mended: [SlicePosition]
+    /// Rows that the peer is not sent, because they are too large.
+    package var withheld: [SlicePosition] = []
 }

@@ -28,10 +28,19 @@ struct SliceSender: Hashable, Sendable {
     private var refusals = 0
     /// The vector at which the store had nothing to send.
     private var exhausted: VersionVector?
+    /// Rows that are too large to be sent. The others are, without the peer coming to believe that it knows what their authors wrote.
+    private(set) var withheld: [SlicePosition] = []
+    /// How often the delta under way began anew because of them.
+    private var restarts = 0
+    /// The store's vector as of which the peer has all rows but those.
+    private var settled: VersionVector?
 
     private struct Delta: Hashable, Sendable {
         var since: VersionVector
         var target: [Head]?
+        /// The store's vector when it began.
+        var vector = VersionVector()
+        var isListing = false
         var after: SlicePosition?
         /// What has gone ahead of the row that comes next.
         var preludes = Preludes()
@@ -43,6 +52,8 @@ struct SliceSender: Hashable, Sendable {
         var isRead = false
     }
 
+    /// Rows that may be withheld at once, and how often one delta begins anew.
+    static let withheldMax = 64
     /// A peer that is refused this often in a row can never be served.
     static let refusalsMax = 8
 
@@ -87,7 +98,7 @@ struct SliceSender: Hashable, Sendable {
             if let wanted {
                 delta = Delta(since: wanted)
             } else {
-                let isBehind = !known.covers(vector) && exhausted != vector
+                let isBehind = !known.covers(vector) && exhausted != vector && settled != vector
                 guard mayStart, isBehind || !known.covers(ahead) else { return nil }
                 delta = Delta(since: known)
             }
@@ -96,8 +107,10 @@ struct SliceSender: Hashable, Sendable {
         }
         guard let delta, !delta.isRead else { return nil }
         isReading = true
-        return SliceRequest(
+        var request = SliceRequest(
             since: delta.since, resumption: resumption, after: delta.after, target: delta.target, preludes: delta.preludes)
+        request.withheld = withheld
+        return request
     }
 
     /// Takes the slice that was read. Returns the frame to send, if the window has room for it now.
@@ -120,13 +133,19 @@ struct SliceSender: Hashable, Sendable {
         // The store estimates at the beginning; from then on rows are counted off.
         if !slice.isLast { slice.rowsRemaining = max(slice.rowsRemaining, delta.rowsRemaining - slice.rowCount, 1) }
         for part in slice.rows {
-            if let limit = part.state.exceededLimit { throw .tooLarge(part, in: slice, limit) }
+            guard let limit = part.state.exceededLimit else { continue }
+            try withhold(part, of: slice, limit, since: delta.since)
+            return nil
         }
         let frame = FrameCodec.encodeWithClaims(.slice(slice, alsoSentTo: neighbours))
         if frame.bytes.count > WireLimits.frameBytesMax, let largest = slice.rows.first {
-            throw .tooLarge(largest, in: slice, "frameBytesMax")
+            try withhold(largest, of: slice, "frameBytesMax", since: delta.since)
+            return nil
         }
         if delta.target == nil {
+            withheld.removeAll { !slice.withheld.contains($0) }
+            delta.vector = slice.vector
+            delta.isListing = slice.listing != nil
             // The store may know that the peer needs more than it asked for.
             delta.since = slice.since
         }
@@ -142,6 +161,15 @@ struct SliceSender: Hashable, Sendable {
         rowsSent += UInt64(slice.rowCount)
         waiting = frame
         return nextFrame()
+    }
+
+    /// Leaves out a row that is too large, and begins the delta anew: what its slices say that the peer will know includes the row.
+    private mutating func withhold(_ part: RowPart, of slice: Slice, _ limit: String, since: VersionVector) throws(CloseReason) {
+        restarts += 1
+        guard withheld.count < Self.withheldMax, restarts <= Self.withheldMax else { throw .tooLarge(part, in: slice, limit) }
+        let position = part.position(in: slice.tables)
+        if !withheld.contains(position) { withheld.append(position) }
+        delta = Delta(since: since)
     }
 
     /// The waiting slice, if the window has room for it.
@@ -166,10 +194,16 @@ struct SliceSender: Hashable, Sendable {
         bytesInFlight.removeFirst(Int(slices - slicesDone))
         slicesDone = slices
         if let last = delta?.lastSlice, last <= slices {
-            known.join(VersionVector((delta?.target ?? []).map(\.dot)))
-            delta = nil
+            let target = VersionVector((delta?.target ?? []).map(\.dot))
+            known.join(target)
             resumption = nil
+            if let delta, !withheld.isEmpty, !target.covers(delta.vector) {
+                settled = delta.vector
+                if !delta.isListing { resumption = Resumption(position: .end, vector: delta.vector) }
+            }
+            delta = nil
             refusals = 0
+            restarts = 0
         }
     }
 
@@ -186,6 +220,7 @@ struct SliceSender: Hashable, Sendable {
         wanted = want.since
         resumption = want.resumption
         exhausted = nil
+        settled = nil
     }
 }
 

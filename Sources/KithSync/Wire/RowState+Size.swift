@@ -40,19 +40,24 @@ extension RowState {
     }
 
     /// The limit of the wire format that the row breaks, if it breaks one: no peer would accept it.
-    package var exceededLimit: String? {
+    package var exceededLimit: String? { exceededLimit(RowLimits()) }
+
+    /// Whether no frame carries the row alone.
+    package var isTooLargeToSend: Bool { sliceBytesBound > WireLimits.rowBytesMax || exceededLimit != nil }
+
+    func exceededLimit(_ limits: RowLimits) -> String? {
         var entries = context.count
         for entry in cells {
             switch entry.cell {
             case .register(let state):
-                if state.writes.count > WireLimits.concurrentMax { return "concurrentMax" }
+                if state.writes.count > limits.concurrent { return "concurrentMax" }
                 if state.writes.contains(where: { $0.value.byteCount - 5 > WireLimits.valueBytesMax }) { return "valueBytesMax" }
                 entries += 2 * state.writes.count + state.replaced.hashes.count
             case .set(let state):
-                if state.elements.count > WireLimits.setElementsMax { return "setElementsMax" }
-                if state.elements.contains(where: { $0.dots.count > WireLimits.concurrentMax }) { return "concurrentMax" }
+                if state.elements.count > limits.elements { return "setElementsMax" }
+                if state.elements.contains(where: { $0.dots.count > limits.concurrent }) { return "concurrentMax" }
                 if state.elements.contains(where: { $0.json.count > WireLimits.valueBytesMax }) { return "valueBytesMax" }
-                if state.adopted.count > WireLimits.setElementsMax { return "setElementsMax" }
+                if state.adopted.count > limits.elements { return "setElementsMax" }
                 if state.adopted.contains(where: { $0.count > WireLimits.valueBytesMax }) { return "valueBytesMax" }
                 entries += state.touched.count + state.elements.reduce(0) { $0 + 1 + $1.dots.count }
                 entries += state.adopters.count + state.adopted.count + state.removed.hashes.count
@@ -60,7 +65,7 @@ extension RowState {
                 if state.bases.count > WireLimits.replicasMax { return "replicasMax" }
                 entries += state.totals.count + state.bases.count + state.replaced.hashes.count
             case .text(let state):
-                if state.present.count > WireLimits.concurrentMax { return "concurrentMax" }
+                if state.present.count > limits.concurrent { return "concurrentMax" }
                 if state.changes.count > WireLimits.textChangesMax { return "textChangesMax" }
                 if state.changes.contains(where: { $0.parents.count > WireLimits.textParentsMax }) { return "textParentsMax" }
                 if state.changes.contains(where: { max($0.steps.count, $0.inserted.count) > WireLimits.textBytesMax }) {
@@ -73,10 +78,17 @@ extension RowState {
             }
         }
         if cells.count > WireLimits.columnsMax { return "columnsMax" }
-        if tombstones.count > WireLimits.concurrentMax { return "concurrentMax" }
+        if tombstones.count > limits.concurrent { return "concurrentMax" }
         entries += cells.count + tombstones.reduce(0) { $0 + 1 + $1.seen.count }
-        return entries > WireLimits.entriesMax - Bound.otherEntries ? "entriesMax" : nil
+        return entries > limits.entries ? "entriesMax" : nil
     }
+}
+
+extension WireLimits {
+    /// Entries of one row.
+    static let rowEntriesMax = entriesMax - Bound.otherEntries
+    /// Bytes of one row, by ``RowState/sliceBytesBound``: what else stands in a frame takes 4 MiB at most.
+    static let rowBytesMax = frameBytesMax - (4 << 20)
 }
 
 extension ContentSet {

@@ -110,34 +110,51 @@ import Testing
         #expect(effects.reads.count == 1)
     }
 
-    @Test func `a row too large to send ends the session and names the row and the limit`() {
-        func send(_ change: (inout RowState) -> Void) -> CloseReason? {
+    @Test func `a row too large to send is left out of the delta, which begins anew`() {
+        func send(_ change: (inout RowState) -> Void) -> (probe: SessionProbe, effects: [PeerSession.Effect])? {
             var (probe, effects) = sending()
             guard let request = effects.reads.first, var slice = probe.store.read(request) else { return nil }
             change(&slice.rows[0].state)
             effects = probe.handle(.sliceRead(slice))
-            return effects.closeReason
+            return (probe, effects)
         }
-        func values(_ count: Int, bytes: Int) -> CloseReason? {
+        func values(_ count: Int, bytes: Int) -> (probe: SessionProbe, effects: [PeerSession.Effect])? {
             let value = ColumnValue.blob([UInt8](repeating: 0, count: bytes))
             let write = Write(stamp: Stamp(dot: dot, timestamp: .zero), value: value)
             return send { for column in 0..<count { $0[column] = .register(RegisterState(writes: [write])) } }
         }
-        func set(_ count: Int) -> CloseReason? {
+        func set(_ count: Int) -> (probe: SessionProbe, effects: [PeerSession.Effect])? {
             let elements = (0..<count).map { SetState.Element(json: [UInt8(truncatingIfNeeded: $0)], dots: [dot]) }
             return send { $0[ModelColumn.tags] = .set(SetState(elements: elements, touched: VersionVector([dot]))) }
         }
-        #expect(values(2, bytes: WireLimits.frameBytesMax / 2 - 1_000) == nil)
-        #expect(set(WireLimits.setElementsMax) == nil)
-        for (reason, limit) in [
-            (values(2, bytes: WireLimits.frameBytesMax / 2), "frameBytesMax"),
-            (values(1, bytes: WireLimits.valueBytesMax + 1), "valueBytesMax"),
-            (set(WireLimits.setElementsMax + 1), "setElementsMax"),
-        ] {
-            #expect(reason?.code == .tooLarge)
-            #expect(reason?.message.contains("row 00000000000000000000000000000000 of things") == true)
-            #expect(reason?.message.contains(limit) == true)
+        for fits in [values(2, bytes: WireLimits.frameBytesMax / 2 - 1_000), set(WireLimits.setElementsMax)] {
+            #expect(fits?.effects.closeReason == nil)
+            #expect(fits?.effects.reads.allSatisfy(\.withheld.isEmpty) == true)
         }
+        let position = SlicePosition(table: Array("things".utf8), row: RowID(high: 0, low: 0))
+        for tooLarge in [
+            values(2, bytes: WireLimits.frameBytesMax / 2), values(1, bytes: WireLimits.valueBytesMax + 1),
+            set(WireLimits.setElementsMax + 1),
+        ] {
+            #expect(tooLarge?.effects.frames.isEmpty == true)
+            #expect(tooLarge?.effects.closeReason == nil)
+            let request = tooLarge?.effects.reads.first
+            #expect(request?.withheld == [position])
+            #expect(request?.after == nil && request?.target == nil)
+        }
+    }
+
+    @Test func `a store that brings a row again that is too large ends the session, which names the row and the limit`() {
+        var (probe, effects) = sending()
+        for _ in 0...64 {
+            guard let request = effects.reads.first, var slice = probe.store.read(request) else { return #expect(Bool(false)) }
+            let value = ColumnValue.blob([UInt8](repeating: 0, count: WireLimits.valueBytesMax + 1))
+            slice.rows[0].state[0] = .register(RegisterState(writes: [Write(stamp: Stamp(dot: dot, timestamp: .zero), value: value)]))
+            effects = probe.handle(.sliceRead(slice))
+        }
+        #expect(effects.closeReason?.code == .tooLarge)
+        #expect(effects.closeReason?.message.contains("row 00000000000000000000000000000000 of things") == true)
+        #expect(effects.closeReason?.message.contains("valueBytesMax") == true)
     }
 
     @Test func `texts are sent to those who understand them only`() {
