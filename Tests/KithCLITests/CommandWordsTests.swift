@@ -55,6 +55,18 @@ import Testing
         for (reason, expected) in cases { #expect(words(reason) == expected) }
     }
 
+    @Test func `a row that is too large to be sent is named, with what to do`() {
+        var peer = NodeStatus.Peer(deviceID: "ABCDE", name: "desk")
+        #expect(peer.remarks == [])
+        peer.withheld = ["note 1"]
+        #expect(
+            peer.remarks == [
+                "desk: the row note 1 is too large to be sent to it. Make the values smaller or fewer; all other rows are sent."
+            ])
+        peer.withheld = ["note 1", "note 2"]
+        #expect(peer.remarks.first?.hasPrefix("desk: 2 rows are too large to be sent to it. The first is note 1.") == true)
+    }
+
     @Test func `a status from another version keeps what it said`() {
         var status = NodeStatus(state: .waiting, reason: nil, sentence: "", port: nil, mdns: "", peers: [])
         status.remedy = "As it was."
