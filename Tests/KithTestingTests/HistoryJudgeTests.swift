@@ -75,14 +75,14 @@ import Testing
     }
 
     @Test(arguments: [
-        "DELETE FROM kith_journal_row WHERE number = new.number",
-        "UPDATE kith_journal_row SET kind = 1 - kind WHERE number = new.number AND kind < 2",
+        "UPDATE kith_journal SET tbl = NULL WHERE number = new.number",
+        "UPDATE kith_journal SET kind = 1 - kind WHERE number = new.number AND kind < 2",
     ])
     func `a journal that says something else is found out`(sabotage: String) throws {
         let broken = try Self.violation(Self.script) { simulation in
             try simulation.nodes[1].database.writeWithoutTransaction { db in
                 try db.execute(
-                    sql: "CREATE TEMP TRIGGER sabotage AFTER INSERT ON main.kith_journal_row BEGIN \(sabotage); END")
+                    sql: "CREATE TEMP TRIGGER sabotage AFTER INSERT ON main.kith_journal BEGIN \(sabotage); END")
             }
         }
         #expect(broken?.rule == .wrongHistory, "\(String(describing: broken))")

@@ -2,24 +2,34 @@ import KithCausality
 import KithSQLite
 import KithSync
 
-/// What transactions have made of rows with a journal. The only owner of `kith_journal`, `kith_journal_row` and `kith_journal_cursor`,
-/// which are made where a table has a journal.
+/// What transactions have made of rows with a journal. The only owner of `kith_journal`, `kith_journal_row`, `kith_journal_of` and
+/// `kith_journal_cursor`, which are made where a table has a journal.
+///
+/// A transaction that changes one row writes one page for that: the row stands with the transaction. By rows, such changes are listed
+/// block by block, since each would take a page of its own: changes of the last block are looked through.
 package struct JournalRecords {
     package static let sql = """
-        -- A transaction that has changed rows with a journal. process: NULL for a merge.
+        -- A transaction that has changed rows with a journal, and what it has made of the first of them; tbl: NULL for none.
+        -- brought: the replica whose commits a merge brought, if one alone. process: NULL for a merge.
         CREATE TABLE IF NOT EXISTS kith_journal (
-            number INTEGER PRIMARY KEY, replica INTEGER NOT NULL, time INTEGER NOT NULL, process TEXT, author TEXT,
-            scope TEXT, title TEXT, undoes INTEGER, redoes INTEGER);
+            number INTEGER PRIMARY KEY, tbl INTEGER, id BLOB, kind INTEGER, brought INTEGER, replica INTEGER NOT NULL,
+            time INTEGER NOT NULL, process TEXT, author TEXT, scope TEXT, title TEXT, undoes INTEGER, redoes INTEGER, columns BLOB);
         CREATE INDEX IF NOT EXISTS kith_journal_scope ON kith_journal (scope, number) WHERE scope IS NOT NULL;
-        -- What it has made of a row. replica: whose commits a merge brought, if one alone.
+        -- What it has made of the other rows.
         CREATE TABLE IF NOT EXISTS kith_journal_row (
-            number INTEGER NOT NULL, tbl INTEGER NOT NULL, id BLOB NOT NULL, kind INTEGER NOT NULL, replica INTEGER, columns BLOB,
+            number INTEGER NOT NULL, tbl INTEGER NOT NULL, id BLOB NOT NULL, kind INTEGER NOT NULL, brought INTEGER, columns BLOB,
             PRIMARY KEY (number, tbl, id)) WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS kith_journal_of ON kith_journal_row (tbl, id);
+        CREATE INDEX IF NOT EXISTS kith_journal_row_of ON kith_journal_row (tbl, id);
+        -- By rows, what kith_journal has of them, but for its last block.
+        CREATE TABLE IF NOT EXISTS kith_journal_of (
+            tbl INTEGER NOT NULL, id BLOB NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (tbl, id, number)) WITHOUT ROWID;
         -- Up to where a named reader has read.
         CREATE TABLE IF NOT EXISTS kith_journal_cursor (
             name TEXT PRIMARY KEY NOT NULL, number INTEGER NOT NULL, time INTEGER NOT NULL) WITHOUT ROWID;
         """
+
+    /// How many transactions a block has: their numbers are equal but for the rest of a division by this.
+    package static let blockLength: Int64 = 256
 
     /// A transaction, without what it has changed.
     package struct Entry: Hashable, Sendable {
@@ -47,8 +57,9 @@ package struct JournalRecords {
     package func store(_ notes: JournalNotes, process: String, nowMilliseconds now: Int64) throws {
         let process = notes.isMerge ? nil : process
         if let number = notes.number { try forget(number) }
+        notes.number = nil
         // An undo is written down even if it has found nothing to change.
-        if notes.label.isReversion { notes.number = try notes.number ?? begin(notes, process, now) }
+        if notes.label.isReversion { notes.number = try begin(notes, nil, process, now) }
         var images = notes.images
         // Rows that stand beside each other in the file are written one after the other.
         if images.count > Self.rowsOfStatement { images.sort { $0.row.isBefore($1.row) } }
@@ -57,21 +68,23 @@ package struct JournalRecords {
         for image in images {
             if source?.number != image.row.table { source = try Source(image.row.table, ledger) }
             guard let source, let change = try source.change(image) else { continue }
+            guard let number = notes.number else {
+                notes.number = try begin(notes, change, process, now)
+                continue
+            }
             changes.append(change)
             if changes.count == Self.rowsOfStatement {
-                try insert(changes, notes, process, now)
+                try insert(changes, number)
                 changes.removeAll(keepingCapacity: true)
             }
         }
-        for change in changes { try insert([change], notes, process, now) }
+        if let number = notes.number { for change in changes { try insert([change], number) } }
     }
 
     /// How many rows a statement writes of a large transaction: it takes as long to begin and end a statement as to write a row.
     private static let rowsOfStatement = 16
 
-    private func insert(_ changes: [Change], _ notes: JournalNotes, _ process: String?, _ now: Int64) throws {
-        let number = try notes.number ?? begin(notes, process, now)
-        notes.number = number
+    private func insert(_ changes: [Change], _ number: Int64) throws {
         let insert = try connection.statement(changes.count == 1 ? Self.insertSQL : Self.insertManySQL)
         for (index, change) in changes.enumerated() {
             let first = Int32(6 * index)
@@ -79,48 +92,78 @@ package struct JournalRecords {
             insert.bind(first + 2, change.row.table)
             insert.bind(first + 3, change.row.id)
             insert.bind(first + 4, change.kind.rawValue)
-            if let replica = change.replica {
-                insert.bind(first + 5, try ledger.number(of: replica))
-            } else {
-                insert.bindNull(first + 5)
-            }
-            if change.columns.isEmpty {
-                insert.bindNull(first + 6)
-            } else {
-                insert.bind(first + 6, blob: JournalChange.bytes(of: change.columns))
-            }
+            try bind(change, insert, brought: first + 5, columns: first + 6)
         }
         try insert.run()
     }
 
-    private static let insertSQL = "INSERT INTO kith_journal_row (number, tbl, id, kind, replica, columns) VALUES (?, ?, ?, ?, ?, ?)"
+    private func bind(_ change: Change, _ insert: PreparedStatement, brought: Int32, columns: Int32) throws {
+        if let replica = change.replica {
+            insert.bind(brought, try ledger.number(of: replica))
+        } else {
+            insert.bindNull(brought)
+        }
+        if change.columns.isEmpty {
+            insert.bindNull(columns)
+        } else {
+            insert.bind(columns, blob: JournalChange.bytes(of: change.columns))
+        }
+    }
+
+    private static let insertSQL = "INSERT INTO kith_journal_row (number, tbl, id, kind, brought, columns) VALUES (?, ?, ?, ?, ?, ?)"
     private static let insertManySQL = insertSQL + String(repeating: ", (?, ?, ?, ?, ?, ?)", count: rowsOfStatement - 1)
 
     private func forget(_ number: Int64) throws {
-        let delete = try connection.statement("DELETE FROM kith_journal_row WHERE number = ?")
-        delete.bind(1, number)
-        try delete.run()
+        for sql in ["DELETE FROM kith_journal_row WHERE number = ?", "DELETE FROM kith_journal WHERE number = ?"] {
+            let delete = try connection.statement(sql)
+            delete.bind(1, number)
+            try delete.run()
+        }
     }
 
     private static let beginSQL = """
-        INSERT INTO kith_journal (replica, time, process, author, scope, title, undoes, redoes)
-        VALUES (\(MetaRecords.valueSQL("self")), ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO kith_journal (tbl, id, kind, brought, replica, time, process, author, scope, title, undoes, redoes, columns)
+        VALUES (?, ?, ?, ?, \(MetaRecords.valueSQL("self")), ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
-    private func begin(_ notes: JournalNotes, _ process: String?, _ now: Int64) throws -> Int64 {
+    /// - Parameter change: of the first row, if there is one.
+    private func begin(_ notes: JournalNotes, _ change: Change?, _ process: String?, _ now: Int64) throws -> Int64 {
         let insert = try connection.statement(Self.beginSQL)
-        insert.bind(1, now)
+        if let change {
+            insert.bind(1, change.row.table)
+            insert.bind(2, change.row.id)
+            insert.bind(3, change.kind.rawValue)
+            try bind(change, insert, brought: 4, columns: 12)
+        } else {
+            for place: Int32 in [1, 2, 3, 4, 12] { insert.bindNull(place) }
+        }
+        insert.bind(5, now)
         let label = notes.label
-        for (place, text) in [(2, process), (3, label.author), (4, label.scope), (5, label.title)] {
+        for (place, text) in [(6, process), (7, label.author), (8, label.scope), (9, label.title)] {
             if let text { insert.bind(Int32(place), .text(text)) } else { insert.bindNull(Int32(place)) }
         }
-        for (place, number) in [(6, label.undoes), (7, label.redoes)] {
+        for (place, number) in [(10, label.undoes), (11, label.redoes)] {
             if let number { insert.bind(Int32(place), number) } else { insert.bindNull(Int32(place)) }
         }
         try insert.run()
         // SQLite gives the number after the largest.
-        return connection.lastInsertedRow
+        let number = connection.lastInsertedRow
+        if number % Self.blockLength == 0 { try list(from: number - Self.blockLength, to: number) }
+        return number
     }
+
+    /// Lists the changes of a block by their rows, when the next one begins. No number is passed over: the newest transaction stays.
+    private func list(from first: Int64, to end: Int64) throws {
+        let list = try connection.statement(Self.listSQL)
+        list.bind(1, first)
+        list.bind(2, end)
+        try list.run()
+    }
+
+    private static let listSQL = """
+        INSERT OR IGNORE INTO kith_journal_of (tbl, id, number)
+            SELECT tbl, id, number FROM kith_journal WHERE number >= ? AND number < ? AND tbl IS NOT NULL ORDER BY tbl, id, number
+        """
 
     /// What has become of a row.
     private struct Change {
@@ -248,34 +291,51 @@ package struct JournalRecords {
 
     /// The oldest and the newest number that are kept; `nil` if there is none.
     package func bounds() throws -> ClosedRange<Int64>? {
-        guard let select = try ifThere("SELECT min(number), max(number) FROM kith_journal") else { return nil }
+        guard let select = try ifThere(Self.boundsSQL) else { return nil }
         guard try select.step(), !select.isNull(0) else { return nil }
         defer { select.reset() }
         return select.integer(0)...select.integer(1)
     }
 
+    // Of both in one SELECT, SQLite would look through the whole table.
+    package static let boundsSQL = "SELECT (SELECT min(number) FROM kith_journal), (SELECT max(number) FROM kith_journal)"
+
     /// What a transaction has changed, by table and id.
     package func changes(of number: Int64) throws -> [JournalChange] {
-        let select = try connection.statement(
-            "SELECT tbl, id, kind, replica, columns, number FROM kith_journal_row WHERE number = ? ORDER BY tbl, id")
+        let select = try connection.statement(Self.changesSQL)
         select.bind(1, number)
         return try changes(select).map(\.change)
     }
 
+    private static let changeColumns = "tbl, id, kind, brought, columns, number"
+    private static let changesSQL = """
+        SELECT \(changeColumns) FROM kith_journal WHERE number = ?1 AND tbl IS NOT NULL
+        UNION ALL SELECT \(changeColumns) FROM kith_journal_row WHERE number = ?1 ORDER BY tbl, id
+        """
+
     /// What became of a row after `number`, the newest first.
     package func changes(of row: RowKey, after number: Int64, max limit: Int = .max) throws -> [(number: Int64, change: JournalChange)] {
-        guard
-            let select = try ifThere(
-                """
-                SELECT tbl, id, kind, replica, columns, number FROM kith_journal_row WHERE tbl = ? AND id = ? AND number > ?
-                ORDER BY number DESC LIMIT ?
-                """)
-        else { return [] }
+        guard let select = try ifThere(Self.changesOfRowSQL) else { return [] }
         select.bind(1, row.table)
         select.bind(2, row.id)
         select.bind(3, number)
         select.bind(4, limit)
         return try changes(select)
+    }
+
+    /// The last block is not listed by rows, or not for good.
+    package static let changesOfRowSQL = """
+        SELECT \(changeColumns) FROM kith_journal WHERE number > ?3 AND number >= \(lastBlockSQL) AND tbl = ?1 AND id = ?2
+        UNION ALL SELECT \(columns(of: "j")) FROM kith_journal_of o JOIN kith_journal j ON j.number = o.number
+            WHERE o.tbl = ?1 AND o.id = ?2 AND o.number > ?3 AND o.number < \(lastBlockSQL)
+        UNION ALL SELECT \(changeColumns) FROM kith_journal_row WHERE tbl = ?1 AND id = ?2 AND number > ?3
+        ORDER BY number DESC LIMIT ?4
+        """
+
+    private static let lastBlockSQL = "(SELECT max(number) / \(blockLength) * \(blockLength) FROM kith_journal)"
+
+    private static func columns(of table: String) -> String {
+        changeColumns.split(separator: ", ").map { "\(table).\($0)" }.joined(separator: ", ")
     }
 
     private func changes(_ select: PreparedStatement) throws -> [(number: Int64, change: JournalChange)] {
@@ -324,25 +384,39 @@ package struct JournalRecords {
         let least = try connection.statement("SELECT min(number) FROM kith_journal_cursor")
         let unread = try least.step() && !least.isNull(0) ? least.integer(0) : Int64.max
         least.reset()
+        let old = "j.time < ?2 AND (j.number <= ?3 OR j.time < ?4)"
         for (table, days) in tables.sorted(by: { $0.key < $1.key }) {
-            let delete = try connection.statement(
+            for sql in [
                 """
                 DELETE FROM kith_journal_row WHERE (tbl, id, number) IN (
                     SELECT r.tbl, r.id, r.number FROM kith_journal j JOIN kith_journal_row r ON r.number = j.number
-                    WHERE r.tbl = ?1 AND j.time < ?2 AND (j.number <= ?3 OR j.time < ?4) LIMIT ?5)
-                """)
-            delete.bind(1, table)
-            delete.bind(2, now - Int64(days) * Self.dayMilliseconds)
-            delete.bind(3, unread)
-            delete.bind(4, now - 4 * Int64(days) * Self.dayMilliseconds)
-            delete.bind(5, limit)
-            try delete.run()
+                    WHERE r.tbl = ?1 AND \(old) LIMIT ?5)
+                """,
+                """
+                DELETE FROM kith_journal_of WHERE (tbl, id, number) IN (
+                    SELECT tbl, id, number FROM kith_journal j WHERE tbl = ?1 AND \(old) ORDER BY number LIMIT ?5)
+                """,
+                """
+                UPDATE kith_journal SET tbl = NULL, id = NULL, kind = NULL, brought = NULL, columns = NULL WHERE number IN (
+                    SELECT number FROM kith_journal j WHERE tbl = ?1 AND \(old) ORDER BY number LIMIT ?5)
+                """,
+            ] {
+                let delete = try connection.statement(sql)
+                delete.bind(1, table)
+                delete.bind(2, now - Int64(days) * Self.dayMilliseconds)
+                delete.bind(3, unread)
+                delete.bind(4, now - 4 * Int64(days) * Self.dayMilliseconds)
+                delete.bind(5, limit)
+                try delete.run()
+            }
         }
         let empty = try connection.statement(
             """
             DELETE FROM kith_journal WHERE number IN (
-                SELECT number FROM kith_journal j WHERE number < (SELECT max(number) FROM kith_journal)
-                AND (undoes IS NULL AND redoes IS NULL OR number < (SELECT min(number) FROM kith_journal_row))
+                SELECT number FROM kith_journal j WHERE tbl IS NULL AND number < (SELECT max(number) FROM kith_journal)
+                AND (undoes IS NULL AND redoes IS NULL OR number < (SELECT min(number) FROM (
+                    SELECT min(number) AS number FROM kith_journal WHERE tbl IS NOT NULL
+                    UNION ALL SELECT min(number) FROM kith_journal_row)))
                 AND NOT EXISTS (SELECT 1 FROM kith_journal_row r WHERE r.number = j.number) ORDER BY number LIMIT ?)
             """)
         empty.bind(1, limit)
