@@ -56,14 +56,20 @@ enum AppBenchmarks {
     static func listChange(rounds: Int, count: Int) throws -> [Line] {
         let store = try Store()
         let ids = try store.fill(count)
+        let other = try DatabasePool(path: store.folder.appending(path: "app.sqlite").path)
+        let sibling = try SyncedDatabase(other, tables: [TrackedTable("item")])
+        defer { sibling.close() }
         let list = SteppedLiveChanges(store.store, Item.order(Column("place")))
         let first = try seconds { _ = try list.next() }
         var times: [String: [Double]] = [:]
         for number in 0..<rounds * 40 {
-            for (kind, sql) in [
-                ("its title", "UPDATE item SET title = title || 'x'"), ("its place", "UPDATE item SET place = place + 1000"),
+            for (kind, sql, pool) in [
+                ("its title", "UPDATE item SET title = title || 'x'", store.pool),
+                ("its place", "UPDATE item SET place = place + 1000", store.pool),
+                ("its title by another process", "UPDATE item SET title = title || 'y'", other),
+                ("its place by another process", "UPDATE item SET place = place + 1000", other),
             ] {
-                try store.pool.write { try $0.execute(sql: sql + " WHERE id = ?", arguments: [ids[number * 7 % count]]) }
+                try pool.write { try $0.execute(sql: sql + " WHERE id = ?", arguments: [ids[number * 7 % count]]) }
                 let took = try seconds {
                     let change = try list.next()
                     precondition(change?.rows.count == count)

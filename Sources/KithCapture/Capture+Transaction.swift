@@ -50,6 +50,7 @@ extension Capture: TransactionFollower {
     /// Sets that were found, or that a migration wrote, get the form in which peers show them.
     package func tidySets(ofAll tables: [Int]) throws {
         if entry.mayEndTransactions { return }
+        if !tables.isEmpty { try ledger.noteSilentChanges() }
         try connection.writing(as: .merge) {
             for number in tables { try tidier(of: number).tidyAll() }
         }

@@ -62,6 +62,8 @@ package final class Capture {
     ) throws {
         if let columns = try ledger.columnsOfNewRows(tableNumber) {
             _ = try clock.stamp(ledger.catalog)
+            // A commit lives in cells.
+            if columns == 0 { try ledger.noteSilentChange(tableNumber, id) }
             return try pending.append(PendingRows.Row(row: row, id: id, table: Int32(tableNumber), columns: columns))
         }
         let (table, tracked) = try trackedTable(tableNumber)
@@ -105,6 +107,7 @@ package final class Capture {
         if changed != 0 {
             let (stamp, _) = try clock.stamp(ledger.catalog)
             try apply(changed, values, to: &stored, tableNumber, id, tracked, stamp)
+            if !stored.liveDots.contains(stamp.dot) { try ledger.noteSilentChange(tableNumber, id) }
             // Peers hear that deletions are overridden by what was written; a set that was saved as it was says nothing.
             if !stored.exceptions.tombstones.isEmpty, stored.liveDots.contains(stamp.dot) {
                 stored.exceptions.tombstones = []
@@ -174,6 +177,7 @@ package final class Capture {
         try write(values, into: &state, table.number, id, tracked, stamp, replacing: old)
         state.tombstones = old.map { state.cellDots.contains(stamp.dot) ? [] : $0.tombstones } ?? []
         let stored = StoredRow(state, table, tracked, context: hidden.context)
+        if !stored.liveDots.contains(stamp.dot) { try ledger.noteSilentChange(table.number, id) }
         try ledger.removeHidden(hidden.number)
         if hidden.reason.isRefusal { try RefusedRows(connection: connection).forget(RowKey(table: table.number, id: id)) }
         try ledger.save(stored, table.number, row: row, id: id)

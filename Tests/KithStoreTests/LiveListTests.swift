@@ -60,8 +60,8 @@ struct LiveListTests {
         }
     }
 
-    static func write(_ store: TestStore, _ random: inout SplitMix64, _ ids: inout [UUID]) throws {
-        try store.database.write { db in
+    static func write(_ database: any DatabaseWriter, _ random: inout SplitMix64, _ ids: inout [UUID]) throws {
+        try database.write { db in
             for _ in 0..<(random.chance(70) ? 1 : random.below(40) + 1) {
                 let id = ids.isEmpty || random.chance(30) ? UUID() : random.pick(ids)
                 switch random.below(8) {
@@ -101,10 +101,10 @@ struct LiveListTests {
                 // Several commits may have happened when the reader looks.
                 for _ in 0..<(random.below(3) + 1) {
                     switch random.below(4) {
-                    case 0: try? Self.write(there, &random, &ids)
+                    case 0: try? Self.write(there.database, &random, &ids)
                     case 1: try here.receive(from: there)
                     case 2: try there.receive(from: here)
-                    default: try? Self.write(here, &random, &ids)
+                    default: try? Self.write(here.database, &random, &ids)
                     }
                 }
                 let now = try await here.database.read { try request.withStableOrder().fetchAll($0) }

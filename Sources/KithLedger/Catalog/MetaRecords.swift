@@ -57,6 +57,22 @@ package struct MetaRecords {
     private static let noteCatalogChangeSQL =
         "INSERT INTO kith_meta (name, value) VALUES ('\(catalog)', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1"
 
+    // MARK: Silent changes
+
+    private static let silent = "silent"
+
+    /// What the last of ``SilentMarks`` is; `nil` before the first.
+    func silentMark() throws -> ColumnValue? { try value(Self.silent) }
+
+    func drawSilentMark() throws {
+        try connection.statement(Self.drawSilentMarkSQL).run()
+    }
+
+    private static let drawSilentMarkSQL = "INSERT OR REPLACE INTO kith_meta (name, value) VALUES ('\(silent)', randomblob(8))"
+
+    /// How often the catalog has changed.
+    func catalogVersion() throws -> ColumnValue? { try value(Self.catalog) }
+
     // MARK: Tables
 
     /// Marks every table of the catalog as one of which rows may have lost their clocks.

@@ -12,6 +12,9 @@ package enum ClockTable {
         """
     }
 
+    /// Selects the id of the row that has the rowid of the parameter.
+    static func idSQL(_ table: Int) -> String { "SELECT id FROM \(name(table)) WHERE row = ?" }
+
     /// Selects the ids of all rows of a table, shown or not.
     package static func rowsSQL(_ table: Int) -> String {
         "\(HiddenRows.idsSQL(of: table)) UNION ALL SELECT id FROM \(name(table))"

@@ -106,6 +106,18 @@ package struct DotIndex {
         }
     }
 
+    /// Up to `limit` rows of a table in which commits of a replica live after one of them.
+    func rows(of table: Int, replica: Int, after sequence: UInt64, max limit: Int) throws -> [RowReference] {
+        let select = try connection.statement("SELECT row FROM kith_dot WHERE replica = ? AND sequence > ? AND tbl = ? LIMIT ?")
+        select.bind(1, replica)
+        select.bind(2, Int64(bitPattern: sequence))
+        select.bind(3, table)
+        select.bind(4, limit)
+        var rows: [RowReference] = []
+        while try select.step() { rows.append(select.integer(0)) }
+        return rows
+    }
+
     /// Whether there are more than `limit` entries that `vector` does not cover.
     package func exceeds(_ limit: Int, uncoveredBy vector: VersionVector, _ replicas: ReplicaTable) throws -> Bool {
         let count = try connection.statement("SELECT count(*) FROM (SELECT 1 FROM kith_dot WHERE replica = ? AND sequence > ? LIMIT ?)")

@@ -96,6 +96,21 @@ package struct VectorRecords {
         return ids
     }
 
+    /// The same with the vector; none if the numbers do not hold together.
+    func knowledge() throws -> (replicas: [ReplicaID], vector: VersionVector) {
+        let select = try connection.statement("SELECT number, id, sequence FROM kith_replica ORDER BY number")
+        defer { select.reset() }
+        var ids: [ReplicaID] = []
+        var vector = VersionVector()
+        while try select.step() {
+            guard select.int(0) == ids.count, let id = ReplicaID(bytes: select.blob(1)) else { return ([], VersionVector()) }
+            ids.append(id)
+            let sequence = UInt64(bitPattern: select.integer(2))
+            if sequence > 0 { vector.insert(Dot(replica: id, sequence: sequence)) }
+        }
+        return (ids, vector)
+    }
+
     /// Stores the replicas that have the numbers from `first` on.
     func add(_ replicas: [ReplicaID], from first: Int) throws {
         let insert = try connection.statement("INSERT INTO kith_replica (number, id) VALUES (?, ?)")

@@ -13,10 +13,11 @@ package final class TouchedRows: Sendable {
         package private(set) var rows: Set<RowKey> = []
         /// Whether there were more than ``TouchedRows/rowsMax``.
         package private(set) var isOverfull = false
+        package fileprivate(set) var silent = SilentMarks()
 
         package init() {}
 
-        package var isEmpty: Bool { rows.isEmpty && !isOverfull }
+        package var isEmpty: Bool { rows.isEmpty && !isOverfull && silent.isEmpty }
 
         package mutating func note(_ row: RowKey) {
             if isOverfull { return }
@@ -26,6 +27,7 @@ package final class TouchedRows: Sendable {
 
         /// Takes `others` in, as far as they are of `table`.
         package mutating func add(_ others: Batch, of table: Int) {
+            silent.add(others.silent)
             if others.isOverfull { return overfill() }
             for row in others.rows where row.table == table { note(row) }
         }
@@ -50,6 +52,10 @@ package final class TouchedRows: Sendable {
 
     func note(_ row: RowKey) {
         batch.withLock { $0.note(row) }
+    }
+
+    func noteSilent(from old: ColumnValue?, to new: ColumnValue?) {
+        batch.withLock { $0.silent.note(from: old, to: new) }
     }
 
     /// The rows of the transaction that has just ended, which are forgotten here.

@@ -164,6 +164,9 @@ package struct RowMerger {
         try hide(bare, table, id, held, context, reason)
     }
 
+    /// Whether no commit lives in a row that was not known before.
+    private func isKnown(_ state: RowState) -> Bool { state.liveDots.allSatisfy(vector.covers) }
+
     package func show(
         _ state: RowState, _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ id: RowID, _ held: Held, _ context: Int64?,
         isRefused: Bool = false
@@ -171,6 +174,7 @@ package struct RowMerger {
         let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
         let values = state.shownValues(tracked)
         ledger.touch(table.number, id)
+        if isKnown(state), held.visible?.values != values || state != held.state { try ledger.noteSilentChange(table.number, id) }
         ledger.noteForJournal(table.number, id, shown: held.visible?.values, from: held.dots, to: state.liveDots)
         if held.mayBeRefused, !isRefused {
             try RefusedRows(connection: ledger.connection).forget(RowKey(table: table.number, id: id))
@@ -259,6 +263,7 @@ package struct RowMerger {
         mayStay: Bool = true
     ) throws {
         if table.tracked?.isRelated == true { try references.note(RowKey(table: table.number, id: id)) }
+        if isKnown(state), held.visible != nil || state != held.state { try ledger.noteSilentChange(table.number, id) }
         if let visible = held.visible, let tracked = table.tracked {
             if !tracked.referrers.isEmpty, ledger.connection.obeysForeignKeys { throw SQLiteError.foreignKey }
             let key = RowKey(table: table.number, id: id)

@@ -51,7 +51,7 @@ extension RowMerger {
         guard let found = try user.find(row.id) else { return }
         var values: [ColumnValue?] = found.values
         values[reference.position] = value
-        ledger.touch(row.table, row.id)
+        try ledger.noteSilentChange(row.table, row.id)
         ledger.noteForJournal(row.table, row.id, shown: found.values, from: [], to: [])
         try user.update(found.row, from: found.values, to: values)
     }

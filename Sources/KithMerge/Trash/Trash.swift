@@ -127,6 +127,8 @@ package struct Trash {
             let remains = row.state.remains
             if remains == row.state { continue }
             count += 1
+            // Who has not heard of its deletion yet does not find it by that any more.
+            try ledger.noteSilentChange(table, id)
             try TextArchive(ledger: ledger).forget(table: table, id: id)
             try ReferenceRecords(connection: connection).stopWaiting(RowKey(table: table, id: id))
             if remains.isEmpty {

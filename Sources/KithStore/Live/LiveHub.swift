@@ -1,12 +1,11 @@
-import KithCausality
 import KithLedger
 import Synchronization
 
 /// What has happened since a live list looked last.
 struct LiveNews: Sendable {
     var touched = TouchedRows.Batch()
-    /// What this process has committed or merged.
-    var learned = VersionVector()
+    /// How many commits of this store's replica this process has made.
+    var ownCommits = 0
     /// Whether the app has written here.
     var isFromHere = false
 }
@@ -23,10 +22,10 @@ final class LiveListener: Sendable {
         self.wake = wake
     }
 
-    func tell(_ touched: TouchedRows.Batch, learned: VersionVector?, isFromHere: Bool) {
+    func tell(_ touched: TouchedRows.Batch, isOwn: Bool, isFromHere: Bool) {
         news.withLock { news in
             if let table { news.touched.add(touched, of: table) }
-            if let learned { news.learned.join(learned) }
+            if isOwn { news.ownCommits += 1 }
             news.isFromHere = news.isFromHere || isFromHere
         }
         wake()
@@ -58,11 +57,15 @@ final class LiveHub: Sendable {
         if listeners.withLock({ $0.removeValue(forKey: ObjectIdentifier(listener)) }) != nil { touched.release() }
     }
 
-    func didCommit(learned: VersionVector?, isFromHere: Bool) {
+    /// - Parameters:
+    ///   - hasMoved: whether the transaction has moved the vector.
+    ///   - isOwn: whether it is a commit of this store's replica.
+    ///   - isFromHere: whether the app has written it.
+    func didCommit(hasMoved: Bool, isOwn: Bool, isFromHere: Bool) {
         guard touched.isWanted else { return }
         let batch = touched.take()
-        if batch.isEmpty, learned == nil { return }
-        for listener in all { listener.tell(batch, learned: learned, isFromHere: isFromHere) }
+        if batch.isEmpty, !hasMoved { return }
+        for listener in all { listener.tell(batch, isOwn: isOwn, isFromHere: isFromHere) }
     }
 
     func didRollBack() {

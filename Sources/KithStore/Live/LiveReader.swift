@@ -12,8 +12,10 @@ import Synchronization
 final class LiveReader<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     private struct State: Sendable {
         var list: LiveState<Record>
-        /// `nil` before the first look.
-        var vector: VersionVector?
+        /// When it was looked at last; `nil` before the first look.
+        var moment: LiveMoment?
+        /// How often all rows were read.
+        var wholeReads = 0
     }
 
     private let store: SyncedDatabase
@@ -122,44 +124,50 @@ final class LiveReader<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     }
 
     private func read(_ db: Database, _ plan: LiveQuery<Record>.Plan, _ news: LiveNews) throws -> LiveChange<Record>? {
-        let vector = try VectorRecords.vector(db)
-        return try state.withLock { state in
-            let before = state.vector
-            // What this process did is told row by row; what is more than that is another process's.
-            let told = before?.joined(with: news.learned)
+        try state.withLock { state in
+            let before = state.moment
+            let table = query.request.databaseTableName
+            let now = try LiveMoment(db, table, declared: { self.columns(of: table) }, after: before)
             let difference: LiveDifference<Record.ID>
-            switch plan {
-            case .byRow(_, let key, let order):
-                if told?.covers(vector) == true, !news.touched.isOverfull, isWorthIt(news.touched.rows.count, of: state.list.rows.count) {
-                    difference = try state.list.read(Set(news.touched.rows.map(\.id)), db, order)
-                } else {
+            if case .byRow(let table, _, let order) = plan, let before,
+                let changed = try now.rows(db, of: table, since: before, news, max: Self.worth(of: state.list.rows.count))
+            {
+                difference = try state.list.read(changed, db, order)
+            } else {
+                state.wholeReads += 1
+                if case .byRow(_, let key, _) = plan {
                     difference = try state.list.readAll(db, key: key)
+                } else {
+                    difference = try state.list.readAll(db, key: nil)
                 }
-            case .whole: difference = try state.list.readAll(db, key: nil)
             }
-            state.vector = vector
+            state.moment = now
             if difference.isEmpty, before != nil { return nil }
-            var origins: Set<LiveOrigin> = []
-            if let before, let told { origins = try self.origins(db, from: before, told: told, to: vector, news) }
-            return LiveChange(rows: state.list.rows, difference: difference, origins: origins, version: StoreVersion(vector))
+            let origins = try before.map { try self.origins(db, from: $0, to: now, news) } ?? []
+            return LiveChange(
+                rows: state.list.rows, difference: difference, origins: origins, version: StoreVersion(now.changed.vector))
         }
     }
 
-    /// Whether reading `count` rows takes less than reading all.
-    private func isWorthIt(_ count: Int, of all: Int) -> Bool { count <= 16 || count * 64 <= all }
+    private func columns(of name: String) -> Set<String> {
+        guard let table = store.writer.declarations.tables.first(where: { $0.name == name }) else { return [] }
+        return Set((table.columns.map(\.name) + [table.key]).map { $0.lowercased() })
+    }
 
-    private func origins(
-        _ db: Database, from before: VersionVector, told: VersionVector, to vector: VersionVector, _ news: LiveNews
-    ) throws -> Set<LiveOrigin> {
+    /// How many rows are read one by one: more take longer than all.
+    private static func worth(of all: Int) -> Int { max(16, all / 64) }
+
+    /// How often all rows were read so far.
+    var wholeReads: Int { state.withLock { $0.wholeReads } }
+
+    private func origins(_ db: Database, from before: LiveMoment, to now: LiveMoment, _ news: LiveNews) throws -> Set<LiveOrigin> {
         var origins: Set<LiveOrigin> = news.isFromHere ? [.here] : []
-        let new = vector.entries.filter { !before.covers($0) }
+        let new = now.changed.vector.entries.filter { !before.changed.vector.covers($0) }
         if new.isEmpty { return origins }
+        if now.isOfOtherProcess(since: before, news) { origins.insert(.otherProcess) }
         let authors = try store.read(db) { ledger in try Authors(ledger: ledger) }
         for dot in new {
-            switch authors[dot.replica] {
-            case .own: if !told.covers(dot) { origins.insert(.otherProcess) }
-            case let other: origins.insert(.device(other))
-            }
+            if case let other = authors[dot.replica], other != .own { origins.insert(.device(other)) }
         }
         return origins
     }

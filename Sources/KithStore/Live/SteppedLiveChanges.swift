@@ -10,6 +10,9 @@ package final class SteppedLiveChanges<Record: LiveRecord>: Sendable where Recor
         reader = LiveReader(store, LiveQuery(request))
     }
 
+    /// How often all rows were read, and not only those that had changed.
+    package var wholeReads: Int { reader.wholeReads }
+
     /// How the list has changed since the last look; the first one brings all rows. `nil` if it has not.
     package func next() throws -> LiveChange<Record>? { try reader.lookNow() }
 }

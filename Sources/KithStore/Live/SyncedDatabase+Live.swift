@@ -46,8 +46,9 @@ extension SyncedDatabase {
     /// comes back costs nothing but the names of 4,096 rows.
     ///
     /// If the request is of one tracked table, with any filter and order but no join, subquery, limit, grouping or full-text search,
-    /// only rows that were written are read, whatever the length of the list. After commits of another process, and for any other
-    /// request, all rows are read and compared, away from the thread of the reader. Rows that the order leaves open stand by their keys.
+    /// only rows that were written are read, whatever the length of the list, in whatever process. For any other request, and where another
+    /// process has shown or hidden rows without a commit or has written a table with columns that only this device has, all rows are read
+    /// and compared, away from the thread of the reader. Rows that the order leaves open stand by their keys.
     ///
     /// The loop throws ``StoreError``: `valueRejected` if two rows have one id, what the database answers if it cannot be read, and
     /// `failed` once the store is closed. A filter or an order that depends on more than the database, such as the time, is looked at when

@@ -41,7 +41,7 @@ final class TransactionWatch: TransactionObserver, Sendable {
         }
         // If the file is busy, the next merge or opening does it.
         try? writer.state.settleAfterCommit(db)
-        live.didCommit(learned: commit?.learned, isFromHere: commit?.isFromHere ?? false)
+        live.didCommit(hasMoved: commit != nil, isOwn: commit?.own != nil, isFromHere: commit?.isFromHere ?? false)
     }
 
     func databaseDidRollback(_ db: Database) {

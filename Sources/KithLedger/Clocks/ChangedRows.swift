@@ -1,0 +1,65 @@
+import KithCausality
+import KithSQLite
+import KithSync
+
+/// Which rows of a table show something else than at an earlier moment, whatever process has written them; for readers without a ledger.
+///
+/// A row that has changed has a new commit in it, which stands in the index of commits or in a run, or its change was silent: see
+/// ``SilentMarks``. It is what a peer would be sent that knows what was known then.
+package struct ChangedRows {
+    /// A moment, as one read transaction sees it.
+    package struct Moment: Sendable {
+        package let vector: VersionVector
+        /// The replica that the store is.
+        package let own: ReplicaID?
+        package let silent: ColumnValue?
+        fileprivate let catalog: ColumnValue?
+        fileprivate let replicas: [ReplicaID]
+        fileprivate let lastRun: Int64
+
+        /// Whether the file has the same tables, and goes on from `earlier`.
+        package func continues(_ earlier: Moment) -> Bool {
+            catalog == earlier.catalog && own == earlier.own && vector.covers(earlier.vector)
+        }
+    }
+
+    private let connection: DatabaseConnection
+
+    package init(_ connection: DatabaseConnection) {
+        self.connection = connection
+    }
+
+    package func now(after earlier: Moment?) throws -> Moment {
+        let (replicas, vector) = try VectorRecords(connection: connection).knowledge()
+        let meta = MetaRecords(connection)
+        var own: ReplicaID?
+        if case .integer(let number)? = try meta.value("self"), let index = Int(exactly: number), replicas.indices.contains(index) {
+            own = replicas[index]
+        }
+        return Moment(
+            vector: vector, own: own, silent: try meta.silentMark(), catalog: try meta.catalogVersion(), replicas: replicas,
+            lastRun: max(earlier?.lastRun ?? 0, try ClockRuns(connection).last()))
+    }
+
+    /// The rows with commits that `earlier` did not know; `nil` if there are more than `limit`, or their ids cannot be told.
+    package func ids(of table: Int, since earlier: Moment, to now: Moment, max limit: Int) throws -> [RowID]? {
+        var ids = try ClockRuns(connection).ids(of: table, after: earlier.lastRun, uncoveredBy: earlier.vector, now.replicas)
+        let index = DotIndex(connection)
+        // A replica that only rows of an unfinished catch-up name has no head yet, and counts from the start.
+        for (number, replica) in now.replicas.enumerated() {
+            if ids.count > limit { return nil }
+            for row in try index.rows(of: table, replica: number, after: earlier.vector[replica], max: limit + 1 - ids.count) {
+                guard let id = try id(of: row, table) else { return nil }
+                ids.append(id)
+            }
+        }
+        return ids.count > limit ? nil : ids
+    }
+
+    private func id(of row: RowReference, _ table: Int) throws -> RowID? {
+        let select = try connection.statement(row > 0 ? ClockTable.idSQL(table) : HiddenRows.idSQL)
+        select.bind(1, abs(row))
+        defer { select.reset() }
+        return try select.step() ? try select.rowID(0) : nil
+    }
+}
