@@ -28,7 +28,8 @@ extension Capture {
     func storeJournal() throws {
         guard let journal = ledger.journal, !journal.isEmpty else { return }
         try connection.keepingLastInsertedRowID {
-            try JournalRecords(ledger: ledger).store(journal, process: processName, nowMilliseconds: clock.wallClockMilliseconds)
+            try JournalRecords(ledger: ledger).store(
+                journal, process: processName, own: clock.machine.noted?.replicaNumber, nowMilliseconds: clock.wallClockMilliseconds)
         }
     }
 }

@@ -13,7 +13,7 @@ package struct TransactionMachine: Equatable {
     package struct Noted: Equatable {
         /// What the transaction saw of the file when it was given its dot.
         package let version: UInt32
-        let replicaNumber: Int
+        package let replicaNumber: Int
         package let stamp: Stamp
 
         package init(version: UInt32, replicaNumber: Int, stamp: Stamp) {

@@ -29,7 +29,7 @@ package struct JournalRecords {
         """
 
     /// How many transactions a block has: their numbers are equal but for the rest of a division by this.
-    package static let blockLength: Int64 = 256
+    package static let blockLength: Int64 = 512
 
     /// A transaction, without what it has changed.
     package struct Entry: Hashable, Sendable {
@@ -53,13 +53,15 @@ package struct JournalRecords {
 
     /// Writes down what the open transaction has made of rows; again, if it goes on after a commit that failed.
     ///
-    /// - Parameter process: who writes, unless it is a merge.
-    package func store(_ notes: JournalNotes, process: String, nowMilliseconds now: Int64) throws {
+    /// - Parameters:
+    ///   - process: who writes, unless it is a merge.
+    ///   - own: the number of the replica that the store is; looked up if it is not at hand.
+    package func store(_ notes: JournalNotes, process: String, own: Int? = nil, nowMilliseconds now: Int64) throws {
         let process = notes.isMerge ? nil : process
         if let number = notes.number { try forget(number) }
         notes.number = nil
         // An undo is written down even if it has found nothing to change.
-        if notes.label.isReversion { notes.number = try begin(notes, nil, process, now) }
+        if notes.label.isReversion { notes.number = try begin(notes, nil, process, own, now) }
         var images = notes.images
         // Rows that stand beside each other in the file are written one after the other.
         if images.count > Self.rowsOfStatement { images.sort { $0.row.isBefore($1.row) } }
@@ -69,7 +71,7 @@ package struct JournalRecords {
             if source?.number != image.row.table { source = try Source(image.row.table, ledger) }
             guard let source, let change = try source.change(image) else { continue }
             guard let number = notes.number else {
-                notes.number = try begin(notes, change, process, now)
+                notes.number = try begin(notes, change, process, own, now)
                 continue
             }
             changes.append(change)
@@ -123,26 +125,27 @@ package struct JournalRecords {
 
     private static let beginSQL = """
         INSERT INTO kith_journal (tbl, id, kind, brought, replica, time, process, author, scope, title, undoes, redoes, columns)
-        VALUES (?, ?, ?, ?, \(MetaRecords.valueSQL("self")), ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, coalesce(?, \(MetaRecords.valueSQL("self"))), ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     /// - Parameter change: of the first row, if there is one.
-    private func begin(_ notes: JournalNotes, _ change: Change?, _ process: String?, _ now: Int64) throws -> Int64 {
+    private func begin(_ notes: JournalNotes, _ change: Change?, _ process: String?, _ own: Int?, _ now: Int64) throws -> Int64 {
         let insert = try connection.statement(Self.beginSQL)
         if let change {
             insert.bind(1, change.row.table)
             insert.bind(2, change.row.id)
             insert.bind(3, change.kind.rawValue)
-            try bind(change, insert, brought: 4, columns: 12)
+            try bind(change, insert, brought: 4, columns: 13)
         } else {
-            for place: Int32 in [1, 2, 3, 4, 12] { insert.bindNull(place) }
+            for place: Int32 in [1, 2, 3, 4, 13] { insert.bindNull(place) }
         }
-        insert.bind(5, now)
+        if let own { insert.bind(5, own) } else { insert.bindNull(5) }
+        insert.bind(6, now)
         let label = notes.label
-        for (place, text) in [(6, process), (7, label.author), (8, label.scope), (9, label.title)] {
+        for (place, text) in [(7, process), (8, label.author), (9, label.scope), (10, label.title)] {
             if let text { insert.bind(Int32(place), .text(text)) } else { insert.bindNull(Int32(place)) }
         }
-        for (place, number) in [(10, label.undoes), (11, label.redoes)] {
+        for (place, number) in [(11, label.undoes), (12, label.redoes)] {
             if let number { insert.bind(Int32(place), number) } else { insert.bindNull(Int32(place)) }
         }
         try insert.run()
