@@ -220,8 +220,8 @@ let package = Package(
         tests(
             "KithStoreTests",
             [
-                "KithCausality", "KithText", "KithSync", "KithSQLite", "KithLedger", "KithTexts", "KithCapture", "KithMerge", "KithStore",
-                "kith-conformance", grdb, sqlite,
+                "KithCausality", "KithText", "KithSync", "KithLock", "KithSQLite", "KithLedger", "KithTexts", "KithCapture", "KithMerge",
+                "KithStore", "kith-conformance", grdb, sqlite,
             ], fixtures: true),
         tests("KithSnapshotTests", ["KithSnapshot"], fixtures: true),
         tests("KithTextTests", ["KithCausality", "KithText", crypto], fixtures: true),
@@ -231,9 +231,9 @@ let package = Package(
         tests(
             "KithTests",
             [
-                "Kith", "KithDiscovery", "KithTransport", "KithCausality", "KithSQLite", "KithLedger", "SmallestSyncedAppExample",
-                "LiveQueriesExample", "SeveralProcessesExample", "LiveListExample", "JournalAndUndoExample", "WidgetSnapshotExample",
-                "WidgetExample", "AdoptedPantryProgram", grdb, logging, metrics, tracing,
+                "Kith", "KithDiscovery", "KithTransport", "KithCausality", "KithSQLite", "KithLedger", "CFaultVFS",
+                "SmallestSyncedAppExample", "LiveQueriesExample", "SeveralProcessesExample", "LiveListExample", "JournalAndUndoExample",
+                "WidgetSnapshotExample", "WidgetExample", "AdoptedPantryProgram", grdb, logging, metrics, tracing,
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ]),

@@ -67,7 +67,7 @@ struct KithBench {
         if wants("P13") { report([try MetadataBenchmarks.addedColumn(count: count * 10)]) }
         if wants("P14") {
             report([try OpeningBenchmarks.opening(rounds: rounds, count: count)])
-            report([try await OpeningBenchmarks.openingApp(rounds: rounds, count: count)])
+            report(try await OpeningBenchmarks.openingApp(rounds: rounds, count: count))
         }
         if wants("P15") { report([try OpeningBenchmarks.adoption(rounds: rounds, count: count)]) }
         try runText(rounds)

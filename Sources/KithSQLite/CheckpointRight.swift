@@ -14,6 +14,8 @@ package final class CheckpointRight: Sendable {
     /// Pages in the log from which on it is moved: what the app has set as `wal_autocheckpoint`. 0 if it has switched that off, or
     /// has a hook of its own, which is left alone.
     private let pagesMin = Mutex<Int32>(0)
+    /// Pages that the connection had written when the store was about to be opened or the log was moved last; `nil` once it is open.
+    private let pagesBefore = Mutex<Int32?>(nil)
 
     package init(databasePath: String) {
         lockPath = databasePath + "-kith-node"
@@ -23,11 +25,15 @@ package final class CheckpointRight: Sendable {
         self.isHeld.withLock { $0 = isHeld }
     }
 
-    /// Takes the place of `wal_autocheckpoint` on `connection`, which keeps this object alive.
+    /// Takes the place of `wal_autocheckpoint` on `connection`, which keeps this object alive, before a store is opened there.
+    ///
+    /// While it is, the log is moved only for what is written meanwhile: an app wants its first rows, and what was in the log before may wait
+    /// for the next commit.
     package func install(on connection: DatabaseConnection) throws {
         let pages = try Self.pages(connection)
         pagesMin.withLock { $0 = pages }
         if pages == 0 { return }
+        pagesBefore.withLock { $0 = Self.pagesWritten(connection.handle) }
         // The reference is given back by remove(from:).
         let reference = Unmanaged.passRetained(self).toOpaque()
         sqlite3_wal_hook(
@@ -38,6 +44,11 @@ package final class CheckpointRight: Sendable {
                 }
                 return SQLITE_OK
             }, reference)
+    }
+
+    /// The store is open.
+    package func didOpen() {
+        pagesBefore.withLock { $0 = nil }
     }
 
     /// Gives SQLite its own way back, as the app had set it.
@@ -58,6 +69,13 @@ package final class CheckpointRight: Sendable {
         return try pragma.step() ? Int32(truncatingIfNeeded: pragma.integer(0)) : 0
     }
 
+    /// Pages that a connection has written to the log since it was opened.
+    private static func pagesWritten(_ connection: OpaquePointer) -> Int32 {
+        var (current, highest): (Int32, Int32) = (0, 0)
+        sqlite3_db_status(connection, SQLITE_DBSTATUS_CACHE_WRITE, &current, &highest, 0)
+        return current
+    }
+
     /// Moves the whole log into the database and brings that to the disk.
     ///
     /// - Returns: whether that is done: not while others read an earlier state or move it. It waits for nobody.
@@ -74,7 +92,16 @@ package final class CheckpointRight: Sendable {
     }
 
     private func checkpoint(_ connection: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ pages: Int32) {
-        if pages < pagesMin.withLock({ $0 }) { return }
+        let pagesMin = pagesMin.withLock { $0 }
+        if pages < pagesMin { return }
+        let isForLater = pagesBefore.withLock { before in
+            guard let known = before, let connection else { return false }
+            let written = Self.pagesWritten(connection)
+            if written &- known < pagesMin { return true }
+            before = written
+            return false
+        }
+        if isForLater { return }
         var lock: FileLock?
         if !isHeld.withLock({ $0 }) {
             guard let free = try? FileLock(path: lockPath), (try? free.tryToTake(.exclusive)) == true else { return }

@@ -59,30 +59,41 @@ public final class SyncedDatabase: Sendable {
                 try Self.addFunctions(to: db, clock: options.clock)
             }
         }
-        if let migrator { try MigrationSteps(migrator: migrator, tables: tables).run(on: database) }
+        let checkpoints = DatabaseFile(database.path).map { CheckpointRight(databasePath: $0.path) }
+        self.checkpoints = checkpoints
+        // A migration may set `wal_autocheckpoint`.
+        if let migrator {
+            try Self.checkpointing(database, by: checkpoints)
+            defer { Self.stopCheckpointing(database, by: checkpoints) }
+            try MigrationSteps(migrator: migrator, tables: tables).run(on: database)
+        }
         let signal = CommitSignal()
         let live = LiveHub()
         let file = DatabaseFile(database.path)
         let presence = try file.map { try StorePresence($0, options.host) }
         self.presence = presence
-        let checkpoints = file.map { CheckpointRight(databasePath: $0.path) }
-        self.checkpoints = checkpoints
         let attachments = AttachmentFolder(of: file?.path ?? options.copy?.path, options)
         self.attachments = attachments
         self.database = database
         self.options = options
         self.signal = signal
         self.live = live
-        writer = try StoreError.mapping {
-            try database.unsafeReentrantWrite { db in
-                try db.requireNoAccess()
-                let writer = WriterBox(try StoreOpening(db, options, signal, presence).open(tables))
-                writer.state.ledger.touched = live.touched
-                Self.addAttachmentFunctions(to: db, attachments)
-                try checkpoints?.install(on: writer.state.ledger.connection)
-                return writer
+        try Self.checkpointing(database, by: checkpoints)
+        do {
+            writer = try StoreError.mapping {
+                try database.unsafeReentrantWrite { db in
+                    try db.requireNoAccess()
+                    let writer = WriterBox(try StoreOpening(db, options, signal, presence).open(tables))
+                    writer.state.ledger.touched = live.touched
+                    Self.addAttachmentFunctions(to: db, attachments)
+                    return writer
+                }
             }
+        } catch {
+            Self.stopCheckpointing(database, by: checkpoints)
+            throw error
         }
+        checkpoints?.didOpen()
         observer = TransactionWatch(writer, signal, live, presence, copy: file == nil ? options.copy : nil)
         database.add(transactionObserver: observer, extent: .databaseLifetime)
         let names = tables.map(\.name)
@@ -115,6 +126,20 @@ public final class SyncedDatabase: Sendable {
             let isSafe = (try? writer.state.ledger.connection.isSynchronizing()) == true && !isInDoubt
             writer.state.ledger.connection.finalizeStatements()
             presence?.leave(isSafe ? claim : nil)
+        }
+    }
+
+    /// From now on the log is moved by one process at a time.
+    private static func checkpointing(_ database: any DatabaseWriter, by right: CheckpointRight?) throws {
+        guard let right else { return }
+        try StoreError.mapping {
+            try database.unsafeReentrantWrite { db in try right.install(on: try DatabaseConnection(borrowing: db)) }
+        }
+    }
+
+    private static func stopCheckpointing(_ database: any DatabaseWriter, by right: CheckpointRight?) {
+        database.unsafeReentrantWrite { db in
+            if let connection = try? DatabaseConnection(borrowing: db) { right?.remove(from: connection) }
         }
     }
 
