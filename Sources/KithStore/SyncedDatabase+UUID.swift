@@ -203,6 +203,12 @@ extension SyncedDatabase {
         try revert(device: device, sinceMilliseconds: MillisecondDate.milliseconds(date))
     }
 
+    /// ``revert(_:device:sinceMilliseconds:)`` since a date.
+    @discardableResult
+    public func revert(_ db: Database, device: Author, since date: Date) throws(StoreError) -> UndoReport {
+        try revert(db, device: device, sinceMilliseconds: MillisecondDate.milliseconds(date))
+    }
+
     // MARK: Conflicts
 
     /// ``textConflicts(_:table:id:column:)`` in the row with this id.

@@ -31,7 +31,7 @@ package final class JournalNotes {
         package init() {}
 
         /// Whether it takes another transaction back.
-        var isReversion: Bool { undoes != nil || redoes != nil }
+        package var isReversion: Bool { undoes != nil || redoes != nil }
     }
 
     /// For how long the changes of a table are kept, by the table's number.

@@ -58,6 +58,7 @@ package struct JournalRecords {
     ///   - own: the number of the replica that the store is; looked up if it is not at hand.
     package func store(_ notes: JournalNotes, process: String, own: Int? = nil, nowMilliseconds now: Int64) throws {
         let process = notes.isMerge ? nil : process
+        try dropRolledBack(notes)
         if let number = notes.number { try forget(number) }
         notes.number = nil
         // An undo is written down even if it has found nothing to change.
@@ -81,6 +82,25 @@ package struct JournalRecords {
             }
         }
         if let number = notes.number { for change in changes { try insert([change], number) } }
+    }
+
+    /// Writes down at once that the open transaction takes another one back, as its label says, even if it finds nothing to change.
+    ///
+    /// So a `ROLLBACK TO` takes that along; see ``dropRolledBack(_:)``.
+    package func beginReversion(_ notes: JournalNotes, process: String, nowMilliseconds now: Int64) throws {
+        // What a commit has left that failed.
+        if let number = notes.number { try forget(number) }
+        notes.number = try begin(notes, nil, process, nil, now)
+    }
+
+    /// Forgets what was written down of the open transaction and rolled back since, and that it takes another one back, if it does no more.
+    package func dropRolledBack(_ notes: JournalNotes) throws {
+        if let number = notes.number, try entry(number) != nil { return }
+        notes.number = nil
+        guard notes.label.isReversion else { return }
+        let author = notes.label.author
+        notes.label = JournalNotes.Label()
+        notes.label.author = author
     }
 
     /// How many rows a statement writes of a large transaction: it takes as long to begin and end a statement as to write a row.

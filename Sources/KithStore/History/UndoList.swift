@@ -1,4 +1,5 @@
 import GRDB
+import KithCapture
 import KithLedger
 import KithSQLite
 import KithSync
@@ -15,6 +16,7 @@ public struct UndoList: Sendable {
     /// Writes one step, in one transaction.
     ///
     /// - Parameter title: what people call it, such as "Move to freezer".
+    @discardableResult
     public func group<Result>(_ title: String? = nil, _ body: (Database) throws -> Result) throws -> Result {
         try store.database.write { db in
             try mark(db, title)
@@ -23,13 +25,25 @@ public struct UndoList: Sendable {
     }
 
     /// Makes the transaction that is open on `db` a step.
+    /// - Throws: ``StoreError`` with code `failed` without a journal, or if the transaction is an undo or a redo.
     public func mark(_ db: Database, _ title: String? = nil) throws(StoreError) {
         let state = try store.writerState(db)
-        _ = try StoreError.typed { try state.entry.enter() }
-        guard let journal = state.ledger.journal else { throw Self.noJournal }
+        let journal = try StoreError.typed { try Self.journal(state) }
+        if journal.label.isReversion { throw Self.isOneAlready }
         journal.label.scope = scope
         journal.label.title = title
     }
+
+    /// What the open transaction has done so far, without what was rolled back.
+    private static func journal(_ state: WriterState) throws -> JournalNotes {
+        _ = try state.entry.enter()
+        guard let journal = state.ledger.journal else { throw noJournal }
+        try JournalRecords(ledger: state.ledger).dropRolledBack(journal)
+        return journal
+    }
+
+    private static let isOneAlready = StoreError(
+        .failed, "This transaction is a step, an undo or a redo already, and can be one alone. Do the next in a transaction of its own.")
 
     static let noJournal = StoreError(
         .failed, "Undo needs a journal. Declare one for each table that it shall cover: TrackedTable(…, journal: .days(30)).")
@@ -61,25 +75,25 @@ public struct UndoList: Sendable {
     ///
     /// - Returns: what was left, because it was changed since; `nil` if there is nothing to take back.
     @discardableResult
-    public func undo() throws(StoreError) -> UndoReport? {
-        try takeBack {
-            $0.undo.last
-        } label: {
-            $0.undoes = $1
-        }
-    }
+    public func undo() throws(StoreError) -> UndoReport? { try takeBack(\.undo, \.undoes) }
+
+    /// The same as a part of the transaction that is open on `db`. If it throws, nothing of it stays; if it is rolled back, the step can be
+    /// taken back as before.
+    ///
+    /// What the transaction writes besides to tables with a journal belongs to the undo, and a redo takes that back, too.
+    /// - Throws: ``StoreError`` with code `failed` if the transaction is a step, an undo or a redo already.
+    @discardableResult
+    public func undo(_ db: Database) throws(StoreError) -> UndoReport? { try takeBack(db, \.undo, \.undoes) }
 
     /// Does again what was taken back last, if no step was made since.
     ///
     /// - Returns: what was left, because it was changed since; `nil` if there is nothing to do again.
     @discardableResult
-    public func redo() throws(StoreError) -> UndoReport? {
-        try takeBack {
-            $0.redo.last
-        } label: {
-            $0.redoes = $1
-        }
-    }
+    public func redo() throws(StoreError) -> UndoReport? { try takeBack(\.redo, \.redoes) }
+
+    /// The same as a part of the transaction that is open on `db`, as with ``undo(_:)``.
+    @discardableResult
+    public func redo(_ db: Database) throws(StoreError) -> UndoReport? { try takeBack(db, \.redo, \.redoes) }
 
     /// Steps that can be taken back, and undos that can, the newest last. A redo takes an undo back.
     private typealias Stacks = (undo: [JournalRecords.Entry], redo: [JournalRecords.Entry])
@@ -101,19 +115,29 @@ public struct UndoList: Sendable {
         return stacks
     }
 
-    private func takeBack(
-        _ choose: (Stacks) -> JournalRecords.Entry?, label: (inout JournalNotes.Label, Int64) -> Void
-    ) throws(StoreError) -> UndoReport? {
-        try store.write { db, state in
-            guard let journal = state.ledger.journal else { throw Self.noJournal }
-            guard let entry = choose(try stacks(state.ledger)) else { return nil }
-            journal.label.scope = scope
-            journal.label.title = entry.label.title
-            label(&journal.label, entry.number)
-            var reversion = try Reversion(db, state, store, title: entry.label.title) { [scope] later, _ in later.label.scope == scope }
-            try reversion.takeBack(entry.number, try JournalRecords(ledger: state.ledger).changes(of: entry.number))
-            return try reversion.finish()
-        }
+    private typealias Choice = KeyPath<Stacks, [JournalRecords.Entry]>
+    private typealias Role = WritableKeyPath<JournalNotes.Label, Int64?>
+
+    private func takeBack(_ choice: Choice, _ role: Role) throws(StoreError) -> UndoReport? {
+        try store.write { db, state in try takeBack(db, state, choice, role) }
+    }
+
+    private func takeBack(_ db: Database, _ choice: Choice, _ role: Role) throws(StoreError) -> UndoReport? {
+        try store.reversion(db) { state in try takeBack(db, state, choice, role) }
+    }
+
+    private func takeBack(_ db: Database, _ state: WriterState, _ choice: Choice, _ role: Role) throws -> UndoReport? {
+        let journal = try Self.journal(state)
+        if journal.label.scope != nil { throw Self.isOneAlready }
+        guard let entry = try stacks(state.ledger)[keyPath: choice].last else { return nil }
+        journal.label.scope = scope
+        journal.label.title = entry.label.title
+        journal.label[keyPath: role] = entry.number
+        let records = JournalRecords(ledger: state.ledger)
+        try records.beginReversion(journal, process: state.capture.processName, nowMilliseconds: state.clock.wallClockMilliseconds)
+        var reversion = try Reversion(db, state, store, title: entry.label.title) { [scope] later, _ in later.label.scope == scope }
+        try reversion.takeBack(entry.number, try records.changes(of: entry.number))
+        return try reversion.finish()
     }
 }
 
@@ -138,17 +162,41 @@ extension SyncedDatabase {
     ///   - milliseconds: since 1970, by this machine's clock, when they were made or came here.
     /// - Returns: what was left, because it was changed since.
     public func revert(device: Author, sinceMilliseconds milliseconds: Int64) throws(StoreError) -> UndoReport {
-        try write { db, state in
-            guard state.ledger.journal != nil else { throw UndoList.noJournal }
-            let reader = try HistoryReader(state.ledger)
-            let isOfDevice = { (entry: JournalRecords.Entry, change: JournalChange) in reader.change(change, entry, "").device == device }
-            var reversion = try Reversion(db, state, self, title: nil, isOwn: isOfDevice)
-            let entries = try reader.records.entries(sinceMilliseconds: milliseconds, max: 10_000)
-            for entry in entries {
-                let changes = try reader.records.changes(of: entry.number).filter { isOfDevice(entry, $0) }
-                if !changes.isEmpty { try reversion.takeBack(entry.number, changes) }
+        try write { db, state in try revert(db, state, device, milliseconds) }
+    }
+
+    /// The same as a part of the transaction that is open on `db`, which may hold more. If it throws, nothing of it stays.
+    public func revert(_ db: Database, device: Author, sinceMilliseconds milliseconds: Int64) throws(StoreError) -> UndoReport {
+        try reversion(db) { state in try revert(db, state, device, milliseconds) }
+    }
+
+    private func revert(_ db: Database, _ state: WriterState, _ device: Author, _ milliseconds: Int64) throws -> UndoReport {
+        guard state.ledger.journal != nil else { throw UndoList.noJournal }
+        let reader = try HistoryReader(state.ledger)
+        let isOfDevice = { (entry: JournalRecords.Entry, change: JournalChange) in reader.change(change, entry, "").device == device }
+        var reversion = try Reversion(db, state, self, title: nil, isOwn: isOfDevice)
+        let entries = try reader.records.entries(sinceMilliseconds: milliseconds, max: 10_000)
+        for entry in entries {
+            let changes = try reader.records.changes(of: entry.number).filter { isOfDevice(entry, $0) }
+            if !changes.isEmpty { try reversion.takeBack(entry.number, changes) }
+        }
+        return try reversion.finish()
+    }
+
+    /// Takes back as a part of the transaction that is open on `db`: whole, or not at all.
+    fileprivate func reversion<Result>(_ db: Database, _ body: (WriterState) throws -> Result) throws(StoreError) -> Result {
+        let state = try writerState(db)
+        return try StoreError.typed {
+            var result: Result?
+            try state.ledger.connection.keepingLastInsertedRowID {
+                try db.inSavepoint {
+                    _ = try state.entry.enter()
+                    result = try body(state)
+                    return .commit
+                }
             }
-            return try reversion.finish()
+            guard let result else { throw StoreError(.failed, "Nothing was changed.") }
+            return result
         }
     }
 }
