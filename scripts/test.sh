@@ -27,7 +27,7 @@ failed=()
 readonly computing='^(Project|KithCausality|KithSync|KithText|KithStore|KithTesting)Tests\.|^SimulatedAppExample\.'
 readonly connections='^(KithTrust|KithTransport)Tests\.'
 # Tests of nodes that compute or wait without making way: beside others they would let these run out of time.
-readonly alone='^KithTests\.(Carry[A-Za-z]*|SeveralProcessesTests|ExampleTests)'
+readonly alone='^KithTests\.(Carry[A-Za-z]*|SeveralProcessesTests|ExampleTests|AppRefusalTests)'
 readonly page='^KithWebTests\.|^KithCLITests\.(Browser|Page)'
 
 # Connections have time limits, so few of these tests run at a time.

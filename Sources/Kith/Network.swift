@@ -62,7 +62,7 @@ actor Network {
             if let discovery {
                 group.addTask { await self.announce(port: port, by: discovery) }
                 group.addTask { await discovery.run() }
-                group.addTask { await self.follow(discovery) }
+                group.addTask { await self.follow(discovery.events) }
             }
             group.addTask { await self.lookForTwins() }
             group.addTask { await self.accept() }
@@ -126,9 +126,10 @@ actor Network {
 
     // MARK: Discovery
 
-    private func follow(_ discovery: Discovery) async {
+    /// Until `events` end.
+    func follow(_ events: AsyncStream<DiscoveryEvent>) async {
         defer { search.take()?.end() }
-        for await event in discovery.events {
+        for await event in events {
             switch event {
             case .appeared(let announcement), .changed(let announcement):
                 search?.progress()

@@ -10,6 +10,7 @@ import Testing
 import Tracing
 
 @testable import Kith
+@testable import KithDiscovery
 
 /// Risk: an app cannot tell what its node does, or metrics and traces miss what happens.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct EventTests {
@@ -78,6 +79,50 @@ import Tracing
         _ = laptop
     }
 
+    @Test func `a search by mDNS begins when there is mDNS, and fails with it`() async throws {
+        let machine = try TestNode()
+        let node = machine.node
+        let log = EventLog(node)
+        let network = try Network(node)
+        let (events, say) = AsyncStream.makeStream(of: DiscoveryEvent.self)
+        let following = Task { await network.follow(events) }
+        let gone = DiscoveryError.daemonUnavailable(code: -65_563)
+        func phases(_ expected: [NodeEvent.Phase]) async throws {
+            for _ in 0..<12_000 where log.phases(of: .discover) != expected { try await Task.sleep(for: .milliseconds(5)) }
+            #expect(log.phases(of: .discover) == expected)
+        }
+        // Without mDNS from the beginning, each attempt is one that failed.
+        say.yield(.status(.unavailable(gone)))
+        var expected: [NodeEvent.Phase] = [.began, .failed("\(gone)")]
+        try await phases(expected)
+        #expect(node.status.mdns.contains("avahi"), "\(node.status.mdns)")
+        say.yield(.status(.running))
+        say.yield(.appeared(try Self.announcement(port: 1)))
+        say.yield(.changed(try Self.announcement(port: 2)))
+        say.yield(.status(.running))
+        say.yield(.disappeared(try Self.announcement(port: 2).name))
+        expected += [.began, .progress, .progress]
+        try await phases(expected)
+        say.yield(.status(.unavailable(gone)))
+        say.yield(.status(.running))
+        expected += [.failed("\(gone)"), .began]
+        try await phases(expected)
+        // The node stops.
+        say.finish()
+        await following.value
+        expected.append(.ended)
+        try await phases(expected)
+        let searches = Dictionary(grouping: log.all, by: \.operation)
+        withExtendedLifetime(machine) {}
+        #expect(searches.count == 3 && searches.values.allSatisfy { $0.allSatisfy { $0.peer == nil } })
+    }
+
+    private static func announcement(port: UInt16) throws -> Announcement {
+        Announcement(
+            name: try #require(InstanceName(bytes: Array("study".utf8))), host: "study.local.", port: port,
+            addresses: [try #require(HostAddress(bytes: [10, 0, 0, 1], interface: 2))], attributes: TXTRecord())
+    }
+
     @Test func `readers come and go`() async throws {
         let board = EventBoard()
         #expect(!board.isHeard)
@@ -110,8 +155,39 @@ import Tracing
         #expect(!timer.values.isEmpty)
         let spans = tracer.finishedSpans
         for name in ["kith.setup", "kith.connect", "kith.send", "kith.receive"] {
-            #expect(spans.contains { $0.operationName == name }, "\(name)")
+            #expect(spans.contains { $0.operationName == name && $0.status?.code != .error }, "\(name)")
         }
+    }
+
+    @Test func `what failed is a failure in metrics and spans, too, with the same reason`() async throws {
+        let (metrics, tracer) = Observability.bootstrapped
+        let (phone, laptop) = try await Pantry.pair()
+        let log = EventLog(phone.node)
+        phone.start()
+        // The other one is not there.
+        try await phone.until { log.all.contains { $0.kind == .connect && $0.isFailed } }
+        await phone.stop()
+        let reasons = log.phases(of: .connect).compactMap { if case .failed(let reason) = $0 { reason } else { nil } }
+        let spans = tracer.finishedSpans.filter {
+            $0.operationName == "kith.connect" && $0.value("kith.peer") == .string(laptop.trust.ownID.shortDescription)
+        }
+        let failed = spans.filter { $0.status?.code == .error }
+        #expect(!reasons.isEmpty && Set(failed.compactMap { $0.status?.message }).isSuperset(of: reasons))
+        #expect(try metrics.expectCounter("kith_operations_total", [("kind", "connect"), ("outcome", "failed")]).totalValue >= 1)
+    }
+
+    @Test func `rows that were on their way when a connection ended are in the span of what failed`() throws {
+        let (_, tracer) = Observability.bootstrapped
+        let peer = DeviceKey().id
+        let operation = EventBoard().begin(.receive, with: peer)
+        operation.progress(rows: 3, bytes: 70)
+        operation.fail("the connection was cut")
+        operation.end()
+        let spans = tracer.finishedSpans.filter { $0.value("kith.peer") == .string(peer.shortDescription) }
+        let span = try #require(spans.first)
+        #expect(spans.count == 1 && span.operationName == "kith.receive" && span.kind == .consumer)
+        #expect(span.status?.code == .error && span.status?.message == "the connection was cut")
+        #expect(span.value("kith.rows") == .int64(3) && span.value("kith.bytes") == .int64(70))
     }
 }
 
@@ -142,6 +218,8 @@ private final class EventLog: Sendable {
 
     var all: [NodeEvent] { events.withLock { $0 } }
 
+    func phases(of kind: NodeEvent.Kind) -> [NodeEvent.Phase] { all.filter { $0.kind == kind }.map(\.phase) }
+
     func count(_ kind: NodeEvent.Kind, _ phase: NodeEvent.Phase) -> Int { all.count { $0.kind == kind && $0.phase == phase } }
 
     func rows(of kind: NodeEvent.Kind) -> Int { all.filter { $0.kind == kind && $0.phase == .ended }.reduce(0) { $0 + $1.rows } }
@@ -151,4 +229,8 @@ private final class EventLog: Sendable {
 
 extension NodeEvent {
     fileprivate var isFailed: Bool { if case .failed = phase { true } else { false } }
+}
+
+extension FinishedInMemorySpan {
+    fileprivate func value(_ name: String) -> SpanAttribute? { attributes[name]?.toSpanAttribute() }
 }
