@@ -1,7 +1,7 @@
 /// Lengths of time as people read them.
-public enum PlainDuration {
+package enum PlainDuration {
     /// `45 s`, `12 min`, `20 h`, `4 days`: rounded, in the largest unit of which there are enough.
-    public static func text(milliseconds: Int64) -> String {
+    package static func text(milliseconds: Int64) -> String {
         let seconds = milliseconds.magnitude / 1_000 + (milliseconds.magnitude % 1_000 >= 500 ? 1 : 0)
         func rounded(_ unit: UInt64) -> UInt64 { (seconds + unit / 2) / unit }
         return switch seconds {
@@ -13,7 +13,7 @@ public enum PlainDuration {
     }
 
     /// `20 h ahead of`, `3 min behind`: how a clock is off that is ahead by this much.
-    public static func offset(milliseconds: Int64) -> String {
+    package static func offset(milliseconds: Int64) -> String {
         "\(text(milliseconds: milliseconds)) \(milliseconds > 0 ? "ahead of" : "behind")"
     }
 }

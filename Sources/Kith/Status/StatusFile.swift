@@ -2,27 +2,27 @@ import Foundation
 import Logging
 
 /// Where a running node leaves its status, so that another process can show it.
-public struct StatusFile: Sendable {
+package struct StatusFile: Sendable {
     /// How long after a change the file is written.
     static let pauseMilliseconds = 200
 
     /// How often a node says that it lives.
     static let beatMilliseconds: Int64 = 5_000
     /// After how long without a word from it a node is said not to respond.
-    public static let silenceMilliseconds: Int64 = 20_000
+    package static let silenceMilliseconds: Int64 = 20_000
 
     /// Where the file is.
-    public let url: URL
+    package let url: URL
     var retryMilliseconds = StatusBoard.retryMilliseconds
 
     /// The status of the node that works on the store in this database file.
-    public init(forStore database: URL) {
+    package init(forStore database: URL) {
         url = database.deletingLastPathComponent().appending(path: database.lastPathComponent + "-status.json")
     }
 
     /// The status last written; `nil` if there is none, or none that this version understands. Of a node that has not moved for
     /// ``silenceMilliseconds`` it says so, and nothing that may not be true any more.
-    public func read() -> NodeStatus? {
+    package func read() -> NodeStatus? {
         guard let data = try? Data(contentsOf: url), var status = try? JSONDecoder().decode(NodeStatus.self, from: data) else {
             return nil
         }
