@@ -107,7 +107,11 @@ struct JournalBlockTests {
             }
         }
         try store.execute("UPDATE item SET title = 'before'")
-        try store.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA wal_checkpoint(TRUNCATE)") }
+        try store.database.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+            // A reader of before may hold the log for a moment.
+            while try Int.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)") != 0 {}
+        }
         for number in 50..<60 as Range<UInt64> { try store.execute("UPDATE item SET title = 'after' WHERE id = ?", [key(number)]) }
         let size = try FileManager.default.attributesOfItem(atPath: store.path + "-wal")[.size] as? Int
         let page = try store.database.read { try Int.fetchOne($0, sql: "PRAGMA page_size") }

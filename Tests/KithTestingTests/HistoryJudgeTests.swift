@@ -74,6 +74,36 @@ import Testing
         #expect(report.statistics.undosChecked > 0)
     }
 
+    /// Seed 1: while a folder is deleted on one machine, another one puts a row beneath it. It is shown when an undo brings the folder back.
+    @Test func `an undo brings back a deleted row with rows that others have put beneath it`() throws {
+        let report = try KithSimulator(.history).run(
+            Script(
+                parsing: """
+                    seed 1
+                    nodes 3
+                    topology mesh
+                    latency 0 1
+                    store 0 50
+                    bandwidth 10000000
+                    slice 2000
+                    wait 17
+                    B: upsert task 1 label='v1' weight=-1.0
+                    wait 26
+                    A: insert task 1 label=x'6231' weight=1.0
+                    wait 42
+                    A: insert folder 1 parent=x'00000000000000000000000000000001'
+                    wait 50
+                    wait 40
+                    C: replace folder 1 name='v0' parent=x'00000000000000000000000000000001'
+                    wait 39
+                    B: replace item 1 folder=x'00000000000000000000000000000001' owner=null
+                    C: delete folder 1
+                    C: update item 1 shelf=x'00000000000000000000000000000001' owner=x'00000000000000000000000000000001' uses=3
+                    """))
+        #expect(report.violation == nil)
+        #expect(report.statistics.undosChecked > 0)
+    }
+
     @Test(arguments: [
         "UPDATE kith_journal SET tbl = NULL WHERE number = new.number",
         "UPDATE kith_journal SET kind = 1 - kind WHERE number = new.number AND kind < 2",

@@ -48,6 +48,50 @@ struct ShownTables: Equatable {
 
     // MARK: Back
 
+    struct Place: Hashable {
+        let table: String
+        let row: RowID
+    }
+
+    /// Leaves out what is shown since `before` only because rows that a step had deleted are back: rows that others have put beneath
+    /// them meanwhile, and references to them.
+    func withoutWhatCameAlong(_ step: HistoryTransaction, since before: ShownTables, _ tables: [WorkloadTable]) -> ShownTables {
+        let changes = Dictionary(step.changes.map { (Place(table: $0.table, row: $0.row), $0) }) { first, _ in first }
+        func isNew(_ place: Place) -> Bool { self[place.table, place.row] != nil && before[place.table, place.row] == nil }
+        var back = Set(changes.filter { $0.value.kind == .delete }.keys.filter(isNew))
+        func isBack(_ column: WorkloadTable.Column, _ value: ColumnValue?) -> Bool {
+            guard let reference = column.reference, let value, let id = tables[reference.parent].form.id(of: value) else { return false }
+            return back.contains(Place(table: tables[reference.parent].name, row: id))
+        }
+        var shown = self
+        var found: Set<Place>
+        repeat {
+            found = []
+            for table in tables {
+                for (row, values) in shown.rows[table.name] ?? [:] {
+                    let place = Place(table: table.name, row: row)
+                    guard isNew(place), changes[place]?.kind != .delete, table.columns.contains(where: { isBack($0, values[$0.name]) })
+                    else {
+                        continue
+                    }
+                    found.insert(place)
+                }
+            }
+            for place in found { shown.rows[place.table]?[place.row] = nil }
+            back.formUnion(found)
+        } while !found.isEmpty
+        for table in tables {
+            for (row, values) in before.rows[table.name] ?? [:] {
+                let step = changes[Place(table: table.name, row: row)]
+                for column in table.columns where step?.columns[column.name] == nil && isBack(column, shown[table.name, row]?[column.name])
+                {
+                    shown.rows[table.name]?[row]?[column.name] = values[column.name]
+                }
+            }
+        }
+        return shown
+    }
+
     /// Why a transaction cannot be what has led here.
     struct Contradiction: Error {
         let message: String

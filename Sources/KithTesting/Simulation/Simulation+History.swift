@@ -64,13 +64,17 @@ extension Simulation {
         }
         statistics.undosChecked += 1
         let after = try copy.read { db in try ShownTables(db, node.tables) }
-        let judge = UndoJudge(name: node.name, step: page[index], later: Array(page[(index + 1)...]), before: before, after: after)
+        let alone = after.withoutWhatCameAlong(page[index], since: before, node.tables)
+        let judge = UndoJudge(name: node.name, step: page[index], later: Array(page[(index + 1)...]), before: before, after: alone)
         if judge.later.isEmpty, !workload.hasRules, !judge.bringsBackWhatOthersWrote(report) {
             try judge.checkIdentity(report)
-            _ = try undo.redo()
+            let redone = try undo.redo()
             let again = try copy.read { db in try ShownTables(db, node.tables) }
-            guard again == before else {
-                throw Violation(.wrongUndo, "\(node.name) does a step again and shows \(again.difference(from: before)).")
+            // A row that others have put beneath another one holds it.
+            guard again == before || after != alone else {
+                let left = redone?.left ?? []
+                throw Violation(
+                    .wrongUndo, "\(node.name) does a step again, leaves \(left), and shows \(again.difference(from: before)).")
             }
         } else {
             try judge.checkOthers()
@@ -166,8 +170,5 @@ private struct UndoJudge {
             .wrongUndo, "\(name) takes a step back and changes \(table) \(row), \(what): \(after.difference(from: before)).")
     }
 
-    private struct Place: Hashable {
-        let table: String
-        let row: RowID
-    }
+    private typealias Place = ShownTables.Place
 }
