@@ -190,7 +190,7 @@ let package = Package(
             exclude: ["counts.txt"], swiftSettings: computing),
         .executableTarget(
             name: "kith-bench", dependencies: ["KithCausality", "KithText", "KithSync", "KithStore", "Kith", "KithNotes", grdb],
-            path: "Benchmarks", exclude: ["peers"], swiftSettings: settings),
+            path: "Benchmarks", exclude: ["files.py", "peers"], swiftSettings: settings),
 
         // What Examples/Package.swift offers to copy, compiled here with the same settings. Like an app, it sees what is public.
         example("SmallestSyncedAppExample", "SmallestSyncedApp"),
