@@ -97,6 +97,18 @@ struct FolderKeeperTests {
         await running.value
     }
 
+    @Test("a folder that was moved away is not watched any more")
+    func movedAway() throws {
+        try place.write("Notes/sub/Old.md", "old")
+        let events = try #require(InotifyEvents(folder.path, foldersMax: .max))
+        #expect(rename(path("sub"), place.path("away")) == 0)
+        #expect(events.take() == .everything)
+        try place.write("away/new/New.md", "new")
+        #expect(events.take() == .nothing)
+        try place.write("Notes/Here.md", "here")
+        #expect(events.take() == .some([FolderPath("Here.md")]))
+    }
+
     @Test("where the system watches no more folders, what is saved arrives later, and the person is told")
     func unwatched() async throws {
         let told = Mutex<[String]>([])

@@ -85,9 +85,11 @@ final class InotifyEvents: FolderEvents, FileReaders {
         if inotify >= 0 { close(inotify) }
     }
 
-    /// The folders that are there now. One that is watched already stays so.
+    /// Watches the folders that are there now, and no others. One that is watched already stays so.
     private func watchAll() -> Bool {
+        let before = folders
         (folders, paths, isEverything) = ([:], [], false)
+        defer { end(before.keys.filter { folders[$0] == nil }) }
         return watch("", 0)
     }
 
@@ -165,6 +167,7 @@ final class InotifyEvents: FolderEvents, FileReaders {
     }
 
     func watchAgain(_ note: UUID, at path: String) {
+        if !unread.contains(note) { return }
         let watch = inotify_add_watch(inotify, path, Self.readingMask)
         if watch < 0 { forget(note) } else { unread.setWatch(watch, of: note) }
     }

@@ -12,12 +12,12 @@ protocol FileReaders: AnyObject {
     func wasSaved(_ record: FolderRecord)
     /// Kith will put the file at `path` into the place of the one that says what `record` has.
     func willReplace(_ record: FolderRecord, by path: String)
-    /// Whatever the note's file says may have been read.
+    /// From now on a program may have read what the note's file says.
     func forget(_ note: UUID)
 }
 
-/// What files said that Kith has written anew since, while no program has read what Kith wrote: an editor that saves one of these has had it
-/// open for longer. Known since the folder is watched, and for the files that were written last.
+/// What files said before Kith wrote them anew, as long as no program has read what Kith wrote: an editor that saves such a file has had it
+/// open for longer. Known for the files that Kith wrote last, from the moment on from which the folder is watched.
 struct UnreadFiles {
     /// Files, and bytes of what they said.
     static let filesMax = 1_000
@@ -63,8 +63,9 @@ struct UnreadFiles {
         return ended.compactMap { $0 }
     }
 
+    func contains(_ note: UUID) -> Bool { entries[note] != nil }
+
     mutating func setWatch(_ watch: Int32, of note: UUID) {
-        if entries[note] == nil { return }
         entries[note]?.watch = watch
         notes[watch] = note
     }
