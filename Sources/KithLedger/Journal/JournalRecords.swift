@@ -66,10 +66,10 @@ package struct JournalRecords {
         var images = notes.images
         // Rows that stand beside each other in the file are written one after the other.
         if images.count > Self.rowsOfStatement { images.sort { $0.row.isBefore($1.row) } }
-        var source: Source?
-        var changes: [Change] = []
+        var source: JournalSource?
+        var changes: [JournalSource.Change] = []
         for image in images {
-            if source?.number != image.row.table { source = try Source(image.row.table, ledger) }
+            if source?.number != image.row.table { source = try JournalSource(image.row.table, ledger) }
             guard let source, let change = try source.change(image) else { continue }
             guard let number = notes.number else {
                 notes.number = try begin(notes, change, process, own, now)
@@ -106,7 +106,7 @@ package struct JournalRecords {
     /// How many rows a statement writes of a large transaction: it takes as long to begin and end a statement as to write a row.
     private static let rowsOfStatement = 16
 
-    private func insert(_ changes: [Change], _ number: Int64) throws {
+    private func insert(_ changes: [JournalSource.Change], _ number: Int64) throws {
         let insert = try connection.statement(changes.count == 1 ? Self.insertSQL : Self.insertManySQL)
         for (index, change) in changes.enumerated() {
             let first = Int32(6 * index)
@@ -119,7 +119,7 @@ package struct JournalRecords {
         try insert.run()
     }
 
-    private func bind(_ change: Change, _ insert: PreparedStatement, brought: Int32, columns: Int32) throws {
+    private func bind(_ change: JournalSource.Change, _ insert: PreparedStatement, brought: Int32, columns: Int32) throws {
         if let replica = change.replica {
             insert.bind(brought, try ledger.number(of: replica))
         } else {
@@ -149,7 +149,9 @@ package struct JournalRecords {
         """
 
     /// - Parameter change: of the first row, if there is one.
-    private func begin(_ notes: JournalNotes, _ change: Change?, _ process: String?, _ own: Int?, _ now: Int64) throws -> Int64 {
+    private func begin(_ notes: JournalNotes, _ change: JournalSource.Change?, _ process: String?, _ own: Int?, _ now: Int64) throws
+        -> Int64
+    {
         let insert = try connection.statement(Self.beginSQL)
         if let change {
             insert.bind(1, change.row.table)
@@ -187,57 +189,6 @@ package struct JournalRecords {
         INSERT OR IGNORE INTO kith_journal_of (tbl, id, number)
             SELECT tbl, id, number FROM kith_journal WHERE number >= ? AND number < ? AND tbl IS NOT NULL ORDER BY tbl, id, number
         """
-
-    /// What has become of a row.
-    private struct Change {
-        let row: RowKey
-        let kind: JournalChange.Kind
-        let columns: [(number: Int, content: JournalChange.Content)]
-        let replica: ReplicaID?
-    }
-
-    /// The app's table, as it is now.
-    private struct Source {
-        let number: Int
-        let tracked: CatalogTable.Tracked
-        let find: PreparedStatement
-
-        /// `nil` if there is no such table.
-        init?(_ number: Int, _ ledger: RowLedger) throws {
-            guard let tracked = ledger.catalog.tracked(number) else { return nil }
-            self.number = number
-            self.tracked = tracked
-            find = try ledger.connection.statement(tracked.findSQL)
-        }
-
-        /// `nil` if nothing has become of the row.
-        func change(_ image: JournalNotes.Image) throws -> Change? {
-            find.bind(1, image.row.id, as: tracked.form)
-            let isThere = try find.step()
-            defer { find.reset() }
-            if !image.existed { return isThere ? change(image, .insert, []) : nil }
-            var columns: [(number: Int, content: JournalChange.Content)] = []
-            for (place, old) in image.values where place < tracked.columns.count {
-                // The first column is the rowid.
-                let new = isThere ? find.value(Int32(place + 1)) : .null
-                if new == old { continue }
-                if isThere, tracked.kinds[place] == .text, case .text(let old) = old, case .text(let new) = new {
-                    columns.append((tracked.columns[place], .text(old, new)))
-                } else {
-                    columns.append((tracked.columns[place], .values(old: old, new: new)))
-                }
-            }
-            columns.sort { $0.number < $1.number }
-            if !isThere { return change(image, .delete, columns) }
-            return columns.isEmpty ? nil : change(image, .update, columns)
-        }
-
-        private func change(
-            _ image: JournalNotes.Image, _ kind: JournalChange.Kind, _ columns: [(number: Int, content: JournalChange.Content)]
-        ) -> Change {
-            Change(row: image.row, kind: kind, columns: columns, replica: image.replicas.count == 1 ? image.replicas.first : nil)
-        }
-    }
 
     // MARK: Reading
 
@@ -447,10 +398,4 @@ package struct JournalRecords {
     }
 
     private static let dayMilliseconds: Int64 = 86_400_000
-}
-
-extension RowKey {
-    fileprivate func isBefore(_ other: RowKey) -> Bool {
-        (table, id.high, id.low) < (other.table, other.id.high, other.id.low)
-    }
 }
