@@ -27,8 +27,8 @@ package final class CheckpointRight: Sendable {
 
     /// Takes the place of `wal_autocheckpoint` on `connection`, which keeps this object alive, before a store is opened there.
     ///
-    /// While it is, the log is moved only for what is written meanwhile: an app wants its first rows, and what was in the log before may wait
-    /// for the next commit.
+    /// Until the store is open, this connection moves the log only for what it writes itself: the app wants its first rows, and what others
+    /// have left in the log may wait for the next commit.
     package func install(on connection: DatabaseConnection) throws {
         let pages = try Self.pages(connection)
         pagesMin.withLock { $0 = pages }

@@ -2,7 +2,7 @@ import KithCausality
 import KithSQLite
 import KithSync
 
-/// Which rows of a table show something else than at an earlier moment, whatever process has written them; for readers without a ledger.
+/// Tells a reader without a ledger which rows of a table any process has changed since an earlier moment.
 ///
 /// A row that has changed has a new commit in it, which stands in the index of commits or in a run, or its change was silent: see
 /// ``SilentMarks``. It is what a peer would be sent that knows what was known then.

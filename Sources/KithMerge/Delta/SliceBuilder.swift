@@ -40,7 +40,7 @@ package struct SliceBuilder {
         guard var part = try row.state.uncovered(by: known) ?? emptied(row) else { return true }
         try TextCells(ledger).fill(&part, table: row.table, id: row.position.row, unknownTo: known)
         let isCut = part.contentCount != row.state.contentCount || row.state.hasTexts(of: known, beside: part)
-        // What the receiver will believe to know must come, whatever its size.
+        // The receiver will believe that it knows this row, so the row goes, however large it is.
         if isWithheld, part.isTooLargeToSend, !part.liveDots.contains(where: { !known.covers($0) && targetVector.covers($0) }) {
             return true
         }

@@ -3,7 +3,7 @@ import KithLedger
 import KithSQLite
 import KithSync
 
-/// What a live list's table looked like when it was read: by it the list learns which rows have changed since, whoever has written them.
+/// The state of the file in which a live list was read. By two of them the list learns which rows any process has changed in between.
 struct LiveMoment: Sendable {
     let changed: ChangedRows.Moment
     /// SQLite's count of changes to the file's schema.
@@ -29,7 +29,7 @@ struct LiveMoment: Sendable {
     /// The rows that may show something else than at an earlier moment; `nil` if all are to be read.
     ///
     /// - Parameters:
-    ///   - news: what this process has done meanwhile.
+    ///   - news: what this process has told the list since then.
     ///   - limit: more rows are not worth it.
     func rows(_ db: Database, of table: Int, since earlier: LiveMoment, _ news: LiveNews, max limit: Int) throws -> Set<RowID>? {
         guard schema == earlier.schema, changed.continues(earlier.changed), !news.touched.isOverfull, news.touched.rows.count <= limit,
