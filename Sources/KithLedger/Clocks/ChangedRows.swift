@@ -15,7 +15,6 @@ package struct ChangedRows {
         package let silent: ColumnValue?
         fileprivate let catalog: ColumnValue?
         fileprivate let replicas: [ReplicaID]
-        fileprivate let lastRun: Int64
 
         /// Whether the file has the same tables, and goes on from `earlier`.
         package func continues(_ earlier: Moment) -> Bool {
@@ -29,7 +28,7 @@ package struct ChangedRows {
         self.connection = connection
     }
 
-    package func now(after earlier: Moment?) throws -> Moment {
+    package func now() throws -> Moment {
         let (replicas, vector) = try VectorRecords(connection: connection).knowledge()
         let meta = MetaRecords(connection)
         var own: ReplicaID?
@@ -37,16 +36,16 @@ package struct ChangedRows {
             own = replicas[index]
         }
         return Moment(
-            vector: vector, own: own, silent: try meta.silentMark(), catalog: try meta.catalogVersion(), replicas: replicas,
-            lastRun: max(earlier?.lastRun ?? 0, try ClockRuns(connection).last()))
+            vector: vector, own: own, silent: try meta.silentMark(), catalog: try meta.catalogVersion(), replicas: replicas)
     }
 
     /// The rows with commits that `earlier` did not know; `nil` if there are more than `limit`, or their ids cannot be told.
     package func ids(of table: Int, since earlier: Moment, to now: Moment, max limit: Int) throws -> [RowID]? {
-        var ids = try ClockRuns(connection).ids(of: table, after: earlier.lastRun, uncoveredBy: earlier.vector, now.replicas)
-        let index = DotIndex(connection)
+        var ids: [RowID] = []
+        let (index, runs) = (DotIndex(connection), ClockRuns(connection))
         // A replica that only rows of an unfinished catch-up name has no head yet, and counts from the start.
         for (number, replica) in now.replicas.enumerated() {
+            ids += try runs.ids(of: table, replica: number, after: earlier.vector[replica])
             if ids.count > limit { return nil }
             for row in try index.rows(of: table, replica: number, after: earlier.vector[replica], max: limit + 1 - ids.count) {
                 guard let id = try id(of: row, table) else { return nil }

@@ -25,10 +25,11 @@ package struct ClockRuns {
     package static let sql = """
         -- Clocks of rows that one commit has inserted under successive rowids, until somebody asks for them.
         CREATE TABLE IF NOT EXISTS kith_run (
-            number INTEGER PRIMARY KEY AUTOINCREMENT, tbl INTEGER NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL,
+            number INTEGER PRIMARY KEY, tbl INTEGER NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL,
             replica INTEGER NOT NULL, sequence INTEGER NOT NULL, timestamp INTEGER NOT NULL, columns INTEGER NOT NULL,
             ids BLOB NOT NULL);
         CREATE INDEX IF NOT EXISTS kith_run_first ON kith_run (tbl, first);
+        CREATE INDEX IF NOT EXISTS kith_run_commit ON kith_run (tbl, replica, sequence);
         """
 
     private let connection: DatabaseConnection
@@ -59,23 +60,15 @@ package struct ClockRuns {
         return select
     }
 
-    /// The largest number of a run; numbers are never given again.
-    func last() throws -> Int64 {
-        let select = try connection.statement("SELECT max(number) FROM kith_run")
-        defer { select.reset() }
-        return try select.step() && !select.isNull(0) ? select.integer(0) : 0
-    }
-
-    /// The rows of a table in runs with numbers after `number`, whose commits `vector` does not cover.
-    func ids(of table: Int, after number: Int64, uncoveredBy vector: VersionVector, _ replicas: [ReplicaID]) throws -> [RowID] {
-        let select = try connection.statement("SELECT replica, sequence, ids FROM kith_run WHERE number > ? AND tbl = ?")
-        select.bind(1, number)
-        select.bind(2, table)
+    /// The rows of a table that a replica has inserted after one of its commits, and that stand in runs.
+    func ids(of table: Int, replica: Int, after sequence: UInt64) throws -> [RowID] {
+        let select = try connection.statement("SELECT ids FROM kith_run WHERE tbl = ? AND replica = ? AND sequence > ?")
+        select.bind(1, table)
+        select.bind(2, replica)
+        select.bind(3, Int64(bitPattern: sequence))
         var ids: [RowID] = []
         while try select.step() {
-            let replica = select.int(0)
-            if replicas.indices.contains(replica), vector[replicas[replica]] >= UInt64(bitPattern: select.integer(1)) { continue }
-            var reader = ByteReader(select.blob(2))
+            var reader = ByteReader(select.blob(0))
             while !reader.isAtEnd { ids.append(try reader.identifier(RowID.self)) }
         }
         return ids

@@ -14,7 +14,7 @@ struct LiveMoment: Sendable {
     /// - Parameter declared: the columns that the store keeps of the table, the key among them, in lower case.
     init(_ db: Database, _ table: String, declared: () -> Set<String>, after earlier: LiveMoment?) throws {
         let connection = try DatabaseConnection(borrowing: db)
-        changed = try ChangedRows(connection).now(after: earlier?.changed)
+        changed = try ChangedRows(connection).now()
         let version = try connection.statement("PRAGMA schema_version")
         defer { version.reset() }
         schema = try version.step() ? version.integer(0) : 0
