@@ -70,6 +70,31 @@ import Testing
         for transport in transports { await transport.close() }
     }
 
+    @Test func `a node that stops says so, whichever hears of it first, the session or who waits for its frames`() async throws {
+        let (a, b) = (try TestNode(), try TestNode())
+        try a.trust(b)
+        try b.trust(a)
+        for round in 0..<80 {
+            let (ours, theirs, transports) = try await connect(a, b)
+            let met = Mutex(false)
+            let (first, second) = (runner(a, ours) { _ in met.withLock { $0 = true } }, runner(b, theirs))
+            async let otherEnd = second.run()
+            let running = Task { await first.run() }
+            // Half of them stop in the middle of meeting.
+            let isMidway = round % 2 == 1
+            if isMidway {
+                try await Task.sleep(for: .microseconds(round * 100))
+            } else {
+                try await a.until { met.withLock { $0 } }
+            }
+            running.cancel()
+            let (end, other) = await (running.value, otherEnd)
+            #expect(end.isOwnWish, "\(end.reason.message)")
+            if !isMidway { #expect(other.reason.code == .shutdown && other.reason.isFromPeer, "\(other.reason.message)") }
+            for transport in transports { await transport.close() }
+        }
+    }
+
     @Test func `who says about the household what is of no use is listened to for a while`() {
         var budget = HouseholdBudget()
         // What several members say at once about a full household is no reproach.

@@ -109,7 +109,7 @@ actor SessionRunner {
             }
             await connection.close(reason: Self.ended)
         } onCancel: {
-            post(.close(CloseReason(.shutdown, "The node stops.")))
+            post(.close(Self.stopped))
         }
         hub.remove(self)
         if let peer { exchange.left(self, as: peer) }
@@ -157,6 +157,8 @@ actor SessionRunner {
     }
 
     private func lose(_ error: TransportError) {
+        // Whoever waits for frames may hear that the node stops before this session does. That is no fault of the connection.
+        if error.code == .cancelled { return handle(.close(Self.stopped)) }
         if reason == nil { reason = CloseReason(.timeout, error.message) }
         if error.code == .refusedByPeer { isRefused = true }
         if error.code == .stalled {
@@ -336,4 +338,5 @@ actor SessionRunner {
     }
 
     private static let ended = "the session has ended"
+    private static let stopped = CloseReason(.shutdown, "The node stops.")
 }
