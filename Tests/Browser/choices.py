@@ -79,6 +79,19 @@ def part_conflicts(browser):
     answers.append(True)
     page.click("#empty")
     until(lambda: "The trash is empty" in page.inner_text("main") and not desk.kith("trash", "list"), "the trash is emptied")
+    # The other machine deletes nearly all, and one button brings it back.
+    many = [add(f"Recipe {number}", "flour") for number in range(60)]
+    until(lambda: laptop.body(many[-1]), "the other machine has the recipes")
+    laptop.kith("note", "rm", *many)
+    until(lambda: len(desk.kith("note", "list").splitlines()) == 2, "they are gone here, too")
+    page.goto(base + "/trash")
+    assert "laptop deleted 60 of 62 notes" in page.inner_text(".notice"), page.inner_text("main")
+    for width, height in ((390, 844), (1280, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.screenshot(path=os.path.join(FOLDER, f"large-deletion-{width}.png"))
+    page.click("button:has-text('Bring them back')")
+    until(lambda: "The trash is empty" in page.inner_text("main"), "the trash gave all of it back")
+    until(lambda: len(laptop.kith("note", "list").splitlines()) == 62, "they are back on the other machine, too")
     pair_by_token(page, Home("choosing-attic"), "attic")
     assert not page.complaints, page.complaints
 

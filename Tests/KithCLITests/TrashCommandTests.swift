@@ -56,25 +56,8 @@ struct TrashCommandTests {
         #expect(try home.kith("trash", "empty").status == 0)
     }
 
-    /// A machine of the household deletes 60 notes, which this one had. Returns its id.
-    private func deleteElsewhere() throws -> DeviceID {
-        let device = DeviceKey().id
-        try home.kith("note", "add", "Kept")
-        let own = try NotesStore.open(home.store)
-        let other = try NotesStore.open(home.folder.appending(path: "other/notes.sqlite"))
-        let notes = try (1...60).map { try own.add(title: "Note \($0)") }
-        try other.store.pull(from: own.store)
-        try own.store.setMembers([device.bytes])
-        try own.store.noteMember(device.bytes, replica: try other.store.summary().replica, durable: VersionVector())
-        try other.delete(notes.map(\.id))
-        _ = try own.store.apply(try other.store.delta(since: own.store.vector()), from: device.bytes)
-        try own.close()
-        try other.close()
-        return device
-    }
-
     @Test func `when another machine has deleted most notes, everything says so, and one command brings them back`() throws {
-        let device = try deleteElsewhere()
+        let device = try home.deleteElsewhere()
         let name = device.shortDescription
         let warning = "\(name) deleted 60 of 61 notes today. Bring them back: `kith trash restore --from \(name)`"
         #expect(try home.kith("status").output.contains(warning))
@@ -94,10 +77,29 @@ struct TrashCommandTests {
     }
 
     @Test func `a large deletion that was meant is accepted`() throws {
-        let name = try deleteElsewhere().shortDescription
+        let name = try home.deleteElsewhere().shortDescription
         #expect(try home.kith("trash", "accept").output == "Accepted: \(name) deleted 60 of 61 notes today.\n")
         #expect(try home.kith("status").output.contains("deleted") == false)
         #expect(try home.kith("trash", "list").output.contains("kept") == false)
         #expect(try home.kith("trash", "accept").output == "Nothing waits to be accepted.\n")
+    }
+}
+
+extension KithHome {
+    /// A machine of the household deletes 60 notes, which this one had besides one more. Returns its id.
+    func deleteElsewhere() throws -> DeviceID {
+        let device = DeviceKey().id
+        try kith("note", "add", "Kept")
+        let own = try NotesStore.open(store)
+        let other = try NotesStore.open(folder.appending(path: "other-\(device.shortDescription)/notes.sqlite"))
+        let notes = try (1...60).map { try own.add(title: "Note \($0)") }
+        try other.store.pull(from: own.store)
+        try own.store.setMembers([device.bytes])
+        try own.store.noteMember(device.bytes, replica: try other.store.summary().replica, durable: VersionVector())
+        try other.delete(notes.map(\.id))
+        _ = try own.store.apply(try other.store.delta(since: own.store.vector()), from: device.bytes)
+        try own.close()
+        try other.close()
+        return device
     }
 }

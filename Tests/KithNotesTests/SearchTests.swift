@@ -77,6 +77,24 @@ struct SearchTests {
         #expect(throws: Never.self) { try store.list(NoteQuery(searching: text)) }
     }
 
+    @Test("the notes with a tag are counted and put in order without reading the others")
+    func tagPlan() throws {
+        let store = try Self.library()
+        let (condition, arguments) = NoteQuery(searching: "tag:home").condition(besides: [])
+        for sql in [
+            "SELECT 1 FROM note \(condition) LIMIT 5000",
+            "SELECT id FROM note \(condition) ORDER BY pinned DESC, updated DESC, id DESC LIMIT 60",
+        ] {
+            let plan = try store.database.read { db in
+                try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql, arguments: StatementArguments(arguments)).map {
+                    $0["detail"] as String
+                }
+            }
+            #expect(
+                plan.contains("SCAN note USING COVERING INDEX note_by_order") && !plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
+        }
+    }
+
     @Test("a tag is what stands between two quotation marks of the column, whatever else is in the column")
     func tags() throws {
         let store = try NotesStore.inMemory()

@@ -32,9 +32,7 @@ struct TrashRestore: ParsableCommand {
         let author = try from.map(author)
         let restored = try options.withNotes { store in
             guard let author else { return try store.restore(store.findInTrash(notes).map(\.id)) }
-            let notes = try store.restore(store.trash().filter { $0.deletedBy == author }.map(\.id))
-            try store.dismissMassDeletions(by: author)
-            return notes
+            return try store.restoreAll(deletedBy: author)
         }
         if options.json { return try Console.output.write(json: restored.map(NoteRecord.init)) }
         if let from {

@@ -71,6 +71,14 @@ public enum NotesSchema {
             // The color of each note that a search has found: most notes have none, and are no part of it.
             try db.execute(sql: "CREATE INDEX note_color_of ON note (id, color) WHERE color <> 0")
         }
+        migrator.registerMigration("kith-notes-order-with-tags", foreignKeyChecks: .immediate) { db in
+            // A walk in this order tells the notes with a tag from the others without reading them.
+            try db.execute(
+                sql: """
+                    DROP INDEX note_by_order;
+                    CREATE INDEX note_by_order ON note (pinned DESC, updated DESC, id DESC, tags);
+                    """)
+        }
         return migrator
     }
 

@@ -56,6 +56,16 @@ extension NotesStore {
         }
     }
 
+    /// Brings back all that `author` deleted and that is in the trash; it is nothing to be warned of any more.
+    ///
+    /// - Returns: the notes that came back.
+    @discardableResult
+    public func restoreAll(deletedBy author: Author) throws(NotesError) -> [Note] {
+        let restored = try restore(trash().filter { $0.deletedBy == author }.map(\.id))
+        try dismissMassDeletions(by: author)
+        return restored
+    }
+
     /// Where another device has deleted so many notes within a day that people may not have meant it.
     public func massDeletions() throws(NotesError) -> [MassDeletion] {
         try NotesError.mapping { try store.massDeletions().filter { $0.table == NotesSchema.table } }

@@ -56,9 +56,15 @@ extension PageBuilder {
         }
         let warnings = try notes.massDeletions().map { deletion in
             let day = TimeText(milliseconds: deletion.sinceMilliseconds).map { "on \($0.local.prefix(10))" } ?? "lately"
-            return ["sentence": deletion.sentence(names, day: day)]
+            return ["sentence": deletion.sentence(names, day: day), "device": Self.device(of: deletion)]
         }
         return templates.render("trash", ["trashed": trashed, "isEmpty": trashed.isEmpty, "warnings": warnings])
+    }
+
+    /// Names the machine that deleted so much; empty if nobody knows which.
+    static func device(of deletion: MassDeletion) -> String {
+        guard case .device(let bytes) = deletion.author else { return "" }
+        return DeviceID(bytes: bytes)?.description ?? ""
     }
 
     func history(of id: UUID) throws -> String {

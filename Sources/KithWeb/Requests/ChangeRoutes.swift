@@ -49,8 +49,9 @@ struct ChangeRoutes: Sendable {
         }
         router.post("/api/notes/delete") { request, _ in
             let change = try await request.decode(ChosenNotes.self, limits)
-            try await DiskWork.run { try notes.delete(change.ids) }
-            return try Response.json(["deleted": change.ids.count])
+            let ids = try change.checked
+            try await DiskWork.run { try notes.delete(ids) }
+            return try Response.json(["deleted": ids.count])
         }
     }
 }

@@ -17,8 +17,13 @@ struct SheetRoutes: Sendable {
         }
         router.post("/api/trash/restore") { request, _ in
             let chosen = try await request.decode(ChosenNotes.self, limits)
-            try await DiskWork.run { _ = try notes.restore(chosen.ids) }
-            return try Response.json(["restored": chosen.ids.count])
+            let ids = try chosen.checked
+            try await DiskWork.run { _ = try notes.restore(ids) }
+            return try Response.json(["restored": ids.count])
+        }
+        router.post("/api/trash/large") { request, _ in
+            let answer = try await request.decode(LargeDeletionAnswer.self, limits)
+            return try Response.json(["restored": try await DiskWork.run { try answer.give(to: notes) }])
         }
         router.post("/api/trash/empty") { request, _ in
             _ = try await request.decode(Nothing.self, limits)
@@ -46,6 +51,23 @@ struct Nothing: Decodable {}
 
 private struct Day: Decodable {
     let day: String
+}
+
+/// What somebody says of all that one machine deleted.
+private struct LargeDeletionAnswer: Decodable {
+    /// The id of the machine; empty if nobody knows whose the deletion was.
+    let device: String
+    let isMeant: Bool
+
+    /// Returns how many notes came back.
+    func give(to notes: NotesStore) throws -> Int {
+        guard let deletion = try notes.massDeletions().first(where: { PageBuilder.device(of: $0) == device }) else {
+            throw ErrorAnswer(.notFound, "notFound", "Nothing that this machine deleted waits for an answer.")
+        }
+        if !isMeant { return try notes.restoreAll(deletedBy: deletion.author).count }
+        try notes.dismissMassDeletions(by: deletion.author)
+        return 0
+    }
 }
 
 private struct Choice: Decodable {

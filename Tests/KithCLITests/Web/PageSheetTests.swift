@@ -1,4 +1,5 @@
 import Foundation
+import KithTrust
 import TestSupport
 import Testing
 
@@ -59,6 +60,9 @@ struct PageSheetTests {
         #expect(try change([gone] + ids.prefix(1), "\"removeTags\":[\"both\"]") == 200)
         #expect(try titles("tag:both") == 1)
         #expect(try change(Array(repeating: gone, count: 10_000), "\"isPinned\":true") == 200)
+        let tooMany = "{\"ids\":[\(Array(repeating: "\"\(gone)\"", count: 10_001).joined(separator: ","))]}"
+        #expect(try browser.post("/api/notes/delete", tooMany).status == 400)
+        #expect(try browser.post("/api/trash/restore", tooMany).status == 400)
         #expect(try change(Array(repeating: gone, count: 10_001), "\"isPinned\":true") == 400)
     }
 
@@ -146,6 +150,36 @@ struct PageSheetTests {
         try home.kith("note", "rm", id)
         #expect(try fields(browser.post("/api/trash/empty", "{}"))["notes"] as? Int == 1)
         #expect(try browser.get("/trash").body.contains("The trash is empty"))
+    }
+
+    @Test("what another machine deleted at once comes back by one button, or stays deleted by another")
+    func largeDeletion() async throws {
+        let home = try KithHome()
+        let device = try home.deleteElsewhere()
+        let (_, browser) = try await RunningNode.web(home)
+        func answer(_ device: String, isMeant: Bool) throws -> Int {
+            try browser.post("/api/trash/large", "{\"device\":\"\(device)\",\"isMeant\":\(isMeant)}").status
+        }
+        let page = try browser.get("/trash").body
+        #expect(page.contains("\(device.shortDescription) deleted 60 of 61 notes") && page.contains("data-device=\"\(device)\""), "\(page)")
+        #expect(!page.contains("kith trash") && page.contains("kept until you have looked"))
+        #expect(try answer("", isMeant: false) == 404 && answer("other", isMeant: true) == 404)
+        #expect(try home.kith("note", "list").output.split(separator: "\n").count == 1)
+        #expect(try answer(device.description, isMeant: false) == 200)
+        #expect(try home.kith("note", "list").output.split(separator: "\n").count == 61)
+        #expect(try browser.get("/trash").body.contains("The trash is empty"))
+        #expect(try answer(device.description, isMeant: false) == 404)
+    }
+
+    @Test("a large deletion that was meant is no warning any more, and its notes leave the trash when they are due")
+    func meantDeletion() async throws {
+        let home = try KithHome()
+        let device = try home.deleteElsewhere()
+        let (_, browser) = try await RunningNode.web(home)
+        #expect(try browser.post("/api/trash/large", "{\"device\":\"\(device)\",\"isMeant\":true}").status == 200)
+        let page = try browser.get("/trash").body
+        #expect(!page.contains("data-device") && !page.contains("kept until") && page.contains("class=\"restore\""), "\(page)")
+        #expect(try home.kith("note", "list").output.split(separator: "\n").count == 1)
     }
 
     @Test("links lead to notes and to files, check lists say their lines, and two ticks of one box are one")
