@@ -31,7 +31,7 @@ package struct TextArchive {
         -- Text cells that more than one change has made: the current version, and how many events there are. `doc` is 0, or the
         -- number of a text that was found.
         CREATE TABLE IF NOT EXISTS kith_text (
-            number INTEGER PRIMARY KEY AUTOINCREMENT, tbl INTEGER NOT NULL, id BLOB NOT NULL, col INTEGER NOT NULL,
+            number INTEGER PRIMARY KEY, tbl INTEGER NOT NULL, id BLOB NOT NULL, col INTEGER NOT NULL,
             doc INTEGER NOT NULL, heads BLOB NOT NULL, next INTEGER NOT NULL, UNIQUE (tbl, id, col, doc));
         """
 

@@ -90,6 +90,7 @@ struct LiveListProcessTests {
 
     @Test func `what another process changes by commits is read row by row, and what it shows or hides without one whole`() throws {
         let pair = try Pair()
+        try pair.pool.write { try $0.execute(sql: "CREATE TABLE draft (id INTEGER PRIMARY KEY AUTOINCREMENT)") }
         let there = try LiveListTests.store()
         let ids = try (0..<100).map { try insert("\($0)", pair.here.database) }
         try there.receive(from: pair.here)

@@ -1,4 +1,5 @@
 import KithSQLite
+import KithSync
 
 /// Vectors that rows of unfinished catch-ups refer to. The only owner of `kith_context`.
 ///
@@ -6,7 +7,7 @@ import KithSQLite
 package struct ContextRecords {
     package static let sql = """
         -- Vectors that rows of unfinished catch-ups refer to.
-        CREATE TABLE IF NOT EXISTS kith_context (number INTEGER PRIMARY KEY AUTOINCREMENT, vector BLOB NOT NULL UNIQUE);
+        CREATE TABLE IF NOT EXISTS kith_context (number INTEGER PRIMARY KEY, vector BLOB NOT NULL UNIQUE);
         """
 
     /// Selects the numbers of all.
@@ -39,16 +40,25 @@ package struct ContextRecords {
         return try select.step() ? select.blob(0) : nil
     }
 
-    /// The number of a vector, new if it is; `nil` if SQLite gives none.
-    func number(of vector: [UInt8]) throws -> Int64? {
-        let insert = try connection.statement(
-            "INSERT INTO kith_context (vector) VALUES (?1) ON CONFLICT (vector) DO UPDATE SET vector = vector RETURNING number")
-        insert.bind(1, blob: vector)
-        guard try insert.step() else { return nil }
-        let number = insert.integer(0)
+    /// The number of a vector, new if it is. No number is given twice: rows keep it when its vector is dropped. The count is in
+    /// `kith_meta` and not in SQLite's own, which the app may set back.
+    func number(of vector: [UInt8]) throws -> Int64 {
+        let select = try connection.statement("SELECT number FROM kith_context WHERE vector = ?")
+        select.bind(1, blob: vector)
+        defer { select.reset() }
+        if try select.step() { return select.integer(0) }
+        let meta = MetaRecords(connection)
+        var number: Int64 = 1
+        if case .integer(let last)? = try meta.value(Self.last) { number = last + 1 }
+        try meta.set(Self.last, .integer(number))
+        let insert = try connection.statement("INSERT INTO kith_context (number, vector) VALUES (?, ?)")
+        insert.bind(1, number)
+        insert.bind(2, blob: vector)
         try insert.run()
         return number
     }
+
+    private static let last = "context"
 
     func remove(_ numbers: [Int64]) throws {
         let delete = try connection.statement("DELETE FROM kith_context WHERE number = ?")

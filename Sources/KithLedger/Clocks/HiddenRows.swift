@@ -12,7 +12,7 @@ package struct HiddenRows {
     package static let sql = """
         -- Rows that the app's tables do not show: deleted, of unknown tables, refused by a constraint.
         CREATE TABLE IF NOT EXISTS kith_hidden (
-            number INTEGER PRIMARY KEY AUTOINCREMENT, tbl INTEGER NOT NULL, id BLOB NOT NULL, state BLOB NOT NULL,
+            number INTEGER PRIMARY KEY, tbl INTEGER NOT NULL, id BLOB NOT NULL, state BLOB NOT NULL,
             context INTEGER, reason INTEGER NOT NULL, since INTEGER NOT NULL, UNIQUE (tbl, id));
         """
 

@@ -267,8 +267,7 @@ package final class RowLedger {
         var writer = ByteWriter()
         writer.vector(vector, &catalog.replicas)
         try storeNewReplicas(from: known)
-        guard let number = try ContextRecords(connection).number(of: writer.bytes) else { throw Self.corruptRecord }
-        return number
+        return try ContextRecords(connection).number(of: writer.bytes)
     }
 
     // MARK: Codec
