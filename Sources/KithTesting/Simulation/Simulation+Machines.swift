@@ -83,9 +83,9 @@ extension Simulation {
         if wasRunning { try start(node) }
     }
 
-    /// A process of the newer version of the app takes the place of the older one.
+    /// A process of the newer version of the app takes the place of the older one, if that ever ran.
     func update(_ node: SimulatedNode) throws {
-        guard node.isOld, !node.isDiskLimited, !node.isDiskBroken, !node.isLosingPower else { return }
+        guard node.isOld, node.generation > 0, !node.isDiskLimited, !node.isDiskBroken, !node.isLosingPower else { return }
         note(.oldVersion)
         let wasRunning = node.isRunning
         try crash(node)
