@@ -13,9 +13,14 @@ struct AheadMarkTests {
     private final class Disk: Sendable {
         let flushes = Mutex(0)
         let fails = Mutex(false)
+        /// What happens during the next flush, on the thread that waits for it.
+        nonisolated(unsafe) var meanwhile: (() throws -> Void)?
 
         func flush() throws {
             flushes.withLock { $0 += 1 }
+            let work = meanwhile
+            meanwhile = nil
+            try work?()
             if fails.withLock({ $0 }) { throw StoreError(.failed, "The disk is broken.") }
         }
     }
@@ -161,6 +166,20 @@ struct AheadMarkTests {
         if isFlushed { _ = try session.store.makeDurable() }
         session = try losePower(machine, session)
         #expect(session.store.identityDoubt == (isFlushed ? nil : .uncleanStop))
+    }
+
+    @Test func `the mark stays for a commit that is told while earlier ones are brought to the disk`() throws {
+        let machine = try Machine()
+        var session = try machine.open()
+        try session.add(1)
+        let disk = machine.files()
+        machine.disk.meanwhile = { [session] in
+            _ = try session.book.proof(of: try session.add(2))
+        }
+        _ = try session.store.makeDurable()
+        #expect(machine.files()["-kith-ahead"]?.first == UInt8(ascii: "1"))
+        session = try losePower(machine, session, leaving: onDisk(disk))
+        #expect(session.store.identityDoubt == .uncleanStop)
     }
 
     @Test func `while one process tells, another brings its commits to the disk before it tells them`() throws {
