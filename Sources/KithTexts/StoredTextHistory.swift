@@ -10,6 +10,8 @@ package struct StoredTextHistory: TextHistory {
     /// Rows read at once.
     private static let pageChanges = 64
 
+    private let ends = ChangeEnds()
+
     package func headers(endingAt end: Int) throws -> [TextChangeHeader] {
         let rows = try archive.unpacked(text, endingAt: end, max: Self.pageChanges)
         if !rows.isEmpty { return rows.reversed().map(\.header) }
@@ -25,13 +27,18 @@ package struct StoredTextHistory: TextHistory {
     }
 
     package func lastEvent(of dot: Dot, before end: Int) throws -> Int? {
-        var found: Int?
-        try forEachPart(before: end, downTo: 0) { changes in
-            found = found ?? changes.first { $0.header.dot == dot }?.header.lastEvent
-        } until: {
-            found != nil
+        if !ends.isAsked {
+            ends.isAsked = true
+            var found: Int?
+            try forEachPart(before: end, downTo: 0) { changes in
+                found = found ?? changes.first { $0.header.dot == dot }?.header.lastEvent
+            } until: {
+                found != nil
+            }
+            return found
         }
-        return found
+        if ends.limit < end { try ends.read(self, before: end) }
+        return ends[dot].flatMap { $0 < end ? $0 : nil }
     }
 
     /// Hands out the changes that end at `end` or before and begin at `start` or after, newest part first, each part in order.
@@ -53,5 +60,39 @@ package struct StoredTextHistory: TextHistory {
             try body(part.filter { $0.header.firstEvent >= start && $0.header.end <= lowest })
             next = first
         }
+    }
+}
+
+/// Where the changes of a history end. They are read when a second one is asked for: many of them cost no search of the history each.
+private final class ChangeEnds {
+    private typealias End = (sequence: UInt64, lastEvent: Int)
+
+    /// Whether one was asked for before.
+    var isAsked = false
+    /// Those are noted that end at this event or before.
+    private(set) var limit = 0
+    /// By replica, in the order of their sequences.
+    private var ends: [ReplicaID: ContiguousArray<End>] = [:]
+
+    func read(_ history: StoredTextHistory, before end: Int) throws {
+        ends = [:]
+        try history.forEachPart(before: end, downTo: 0) { changes in
+            for change in changes.reversed() {
+                let dot = change.header.dot
+                ends[dot.replica, default: []].append((dot.sequence, change.header.lastEvent))
+            }
+        }
+        for index in ends.values.indices { ends.values[index].sort { $0.sequence < $1.sequence } }
+        limit = end
+    }
+
+    subscript(dot: Dot) -> Int? {
+        guard let ends = ends[dot.replica] else { return nil }
+        var (low, high) = (0, ends.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ends[middle].sequence < dot.sequence { low = middle + 1 } else { high = middle }
+        }
+        return low < ends.count && ends[low].sequence == dot.sequence ? ends[low].lastEvent : nil
     }
 }

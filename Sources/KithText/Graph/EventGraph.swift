@@ -145,18 +145,16 @@ struct EventGraph: Sendable {
         try Self.check(headers, end: firstEvent)
         guard let first = headers.first else { return }
         var older = EventGraph(heads: [], nextEvent: first.firstEvent)
-        older.sites = sites
-        older.parentPool = parentPool
+        // Handed over, not copied.
+        swap(&older.parentPool, &parentPool)
         older.hasRestarts = hasRestarts
-        for header in headers {
+        for (header, site) in zip(headers, sites.registerOlder(headers)) {
             older.addRun(start: header.firstEvent, parents: header.parentEvents, isRestart: header.isRestart)
-            let site = older.sites.register(header.dot, start: header.firstEvent)
             older.changes.append(Change(start: header.firstEvent, sequence: header.dot.sequence, site: site))
         }
         changes.insert(contentsOf: older.changes, at: 0)
         runs.insert(contentsOf: older.runs, at: 0)
-        sites = older.sites
-        parentPool = older.parentPool
+        swap(&older.parentPool, &parentPool)
         hasRestarts = older.hasRestarts
         firstEvent = first.firstEvent
     }

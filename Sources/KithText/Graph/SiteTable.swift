@@ -28,6 +28,27 @@ struct SiteTable: Sendable {
         return site
     }
 
+    /// Notes changes of which most are older than all that are noted: as much work as there are changes of their replicas, however many
+    /// come at once.
+    ///
+    /// - Returns: the number of the replica of each.
+    mutating func registerOlder(_ changes: [TextChangeHeader]) -> [Int32] {
+        var added: [Int32: ContiguousArray<Entry>] = [:]
+        var sites: [Int32] = []
+        sites.reserveCapacity(changes.count)
+        for change in changes {
+            let site = number(of: change.dot.replica)
+            sites.append(site)
+            added[site, default: []].append(Entry(sequence: change.dot.sequence, start: change.firstEvent))
+        }
+        for (site, older) in added {
+            let all = older + entries[Int(site)]
+            let isInOrder = zip(all, all.dropFirst()).allSatisfy { $0.sequence <= $1.sequence }
+            entries[Int(site)] = isInOrder ? all : ContiguousArray(all.sorted { $0.sequence < $1.sequence })
+        }
+        return sites
+    }
+
     /// Where the change `dot` begins.
     func start(of dot: Dot) -> Int? {
         let isLatest = latest >= 0 && ids[Int(latest)] == dot.replica

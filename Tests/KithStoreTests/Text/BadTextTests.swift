@@ -4,6 +4,7 @@ import KithCausality
 import KithStore
 import KithSync
 import KithText
+import Synchronization
 import Testing
 
 @Suite("A bad text stops the store or spoils a good one")
@@ -132,6 +133,29 @@ struct BadTextTests {
         try other.save("over")
         try store.receive(from: other)
         #expect(try store.body() == "over")
+        try store.expectSound()
+    }
+
+    @Test func `many changes that come to a text with a long history cost no search of it each`() throws {
+        let store = try TextStore(1)
+        try store.insert("")
+        func insertions(_ sequences: ClosedRange<UInt64>) -> [TextState.Change] {
+            sequences.map { Self.change($0, [.insert("x", at: 0)]) }
+        }
+        _ = try store.store.apply(try Self.slice(insertions(1...2_000), to: store))
+        let reads = Mutex(0)
+        try store.inner.database.writeWithoutTransaction { database in
+            database.trace { if "\($0)".contains("FROM kith_text_c") { reads.withLock { $0 += 1 } } }
+        }
+        _ = try store.store.apply(try Self.slice(insertions(2_001...4_000), to: store))
+        try store.inner.database.writeWithoutTransaction { $0.trace() }
+        // Pages of 64 changes, packed ones many at once, are read a few times over, whatever comes.
+        #expect(reads.withLock(\.self) < 300)
+        #expect(try store.body()?.count == 4_000)
+        // Changes that are there already, and some that are not, in any order.
+        let again = insertions(3_990...4_010).shuffled()
+        _ = try store.store.apply(try Self.slice(again, to: store))
+        #expect(try store.body()?.count == 4_010)
         try store.expectSound()
     }
 
