@@ -79,7 +79,9 @@ extension Simulation {
         try noteRefusals(node)
         let received = learnRows(of: slice, node)
         var unmoved = node.summary.vector
-        if let own = try checkFolding(received, besidesUnknown: namesUnknownRows(slice), summary, node) { unmoved.insert(own) }
+        // A list of deletions that is believed is about any row, of those as well that are written anew because others wrote them, too.
+        let hasUnknown = namesUnknownRows(slice) || slice.listing != nil && taint.coversAll
+        if let own = try checkFolding(received, besidesUnknown: hasUnknown, summary, node) { unmoved.insert(own) }
         guard summary.clock >= slice.clock, summary.clock >= node.summary.clock else {
             throw Violation(.clockWentBack, "\(node.name) applied a slice of \(slice.clock), but stands at \(summary.clock).")
         }
