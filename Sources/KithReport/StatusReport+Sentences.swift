@@ -136,12 +136,21 @@ extension NodeStatus.Peer {
             remarks.append("\(name): it holds other rows than this machine although both know the same; they are being compared.")
         }
         if let withheld {
-            let rows = withheld.count == 1 ? "the row \(withheld[0]) is" : "\(withheld.count) rows are"
-            let first = withheld.count == 1 ? "" : " The first is \(withheld[0])."
-            remarks.append(
-                "\(name): \(rows) too large to be sent to it.\(first) Make the values smaller or fewer; all other rows are sent.")
+            remarks.append("\(name): \(Self.sentence(onTooLarge: withheld, to: "be sent to it", others: "all other rows are sent"))")
         }
         return remarks
+    }
+
+    /// Rows that are too large to travel, and what can be done.
+    ///
+    /// - Parameters:
+    ///   - rows: at least one, as `table id`.
+    ///   - travel: what they are too large for, after "to".
+    ///   - others: what becomes of all other rows.
+    package static func sentence(onTooLarge rows: [String], to travel: String, others: String) -> String {
+        let subject = rows.count == 1 ? "the row \(rows[0]) is" : "\(rows.count) rows are"
+        let first = rows.count == 1 ? "" : " The first is \(rows[0])."
+        return "\(subject) too large to \(travel).\(first) Make the values smaller or fewer; \(others)."
     }
 }
 

@@ -1,7 +1,9 @@
 import Foundation
-import Kith
 import KithReport
 import Testing
+
+@testable import Kith
+@testable import KithCLI
 
 /// Risk: `kith status` and `kith up` no longer name the command that helps.
 @Suite struct CommandWordsTests {
@@ -65,6 +67,17 @@ import Testing
             ])
         peer.withheld = ["note 1", "note 2"]
         #expect(peer.remarks.first?.hasPrefix("desk: 2 rows are too large to be sent to it. The first is note 1.") == true)
+    }
+
+    @Test func `a row that is too large to be carried is named, with what to do`() throws {
+        var written = Carrier.Written(path: "/stick/file")
+        #expect(written.wordsOnWithheld == nil)
+        written.withheld = ["note 1"]
+        #expect(
+            written.wordsOnWithheld
+                == "Left out: the row note 1 is too large to be carried. Make the values smaller or fewer; all other rows are in the file.")
+        let record = try JSONSerialization.jsonObject(with: JSONEncoder().encode(CarriedOutRecord(written, for: nil))) as? [String: Any]
+        #expect(record?["withheld"] as? [String] == ["note 1"])
     }
 
     @Test func `a status from another version keeps what it said`() {

@@ -25,6 +25,8 @@ extension Carrier {
         package var bytes: Int64 = 0
         /// Whether a device that knows nothing yet can read it.
         package var isWhole = false
+        /// Rows that are too large for a file, as `table id`. All others are in it.
+        package var withheld: [String] = []
     }
 
     /// Writes what the target lacks, as far as it is known here, into a file.
@@ -54,7 +56,7 @@ extension Carrier {
             var written = Written(path: path)
             written.isWhole = since.isEmpty
             var count = 0
-            written.rows = try writer.delta(
+            let sent = try writer.delta(
                 since: since, ahead: ahead,
                 read: { request in
                     let slice = try store.slice(request)
@@ -62,6 +64,7 @@ extension Carrier {
                     progress(count)
                     return slice
                 }, put: file.put)
+            (written.rows, written.withheld) = (sent.rows, sent.withheld.map(\.tableAndID))
             try putAttachments(wish.includesAttachments ? targets : nil, file) {
                 written.attachments += 1
                 progress(count + written.attachments)

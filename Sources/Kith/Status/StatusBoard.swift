@@ -193,14 +193,10 @@ final class StatusBoard: Sendable {
             peer.receiving = status.receiving
             peer.isIdentical = status.isIdentical
             peer.rowsMended = status.rowsMended > 0 ? status.rowsMended : nil
-            peer.mended = status.mended.isEmpty ? nil : status.mended.map(Self.name)
-            peer.withheld = status.withheld.isEmpty ? nil : status.withheld.map(Self.name)
+            peer.mended = status.mended.isEmpty ? nil : status.mended.map(\.tableAndID)
+            peer.withheld = status.withheld.isEmpty ? nil : status.withheld.map(\.tableAndID)
         }
         return isMended
-    }
-
-    private static func name(_ position: SlicePosition) -> String {
-        "\(String(decoding: position.table, as: UTF8.self)) \(position.row)"
     }
 
     /// - Parameters:
@@ -291,4 +287,9 @@ extension PeerMemory.Peer {
             lastSyncMilliseconds: peer.lastSyncMilliseconds, lastError: peer.lastError, lastErrorMilliseconds: peer.lastErrorMilliseconds,
             address: peer.address, software: peer.software)
     }
+}
+
+extension SlicePosition {
+    /// The row as people are told of it.
+    var tableAndID: String { "\(String(decoding: table, as: UTF8.self)) \(row)" }
 }

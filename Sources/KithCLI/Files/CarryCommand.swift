@@ -65,6 +65,7 @@ struct CarryOutCommand: ParsableCommand {
         let what = written.rows == 0 && written.attachments == 0 ? "No changes, and what this machine has," : "\(rows)\(files)"
         try Console.output.writeLine(
             "Wrote \(what) for \(target ?? "the other machines") to \(PlainText.line(written.path)) (\(ByteText.text(written.bytes))).")
+        if let words = written.wordsOnWithheld { try Console.error.writeLine(PlainText.line(words)) }
         try Console.output.writeLine("There: kith carry in; then kith carry out, so that this machine hears what has arrived.")
     }
 }
@@ -131,10 +132,21 @@ struct CarriedOutRecord: Encodable {
     let bytes: Int64
     let isWhole: Bool
     let device: String?
+    let withheld: [String]?
 
     init(_ written: Carrier.Written, for device: String?) {
         (path, rows, attachments) = (written.path, written.rows, written.attachments)
         (bytes, isWhole, self.device) = (written.bytes, written.isWhole, device)
+        withheld = written.withheld.isEmpty ? nil : written.withheld
+    }
+}
+
+extension Carrier.Written {
+    /// Which rows are not in the file, and what can be done; `nil` if all are.
+    var wordsOnWithheld: String? {
+        if withheld.isEmpty { return nil }
+        return "Left out: "
+            + NodeStatus.Peer.sentence(onTooLarge: withheld, to: "be carried", others: "all other rows are in the file")
     }
 }
 

@@ -42,11 +42,11 @@ package struct CarryWriter {
     /// - Parameters:
     ///   - since: what a reader must know, and need not be told.
     ///   - ahead: what rows of broken-off catch-ups know beyond the store's vector.
-    /// - Returns: the rows sent.
+    /// - Returns: how many rows were sent, and which were left out because they are too large for a frame.
     /// - Throws: ``CloseReason``, and what `read` and `put` throw.
     package mutating func delta(
         since: VersionVector, ahead: VersionVector, read: (SliceRequest) throws -> Slice, put: ([UInt8]) throws -> Void
-    ) throws -> UInt64 {
+    ) throws -> (rows: UInt64, withheld: [SlicePosition]) {
         var sender = SliceSender(peerKnows: since, resumption: nil, peerUnderstandsTexts: true, ahead: ahead)
         var slices: UInt64 = 0
         // One delta: what is committed meanwhile travels in the next file.
@@ -59,7 +59,7 @@ package struct CarryWriter {
             slices += 1
             try sender.acknowledged(slices)
         }
-        return sender.rowsSent
+        return (sender.rowsSent, sender.withheld)
     }
 
     private mutating func proofs(of claims: Claims) throws(CloseReason) -> [[UInt8]] {

@@ -46,6 +46,32 @@ struct CarryTests {
         #expect(try a.carryOut(stick.path).rows == 0)
     }
 
+    @Test func `a row that is larger than a frame is left out of the file and named, and goes once it is smaller`() throws {
+        let homes = try householdOf(3)
+        let (a, b, c) = (homes[0], homes[1], homes[2])
+        try a.add("large")
+        try a.carryOut(stick.path)
+        try b.carryIn(stick.path)
+        // Each writes less than a frame carries, and both together more.
+        let id = try a.node.database.read { try Data.fetchOne($0, sql: "SELECT id FROM note") }
+        let large = String(repeating: "7", count: 60 << 20)
+        try a.node.database.write { try $0.execute(sql: "UPDATE note SET title = ?", arguments: [large]) }
+        try b.node.database.write { try $0.execute(sql: "UPDATE note SET picture = ?", arguments: [Data(large.utf8)]) }
+        try #expect(a.carryOut(stick.path).withheld == [])
+        try b.carryIn(stick.path)
+        try b.add("small")
+        let written = try b.carryOut(stick.path, to: c)
+        let row = try #require(id.flatMap { RowID(bytes: Array($0)) })
+        #expect(written.withheld == ["note \(row)"] && written.rows == 1)
+        try c.carryIn(written.path)
+        #expect(try c.titles() == ["small"])
+        try b.node.database.write { try $0.execute(sql: "UPDATE note SET picture = NULL, title = 'large' WHERE title <> 'small'") }
+        let whole = try b.carryOut(stick.path, to: c)
+        #expect(whole.withheld == [] && whole.rows == 2)
+        try c.carryIn(whole.path)
+        #expect(try Set(c.titles()) == ["large", "small"])
+    }
+
     @Test func `three homes with different sticks come to the same`() throws {
         let homes = try householdOf(3)
         let sticks = try (0..<3).map { _ in try TemporaryFolder() }

@@ -10,7 +10,7 @@ import TestSupport
 /// A machine that meets the others of its household by files alone.
 struct CarryHome {
     static let noteSQL = """
-        CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', file TEXT)
+        CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', file TEXT, picture BLOB)
         """
 
     let node: TestNode
