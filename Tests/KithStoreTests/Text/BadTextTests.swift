@@ -144,11 +144,11 @@ struct BadTextTests {
         }
         _ = try store.store.apply(try Self.slice(insertions(1...2_000), to: store))
         let reads = Mutex(0)
-        try store.inner.database.writeWithoutTransaction { database in
+        store.inner.database.writeWithoutTransaction { database in
             database.trace { if "\($0)".contains("FROM kith_text_c") { reads.withLock { $0 += 1 } } }
         }
         _ = try store.store.apply(try Self.slice(insertions(2_001...4_000), to: store))
-        try store.inner.database.writeWithoutTransaction { $0.trace() }
+        store.inner.database.writeWithoutTransaction { $0.trace() }
         // Pages of 64 changes, packed ones many at once, are read a few times over, whatever comes.
         #expect(reads.withLock(\.self) < 300)
         #expect(try store.body()?.count == 4_000)
