@@ -4,12 +4,12 @@ import Foundation
 @main
 struct KithBench {
     private static let names =
-        ["A", "P", "T"] + (1...4).map { "A\($0)" } + (1...15).filter { $0 != 12 }.map { "P\($0)" } + (1...10).map { "T\($0)" }
+        ["A", "P", "T"] + (1...4).map { "A\($0)" } + (1...16).filter { $0 != 12 }.map { "P\($0)" } + (1...10).map { "T\($0)" }
     private static let usage = """
         usage: kith-bench [--quick] [--json] [P1 T3 …]
           --quick  a tenth of the rows, once
           --json   the results as JSON, not as a table
-          names    only these: P1 to P15 without P12, T1 to T10, A1 to A4; P, T and A are all of a kind
+          names    only these: P1 to P16 without P12, T1 to T10, A1 to A4; P, T and A are all of a kind
         P12 is counted by the simulator: kith-sim --report
 
         """
@@ -19,6 +19,7 @@ struct KithBench {
 
     static func main() async throws {
         if let part = CatchUp(arguments: CommandLine.arguments) { return try await part.run() }
+        if let part = YearBenchmarks(arguments: CommandLine.arguments) { return try part.run() }
         if let part = IdleNode(arguments: CommandLine.arguments) { return try await part.run() }
         let arguments = Set(CommandLine.arguments.dropFirst())
         if !arguments.isSubset(of: names + ["--quick", "--json"]) {
@@ -69,6 +70,7 @@ struct KithBench {
             report([try OpeningBenchmarks.opening(rounds: rounds, count: count)])
             report(try await OpeningBenchmarks.openingApp(rounds: rounds, count: count))
         }
+        if wants("P16") { report(try YearBenchmarks.measure(rounds: rounds)) }
         if wants("P15") { report([try OpeningBenchmarks.adoption(rounds: rounds, count: count)]) }
         try runText(rounds)
         try await runApp(rounds, count)

@@ -12,7 +12,11 @@ public struct VersionVector: Hashable, Sendable {
 
     /// The join of `dots`: each is covered by the result.
     public init(_ dots: some Sequence<Dot>) {
-        for dot in dots { insert(dot) }
+        let dots = Array(dots)
+        entries.reserveCapacity(dots.count)
+        // In any other order each would move those behind it.
+        let isSorted = zip(dots, dots.dropFirst()).allSatisfy { $0 < $1 }
+        for dot in isSorted ? dots : dots.sorted() { insert(dot) }
     }
 
     public var isEmpty: Bool { entries.isEmpty }
@@ -32,8 +36,19 @@ public struct VersionVector: Hashable, Sendable {
     /// Whether everything `other` knows is known here.
     public func covers(_ other: VersionVector) -> Bool {
         if other.entries == entries { return true }
-        return other.entries.allSatisfy(covers)
+        guard other.count > Self.searchesMax else { return other.entries.allSatisfy(covers) }
+        var index = 0
+        for dot in other.entries {
+            while index < entries.count, entries[index].replica < dot.replica { index += 1 }
+            guard index < entries.count, entries[index].replica == dot.replica, entries[index].sequence >= dot.sequence else {
+                return false
+            }
+        }
+        return true
     }
+
+    /// Up to so many entries are looked up one by one; with more of them, both lists are gone through.
+    private static let searchesMax = 64
 
     /// Learns of `dot` and all its replica's earlier commits.
     public mutating func insert(_ dot: Dot) {
@@ -50,8 +65,10 @@ public struct VersionVector: Hashable, Sendable {
     public mutating func join(_ other: VersionVector) {
         if entries.isEmpty {
             entries = other.entries
-        } else {
+        } else if other.count <= Self.searchesMax {
             for dot in other.entries { insert(dot) }
+        } else if !covers(other) {
+            self = VersionVector(entries + other.entries)
         }
     }
 
@@ -65,6 +82,7 @@ public struct VersionVector: Hashable, Sendable {
     private func insertionIndex(of replica: ReplicaID) -> Int {
         var low = 0
         var high = entries.count
+        if let last = entries.last, last.replica < replica { return high }
         while low < high {
             let middle = (low + high) / 2
             if entries[middle].replica < replica { low = middle + 1 } else { high = middle }

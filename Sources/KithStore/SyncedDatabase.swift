@@ -101,7 +101,9 @@ public final class SyncedDatabase: Sendable {
         watch = (options.watchesFile ? file : nil).map { file in
             StoreWatch(file) { [weak database] in
                 // A database that is busy is read again at the next occasion.
-                guard let database, let vector = try? database.read(VectorRecords.vector), signal.isNews(vector) else { return }
+                guard let database else { return }
+                if let total = try? database.read(VectorRecords.total), !signal.isNews(total: total) { return }
+                guard let vector = try? database.read(VectorRecords.vector), signal.isNews(vector) else { return }
                 // A reader may see a commit of this process before it is told. On the writing connection it has been.
                 guard database.writeWithoutTransaction({ _ in signal.didRead(vector) }) else { return }
                 SyncedDatabase.tellObservations(of: schema?.reached(from: names) ?? names, database)

@@ -159,7 +159,7 @@ def claim_identity(home, address, times=10):
     return {"closed": sorted(set(reasons), key=str), "times": times, "same": same}
 
 
-def many_replicas(home, address, count=1_100):
+def many_replicas(home, address, count=4_200):
     """Proves commits of many replicas of its own."""
     def make(session, mine):
         proofs = []

@@ -3,6 +3,7 @@
 
   interop.py pair FOLDER HOST:PORT TOKEN        pairs with the device that shows TOKEN
   interop.py exchange FOLDER HOST:PORT          takes what the node at HOST:PORT has, writes a note and a line, and says what it got
+  interop.py years FOLDER HOST:PORT             makes a commit of each of 20 replicas, and meets the node in all ways to say what one knows
   interop.py attack NAME FOLDER HOST:PORT [N]   plays one of the attacks of attacks.py, some with N of what they send
 
 Each prints one JSON object.
@@ -15,6 +16,7 @@ import time
 import attacks
 from device import Device, id_text, pair
 from replica import Closed, Replica, Session
+from wire import join
 
 
 def place(text):
@@ -44,11 +46,11 @@ class Home:
             raise ConnectionError("another device is there")
         return Session(replica or Replica(self.device), connection, bytes.fromhex(paired["household"]), **options)
 
-    def meet(self, address, seconds=15):
+    def meet(self, address, seconds=15, **options):
         """A session that is open. A node that has not heard yet of the pairing hangs up."""
         end = time.monotonic() + seconds
         while True:
-            session = self.connect(address)
+            session = self.connect(address, **options)
             try:
                 session.open()
                 return session
@@ -81,12 +83,46 @@ def exchange(home, address):
             "isSame": is_same, "isMember": home.device.id.hex() in members, "secrets": len(session.secrets)}
 
 
+def years(home, address, count=20):
+    session = home.meet(address).catch_up()
+    mine, seen = session.replica, {}
+    proofs = []
+    for _ in range(count):
+        other = Replica(home.device)
+        other.commit()
+        proofs.append(other.own_proof())
+        join(mine.vector, other.vector)
+        mine.times.update(other.times)
+        mine.proofs[other.id], mine.keys[other.id] = proofs[-1], home.device.public_key
+    mine.add_note("Before", "", [])
+    session.push()
+    session.goodbye()
+    # Equal; then each knows a note more than the other; then the node knows too many to be named as the newest.
+    for name, is_short, change in [("spelled", False, 0), ("equal", True, 0), ("note", True, 1), ("many", True, 12)]:
+        if change == 12:
+            for replica in sorted(mine.vector, key=lambda replica: mine.times[replica])[:12]:
+                del mine.vector[replica]
+        elif change:
+            mine.add_note("While apart", "", [])
+        session = home.meet(address, replica=mine, is_short=is_short)
+        if change == 1:
+            session.push()
+        session.catch_up()
+        if session.compare() is False:
+            raise SystemExit("the rows differ")
+        session.goodbye()
+        seen[name] = {"heads": session.heads_seen, "hasDifferences": session.differences > 0}
+    return seen
+
+
 def main(arguments):
     command = arguments[0]
     if command == "pair":
         return Home(arguments[1]).pair(place(arguments[2]), arguments[3])
     if command == "exchange":
         return exchange(Home(arguments[1]), place(arguments[2]))
+    if command == "years":
+        return years(Home(arguments[1]), place(arguments[2]))
     if command == "attack":
         return attacks.ATTACKS[arguments[1]](Home(arguments[2]), place(arguments[3]), *map(int, arguments[4:]))
     raise SystemExit(__doc__)

@@ -9,9 +9,9 @@ import time
 
 from device import EVERYTHING, household_digest, is_signature, message, parse_records, records_message
 from digest import store_digest
-from wire import (ACKNOWLEDGE, ADOPTED, COMPRESSED, DIGEST, DIGEST_PARTS, DIGEST_QUESTION, GOODBYE, HELLO, HOUSEHOLD, PING, PONG, PROOFS,
-                  REGISTER, SET, SLICE, TEXT, WANT, Change, Dictionary, ProtocolError, Reader, Slice, Writer, covers, head_text, join, knows,
-                  replica_id, write_operations)
+from wire import (ACKNOWLEDGE, ADOPTED, COMPRESSED, DIFFERENCES, DIGEST, DIGEST_PARTS, DIGEST_QUESTION, GOODBYE, HEADS, HELLO, HOUSEHOLD,
+                  PING, PONG, PROOFS, REGISTER, SET, SLICE, TEXT, WANT, Change, Dictionary, ProtocolError, Reader, Slice, Writer, covers,
+                  head_text, heads_hash, join, knows, replica_id, write_operations)
 
 COMPARING, ATTACHMENTS, TEXTS, MEMBERS, COMPRESSION = 1, 2, 4, 8, 16
 
@@ -69,7 +69,7 @@ class Replica:
         self.device, self.nonce = device, os.urandom(16)
         self.id = replica_id(device.public_key, self.nonce)
         self.vector, self.times, self.rows = {}, {}, {}
-        self.proofs, self.keys, self.sequence = {}, {}, 0
+        self.proofs, self.keys, self.sequence = {}, {self.id: device.public_key}, 0
         self.clock = 0
 
     # Writing
@@ -224,7 +224,11 @@ class Closed(Exception):
 
 
 class Session:
-    def __init__(self, replica, connection, group=b"", capabilities=COMPARING | TEXTS | MEMBERS | COMPRESSION, app=b"kith.notes"):
+    def __init__(self, replica, connection, group=b"", capabilities=COMPARING | TEXTS | MEMBERS | COMPRESSION, app=b"kith.notes",
+                 is_short=False):
+        # Whether it says the hash of its heads, and not them.
+        self.is_short, self.told, self.bases, self.names = is_short, {}, None, set()
+        self.newest = self.rest = self.hello_of = None
         self.replica, self.connection, self.group, self.capabilities, self.app = replica, connection, group, capabilities, app
         self.outgoing, self.incoming = Dictionary(), Dictionary()
         self.peer, self.theirs, self.understood = None, {}, 0
@@ -232,6 +236,7 @@ class Session:
         self.dealt_with, self.acknowledged, self.sent_slices = 0, 0, 0
         self.records, self.secrets, self.is_thief = [], set(), False
         self.seen = {"compressed": 0, "slices": 0, "proofs": 0, "household": 0}
+        self.heads_seen, self.differences = [], 0
 
     # Sending
 
@@ -245,9 +250,12 @@ class Session:
 
     def hello(self):
         w, mine = Writer(), self.replica
-        heads = {replica: (sequence, mine.times[replica]) for replica, sequence in mine.vector.items()}
+        self.told = {replica: (sequence, mine.times[replica]) for replica, sequence in mine.vector.items()}
+        heads = {} if self.is_short else self.told
         w.varint(1).varint(1).replica(mine.id).blob(self.app).blob(self.group).blob(b"interop 1")
         w.varint(self.capabilities).varint(int(time.time() * 1000)).fixed64(mine.clock).heads(heads).byte(0).byte(0)
+        if self.is_short:
+            w.byte(1).raw(heads_hash(self.told))
         return w.frame(HELLO)
 
     def open(self):
@@ -303,6 +311,11 @@ class Session:
         self.incoming.note(data)
         reader = Reader(data)
         kind = reader.byte()
+        if kind == DIFFERENCES:
+            if self.bases is None:
+                raise ProtocolError("differences from nothing")
+            kind, reader.bases = reader.byte(), self.bases
+            self.differences += 1
         reader.replicas = reader.list(lambda: reader.raw(16))
         handler = HANDLERS.get(kind)
         if handler is None and kind < 128:
@@ -312,17 +325,57 @@ class Session:
         return kind
 
     def on_hello(self, r):
-        newest, oldest, self.peer = r.varint(), r.varint(), r.replica()
+        newest, oldest, self.hello_of = r.varint(), r.varint(), r.replica()
         app, group, self.software = r.blob(), r.blob(), r.blob()
         self.understood = r.varint() & self.capabilities
         r.varint(), r.fixed64()
         heads = r.heads()
-        self.claimed = claimed = {replica: head[0] for replica, head in heads.items()}
-        self.durable = r.durable(claimed)
+        durable = r.durable({replica: head[0] for replica, head in heads.items()})
+        r.resumption()
+        flags = r.byte() if r.rest else 0
         if not oldest <= 1 <= newest or app != self.app or group != self.group:
             raise ProtocolError("no session is possible")
-        if self.peer == self.replica.id and not self.is_thief:
+        if self.hello_of == self.replica.id and not self.is_thief:
             raise ProtocolError("it says that it is this replica")
+        if not flags & 1:
+            if self.is_short:
+                self.send(Writer().byte(0).heads(self.told).byte(0).byte(0).frame(HEADS))
+            return self.meets(heads, durable)
+        theirs = r.raw(32)
+        self.bases = ({}, self.told)
+        if not self.is_short:
+            return
+        if theirs == heads_hash(self.told) and not flags & 2:
+            return self.meets(self.told, dict(self.replica.vector))
+        newest = dict(sorted(self.told.items(), key=lambda item: (item[1][1], item[0]))[-8:])
+        self.names = set(newest)
+        self.send(Writer().byte(1).heads(newest).byte(0).byte(0).frame(HEADS))
+
+    def on_heads(self, r):
+        kind = r.byte()
+        self.heads_seen.append(kind)
+        heads = r.known_heads() if kind == 0 else r.heads()
+        vector = {replica: head[0] for replica, head in heads.items()}
+        if kind == 0:
+            return self.meets(heads, r.durable(vector))
+        if kind == 1:
+            self.newest = heads, r.durable(None)
+            others = {replica: head for replica, head in self.told.items() if replica not in self.names}
+            self.rest = heads_hash({replica: head for replica, head in others.items() if replica not in heads})
+            named = {replica: head for replica, head in others.items() if replica in heads}
+            return self.send(Writer().byte(2).heads(named).raw(self.rest).frame(HEADS))
+        if r.raw(32) != self.rest:
+            return self.send(Writer().byte(0).heads(self.told).byte(0).byte(0).frame(HEADS))
+        newest, durable = self.newest
+        named = {**newest, **heads}
+        others = {replica: head for replica, head in self.told.items() if replica not in self.names and replica not in named}
+        self.meets({**others, **named}, durable)
+
+    def meets(self, heads, durable):
+        """The other side has said what it knows."""
+        self.peer, self.bases = self.hello_of, (heads, self.told)
+        self.claimed = claimed = {replica: head[0] for replica, head in heads.items()}
+        self.durable = claimed if durable is None else durable
         # What it knows of this replica is what was written here.
         self.theirs = {replica: min(sequence, self.replica.vector[replica])
                        for replica, sequence in claimed.items() if replica in self.replica.vector}
@@ -349,7 +402,7 @@ class Session:
                 raise ProtocolError("a signature that is not good")
             self.replica.keys[dot[0]] = point
             old = self.replica.proofs.get(dot[0])
-            if old is None or old[0][1] < dot[1]:
+            if dot[0] != self.replica.id and (old is None or old[0][1] < dot[1]):
                 self.replica.proofs[dot[0]] = (dot, timestamp, (whose, key) if whose else old[2], signature)
             if dot[0] == self.replica.id and dot[1] > self.replica.sequence:
                 raise ProtocolError("a commit of mine that I have not made")
@@ -377,23 +430,23 @@ class Session:
 
     def on_acknowledge(self, r):
         self.acknowledged = r.varint()
-        self.durable = r.vector()
+        self.durable = r.knowledge()
 
     def on_want(self, r):
         self.acknowledged = r.varint()
-        raise ProtocolError("it wants a delta since " + str(r.vector()))
+        raise ProtocolError("it wants a delta since " + str(r.knowledge()))
 
     def on_ping(self, r):
         nonce = r.fixed64()
         r.varint()
-        join(self.theirs, r.vector())
+        join(self.theirs, r.knowledge())
         w = Writer()
         self.send(w.fixed64(nonce).varint(int(time.time() * 1000)).vector(self.replica.vector).byte(0).frame(PONG))
 
     def on_pong(self, r):
         self.answered = r.fixed64()
         r.varint()
-        join(self.theirs, r.vector())
+        join(self.theirs, r.knowledge())
 
     def compare(self):
         """Whether the rows are what the other side has, which knows the same. The side with the lower id asks."""
@@ -410,14 +463,14 @@ class Session:
         self.send(w.vector(self.replica.vector).varint(count).fixed64(total).byte(asks).frame(DIGEST))
 
     def on_digest(self, r):
-        self.their_digest = r.vector(), r.varint(), r.fixed64()
+        self.their_digest = r.knowledge(), r.varint(), r.fixed64()
         if r.byte():
             self.send_digest(0)
 
     def on_question(self, r):
         # It has no parts to show.
         w = Writer()
-        w.vector(r.vector())
+        w.vector(r.knowledge())
         for _ in range(2):
             bound = r.position() if r.byte() else None
             w.byte(1).position(bound) if bound else w.byte(0)
@@ -456,7 +509,7 @@ class Session:
 
 
 HANDLERS = {
-    HELLO: Session.on_hello, PROOFS: Session.on_proofs, SLICE: Session.on_slice, ACKNOWLEDGE: Session.on_acknowledge,
+    HELLO: Session.on_hello, HEADS: Session.on_heads, PROOFS: Session.on_proofs, SLICE: Session.on_slice, ACKNOWLEDGE: Session.on_acknowledge,
     WANT: Session.on_want, PING: Session.on_ping, PONG: Session.on_pong, GOODBYE: Session.on_goodbye, HOUSEHOLD: Session.on_household,
     DIGEST: Session.on_digest, DIGEST_QUESTION: Session.on_question}
 

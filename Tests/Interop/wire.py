@@ -7,7 +7,7 @@ VALUE_MAX = 2**63 - 1
 COMPRESSION_MAX = 16_384
 ADOPTED = 1 << 63
 
-HELLO, SLICE, ACKNOWLEDGE, WANT, PING, PONG, GOODBYE, PROOFS = 1, 2, 3, 4, 5, 6, 7, 8
+HELLO, SLICE, ACKNOWLEDGE, WANT, PING, PONG, GOODBYE, PROOFS, DIFFERENCES, HEADS = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 COMPRESSED, HOUSEHOLD, DIGEST, DIGEST_QUESTION, DIGEST_PARTS = 0xB0, 0xA0, 144, 145, 146
 REGISTER, SET, COUNTER, TEXT = 0, 1, 2, 3
 
@@ -21,6 +21,8 @@ class ProtocolError(Exception):
 class Reader:
     def __init__(self, data, replicas=None):
         self.data, self.at, self.replicas = data, 0, replicas or []
+        # What the sender and the receiver have said that they knew, in a frame with differences.
+        self.bases = None
 
     @property
     def rest(self):
@@ -89,6 +91,29 @@ class Reader:
         ascending([dot for dot, _ in heads])
         return dict((dot[0], (dot[1], time)) for dot, time in heads)
 
+    def knowledge(self):
+        if self.bases is None:
+            return self.vector()
+        return {replica: head[0] for replica, head in self.difference(lambda sequence: (sequence, None)).items()}
+
+    def known_heads(self):
+        return self.heads() if self.bases is None else self.difference(lambda sequence: (sequence, self.fixed64() if sequence else 0))
+
+    def difference(self, head):
+        number = self.varint()
+        if number & 3 == 3 or number >> 2 > self.rest:
+            raise ProtocolError("a difference from what nobody has said")
+        known, last = dict(({}, *self.bases)[number & 3]), b""
+        for _ in range(number >> 2):
+            replica, sequence = self.replica(), self.varint()
+            if replica <= last or sequence == 0 and number & 3 == 0:
+                raise ProtocolError("a vector is not in order")
+            last = replica
+            known[replica] = head(sequence)
+            if sequence == 0:
+                del known[replica]
+        return known
+
     def contents(self):
         count = self.varint()
         return None if count == 0 else set(self.fixed64() for _ in range(count - 1))
@@ -97,10 +122,10 @@ class Reader:
         return self.blob(), self.raw(16)
 
     def resumption(self):
-        return (self.position(), self.vector()) if self.byte() else None
+        return (self.position(), self.knowledge()) if self.byte() else None
 
     def durable(self, knowledge):
-        return self.vector() if self.byte() else knowledge
+        return self.knowledge() if self.byte() else knowledge
 
     def value(self):
         kind = self.byte()
@@ -195,11 +220,16 @@ class Writer:
         return bytes(head.out) + b"".join(self.replicas) + bytes(self.out)
 
 
+def heads_hash(heads):
+    text = b"kith heads 1\n" + b"".join(replica + struct.pack(">QQ", *head) for replica, head in sorted(heads.items()))
+    return hashlib.sha256(text).digest()
+
+
 # --- Slices -----------------------------------------------------------------------------------------------------------
 
 class Slice:
     def __init__(self, reader):
-        self.since, self.vector, self.target = reader.vector(), reader.vector(), reader.heads()
+        self.since, self.vector, self.target = reader.knowledge(), reader.knowledge(), reader.known_heads()
         self.clock, self.flags, self.left = reader.fixed64(), reader.byte(), reader.varint()
         self.tables = reader.list(lambda: (reader.blob(), reader.list(lambda: (reader.byte(), reader.blob()))))
         self.rows, last = [], None
@@ -216,7 +246,7 @@ class Slice:
         self.neighbours = reader.list(reader.replica)
         self.floor = self.listed = None
         if self.flags & 4:
-            self.floor = reader.vector()
+            self.floor = reader.knowledge()
             self.listed = reader.position() if reader.byte() == 2 else (b"", b"")
         self.incomplete = {}
         if self.flags & 8:

@@ -44,6 +44,12 @@ struct InteropTests {
         let again = try Interop.run(home, "exchange", "other", "127.0.0.1:\(port)")
         #expect((again["notes"] as? [[String: Any]])?.contains { $0["title"] as? String == "Written in Python" } == true)
         #expect(again["isSame"] as? Bool == true)
+        // Where there are more replicas than a hello spells out, each way to find out what the other knows is spoken.
+        let years = try Interop.run(home, "years", "other", "127.0.0.1:\(port)")
+        for (name, heads) in ["spelled": [0], "equal": [], "note": [1, 2], "many": [1, 2, 0]] {
+            let meeting = try #require(years[name] as? [String: Any])
+            #expect(meeting["heads"] as? [Int] == heads && meeting["hasDifferences"] as? Bool == true, "\(name): \(meeting)")
+        }
         #expect(try await node.stop(SIGTERM) == 0)
     }
 }

@@ -25,6 +25,8 @@ extension SimulatorOptions {
                                   machines begin without it and are updated later
           --history               judge journals, live lists, undo and an order by hand,
                                   on a schema of its own
+          --hashes                sessions say what they know as those of stores do that
+                                  have met thousands of replicas
           --set TABLE.COLUMN      a column that is a set: a JSON array of texts
           --counter TABLE.COLUMN  a column that is a counter
           --text TABLE.COLUMN     a column that several people edit at once

@@ -23,6 +23,8 @@ package struct SimulatorOptions {
     var filled: [String] = []
     /// Whether the schema of its own is the one of which journals, lists and undo are judged.
     var judgesHistory = false
+    /// Whether sessions say what they know as large stores do.
+    var saysHashes = false
     var printsTrace = false
     var printsHashes = false
     var reportsScale = false
@@ -65,6 +67,7 @@ package struct SimulatorOptions {
         case schema = "--schema"
         case update = "--update"
         case history = "--history"
+        case hashes = "--hashes"
         case set = "--set"
         case counter = "--counter"
         case text = "--text"
@@ -84,7 +87,7 @@ package struct SimulatorOptions {
 
         var takesValue: Bool {
             switch self {
-            case .history, .trace, .hash, .stop, .report: false
+            case .history, .hashes, .trace, .hash, .stop, .report: false
             default: true
             }
         }
@@ -93,6 +96,7 @@ package struct SimulatorOptions {
     private mutating func set(_ option: Option) {
         switch option {
         case .history: judgesHistory = true
+        case .hashes: saysHashes = true
         case .trace: printsTrace = true
         case .hash: printsHashes = true
         case .stop: stopsAtFirst = true
@@ -120,7 +124,7 @@ package struct SimulatorOptions {
         case .deleteWins: deleteWins.append(value)
         case .filled: filled.append(value)
         case .faults: try setFaults(value)
-        case .history, .trace, .hash, .stop, .report: break
+        case .history, .hashes, .trace, .hash, .stop, .report: break
         }
     }
 
@@ -173,7 +177,7 @@ package struct SimulatorOptions {
         if reportsScale, let others = others(than: [.report]) {
             throw usage("--report has its own schema, nodes and commits: leave out \(others).")
         }
-        if scriptPath != nil, let others = others(than: [.script, .trace, .history] + Self.ofSchema) {
+        if scriptPath != nil, let others = others(than: [.script, .trace, .history, .hashes] + Self.ofSchema) {
             throw usage("A script says itself what happens on how many nodes: leave out \(others).")
         }
         if printsTrace, let others = some(of: [.seeds, .hash, .stop]) {
@@ -217,6 +221,7 @@ package struct SimulatorOptions {
     private var schemaWords: [String] {
         var words = command.split(separator: " ").map(String.init)
         if judgesHistory { words.append(Option.history.rawValue) }
+        if saysHashes { words.append(Option.hashes.rawValue) }
         for (option, path) in [(Option.schema, schemaPath), (.update, updatePath)] {
             if let path { words += [option.rawValue, path] }
         }

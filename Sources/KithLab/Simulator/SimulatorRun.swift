@@ -37,6 +37,7 @@ package struct SimulatorRun {
         simulator.commitCount = options.commitCount
         if let faults = options.faults { simulator.faults = faults }
         simulator.faultRates = options.faultRates
+        simulator.saysHashes = options.saysHashes
         if let path = options.scriptPath { return show(simulator.trace(try script(path, simulator))) }
         if options.printsTrace { return show(simulator.trace(simulator.script(seed: options.firstSeed))) }
         return runSeeds(simulator)

@@ -46,6 +46,15 @@ package struct VectorRecords {
         return vector
     }
 
+    /// The sum of the vector's sequences, as an access to the database sees it that has no catalog.
+    ///
+    /// - Throws: an error of SQLite if it exceeds 2⁶³ − 1.
+    package static func total(_ db: Database) throws -> UInt64 {
+        let select = try DatabaseConnection(borrowing: db).statement("SELECT coalesce(sum(sequence), 0) FROM kith_replica")
+        defer { select.reset() }
+        return try select.step() ? UInt64(bitPattern: select.integer(0)) : 0
+    }
+
     /// Who this store is.
     package func replica(_ catalog: Catalog) throws -> ReplicaID {
         let number = try meta("self")
@@ -54,9 +63,11 @@ package struct VectorRecords {
         return catalog.replicas.ids[index]
     }
 
-    /// The highest timestamp given out or seen, in SQL.
-    private static let clockSQL =
-        "max(coalesce(\(MetaRecords.valueSQL("clock")), 0), coalesce((SELECT max(timestamp) FROM kith_replica), 0))"
+    /// The timestamp of this store's own last commit, in SQL.
+    private static let ownTimestampSQL = "(SELECT timestamp FROM kith_replica WHERE number = \(MetaRecords.valueSQL("self")))"
+
+    /// The highest timestamp given out or seen, in SQL. Each commit reads it, so it must not look at every replica.
+    private static let clockSQL = "max(coalesce(\(MetaRecords.valueSQL("clock")), 0), coalesce(\(ownTimestampSQL), 0))"
 
     /// The highest timestamp given out or seen.
     package func clock() throws -> HybridTimestamp {
@@ -79,6 +90,8 @@ package struct VectorRecords {
 
     /// Makes the store the replica `id`.
     package func adopt(_ id: ReplicaID, _ ledger: RowLedger) throws {
+        // From now on the last commit of the earlier one is another replica's.
+        try setMeta("clock", .integer(Int64(bitPattern: try clock().rawValue)))
         try setMeta("self", .integer(Int64(try ledger.number(of: id))))
     }
 
@@ -175,14 +188,20 @@ package struct VectorRecords {
     /// Joins `target` into the vector.
     package func advance(to target: [Head], _ ledger: RowLedger) throws {
         let update = try moving()
-        for head in target {
+        // Nearly all of many are known.
+        let known = target.count > Self.updatesMax ? try vector(ledger.catalog) : VersionVector()
+        for head in target where !known.covers(head.dot) {
             let number = try ledger.number(of: head.dot.replica)
             update.bind(1, Int64(bitPattern: head.dot.sequence))
             update.bind(2, Int64(bitPattern: head.timestamp.rawValue))
             update.bind(3, number)
             try update.run()
         }
+        if let latest = target.map(\.timestamp).max() { try observe(latest) }
     }
+
+    /// Up to so many commits are stored whether they are newer than what is known or not.
+    private static let updatesMax = 64
 
     /// Moves the clock past what a peer has seen.
     package func observe(_ timestamp: HybridTimestamp) throws {

@@ -62,6 +62,15 @@ package final class CommitSignal: Sendable {
         state.withLock { $0.hasForeignCommits || !$0.known.covers(vector) }
     }
 
+    /// The same, asked with the sum of the sequences of the store's vector, modulo 2⁶⁴: to add many up takes less than to read them.
+    ///
+    /// No sequence ever becomes less. A commit of another process is missed while as many of this one are not to be seen yet.
+    package func isNews(total: UInt64) -> Bool {
+        state.withLock { state in
+            state.hasForeignCommits || state.known.entries.reduce(0) { $0 &+ $1.sequence } != total
+        }
+    }
+
     /// The store was seen at `vector`. Returns whether another process has committed since the last time.
     ///
     /// To be called by whoever has the writing connection, so that all commits of this process have been told.

@@ -22,6 +22,9 @@ package struct CarryReader {
         _ configuration: PeerSession.Configuration, _ summary: StoreSummary, wallClockMilliseconds: Int64,
         _ perform: (PeerSession.Effect) throws -> PeerSession.Input?
     ) throws {
+        var configuration = configuration
+        // A file has no other frame to say it in.
+        configuration.helloBytesMax = WireLimits.frameBytesMax
         session = PeerSession(configuration)
         try handle(
             .connected(summary, durable: VersionVector(), wallClockMilliseconds: wallClockMilliseconds), perform)

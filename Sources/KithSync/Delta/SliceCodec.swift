@@ -3,9 +3,9 @@ import KithCausality
 /// How a slice stands in bytes, after the replica table of its frame. See docs/protocol.md, "Slice".
 enum SliceCodec {
     static func encode(_ slice: Slice, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
-        writer.vector(slice.since, &replicas)
-        writer.vector(slice.vector, &replicas)
-        writer.heads(slice.target, &replicas)
+        writer.knowledge(slice.since, &replicas)
+        writer.knowledge(slice.vector, &replicas)
+        writer.knowledge(slice.target, &replicas)
         writer.fixed64(slice.clock.rawValue)
         writer.byte((slice.isFirst ? Flag.first : 0) | (slice.isLast ? Flag.last : 0) | Ending(of: slice).rawValue)
         writer.count(slice.rowsRemaining)
@@ -21,9 +21,9 @@ enum SliceCodec {
 
     /// Reads a slice but for what stands at the end of its frame.
     static func decode(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> (slice: Slice, ending: Ending) {
-        let since = try reader.vector(replicas)
-        let vector = try reader.vector(replicas)
-        let target = try reader.heads(replicas)
+        let since: VersionVector = try reader.knowledge(replicas)
+        let vector: VersionVector = try reader.knowledge(replicas)
+        let target = try reader.knownHeads(replicas)
         guard vector.covers(VersionVector(target.map(\.dot))) else { throw .malformed("target past the sender's vector") }
         let clock = try reader.timestamp()
         let flags = try reader.byte()
@@ -57,7 +57,7 @@ extension SliceCodec {
 
     static func encodeEnding(of slice: Slice, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
         if let listing = slice.listing {
-            writer.vector(listing.floor, &replicas)
+            writer.knowledge(listing.floor, &replicas)
             writer.byte(listing.after == nil ? PositionTag.none : PositionTag.explicit)
             if let after = listing.after { writer.position(after) }
         }
@@ -71,7 +71,7 @@ extension SliceCodec {
         _ ending: Ending, of slice: inout Slice, _ reader: inout ByteReader, _ replicas: ReplicaTable
     ) throws(WireError) {
         if ending.contains(.listing) {
-            let floor = try reader.vector(replicas)
+            let floor = try reader.knowledge(replicas)
             guard slice.since.isEmpty, slice.vector.covers(floor) else { throw .malformed("listing") }
             let hasPosition = try reader.byte() == PositionTag.explicit
             let after = hasPosition ? try reader.position() : nil

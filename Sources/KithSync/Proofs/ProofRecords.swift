@@ -5,7 +5,7 @@ import KithCausality
 /// No commit beyond a replica's proof is believed, whoever names it.
 package struct ProofRecords: Sendable {
     /// Replicas that one device may have in a store.
-    package static let replicasOfDeviceMax = 1_024
+    package static let replicasOfDeviceMax = 4_096
     /// Replicas that one device may vouch for, and those of all devices together that never were members.
     package static let replicasOfStrangersMax = 256
 

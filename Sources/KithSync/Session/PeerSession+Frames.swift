@@ -8,7 +8,7 @@ extension PeerSession {
         clock.lastReceived = clock.now
         let decoded: (frame: Frame, claims: Claims)?
         do {
-            decoded = try FrameCodec.decodeWithClaims(bytes)
+            decoded = try FrameCodec.decodeWithClaims(bytes, incomingBases)
         } catch {
             throw CloseReason(.protocolError, "It sent a frame that cannot be read: \(error).")
         }
@@ -17,18 +17,26 @@ extension PeerSession {
         case (_, .goodbye(let code, let message)):
             throw CloseReason(code, message, isFromPeer: true)
         case (.greeting, .hello(let hello)):
-            try open(with: hello)
+            try check(hello)
+            let (exchange, outcome) = HeadsExchange.begin(hello, own: told, hash: toldHash)
+            try go(on: exchange, outcome)
+        case (.learning(var exchange), .heads(let message)):
+            let outcome = try exchange.receive(message)
+            try go(on: exchange, outcome)
         case (.open, .proofs(let offers)):
             try believe(offers)
         case (.open(let remote), _):
             try receive(try proving?.believed(frame, claims) ?? frame, from: remote, bytes: bytes.count)
+        case (.learning, _):
+            throw CloseReason(.protocolError, "It sent something else before it said what it knows.")
         case (.unconnected, _), (.greeting, _), (.closed, _):
             throw CloseReason(.protocolError, "It sent something else before its hello.")
         }
     }
 
-    private mutating func open(with hello: Hello) throws(CloseReason) {
-        guard let version = configuration.versions.common(with: hello.versions) else {
+    /// Whether there can be a session with whoever says this.
+    private mutating func check(_ hello: Hello) throws(CloseReason) {
+        guard configuration.versions.common(with: hello.versions) != nil else {
             throw .noCommonVersion(own: configuration.versions, theirs: hello.versions)
         }
         guard hello.app == configuration.app.description else {
@@ -47,13 +55,39 @@ extension PeerSession {
             perform(.renewIdentity)
             throw CloseReason(.identityChanged, "Both stores bear the same replica id: one is a copy. They take new ones.")
         }
+    }
+
+    /// Says what must be said next for the two to learn what the other knows, or opens the session.
+    private mutating func go(on exchange: HeadsExchange, _ outcome: HeadsExchange.Outcome) throws(CloseReason) {
+        switch outcome {
+        case .awaits(let message):
+            // All that the peer knows may be said as a difference from what our hello has said.
+            incomingBases = WireBases(sender: [], receiver: told.heads)
+            phase = .learning(exchange)
+            if let message { perform(.send(FrameCodec.encode(.heads(message)))) }
+        case .known(let knowledge, let message):
+            var hello = exchange.hello
+            hello.knowledge = knowledge
+            if let message {
+                let bases = WireBases(sender: [], receiver: knowledge.heads, spelledMax: configuration.headsSpelledMax)
+                perform(.send(FrameCodec.encode(.heads(message), bases)))
+            }
+            bases = WireBases(sender: told.heads, receiver: knowledge.heads, spelledMax: configuration.headsSpelledMax)
+            incomingBases = bases?.turned
+            try open(with: hello)
+        }
+    }
+
+    private mutating func open(with hello: Hello) throws(CloseReason) {
+        guard let summary = local.summary, let version = configuration.versions.common(with: hello.versions) else { return }
+        proving?.peerSaid = VersionVector(hello.heads.map(\.dot))
         let offers = try proving?.greet(hello, summary) ?? []
         if !offers.isEmpty { perform(.send(FrameCodec.encode(.proofs(offers)))) }
         let hello = proving.map { hello.believed(by: $0.book) } ?? hello
         phase = .open(Remote(hello: hello, version: version, durable: hello.durable))
         sender = SliceSender(
             peerKnows: hello.vector, resumption: hello.resumption,
-            peerUnderstandsTexts: hello.capabilities.contains(.texts), ahead: ahead)
+            peerUnderstandsTexts: hello.capabilities.contains(.texts), ahead: ahead, bases: bases)
         compareClock(hello.wallClockMilliseconds)
         if capabilities.contains(.digest) {
             comparison = DigestComparison(
@@ -101,7 +135,7 @@ extension PeerSession {
             if capabilities.contains(.household) { perform(.household(bytes)) }
         case .digest, .digestQuestion, .digestParts, .digestRows:
             try pursue(comparison?.receive(frame, clock.now))
-        case .hello, .goodbye, .proofs:
+        case .hello, .heads, .goodbye, .proofs:
             throw CloseReason(.protocolError, "It said hello twice.")
         }
     }

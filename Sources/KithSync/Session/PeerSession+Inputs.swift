@@ -49,11 +49,17 @@ extension PeerSession {
         guard summary.heads.count < WireLimits.replicasMax else {
             throw CloseReason(.tooLarge, "The store knows \(summary.heads.count) replicas, more than the protocol can carry.")
         }
-        let hello = Hello(
+        var hello = Hello(
             versions: configuration.versions, replica: summary.replica, app: configuration.app.description,
             group: configuration.group, software: configuration.software, capabilities: configuration.capabilities.union(.texts),
             wallClockMilliseconds: wallClockMilliseconds, clock: summary.clock,
             heads: sayable(summary.heads), durable: sayable(local.told()), resumption: summary.resumption)
+        told = hello.knowledge
+        if told.heads.count > configuration.headsSpelledMax {
+            toldHash = HeadsHash(of: told.heads)
+            hello.knowledge = Knowledge(heads: [])
+            (hello.headsHash, hello.saysMore) = (toldHash, !told.isPlain)
+        }
         // What it names is proven to a peer that has said what it knows.
         perform(.send(FrameCodec.encode(.hello(hello))))
         phase = .greeting(deadline: clock.now.advanced(byMilliseconds: configuration.timing.helloMilliseconds))
@@ -107,15 +113,20 @@ extension PeerSession {
         switch phase {
         case .greeting(let deadline) where deadline <= clock.now:
             throw CloseReason(.timeout, "It did not say hello within \(configuration.timing.helloMilliseconds) ms.")
+        case .learning:
+            try checkSilence()
         case .open:
-            if clock.silence(configuration.timing) <= clock.now {
-                throw CloseReason(.timeout, "Nothing was heard for \(configuration.timing.silenceMilliseconds / 1_000) s.")
-            }
+            try checkSilence()
             let asks = forwarding.tick(clock.now)
             if asks || clock.keepAlive(configuration.timing) <= clock.now { try ping() }
         case .unconnected, .greeting, .closed:
             break
         }
+    }
+
+    private func checkSilence() throws(CloseReason) {
+        if clock.silence(configuration.timing) > clock.now { return }
+        throw CloseReason(.timeout, "Nothing was heard for \(configuration.timing.silenceMilliseconds / 1_000) s.")
     }
 
     private mutating func ping() throws(CloseReason) {

@@ -22,6 +22,11 @@ package struct PeerSession: Sendable {
         package var capabilities: Capabilities = [.digest]
         /// What the store can prove and believes; without it everything is believed, and nothing proven.
         package var proofs: (any ProofBook)?
+        /// Up to so many heads are spelled out, in the hello and wherever a frame says what somebody knows. Beyond it the hello has their
+        /// hash, and frames have differences.
+        package var headsSpelledMax = 8
+        /// Bytes of the largest hello that may arrive.
+        package var helloBytesMax = WireLimits.helloBytesMax
         /// Which device the transport has found the peer to be, as ``ReplicaAuthority/device(of:)`` names it.
         package var peerDevice: [UInt8]?
 
@@ -36,8 +41,10 @@ package struct PeerSession: Sendable {
     enum Phase: Hashable, Sendable {
         /// → greeting
         case unconnected
-        /// Our hello is out, the peer's is awaited. → open, closed
+        /// Our hello is out, the peer's is awaited. → learning, open, closed
         case greeting(deadline: Instant)
+        /// The peer has said the hash of what it knows. → open, closed
+        case learning(HeadsExchange)
         /// → closed
         case open(Remote)
         case closed
@@ -55,6 +62,13 @@ package struct PeerSession: Sendable {
     let configuration: Configuration
     var phase = Phase.unconnected
     var local = LocalKnowledge()
+    /// What our hello said that we know, and its hash if it said no more than that.
+    var told = Knowledge(heads: [])
+    var toldHash: HeadsHash?
+    /// What vectors of the frames that we send are differences from, once both have said what they know.
+    package internal(set) var bases: WireBases?
+    /// The same for the frames that we receive.
+    var incomingBases: WireBases?
     var clock = SessionClock()
     /// What rows of the store know beyond its vector, to be offered to the peer.
     var ahead = VersionVector()
@@ -84,7 +98,10 @@ package struct PeerSession: Sendable {
 
     /// The largest frame that the peer may send now, for the transport to enforce before it buffers one.
     package var receivableFrameBytesMax: Int {
-        if case .open = phase { WireLimits.frameBytesMax } else { WireLimits.helloBytesMax }
+        switch phase {
+        case .learning, .open: WireLimits.frameBytesMax
+        case .unconnected, .greeting, .closed: configuration.helloBytesMax
+        }
     }
 
     /// The peer's replica id, once it has said hello and until the session ends.
@@ -102,6 +119,7 @@ package struct PeerSession: Sendable {
         switch phase {
         case .unconnected, .closed: nil
         case .greeting(let deadline): deadline
+        case .learning: clock.silence(configuration.timing)
         case .open:
             min(
                 clock.keepAlive(configuration.timing), clock.silence(configuration.timing),
@@ -159,9 +177,9 @@ package struct PeerSession: Sendable {
 
     mutating func send(_ frame: Frame) throws(CloseReason) {
         if proving == nil || frame.isReport {
-            perform(.send(FrameCodec.encode(frame)))
+            perform(.send(FrameCodec.encode(frame, bases)))
         } else {
-            try send(FrameCodec.encodeWithClaims(frame))
+            try send(FrameCodec.encodeWithClaims(frame, bases))
         }
     }
 

@@ -5,6 +5,8 @@ struct Proving: Sendable {
     let book: any ProofBook
     /// Commits that the peer has named, and so can prove, and those that were proven to it.
     private var told = VersionVector()
+    /// What the peer said that it knew when the session began, until all of that is known to be proven. Its frames may name it as a whole.
+    var peerSaid: VersionVector?
 
     init(_ book: any ProofBook) {
         self.book = book
@@ -67,7 +69,15 @@ struct Proving: Sendable {
         return pulse
     }
 
-    private func check(_ claims: Claims) throws(CloseReason) {
+    private mutating func check(_ claims: Claims) throws(CloseReason) {
+        try refuseLie(in: claims)
+        guard claims.nameSender, let peerSaid else { return }
+        try refuseLie(in: Claims(peerSaid.entries))
+        // What is proven stays so.
+        self.peerSaid = nil
+    }
+
+    private func refuseLie(in claims: Claims) throws(CloseReason) {
         if let lie = book.lie(in: claims) {
             throw CloseReason(
                 .protocolError, "It claims commit \(lie.sequence) of the replica \(lie.replica), which nobody is known to have made.")
@@ -79,10 +89,17 @@ extension Hello {
     /// What of it is proven.
     func believed(by book: any ProofBook) -> Hello {
         var hello = self
-        let vector = book.proven(of: self.vector)
+        let said = self.vector
+        let vector = book.proven(of: said)
+        // Whoever does not lie is believed all, and nothing is copied.
+        if vector == said {
+            hello.durable = book.proven(of: durable)
+            hello.resumption = resumption.map { Resumption(position: $0.position, vector: book.proven(of: $0.vector)) }
+            return hello
+        }
         hello.heads = heads.filter { vector.covers($0.dot) }
         hello.heads += vector.entries.compactMap { dot in
-            self.vector[dot.replica] == dot.sequence ? nil : Head(dot: dot, timestamp: .zero)
+            said[dot.replica] == dot.sequence ? nil : Head(dot: dot, timestamp: .zero)
         }
         hello.heads.sort { $0.dot < $1.dot }
         hello.durable = book.proven(of: durable)

@@ -9,6 +9,8 @@ struct SliceSender: Hashable, Sendable {
     private(set) var rowsSent: UInt64 = 0
 
     private let peerUnderstandsTexts: Bool
+    /// What the vectors of slices are differences from.
+    private let bases: WireBases?
     /// What rows of broken-off catch-ups know beyond the store's vector, until a delta has offered them to the peer. Whoever was to
     /// bring the rest may never come back; the rows that are here must not depend on it.
     private var ahead: VersionVector
@@ -58,9 +60,11 @@ struct SliceSender: Hashable, Sendable {
     static let refusalsMax = 8
 
     init(
-        peerKnows vector: VersionVector, resumption: Resumption?, peerUnderstandsTexts: Bool, ahead: VersionVector = VersionVector()
+        peerKnows vector: VersionVector, resumption: Resumption?, peerUnderstandsTexts: Bool, ahead: VersionVector = VersionVector(),
+        bases: WireBases? = nil
     ) {
         known = vector
+        self.bases = bases
         self.ahead = ahead
         self.peerUnderstandsTexts = peerUnderstandsTexts
         self.resumption = resumption
@@ -137,7 +141,7 @@ struct SliceSender: Hashable, Sendable {
             try withhold(part, of: slice, limit, since: delta.since)
             return nil
         }
-        let frame = FrameCodec.encodeWithClaims(.slice(slice, alsoSentTo: neighbours))
+        let frame = FrameCodec.encodeWithClaims(.slice(slice, alsoSentTo: neighbours), bases)
         if frame.bytes.count > WireLimits.frameBytesMax, let largest = slice.rows.first {
             try withhold(largest, of: slice, "frameBytesMax", since: delta.since)
             return nil

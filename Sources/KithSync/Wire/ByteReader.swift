@@ -10,6 +10,11 @@ package struct ByteReader: Sendable {
     /// The highest sequence named of each replica, by its number in the table; empty where nobody asks.
     private(set) var highest: [UInt64] = []
 
+    /// What the frame's vectors are differences from; `nil` where they are spelled out.
+    var bases: WireBases?
+    /// Whether the frame names all that its sender has said that it knows.
+    var namesSender = false
+
     package init(_ bytes: [UInt8], entriesMax: Int = .max) {
         self.init(bytes, from: 0, to: bytes.count, entriesLeft: entriesMax)
     }

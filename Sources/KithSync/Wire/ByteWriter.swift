@@ -6,6 +6,9 @@ package struct ByteWriter: Sendable {
     /// The highest sequence named of each replica, by its number in the table; `nil` where nobody asks.
     private(set) var highest: [UInt64]?
 
+    /// What the frame's vectors may be said as differences from; `nil` where they are spelled out.
+    var bases: WireBases?
+
     package init(reservingCapacity capacity: Int = 0) {
         bytes.reserveCapacity(capacity)
     }

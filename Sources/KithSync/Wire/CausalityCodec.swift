@@ -18,7 +18,7 @@ extension ByteWriter {
     /// What of `known` would survive a loss of power: mostly all of it, which takes a byte.
     mutating func durable(_ durable: VersionVector, of known: VersionVector, _ replicas: inout ReplicaTable) {
         byte(durable == known ? 0 : 1)
-        if durable != known { vector(durable, &replicas) }
+        if durable != known { knowledge(durable, &replicas) }
     }
 
     mutating func stamp(_ stamp: Stamp, _ replicas: inout ReplicaTable) {
@@ -48,10 +48,11 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    package mutating func dot(_ replicas: ReplicaTable) throws(WireError) -> Dot {
+    /// - Parameter mayBeNone: whether the sequence may be 0, for no commit.
+    package mutating func dot(_ replicas: ReplicaTable, mayBeNone: Bool = false) throws(WireError) -> Dot {
         let number = try index(below: replicas.ids.count, "replica number")
         let sequence = try varint()
-        guard sequence > 0, sequence <= UInt64(Int64.max) else { throw .malformed("sequence out of range") }
+        guard sequence > 0 || mayBeNone, sequence <= UInt64(Int64.max) else { throw .malformed("sequence out of range") }
         claim(sequence, of: number)
         return Dot(replica: replicas.ids[number], sequence: sequence)
     }
@@ -71,7 +72,7 @@ extension ByteReader {
     mutating func durable(of known: VersionVector, _ replicas: ReplicaTable) throws(WireError) -> VersionVector {
         switch try byte() {
         case 0: known
-        case 1: try vector(replicas)
+        case 1: try knowledge(replicas)
         default: throw .malformed("durable")
         }
     }

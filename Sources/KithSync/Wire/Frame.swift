@@ -4,6 +4,8 @@ import KithCausality
 package enum Frame: Hashable, Sendable {
     /// Who I am and what I know. The first frame in both directions, sent without waiting for the other's.
     case hello(Hello)
+    /// What I know, if my hello said no more than its hash.
+    case heads(HeadsMessage)
     /// A delta, or a part of one; `alsoSentTo` are other replicas to which the sender sends the same.
     case slice(Slice, alsoSentTo: [ReplicaID])
     /// Who has made the commits that the frames from here on name. Strictly ascending by replica.
@@ -48,12 +50,16 @@ package struct Hello: Hashable, Sendable {
     package var wallClockMilliseconds: Int64
     /// The sender's hybrid clock.
     package var clock: HybridTimestamp
-    /// The newest commit known of every replica: what the sender knows, and what it holds of the receiver.
+    /// The newest commit known of every replica: what the sender knows, and what it holds of the receiver. Empty with a ``headsHash``.
     package var heads: [Head]
     /// The part of it that would survive a loss of power.
     package var durable: VersionVector
     /// The catch-up that was broken off, if there is one.
     package var resumption: Resumption?
+    /// The hash of the heads; they are said afterwards, as far as the other side needs them.
+    package var headsHash: HeadsHash?
+    /// Whether there is more to be said than the heads, so that it does not help if the other side has the same.
+    package var saysMore = false
 
     package init(
         versions: ProtocolVersions, replica: ReplicaID, app: String, group: [UInt8], software: String, capabilities: Capabilities,
@@ -73,6 +79,16 @@ package struct Hello: Hashable, Sendable {
     }
 
     package var vector: VersionVector { VersionVector(heads.map(\.dot)) }
+
+    /// What it says of what its sender knows.
+    package var knowledge: Knowledge {
+        get { Knowledge(heads: heads, durable: durable == vector ? nil : durable, resumption: resumption) }
+        set {
+            (heads, durable, resumption) = (
+                newValue.heads, newValue.durable ?? VersionVector(newValue.heads.map(\.dot)), newValue.resumption
+            )
+        }
+    }
 }
 
 /// What has become of the slices received so far.
@@ -118,5 +134,21 @@ package struct Pulse: Hashable, Sendable {
         self.wallClockMilliseconds = wallClockMilliseconds
         self.vector = vector
         self.durable = durable
+    }
+}
+
+extension Frame {
+    /// How many entries the longest vector of what somebody knows has; 0 in a frame that says nothing of the kind.
+    var entriesOfVectors: Int {
+        switch self {
+        case .heads(.all(let knowledge)): knowledge.heads.count
+        case .slice(let slice, _), .digestRows(_, let slice): max(slice.since.count, slice.vector.count)
+        case .acknowledge(let acknowledgement): acknowledgement.durable.count
+        case .want(let want): want.since.count
+        case .ping(let pulse), .pong(let pulse): pulse.vector.count
+        case .digest(let digest, _): digest.vector.count
+        case .digestQuestion(let vector, _, _), .digestParts(let vector, _, _): vector.count
+        case .hello, .heads, .proofs, .attachment, .household, .goodbye: 0
+        }
     }
 }

@@ -25,6 +25,9 @@ package enum FrameCodec {
         static let pong: UInt8 = 6
         static let goodbye: UInt8 = 7
         static let proofs: UInt8 = 8
+        /// Ahead of the type of a frame whose vectors are differences: ``WireBases``.
+        static let differences: UInt8 = 9
+        static let heads: UInt8 = 10
         static let household: UInt8 = 0xA0
         /// Undone before a frame is decoded: ``FrameCompression``.
         static let compressed: UInt8 = 0xB0
@@ -34,28 +37,37 @@ package enum FrameCodec {
         static let digestRows: UInt8 = firstOptionalType + 19
         /// The optional ones that this build knows.
         static let knownOptional = digest...digestRows
+        /// Those that say what somebody knows, after the hello.
+        static let withVectors: Set<UInt8> = Set(knownOptional).union([slice, acknowledge, want, ping, pong, heads])
     }
 
-    package static func encode(_ frame: Frame) -> [UInt8] {
+    /// - Parameter bases: what its receiver takes its vectors for differences from.
+    package static func encode(_ frame: Frame, _ bases: WireBases? = nil) -> [UInt8] {
         var body = ByteWriter()
-        return encode(frame, &body).bytes
+        return encode(frame, bases, &body).bytes
     }
 
     /// The same, with the commits that the frame names.
-    static func encodeWithClaims(_ frame: Frame) -> ClaimingFrame {
+    static func encodeWithClaims(_ frame: Frame, _ bases: WireBases? = nil) -> ClaimingFrame {
         var body = ByteWriter()
         body.noteClaims()
-        let (bytes, replicas) = encode(frame, &body)
+        let (bytes, replicas) = encode(frame, bases, &body)
         return ClaimingFrame(bytes: bytes, claims: Claims(replicas, highest: body.highest ?? []))
     }
 
-    private static func encode(_ frame: Frame, _ body: inout ByteWriter) -> (bytes: [UInt8], replicas: ReplicaTable) {
+    private static func encode(
+        _ frame: Frame, _ bases: WireBases?, _ body: inout ByteWriter
+    ) -> (bytes: [UInt8], replicas: ReplicaTable) {
         var replicas = ReplicaTable()
+        if let bases, frame.entriesOfVectors > bases.spelledMax { body.bases = bases }
         let type: UInt8
         switch frame {
         case .hello(let hello):
             type = FrameType.hello
             encode(hello, to: &body, &replicas)
+        case .heads(let message):
+            type = FrameType.heads
+            encode(message, to: &body, &replicas)
         case .slice(let slice, let alsoSentTo):
             type = FrameType.slice
             body.reserve(slice.rows.count * Self.rowBytesUsual)
@@ -66,11 +78,11 @@ package enum FrameCodec {
         case .acknowledge(let acknowledgement):
             type = FrameType.acknowledge
             body.varint(acknowledgement.slices)
-            body.vector(acknowledgement.durable, &replicas)
+            body.knowledge(acknowledgement.durable, &replicas)
         case .want(let want):
             type = FrameType.want
             body.varint(want.slices)
-            body.vector(want.since, &replicas)
+            body.knowledge(want.since, &replicas)
             encode(want.resumption, to: &body, &replicas)
         case .ping(let pulse):
             type = FrameType.ping
@@ -85,17 +97,17 @@ package enum FrameCodec {
             body.raw(bytes)
         case .digest(let digest, let wantsAnswer):
             type = FrameType.digest
-            body.vector(digest.vector, &replicas)
+            body.knowledge(digest.vector, &replicas)
             body.sum(digest.rows)
             body.byte(wantsAnswer ? 1 : 0)
         case .digestQuestion(let vector, let range, let wantsRows):
             type = FrameType.digestQuestion
-            body.vector(vector, &replicas)
+            body.knowledge(vector, &replicas)
             body.range(range)
             body.byte(wantsRows ? 1 : 0)
         case .digestParts(let vector, let range, let parts):
             type = FrameType.digestParts
-            body.vector(vector, &replicas)
+            body.knowledge(vector, &replicas)
             body.range(range)
             body.count(parts.count)
             for part in parts {
@@ -119,52 +131,63 @@ package enum FrameCodec {
     }
 
     /// The frame in `bytes`; `nil` if it is of a kind that this build may ignore.
-    package static func decode(_ bytes: [UInt8]) throws(WireError) -> Frame? {
-        try decodeWithClaims(bytes)?.frame
+    ///
+    /// - Parameter bases: what its sender and its receiver have said that they know. Without, no vector may be a difference.
+    package static func decode(_ bytes: [UInt8], _ bases: WireBases? = nil) throws(WireError) -> Frame? {
+        try decodeWithClaims(bytes, bases)?.frame
     }
 
     /// The same, with the commits that the frame names.
-    static func decodeWithClaims(_ bytes: [UInt8]) throws(WireError) -> (frame: Frame, claims: Claims)? {
+    static func decodeWithClaims(
+        _ bytes: [UInt8], _ bases: WireBases? = nil
+    ) throws(WireError) -> (frame: Frame, claims: Claims)? {
         guard bytes.count <= WireLimits.frameBytesMax else { throw .limitExceeded("frameBytesMax") }
         var reader = ByteReader(bytes, entriesMax: WireLimits.entriesMax)
-        let type = try reader.byte()
+        var type = try reader.byte()
+        if type == FrameType.differences {
+            guard let bases else { throw .malformed("differences from nothing") }
+            type = try reader.byte()
+            guard FrameType.withVectors.contains(type) else { throw .malformed("differences in a frame of another kind") }
+            reader.bases = bases
+        }
         if type == FrameType.household { return (.household(try household(&reader)), Claims()) }
         if type >= firstOptionalType, !AttachmentCodec.types.contains(type), !FrameType.knownOptional.contains(type) { return nil }
-        if type == FrameType.hello, bytes.count > WireLimits.helloBytesMax { throw .limitExceeded("helloBytesMax") }
         let replicas = try replicaTable(&reader)
         reader.noteClaims(of: replicas.ids.count)
         let frame = try frame(type, &reader, replicas)
-        return (frame, Claims(replicas, highest: reader.highest))
+        return (frame, Claims(replicas, highest: reader.highest, nameSender: reader.namesSender))
     }
 
     private static func frame(_ type: UInt8, _ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> Frame {
         switch type {
         case FrameType.hello:
             return .hello(try hello(&reader, replicas))
+        case FrameType.heads:
+            return .heads(try headsMessage(&reader, replicas))
         case FrameType.slice:
             var (slice, ending) = try SliceCodec.decode(&reader, replicas)
             let others = try neighbours(&reader, replicas)
             try SliceCodec.decode(ending, of: &slice, &reader, replicas)
             return .slice(slice, alsoSentTo: others)
         case FrameType.acknowledge:
-            return .acknowledge(Acknowledgement(slices: try reader.varint(), durable: try reader.vector(replicas)))
+            return .acknowledge(Acknowledgement(slices: try reader.varint(), durable: try reader.knowledge(replicas)))
         case FrameType.want:
             return .want(
                 Want(
-                    slices: try reader.varint(), since: try reader.vector(replicas),
+                    slices: try reader.varint(), since: try reader.knowledge(replicas),
                     resumption: try resumption(&reader, replicas)))
         case FrameType.ping:
             return .ping(try pulse(&reader, replicas))
         case FrameType.pong:
             return .pong(try pulse(&reader, replicas))
         case FrameType.digest:
-            let vector = try reader.vector(replicas)
+            let vector: VersionVector = try reader.knowledge(replicas)
             return .digest(StoreDigest(vector: vector, rows: try reader.sum()), wantsAnswer: try reader.byte() & 1 != 0)
         case FrameType.digestQuestion:
-            let vector = try reader.vector(replicas)
+            let vector: VersionVector = try reader.knowledge(replicas)
             return .digestQuestion(vector, try reader.range(), wantsRows: try reader.byte() & 1 != 0)
         case FrameType.digestParts:
-            let vector = try reader.vector(replicas)
+            let vector: VersionVector = try reader.knowledge(replicas)
             return .digestParts(vector, try reader.range(), try reader.parts())
         case FrameType.digestRows:
             let range = try reader.range()
@@ -189,7 +212,8 @@ package enum FrameCodec {
 
 extension FrameCodec {
     private static func assemble(_ type: UInt8, _ replicas: ReplicaTable, _ body: ByteWriter) -> [UInt8] {
-        var writer = ByteWriter(reservingCapacity: body.count + replicas.ids.count * ReplicaID.byteCount + 4)
+        var writer = ByteWriter(reservingCapacity: body.count + replicas.ids.count * ReplicaID.byteCount + 5)
+        if body.bases != nil { writer.byte(FrameType.differences) }
         writer.byte(type)
         writer.count(replicas.ids.count)
         for id in replicas.ids { writer.identifier(id) }
@@ -244,6 +268,14 @@ extension FrameCodec {
         writer.heads(hello.heads, &replicas)
         writer.durable(hello.durable, of: hello.vector, &replicas)
         encode(hello.resumption, to: &writer, &replicas)
+        guard let hash = hello.headsHash else { return }
+        writer.byte(HelloFlag.hash | (hello.saysMore ? HelloFlag.more : 0))
+        writer.raw(hash.bytes)
+    }
+
+    private enum HelloFlag {
+        static let hash: UInt8 = 1
+        static let more: UInt8 = 2
     }
 
     private static func hello(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> Hello {
@@ -262,19 +294,74 @@ extension FrameCodec {
             heads: try reader.heads(replicas), durable: VersionVector(), resumption: nil)
         hello.durable = try reader.durable(of: hello.vector, replicas)
         hello.resumption = try resumption(&reader, replicas)
+        let flags = reader.remaining > 0 ? try reader.byte() : 0
+        guard flags & HelloFlag.hash != 0 else { return hello }
+        guard hello.heads.isEmpty, hello.durable.isEmpty, hello.resumption == nil else { throw .malformed("heads beside their hash") }
+        hello.headsHash = HeadsHash(bytes: try reader.raw(HeadsHash.byteCount))
+        hello.saysMore = flags & HelloFlag.more != 0
         return hello
+    }
+
+    private enum HeadsKind {
+        static let all: UInt8 = 0
+        static let newest: UInt8 = 1
+        static let rest: UInt8 = 2
+    }
+
+    private static func encode(_ message: HeadsMessage, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
+        switch message {
+        case .all(let knowledge):
+            writer.byte(HeadsKind.all)
+            writer.knowledge(knowledge.heads, &replicas)
+            encodeMore(of: knowledge, to: &writer, &replicas)
+        case .newest(let knowledge):
+            writer.byte(HeadsKind.newest)
+            writer.heads(knowledge.heads, &replicas)
+            encodeMore(of: knowledge, to: &writer, &replicas)
+        case .rest(let heads, let hash):
+            writer.byte(HeadsKind.rest)
+            writer.heads(heads, &replicas)
+            writer.raw(hash.bytes)
+        }
+    }
+
+    private static func headsMessage(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> HeadsMessage {
+        let kind = try reader.byte()
+        let heads = kind == HeadsKind.all ? try reader.knownHeads(replicas) : try reader.heads(replicas)
+        guard kind == HeadsKind.all || heads.count <= WireLimits.newestHeadsMax else { throw .limitExceeded("newestHeadsMax") }
+        switch kind {
+        case HeadsKind.all, HeadsKind.newest:
+            var knowledge = Knowledge(heads: heads)
+            switch try reader.byte() {
+            case 0: break
+            case 1: knowledge.durable = try reader.knowledge(replicas)
+            default: throw .malformed("durable")
+            }
+            knowledge.resumption = try resumption(&reader, replicas)
+            return kind == HeadsKind.all ? .all(knowledge) : .newest(knowledge)
+        case HeadsKind.rest:
+            return .rest(heads, HeadsHash(bytes: try reader.raw(HeadsHash.byteCount)))
+        default:
+            throw .malformed("heads")
+        }
+    }
+
+    private static func encodeMore(of knowledge: Knowledge, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
+        writer.byte(knowledge.durable == nil ? 0 : 1)
+        if let durable = knowledge.durable { writer.knowledge(durable, &replicas) }
+        encode(knowledge.resumption, to: &writer, &replicas)
     }
 
     private static func encode(_ pulse: Pulse, to writer: inout ByteWriter, _ replicas: inout ReplicaTable) {
         writer.fixed64(pulse.nonce)
         writer.milliseconds(pulse.wallClockMilliseconds)
-        writer.vector(pulse.vector, &replicas)
+        writer.knowledge(pulse.vector, &replicas)
         writer.durable(pulse.durable, of: pulse.vector, &replicas)
     }
 
     private static func pulse(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) -> Pulse {
         var pulse = Pulse(
-            nonce: try reader.fixed64(), wallClockMilliseconds: try reader.milliseconds(), vector: try reader.vector(replicas),
+            nonce: try reader.fixed64(), wallClockMilliseconds: try reader.milliseconds(), vector: try reader.knowledge(replicas),
             durable: VersionVector())
         pulse.durable = try reader.durable(of: pulse.vector, replicas)
         return pulse
@@ -286,7 +373,7 @@ extension FrameCodec {
         writer.byte(resumption == nil ? 0 : 1)
         guard let resumption else { return }
         writer.position(resumption.position)
-        writer.vector(resumption.vector, &replicas)
+        writer.knowledge(resumption.vector, &replicas)
     }
 
     private static func resumption(
@@ -294,7 +381,7 @@ extension FrameCodec {
     ) throws(WireError) -> Resumption? {
         switch try reader.byte() {
         case 0: nil
-        case 1: Resumption(position: try reader.position(), vector: try reader.vector(replicas))
+        case 1: Resumption(position: try reader.position(), vector: try reader.knowledge(replicas))
         default: throw .malformed("resumption")
         }
     }

@@ -10,8 +10,10 @@ package enum WireLimits {
     package static let sliceBytesMax = 4 << 20
     /// Bytes of one frame, once the peer has said hello: a slice of one row with a value of the largest size.
     package static let frameBytesMax = (100 << 20) + (16 << 20)
-    /// Bytes of a hello, and of any frame before it: enough for the largest vectors a store may have.
+    /// Bytes of a hello, and of any frame before it. What a store knows may be more; then the hello says its hash.
     package static let helloBytesMax = 256 << 10
+    /// Heads that a session names to find out what the other side lacks, before it names all.
+    package static let newestHeadsMax = 64
     /// Bytes of a frame that may be compressed, and of those before it that it is compressed with.
     package static let compressionBytesMax = 16 << 10
     /// Bytes of the smallest frame that a sender compresses: what is smaller is as quick to send as it is.
@@ -29,7 +31,7 @@ package enum WireLimits {
     /// Bytes of the name and version of the peer's software.
     package static let softwareBytesMax = 128
     /// Replicas in one vector.
-    package static let replicasMax = 4_096
+    package static let replicasMax = 65_536
     /// Tables in one slice.
     package static let tablesMax = 1_024
     /// Columns of one table.

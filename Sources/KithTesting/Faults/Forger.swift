@@ -53,7 +53,7 @@ struct Forger {
             return .digestParts(forged(vector), range, Array(parts.dropLast()))
         case .proofs(let offers):
             return .proofs(offers.map { forged($0) })
-        case .attachment, .household, .goodbye:
+        case .attachment, .household, .goodbye, .heads:
             return frame
         }
     }

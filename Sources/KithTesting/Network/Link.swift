@@ -39,14 +39,17 @@ struct LinkEnd {
 /// A frame as it was sent, and as it arrives if somebody has changed it.
 struct FrameUnderWay {
     let bytes: [UInt8]
+    /// The same with no vector as a difference from what was said before.
+    let plain: [UInt8]
     /// What travels for it, its length in front.
     let wire: [UInt8]
     var altered: [UInt8]?
     /// Frames that arrive ahead of it, which no store has made.
     let lies: [[UInt8]]
 
-    init(bytes: [UInt8], compressed: [UInt8], altered: [UInt8]?, lies: [[UInt8]] = []) {
+    init(bytes: [UInt8], plain: [UInt8]? = nil, compressed: [UInt8], altered: [UInt8]?, lies: [[UInt8]] = []) {
         self.bytes = bytes
+        self.plain = plain ?? bytes
         self.lies = lies
         wire = withUnsafeBytes(of: FrameDecoder.header(of: compressed).bigEndian, Array.init) + compressed
         self.altered = altered

@@ -14,7 +14,7 @@ struct SliceWindow {
         slices <= WireLimits.slicesInFlightMax && (slices <= 1 || bytes <= WireLimits.sliceBytesInFlightMax)
     }
 
-    static func isSlice(_ frame: [UInt8]) -> Bool { frame.first == 2 }
+    static func isSlice(_ frame: [UInt8]) -> Bool { frame.frameType == 2 }
 
     mutating func sent(_ slice: [UInt8]) {
         sizes.append(slice.count)

@@ -6,6 +6,7 @@ extension Simulation {
     private func configuration(of node: SimulatedNode, with peer: SimulatedNode) -> PeerSession.Configuration {
         var configuration = PeerSession.Configuration(app: "simulation", group: Array("simulation".utf8), software: "KithTesting")
         configuration.capabilities.insert(.compression)
+        configuration.headsSpelledMax = headsSpelledMax
         configuration.proofs = node.proofs
         configuration.peerDevice = peer.device
         return configuration

@@ -24,7 +24,7 @@ extension Simulation {
     func lies(aheadOf bytes: [UInt8], _ end: EndID) throws -> [[UInt8]] {
         guard links[end.link].lies[end.side] > 0 else { return [] }
         switch try? FrameCodec.decode(bytes) {
-        case .hello, .goodbye, nil: return []
+        case .hello, .heads, .goodbye, nil: return []
         default: break
         }
         guard var liar = try liar(end) else { return [] }
@@ -32,7 +32,7 @@ extension Simulation {
         if frames.isEmpty { return [] }
         links[end.link].lies[end.side] -= 1
         note(.forgery)
-        return frames.map(FrameCodec.encode)
+        return frames.map { FrameCodec.encode($0) }
     }
 
     /// A lie arrives. What every store must refuse puts nothing in doubt.

@@ -62,8 +62,9 @@ extension Simulation {
         guard isOpen(end.other) else { return }
         try checkMeeting(end)
         try noteSent(bytes, end)
-        let lies = try lies(aheadOf: bytes, end)
-        let frame = FrameUnderWay(bytes: bytes, compressed: compressed, altered: try altered(bytes, end), lies: lies)
+        let plain = plain(bytes, end)
+        let lies = try lies(aheadOf: plain, end)
+        let frame = FrameUnderWay(bytes: bytes, plain: plain, compressed: compressed, altered: try altered(plain, end), lies: lies)
         let transmission = Int64(bytes.count) * 1_000 / Int64(script.conditions.bytesPerSecond)
         let arrival =
             max(now + latency() + links[end.link].delays[end.side], links[end.link].ends[end.other.side]?.lastArrival ?? now) + transmission
@@ -104,18 +105,27 @@ extension Simulation {
             throw Violation(.wrongState, "A frame to \(node(of: end).name) is another one when it arrives.")
         }
         if !frame.lies.isEmpty { noteLie(frame.lies, end) }
-        if let altered = frame.altered { noteAlteration(of: frame.bytes, to: altered, end) }
-        for bytes in frame.lies + [frame.altered ?? frame.bytes] where isOpen(end) { try deliver(bytes, end) }
+        if let altered = frame.altered { noteAlteration(of: frame.plain, to: altered, end) }
+        for bytes in frame.lies where isOpen(end) { try deliver(bytes, bytes, end) }
+        if isOpen(end) { try deliver(frame.altered ?? frame.bytes, frame.altered ?? frame.plain, end) }
         if let rest = links[end.link].ends[end.side], rest.isHangingUp, rest.inbound.isEmpty, isOpen(end) { try close(end) }
     }
 
-    private func deliver(_ bytes: [UInt8], _ end: EndID) throws {
-        links[end.link].ends[end.side]?.window.received(bytes)
+    /// A frame with its vectors spelled out.
+    private func plain(_ bytes: [UInt8], _ end: EndID) -> [UInt8] {
+        guard bytes.first != bytes.frameType, let bases = links[end.link].ends[end.side]?.session.bases,
+            let frame = try? FrameCodec.decode(bytes, bases)
+        else { return bytes }
+        return FrameCodec.encode(frame)
+    }
+
+    private func deliver(_ bytes: [UInt8], _ plain: [UInt8], _ end: EndID) throws {
+        links[end.link].ends[end.side]?.window.received(plain)
         trace.mix(UInt8(end.side))
         trace.mix(end.link)
         trace.mix(UInt64(bitPattern: now))
         trace.mix(bytes)
-        trace.note(now, "\(node(of: end.other).name)→\(node(of: end).name)  \(describe(bytes))")
+        trace.note(now, "\(node(of: end.other).name)→\(node(of: end).name)  \(describe(plain))")
         try handle(.received(bytes), end)
     }
 
@@ -140,6 +150,8 @@ extension Simulation {
     /// What arrives in the place of a frame, if this is one to be damaged or replaced.
     private func altered(_ bytes: [UInt8], _ end: EndID) throws -> [UInt8]? {
         var altered = bytes
+        // What is said of differences afterwards would be another lie than is accounted for.
+        if headsSpelledMax == 0, bytes.frameType == 1 || bytes.frameType == 10 { return nil }
         if links[end.link].lies[end.side] > 0, case .hello(let hello) = try? FrameCodec.decode(bytes) {
             guard var liar = try liar(end), hostility.chance(percent: 50) else { return nil }
             links[end.link].lies[end.side] -= 1
@@ -205,7 +217,10 @@ extension Simulation {
 
     func describe(_ bytes: [UInt8]) -> String {
         switch try? FrameCodec.decode(bytes) {
-        case .hello(let hello): return "hello \(hello.vector)"
+        case .hello(let hello): return hello.headsHash == nil ? "hello \(hello.vector)" : "hello, with a hash"
+        case .heads(.all(let knowledge)): return "all heads, \(knowledge.heads.count)"
+        case .heads(.newest(let knowledge)): return "newest heads, \(knowledge.heads.count)"
+        case .heads(.rest(let heads, _)): return "\(heads.count) other heads, and the hash of the rest"
         case .slice(let slice, _):
             return "slice \(slice.since) → \(slice.vector), \(slice.rows.count) rows\(slice.isLast ? "" : ", more to come")"
         case .acknowledge(let acknowledgement): return "acknowledge \(acknowledgement.slices)"

@@ -29,7 +29,11 @@ final class Simulation {
     var sticks: Sticks
     private var events = EventQueue<SimulationEvent>()
 
-    init(_ script: Script, _ workload: Workload, keepsTrace: Bool = false) throws {
+    /// Up to so many heads are spelled out.
+    let headsSpelledMax: Int
+
+    init(_ script: Script, _ workload: Workload, keepsTrace: Bool = false, saysHashes: Bool = false) throws {
+        headsSpelledMax = saysHashes ? 0 : .max
         self.script = script
         self.workload = workload
         ledger = Ledger(workload.tables)

@@ -26,6 +26,8 @@ public struct KithSimulator: Sendable {
     /// other one. Those without a rate are drawn from ``faults``, as often as a seed says. Where ``Fault/garbage`` has a rate, what confuses it
     /// is left out: clocks, restores and clones.
     public var faultRates: [Fault: Double] = [:]
+    /// Whether sessions say what they know as large stores do: the hello its hash, and frames differences. Small ones spell it out.
+    public var saysHashes = false
     private let workload: Workload
 
     /// - Throws: what the app's migrations throw, a `StoreError` if a table cannot synchronise, and ``SchemaError`` if the schema cannot be judged.
@@ -77,7 +79,7 @@ public struct KithSimulator: Sendable {
     private func report(_ script: Script, keepsTrace: Bool) -> RunReport {
         if let fault = vocabulary.fault(in: script) { return RunReport(notRun: Violation(.wrongScript, fault)) }
         do {
-            let simulation = try Simulation(script, workload, keepsTrace: keepsTrace)
+            let simulation = try Simulation(script, workload, keepsTrace: keepsTrace, saysHashes: saysHashes)
             var violation: Violation?
             do {
                 try simulation.run()

@@ -13,16 +13,23 @@ final class SessionPair {
     private(set) var closings: [CloseReason] = []
     /// Questions about digests and rows that were sent.
     private(set) var questionCount = 0
+    /// Bytes of frames that each side has sent, as they travel.
+    private(set) var bytesSent = [0, 0]
+    private var compressions = [FrameCompression(), FrameCompression()]
     private var now = Instant(milliseconds: 0)
     private var inputs: [(side: Int, input: PeerSession.Input)] = []
 
     /// - Parameter areProven: whether each store, which speaks for a device, proves what it sends.
-    init(_ first: SyncedDatabase, _ second: SyncedDatabase, limits: SliceLimits = SliceLimits(), areProven: Bool = false) throws {
+    init(
+        _ first: SyncedDatabase, _ second: SyncedDatabase, limits: SliceLimits = SliceLimits(), areProven: Bool = false,
+        _ configure: (inout PeerSession.Configuration) -> Void = { _ in }
+    ) throws {
         stores = [first, second]
         self.limits = limits
         sessions = stores.map { store in
             var configuration = PeerSession.Configuration(app: "test", group: [], software: "test")
             if areProven { configuration.proofs = store.proofBook }
+            configure(&configuration)
             return PeerSession(configuration)
         }
         for (side, store) in stores.enumerated() {
@@ -57,7 +64,9 @@ final class SessionPair {
         for effect in sessions[side].handle(input, now: now) {
             switch effect {
             case .send(let bytes):
-                if case .digestQuestion? = try FrameCodec.decode(bytes) { questionCount += 1 }
+                if bytes.frameType == 145 { questionCount += 1 }
+                let isUnderstood = sessions[side].capabilities.contains(.compression)
+                bytesSent[side] += 4 + compressions[side].compress(bytes, isUnderstood: isUnderstood).count
                 inputs.append((1 - side, .received(bytes)))
             case .readSlice(let request): inputs.append((side, .sliceRead(try stores[side].slice(request, limits: limits))))
             case .apply(let slice, _): inputs.append((side, .applied(try stores[side].apply(slice))))

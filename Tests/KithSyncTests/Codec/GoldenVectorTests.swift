@@ -15,10 +15,26 @@ import Testing
         #expect(FrameCodec.encode(frame) == bytes)
     }
 
+    @Test func `a hello with a hash, and frames with differences, are as on file`() throws {
+        var samples = FrameSamples.differences.map { ($0.name, $0.frame, FrameSamples.bases) }
+        samples.append(("hello-with-hash", .hello(FrameSamples.helloWithHash), FrameSamples.bases))
+        // All that its sender knows, before the receiver knows anything of it.
+        let early = WireBases(sender: [], receiver: [FrameSamples.heads[0]])
+        samples.append(("heads-with-differences", .heads(.all(Knowledge(heads: FrameSamples.heads))), early))
+        for (name, frame, bases) in samples {
+            let bytes = try #require(Self.bytes(named: name))
+            #expect(try FrameCodec.decode(bytes, bases) == frame)
+            #expect(FrameCodec.encode(frame, bases) == bytes)
+        }
+        #expect(samples.map(\.0).sorted() == Self.others)
+    }
+
+    private static let others = ["heads-with-differences", "hello-with-hash", "ping-with-differences", "slice-with-differences"]
+
     @Test func `every golden vector on file is tested`() throws {
         let folder = try #require(Bundle.module.url(forResource: "Fixtures/golden", withExtension: nil))
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        #expect(files == (FrameSamples.golden.map(\.name) + [Self.compressed]).map { $0 + ".hex" }.sorted())
+        #expect(files == (FrameSamples.golden.map(\.name) + Self.others + [Self.compressed]).map { $0 + ".hex" }.sorted())
     }
 
     /// What another program compresses is other bytes, so this one is read and not written.

@@ -126,10 +126,10 @@ import Testing
             CounterState(
                 bases: times.map {
                     let dot = Dot(replica: ReplicaID(high: 0, low: replica), sequence: $0)
-                    return .init(stamp: Stamp(dot: dot, timestamp: HybridTimestamp(rawValue: $0 * 7 % 8_191), isAdopted: true), amount: 1)
+                    return .init(stamp: Stamp(dot: dot, timestamp: HybridTimestamp(rawValue: $0 * 7 % 131_071), isAdopted: true), amount: 1)
                 })
         }
-        let parts = [state(1, 1...4_000), state(2, 1...3_000), state(3, 2_000...6_000)]
+        let parts = [state(1, 1...64_000), state(2, 1...48_000), state(3, 32_000...96_000)]
         var results: Set<CounterState> = []
         for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2], [0, 2, 1]] {
             var state = CounterState()

@@ -14,6 +14,8 @@ import Testing
         let network = VirtualNetwork(nodes: count, seed: seed)
         network.delayMilliseconds = 1...(.random(in: 1...400, using: &random))
         network.storeDelayMilliseconds = 1...(.random(in: 1...100, using: &random))
+        // Half of them say what they know as stores do that know thousands of replicas.
+        network.configuration.headsSpelledMax = seed.isMultiple(of: 2) ? 8 : 0
         var ledger = WriteLedger()
         for node in 0..<count {
             network.edit(node) {

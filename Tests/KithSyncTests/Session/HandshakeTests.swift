@@ -48,7 +48,7 @@ import Testing
         hello.versions = ProtocolVersions(newest: 9, oldest: 1)
         hello.capabilities = Capabilities(rawValue: .max)
         _ = probe.connect()
-        let effects = probe.handle(.received(FrameCodec.encode(.hello(hello)) + [1, 2, 3]))
+        let effects = probe.handle(.received(FrameCodec.encode(.hello(hello)) + [0, 2, 3]))
         #expect(effects.closeReason == nil)
         #expect(probe.session.peer == SessionProbe.peer)
     }

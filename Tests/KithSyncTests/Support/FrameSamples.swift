@@ -146,6 +146,9 @@ enum FrameSamples {
     static let golden: [(name: String, frame: Frame)] = [
         ("hello", .hello(hello)),
         ("hello-of-a-new-store", .hello(newStore)),
+        ("heads-all", .heads(.all(Knowledge(heads: heads)))),
+        ("heads-newest", .heads(.newest(hello.knowledge))),
+        ("heads-rest", .heads(.rest([heads[1]], HeadsHash(of: [])))),
         ("slice", .slice(slice, alsoSentTo: [b, c])),
         ("slice-with-adopted-row", .slice(adoptedSlice, alsoSentTo: [])),
         ("slice-with-texts", .slice(textSlice, alsoSentTo: [])),
@@ -172,6 +175,28 @@ enum FrameSamples {
         ("digest-rows", .digestRows(DigestRange(through: position), slice)),
         ("goodbye", .goodbye(code: .protocolError, message: "It said hello twice.")),
     ]
+
+    /// A hello that says no more of what its sender knows than a hash. Without its end it is a hello, too.
+    static let helloWithHash: Hello = {
+        var hello = Self.hello
+        hello.knowledge = Knowledge(heads: [])
+        (hello.headsHash, hello.saysMore) = (HeadsHash(of: heads), true)
+        return hello
+    }()
+
+    /// What the sender and the receiver of the frames below have said that they know.
+    static let bases = WireBases(sender: heads, receiver: [heads[0]])
+
+    /// Frames with differences from that.
+    static let differences: [(name: String, frame: Frame)] = {
+        let next = Head(dot: Dot(replica: b, sequence: 301), timestamp: time.next.next)
+        let further = VersionVector([heads[0].dot, next.dot])
+        var slice = Self.emptySlice
+        (slice.since, slice.vector, slice.target) = (VersionVector([heads[0].dot]), further, [heads[0], next])
+        var pulse = Self.pulse
+        (pulse.vector, pulse.durable) = (further, vector)
+        return [("ping-with-differences", .ping(pulse)), ("slice-with-differences", .slice(slice, alsoSentTo: []))]
+    }()
 
     /// The attachment 00010203…1f, and an outline of 262,145 bytes whose hashes are 32 times aa and 32 times bb.
     // swift-format-ignore: NeverForceUnwrap

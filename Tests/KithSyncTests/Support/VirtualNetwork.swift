@@ -62,6 +62,8 @@ final class VirtualNetwork {
     private(set) var closings: [Closing] = []
     /// How many frames of each type were sent.
     private(set) var framesSent: [UInt8: Int] = [:]
+    /// How many bytes the two sides of the links have sent.
+    private(set) var bytesSent = [0, 0]
     /// How many rows were sent in slices.
     private(set) var rowsSent = 0
     var delayMilliseconds: ClosedRange<Int64> = 1...20
@@ -159,6 +161,7 @@ final class VirtualNetwork {
 
     func forgetCounts() {
         framesSent = [:]
+        bytesSent = [0, 0]
         rowsSent = 0
     }
 
@@ -232,8 +235,12 @@ final class VirtualNetwork {
     }
 
     private func send(_ bytes: [UInt8], _ link: Int, _ side: Int) {
-        framesSent[bytes[0], default: 0] += 1
-        if bytes[0] == 2, case .slice(let slice, _)? = try? FrameCodec.decode(bytes) { rowsSent += slice.rows.count }
+        let type = bytes.frameType ?? 0
+        framesSent[type, default: 0] += 1
+        bytesSent[side] += bytes.count
+        if type == 2, case .slice(let slice, _)? = try? FrameCodec.decode(bytes, links[link].ends[side]?.session.bases) {
+            rowsSent += slice.rows.count
+        }
         guard !links[link].swallows[side], links[link].ends[1 - side] != nil else { return }
         let arrival = max(now + delay(), links[link].ends[1 - side]?.lastArrival ?? 0)
         links[link].ends[1 - side]?.lastArrival = arrival
