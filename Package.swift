@@ -104,7 +104,7 @@ let package = Package(
         // The functional core: no I/O.
         module("KithCausality", [], computing),
         module("KithText", ["KithCausality"], computing),
-        module("KithSync", ["KithCausality", "KithText", "CZlib"], computing),
+        module("KithSync", ["KithCausality", "KithText", "CZlib", crypto], computing),
 
         // Thin shells around files, SQLite, keys, TLS and mDNS.
         module("KithLock"),

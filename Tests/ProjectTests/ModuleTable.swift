@@ -12,11 +12,11 @@ enum ModuleTable {
     private static let core: Set<String> = ["KithCausality", "KithText", "KithSync"]
 
     /// Allowed imports by the folder of the target below `Sources`. The first three are the core, which has the standard library only,
-    /// and zlib for a frame's bytes: no I/O either.
+    /// zlib for a frame's bytes, and a hash: no I/O either.
     static let allowedImports: [String: Set<String>] = [
         "KithCausality": [],
         "KithText": ["KithCausality"],
-        "KithSync": ["KithCausality", "KithText", "CZlib"],
+        "KithSync": ["KithCausality", "KithText", "CZlib", "Crypto"],
         "CSQLiteConfig": [],
         "CZlib": [],
         "KithLock": system,

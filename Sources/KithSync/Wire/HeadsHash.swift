@@ -1,3 +1,4 @@
+import Crypto
 import KithCausality
 
 /// What tells whether two stores know the same, in 32 bytes: nobody can find other heads with the same hash.
@@ -20,7 +21,7 @@ package struct HeadsHash: Hashable, Sendable {
             writer.fixed64(head.dot.sequence)
             writer.fixed64(head.timestamp.rawValue)
         }
-        bytes = SHA256.hash(writer.bytes)
+        bytes = Array(SHA256.hash(data: writer.bytes))
     }
 }
 
