@@ -47,6 +47,20 @@ struct AdoptedRowsTests {
         return values + (others.isEmpty ? "" : " or " + others.sorted().joined(separator: ", "))
     }
 
+    @Test(arguments: [("x", "[\"a\",\"b\",\"y\"]"), ("a", "[\"b\",\"y\"]")])
+    func `an element that one transaction adds and takes away again was never removed, and one that it had before was`(
+        _ element: String, _ shown: String
+    ) throws {
+        let holder = try Self.holding(tags: "[\"a\",\"b\"]")
+        let writer = try TestStore(replica: ReplicaID(high: 2, low: 0), sql: Self.sql, tables: [Self.notes])
+        try writer.execute("INSERT INTO note (id, tags) VALUES (?, '[\"\(element)\"]')", [key(1)])
+        try writer.database.write { db in
+            for tags in ["[\"b\"]", "[\"y\"]"] { try db.execute(sql: "UPDATE note SET tags = ?", arguments: [tags]) }
+        }
+        try Self.meet(holder, writer)
+        for store in [holder, writer] { #expect(try store.row(rowID(1))?["tags"] == shown) }
+    }
+
     @Test func `tables that are adopted together are one commit, which the next write does not take again`() throws {
         let tables = [TrackedTable("p"), TrackedTable("c")]
         let store = try TestStore(

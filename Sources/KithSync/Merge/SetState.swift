@@ -68,7 +68,7 @@ package struct SetState: Hashable, Sendable {
         var index = 0
         var old = before[...]
         for json in wanted {
-            while let first = old.first, first.lexicographicallyPrecedes(json) { removed.insert(Self.contentHash(old.removeFirst())) }
+            while let first = old.first, first.lexicographicallyPrecedes(json) { noteRemoval(of: old.removeFirst(), by: dot) }
             while index < elements.count, elements[index].json.lexicographicallyPrecedes(json) { index += 1 }
             if index < elements.count, elements[index].json == json {
                 result.append(elements[index])
@@ -77,7 +77,7 @@ package struct SetState: Hashable, Sendable {
             }
             if old.first == json { old.removeFirst() }
         }
-        for json in old { removed.insert(Self.contentHash(json)) }
+        for json in old { noteRemoval(of: json, by: dot) }
         dropRemoved()
         elements = result
         touched.insert(dot)
@@ -86,10 +86,34 @@ package struct SetState: Hashable, Sendable {
 
     /// The elements of a new life: all that was known is removed, all of `newElements` is added.
     package mutating func restart(with newElements: [[UInt8]], dot: Dot) {
-        for json in members { removed.insert(Self.contentHash(json)) }
+        for json in members { noteRemoval(of: json, by: dot) }
         dropRemoved()
         elements = Self.distinct(newElements).map { Element(json: $0, dots: [dot]) }
         touched.insert(dot)
+    }
+
+    /// An element goes, and one that equals it may yet be found. What the commit `dot` itself has added was never there for anybody else,
+    /// so that nobody has removed it.
+    private mutating func noteRemoval(of json: [UInt8], by dot: Dot) {
+        let index = Self.place(of: json, in: elements, by: \.json)
+        let isNew = index < elements.count && elements[index].json == json && elements[index].dots == [dot]
+        if isNew, !isFound(json) { return }
+        removed.insert(Self.contentHash(json))
+    }
+
+    private func isFound(_ json: [UInt8]) -> Bool {
+        let index = Self.place(of: json, in: adopted, by: \.self)
+        return index < adopted.count && adopted[index] == json
+    }
+
+    /// Where `json` stands, or would stand, in what is sorted by its bytes.
+    private static func place<Entry>(of json: [UInt8], in entries: [Entry], by key: (Entry) -> [UInt8]) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if key(entries[middle]).lexicographicallyPrecedes(json) { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     /// Adds elements, which may be there already, by a commit that removes none.
