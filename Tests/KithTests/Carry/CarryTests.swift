@@ -62,7 +62,8 @@ struct CarryTests {
         try b.add("small")
         let written = try b.carryOut(stick.path, to: c)
         let row = try #require(id.flatMap { RowID(bytes: Array($0)) })
-        #expect(written.withheld == ["note \(row)"] && written.rows == 1)
+        // If its id is the lower one, the small row is in the file twice: the delta begins anew without the large one.
+        #expect(written.withheld == ["note \(row)"] && (1...2).contains(written.rows), "\(written.rows)")
         try c.carryIn(written.path)
         #expect(try c.titles() == ["small"])
         try b.node.database.write { try $0.execute(sql: "UPDATE note SET picture = NULL, title = 'large' WHERE title <> 'small'") }
