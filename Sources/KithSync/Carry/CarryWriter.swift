@@ -42,13 +42,13 @@ package struct CarryWriter {
     /// - Parameters:
     ///   - since: what a reader must know, and need not be told.
     ///   - ahead: what rows of broken-off catch-ups know beyond the store's vector.
-    /// - Returns: how many rows were sent, and which were left out because they are too large for a frame.
+    /// - Returns: how many rows the frames bring, and which were left out because they are too large for a frame.
     /// - Throws: ``CloseReason``, and what `read` and `put` throw.
     package mutating func delta(
         since: VersionVector, ahead: VersionVector, read: (SliceRequest) throws -> Slice, put: ([UInt8]) throws -> Void
     ) throws -> (rows: UInt64, withheld: [SlicePosition]) {
         var sender = SliceSender(peerKnows: since, resumption: nil, peerUnderstandsTexts: true, ahead: ahead)
-        var slices: UInt64 = 0
+        var (slices, rows): (UInt64, UInt64) = (0, 0)
         // One delta: what is committed meanwhile travels in the next file.
         while let request = sender.nextRead(storeKnows: summary.vector, mayStart: slices == 0) {
             let slice = try read(request)
@@ -57,9 +57,11 @@ package struct CarryWriter {
             for proof in try proofs(of: frame.claims) { try put(proof) }
             try put(frame.bytes)
             slices += 1
+            // A delta that begins anew, without a row that is too large, brings all rows of the one before again.
+            rows = (slice.isFirst ? 0 : rows) + UInt64(slice.rowCount)
             try sender.acknowledged(slices)
         }
-        return (sender.rowsSent, sender.withheld)
+        return (rows, sender.withheld)
     }
 
     private mutating func proofs(of claims: Claims) throws(CloseReason) -> [[UInt8]] {
