@@ -2,8 +2,8 @@ import KithCausality
 import KithSQLite
 import KithSync
 
-/// What transactions have made of rows with a journal. The only owner of `kith_journal`, `kith_journal_row`, `kith_journal_of` and
-/// `kith_journal_cursor`, which are made where a table has a journal.
+/// What transactions have made of rows with a journal. The only owner of `kith_journal`, `kith_journal_row` and
+/// `kith_journal_of`, which are made where a table has a journal.
 ///
 /// A transaction that changes one row writes one page for that: the row stands with the transaction. By rows, such changes are listed
 /// block by block, since each would take a page of its own: changes of the last block are looked through.
@@ -23,9 +23,6 @@ package struct JournalRecords {
         -- By rows, what kith_journal has of them, but for its last block.
         CREATE TABLE IF NOT EXISTS kith_journal_of (
             tbl INTEGER NOT NULL, id BLOB NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (tbl, id, number)) WITHOUT ROWID;
-        -- Up to where a named reader has read.
-        CREATE TABLE IF NOT EXISTS kith_journal_cursor (
-            name TEXT PRIMARY KEY NOT NULL, number INTEGER NOT NULL, time INTEGER NOT NULL) WITHOUT ROWID;
         """
 
     /// How many transactions a block has: their numbers are equal but for the rest of a division by this.
@@ -193,7 +190,7 @@ package struct JournalRecords {
     // MARK: Reading
 
     /// A statement on the journal; `nil` in a file where no table ever had a journal.
-    private func ifThere(_ sql: String) throws -> PreparedStatement? {
+    func ifThere(_ sql: String) throws -> PreparedStatement? {
         let exists = try connection.statement("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'kith_journal'")
         defer { exists.reset() }
         return try exists.step() ? try connection.statement(sql) : nil
@@ -325,39 +322,14 @@ package struct JournalRecords {
         return changes
     }
 
-    // MARK: Ends
-
-    /// A named reader has read up to `number`.
-    package func setCursor(_ name: String, _ number: Int64, nowMilliseconds now: Int64) throws {
-        let insert = try connection.statement("INSERT OR REPLACE INTO kith_journal_cursor (name, number, time) VALUES (?, ?, ?)")
-        insert.bind(1, .text(name))
-        insert.bind(2, number)
-        insert.bind(3, now)
-        try insert.run()
-    }
-
-    package func cursor(_ name: String) throws -> Int64? {
-        guard let select = try ifThere("SELECT number FROM kith_journal_cursor WHERE name = ?") else { return nil }
-        select.bind(1, .text(name))
-        guard try select.step() else { return nil }
-        defer { select.reset() }
-        return select.integer(0)
-    }
-
-    package func removeCursor(_ name: String) throws {
-        guard let delete = try ifThere("DELETE FROM kith_journal_cursor WHERE name = ?") else { return }
-        delete.bind(1, .text(name))
-        try delete.run()
-    }
+    // MARK: The end
 
     /// Forgets changes that are older than their table keeps them, but what named readers have not read: for these, four times as long.
     /// The newest transaction stays, so that no number is given twice.
     ///
     /// - Parameter tables: for how many days each is kept.
     package func purge(_ tables: [Int: Int], nowMilliseconds now: Int64, max limit: Int) throws {
-        let least = try connection.statement("SELECT min(number) FROM kith_journal_cursor")
-        let unread = try least.step() && !least.isNull(0) ? least.integer(0) : Int64.max
-        least.reset()
+        let unread = try JournalCursors(journal: self).least() ?? Int64.max
         let old = "j.time < ?2 AND (j.number <= ?3 OR j.time < ?4)"
         for (table, days) in tables.sorted(by: { $0.key < $1.key }) {
             for sql in [

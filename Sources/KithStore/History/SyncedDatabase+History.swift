@@ -105,7 +105,9 @@ extension SyncedDatabase {
     private func historyCursor(_ name: String, in db: Database?) throws(StoreError) -> HistoryToken? {
         try read(in: db) { ledger in
             let reader = try HistoryReader(ledger)
-            guard let number = try reader.records.cursor(name), let entry = try reader.records.entry(number) else { return nil }
+            guard let number = try JournalCursors(journal: reader.records).number(name), let entry = try reader.records.entry(number) else {
+                return nil
+            }
             return reader.token(entry)
         }
     }
@@ -129,8 +131,9 @@ extension SyncedDatabase {
 
     private func setHistoryCursor(_ name: String, _ token: HistoryToken?, _ state: WriterState) throws {
         let reader = try HistoryReader(state.ledger)
-        guard let token else { return try reader.records.removeCursor(name) }
-        try reader.records.setCursor(name, try reader.number(token), nowMilliseconds: state.clock.wallClockMilliseconds)
+        let cursors = JournalCursors(journal: reader.records)
+        guard let token else { return try cursors.remove(name) }
+        try cursors.set(name, try reader.number(token), nowMilliseconds: state.clock.wallClockMilliseconds)
     }
 
     /// Forgets up to 10,000 changes that tables no longer want to keep. A node does so by itself.

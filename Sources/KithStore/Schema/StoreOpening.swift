@@ -77,7 +77,8 @@ struct StoreOpening {
 
     private func prepare(_ tables: [TrackedTable]) throws -> WriterState {
         try checkFormat()
-        try connection.execute(Sidecar.sql + TextTables.sql + (tables.contains { $0.journal != nil } ? JournalRecords.sql : ""))
+        try connection.execute(
+            Sidecar.sql + TextTables.sql + (tables.contains { $0.journal != nil } ? JournalRecords.sql + JournalCursors.sql : ""))
         let store = CatalogStore(connection: connection)
         let records = VectorRecords(connection: connection)
         if try records.meta("format") == nil {
