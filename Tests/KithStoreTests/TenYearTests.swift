@@ -86,7 +86,7 @@ import Testing
         #expect(try one.store.vector() == other.store.vector())
     }
 
-    @Test func `a store that knows all replicas that it may takes a new one's note, and tells a newcomer all`() throws {
+    @Test func `a store that knows as many replicas as five devices may have takes a new one's note, and tells a newcomer all`() throws {
         let past = Self.past(20_000)
         let one = try Self.store(1, past)
         try one.execute("INSERT INTO note (id, title) VALUES (?, 'old')", [Data(RowID(high: 9, low: 1).bytes)])

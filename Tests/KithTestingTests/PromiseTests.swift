@@ -18,6 +18,14 @@ import Testing
         #expect(failures.isEmpty, "\(failures)")
     }
 
+    /// Thousands of replicas are not needed for that: a hello has the hash of the first head on.
+    @Test func `seeds keep every promise if sessions say what they know as those of large stores do`() throws {
+        var simulator = try Self.simulator()
+        simulator.saysHashes = true
+        let failures = simulator.failures(seeds: 0..<8)
+        #expect(failures.isEmpty, "\(failures)")
+    }
+
     @Test func `a pair, a lone machine and a dozen keep every promise`() throws {
         for (nodes, seeds) in [(1, 0..<3), (2, 0..<4), (12, 0..<1)] as [(Int, Range<UInt64>)] {
             var simulator = try Self.simulator()
