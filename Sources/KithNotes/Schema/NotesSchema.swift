@@ -75,7 +75,7 @@ public enum NotesSchema {
             // A walk in this order tells the notes with a tag from the others without reading them.
             try db.execute(
                 sql: """
-                    DROP INDEX note_by_order;
+                    DROP INDEX IF EXISTS note_by_order;
                     CREATE INDEX note_by_order ON note (pinned DESC, updated DESC, id DESC, tags);
                     """)
         }

@@ -63,8 +63,7 @@ extension PageBuilder {
 
     /// Names the machine that deleted so much; empty if nobody knows which.
     static func device(of deletion: MassDeletion) -> String {
-        guard case .device(let bytes) = deletion.author else { return "" }
-        return DeviceID(bytes: bytes)?.description ?? ""
+        MassDeletionRecord(deletion).device ?? ""
     }
 
     func history(of id: UUID) throws -> String {

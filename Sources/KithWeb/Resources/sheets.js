@@ -27,7 +27,7 @@ export function clickedOnSheet(button) {
   } else if (classList.contains("all") || classList.contains("meant")) {
     const answer = { device: button.closest("[data-device]").dataset.device, isMeant: classList.contains("meant") };
     button.disabled = true;
-    attempt(() => api("/api/trash/large", answer)).then(() => go("/trash", false));
+    attempt(() => api("/api/trash/large", answer)).then(() => go("/trash", false)).finally(() => { button.disabled = false; });
   } else if (id === "empty") {
     if (confirm("What is in the trash of this machine cannot be restored here afterwards.")) attempt(() => api("/api/trash/empty", {})).then(() => go("/trash", false));
   } else if (id === "again") bringBack(find("#history").querySelectorAll("#versions li")[Number(find("#version").value)]);
