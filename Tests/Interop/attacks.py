@@ -9,7 +9,7 @@ import time
 
 from device import Record, record, records_message
 from replica import Closed, Replica, Row, slice_frame, write_row
-from wire import HOUSEHOLD, PING, REGISTER, SET, SLICE, TEXT, VALUE_MAX, Change, Writer, join
+from wire import HOUSEHOLD, PING, REGISTER, SET, SLICE, TEXT, VALUE_MAX, Change, Writer
 
 
 def outcome(session):
@@ -166,9 +166,7 @@ def many_replicas(home, address, count=4_200):
         for _ in range(count):
             other = Replica(home.device)
             other.commit()
-            proofs.append(other.own_proof())
-            join(mine.vector, other.vector)
-            mine.times.update(other.times)
+            proofs.append(mine.learn_of(other))
         session.prove(proofs)
         return [delta(session, mine, [])]
     return lie(home, address, make)

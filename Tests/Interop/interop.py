@@ -16,7 +16,6 @@ import time
 import attacks
 from device import Device, id_text, pair
 from replica import Closed, Replica, Session
-from wire import join
 
 
 def place(text):
@@ -86,14 +85,10 @@ def exchange(home, address):
 def years(home, address, count=20):
     session = home.meet(address).catch_up()
     mine, seen = session.replica, {}
-    proofs = []
     for _ in range(count):
         other = Replica(home.device)
         other.commit()
-        proofs.append(other.own_proof())
-        join(mine.vector, other.vector)
-        mine.times.update(other.times)
-        mine.proofs[other.id], mine.keys[other.id] = proofs[-1], home.device.public_key
+        mine.proofs[other.id], mine.keys[other.id] = mine.learn_of(other), home.device.public_key
     mine.add_note("Before", "", [])
     session.push()
     session.goodbye()

@@ -85,6 +85,12 @@ class Replica:
         dot, timestamp = dot or (self.id, self.sequence), timestamp or self.clock
         return dot, timestamp, (1, self.device.public_key + self.nonce), self.device.sign(head_text(dot, timestamp))
 
+    def learn_of(self, other):
+        """Knows from now on what another replica has written last. Returns the proof of that."""
+        join(self.vector, other.vector)
+        self.times.update(other.times)
+        return other.own_proof()
+
     def add_note(self, title, body="", tags=()):
         dot, now = self.commit()
         row = self.rows.setdefault((b"note", uuid7()), Row())
