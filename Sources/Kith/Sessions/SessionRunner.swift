@@ -157,7 +157,7 @@ actor SessionRunner {
     }
 
     private func lose(_ error: TransportError) {
-        // Whoever waits for frames may hear that the node stops before this session does. That is no fault of the connection.
+        // The node stops: the wait for frames may end before the session is told so. The connection is not at fault.
         if error.code == .cancelled { return handle(.close(Self.stopped)) }
         if reason == nil { reason = CloseReason(.timeout, error.message) }
         if error.code == .refusedByPeer { isRefused = true }

@@ -64,7 +64,8 @@ package final class CommitSignal: Sendable {
 
     /// The same, asked with the sum of the sequences of the store's vector, modulo 2⁶⁴: to add many up takes less than to read them.
     ///
-    /// No sequence ever becomes less. A commit of another process is missed while as many of this one are not to be seen yet.
+    /// No sequence ever becomes less. If this process has told as many commits as another process has made, but the database does not
+    /// show them yet, the sums are equal: this look misses the other process's commits, and a later one, within a second, finds them.
     package func isNews(total: UInt64) -> Bool {
         state.withLock { state in
             state.hasForeignCommits || state.known.entries.reduce(0) { $0 &+ $1.sequence } != total

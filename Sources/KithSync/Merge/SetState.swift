@@ -92,8 +92,8 @@ package struct SetState: Hashable, Sendable {
         touched.insert(dot)
     }
 
-    /// An element goes, and one that equals it may yet be found. What the commit `dot` itself has added was never there for anybody else,
-    /// so that nobody has removed it.
+    /// An element goes, and an equal one may yet be found. If the commit `dot` itself added it, no commit has ever shown it, and it does
+    /// not count as removed.
     private mutating func noteRemoval(of json: [UInt8], by dot: Dot) {
         let index = Self.place(of: json, in: elements, by: \.json)
         let isNew = index < elements.count && elements[index].json == json && elements[index].dots == [dot]

@@ -1,4 +1,4 @@
-/// The two functions that pairing takes from cryptography, so that the protocol itself needs the standard library only.
+/// The two functions that pairing takes from cryptography, so that tests can tell what it hashes.
 package protocol PairingCryptography: Sendable {
     /// SHA-256 (FIPS 180-4): 32 bytes.
     func hash(_ bytes: [UInt8]) -> [UInt8]

@@ -34,7 +34,7 @@ extension PeerSession {
         }
     }
 
-    /// Whether there can be a session with whoever says this.
+    /// Throws if no session is possible with the peer that says `hello`.
     private mutating func check(_ hello: Hello) throws(CloseReason) {
         guard configuration.versions.common(with: hello.versions) != nil else {
             throw .noCommonVersion(own: configuration.versions, theirs: hello.versions)

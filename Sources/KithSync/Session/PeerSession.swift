@@ -22,8 +22,8 @@ package struct PeerSession: Sendable {
         package var capabilities: Capabilities = [.digest]
         /// What the store can prove and believes; without it everything is believed, and nothing proven.
         package var proofs: (any ProofBook)?
-        /// Up to so many heads are spelled out, in the hello and wherever a frame says what somebody knows. Beyond it the hello has their
-        /// hash, and frames have differences.
+        /// How many heads a hello, or another frame that tells a vector, spells out at most. If there are more, the hello has their hash,
+        /// and other frames have differences.
         package var headsSpelledMax = 8
         /// Bytes of the largest hello that may arrive.
         package var helloBytesMax = WireLimits.helloBytesMax

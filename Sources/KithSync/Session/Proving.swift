@@ -91,7 +91,7 @@ extension Hello {
         var hello = self
         let said = self.vector
         let vector = book.proven(of: said)
-        // Whoever does not lie is believed all, and nothing is copied.
+        // An honest peer is believed all, and nothing is copied.
         if vector == said {
             hello.durable = book.proven(of: durable)
             hello.resumption = resumption.map { Resumption(position: $0.position, vector: book.proven(of: $0.vector)) }

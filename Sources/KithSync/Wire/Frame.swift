@@ -138,7 +138,7 @@ package struct Pulse: Hashable, Sendable {
 }
 
 extension Frame {
-    /// How many entries the longest vector of what somebody knows has; 0 in a frame that says nothing of the kind.
+    /// How many entries the longest vector has in which the frame tells what a store knows; 0 if it tells none.
     var entriesOfVectors: Int {
         switch self {
         case .heads(.all(let knowledge)): knowledge.heads.count

@@ -7,7 +7,7 @@ package struct WireBases: Hashable, Sendable {
     package let receiver: [Head]
     let senderVector: VersionVector
     let receiverVector: VersionVector
-    /// Up to so many entries of a vector are spelled out.
+    /// How many entries of a vector a frame spells out at most.
     package var spelledMax = 0
 
     package init(sender: [Head], receiver: [Head], spelledMax: Int = 0) {

@@ -29,7 +29,7 @@ final class Simulation {
     var sticks: Sticks
     private var events = EventQueue<SimulationEvent>()
 
-    /// Up to so many heads are spelled out.
+    /// How many heads a session spells out at most.
     let headsSpelledMax: Int
 
     init(_ script: Script, _ workload: Workload, keepsTrace: Bool = false, saysHashes: Bool = false) throws {
