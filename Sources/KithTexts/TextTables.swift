@@ -1,4 +1,4 @@
-/// The tables that keep the history of text cells. See docs/store.md, "Text".
+/// The tables that keep the history of text cells. See docs/architecture.md, "Tables".
 package enum TextTables {
     package static let sql = """
         \(TextArchive.sql)

@@ -1,7 +1,7 @@
 import KithLedger
 import KithMerge
 
-/// The tables that Kith keeps beside the app's own, but for those of texts and journals. See docs/store.md.
+/// The tables that Kith keeps beside the app's own, but for those of texts and journals. See docs/architecture.md, "Tables".
 enum Sidecar {
     static let sql = """
         \(MetaRecords.sql)
