@@ -20,6 +20,7 @@ struct KithBench {
     static func main() async throws {
         if let part = CatchUp(arguments: CommandLine.arguments) { return try await part.run() }
         if let part = YearBenchmarks(arguments: CommandLine.arguments) { return try part.run() }
+        if let part = FloodBenchmarks(arguments: CommandLine.arguments) { return try part.run() }
         if let part = IdleNode(arguments: CommandLine.arguments) { return try await part.run() }
         let arguments = Set(CommandLine.arguments.dropFirst())
         if !arguments.isSubset(of: names + ["--quick", "--json"]) {
@@ -71,6 +72,7 @@ struct KithBench {
             report(try await OpeningBenchmarks.openingApp(rounds: rounds, count: count))
         }
         if wants("P16") { report(try YearBenchmarks.measure(rounds: rounds)) }
+        if wants("P17") { report(try FloodBenchmarks.measure(count: count * 10)) }
         if wants("P15") { report([try OpeningBenchmarks.adoption(rounds: rounds, count: count)]) }
         try runText(rounds)
         try await runApp(rounds, count)

@@ -33,6 +33,8 @@ extension SyncedDatabase {
         package var deviceKey: @Sendable () -> [UInt8]? = { nil }
         /// What of a text is kept ahead of its row. A test makes it little.
         package var earlyChanges = EarlyChanges.Limits()
+        /// How much of a text one transaction takes. A test makes it little.
+        package var textBudget = TextBudget()
         /// Writes to files of attachments. A test lets it fail.
         package var writeFile: FileWriting = systemWrite
         /// Bytes that may still be written into a folder; `nil` where that is not known. A test lets there be few.

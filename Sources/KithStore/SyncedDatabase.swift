@@ -38,6 +38,7 @@ public final class SyncedDatabase: Sendable {
     let isLogInDoubt = Atomic(false)
     /// What is proven of whose commits; `nil` until the store is bound to a device.
     let proofs = Mutex<(any ProofBook)?>(nil)
+    let textTurns = Mutex(TextTurns())
     /// Where attachments are; `nil` for a database in memory.
     let attachments: AttachmentFolder?
     let isClosed = Atomic(false)

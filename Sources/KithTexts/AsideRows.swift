@@ -4,11 +4,10 @@ import KithSync
 
 /// Changes of peers that are not applied, or not yet. The only owner of `kith_text_aside`.
 ///
-/// With a reason they are refused for good, without one a parent is missing; the reason of an early one, which came ahead of its row, is empty.
+/// With a reason they are refused for good, without one a parent is missing.
 package struct AsideRows {
     static let sql = """
-        -- Changes of peers that are not applied: with a reason for good, without one as long as a parent is missing, with an empty
-        -- one until the row comes that they were sent ahead of.
+        -- Changes of peers that are not applied: with a reason for good, without one as long as a parent is missing.
         CREATE TABLE IF NOT EXISTS kith_text_aside (
             tbl INTEGER NOT NULL, id BLOB NOT NULL, col INTEGER NOT NULL, doc INTEGER NOT NULL, replica INTEGER NOT NULL,
             sequence INTEGER NOT NULL, reason TEXT, change BLOB NOT NULL,
@@ -20,8 +19,6 @@ package struct AsideRows {
     package init(_ connection: DatabaseConnection) {
         self.connection = connection
     }
-
-    // MARK: All
 
     /// Selects by replica, by its number here, the bytes of its changes.
     package static let bytesByReplicaSQL = "SELECT replica, sum(length(change)) FROM kith_text_aside GROUP BY replica"
@@ -40,25 +37,22 @@ package struct AsideRows {
         return try select.step()
     }
 
-    /// Puts a change aside. What is known of a change is more than that it came early, and others are to hear of it.
+    /// Puts a change aside.
     func put(_ change: [UInt8], replica: Int, sequence: UInt64, _ standing: TextCells.Standing, at key: TextKey) throws {
-        let insert = try connection.statement(standing == .early ? Self.putEarlySQL : Self.putSQL)
+        let insert = try connection.statement(
+            """
+            INSERT OR REPLACE INTO kith_text_aside (tbl, id, col, doc, replica, sequence, reason, change) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """)
         key.bind(to: insert)
         insert.bind(5, replica)
         insert.bind(6, Int64(bitPattern: sequence))
         switch standing {
         case .pending: insert.bindNull(7)
-        case .early: insert.bind(7, .text([]))
         case .refused(let reason): insert.bind(7, .text(Array(reason.utf8)))
         }
         insert.bind(8, blob: change)
         try insert.run()
     }
-
-    private static let putSQL = "INSERT OR REPLACE INTO \(columns)"
-    private static let putEarlySQL = "INSERT OR IGNORE INTO \(columns)"
-    private static let columns =
-        "kith_text_aside (tbl, id, col, doc, replica, sequence, reason, change) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
     /// Removes the change of each of these commits.
     func remove(_ commits: [(replica: Int, sequence: UInt64)], at key: TextKey) throws {
@@ -79,8 +73,6 @@ package struct AsideRows {
         try delete.run()
     }
 
-    // MARK: Pending and refused
-
     /// A pending change.
     func pending(_ commit: WaitRows.Commit, at key: TextKey) throws -> [UInt8]? {
         let select = try connection.statement(
@@ -95,62 +87,20 @@ package struct AsideRows {
         return try select.step() ? Array(select.blob(0)) : nil
     }
 
-    /// Selects pending and refused changes.
-    func selectingNotEarly(at key: TextKey) throws -> PreparedStatement {
-        let select = try connection.statement(
-            "SELECT change FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND reason IS NOT ''")
+    func selecting(at key: TextKey) throws -> PreparedStatement {
+        let select = try connection.statement("SELECT change FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ?")
         key.bind(to: select)
         return select
     }
 
-    /// Selects table, id, column, replica, sequence number and reason of pending and refused changes.
-    package func selectingNotEarly(max limit: Int) throws -> PreparedStatement {
-        let select = try connection.statement(
-            "SELECT tbl, id, col, replica, sequence, reason FROM kith_text_aside WHERE reason IS NOT '' LIMIT ?")
+    /// Selects table, id, column, replica, sequence number and reason.
+    package func selecting(max limit: Int) throws -> PreparedStatement {
+        let select = try connection.statement("SELECT tbl, id, col, replica, sequence, reason FROM kith_text_aside LIMIT ?")
         select.bind(1, limit)
         return select
     }
 
-    func removeNotEarly(where condition: String) throws {
-        try connection.execute("DELETE FROM kith_text_aside WHERE \(condition) AND reason IS NOT '';")
-    }
-
-    // MARK: Early
-
-    /// Selects early changes of a text, with replica and sequence number.
-    func selectingEarly(at key: TextKey) throws -> PreparedStatement {
-        let select = try connection.statement(
-            "SELECT change, replica, sequence FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND reason = ''")
-        key.bind(to: select)
-        return select
-    }
-
-    /// How many early changes of a text there are, and their bytes.
-    func earlySize(at key: TextKey) throws -> (count: Int, bytes: Int) {
-        let select = try connection.statement(
-            """
-            SELECT count(*), coalesce(sum(length(change)), 0) FROM kith_text_aside WHERE tbl = ? AND id = ? AND col = ? AND doc = ? AND reason = ''
-            """)
-        key.bind(to: select)
-        defer { select.reset() }
-        return try select.step() ? (select.int(0), select.int(1)) : (0, 0)
-    }
-
-    /// Selects table, id, column, replica, sequence number and document of early changes.
-    func selectingEarly() throws -> PreparedStatement {
-        try connection.statement("SELECT tbl, id, col, replica, sequence, doc FROM kith_text_aside WHERE reason = ''")
-    }
-
-    /// Removes early changes of commits that the vector covers.
-    func removeEarlyCovered() throws {
-        try connection.statement(Self.removeEarlyCoveredSQL).run()
-    }
-
-    private static let removeEarlyCoveredSQL = """
-        DELETE FROM kith_text_aside WHERE reason = '' AND sequence <= \(VectorRecords.sequenceSQL(of: "kith_text_aside.replica"))
-        """
-
-    func removeEarly() throws {
-        try connection.statement("DELETE FROM kith_text_aside WHERE reason = ''").run()
+    func remove(where condition: String) throws {
+        try connection.execute("DELETE FROM kith_text_aside WHERE \(condition);")
     }
 }

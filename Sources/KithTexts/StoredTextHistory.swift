@@ -1,5 +1,6 @@
 import KithCausality
 import KithLedger
+import KithSync
 import KithText
 
 /// The changes of one text as rows and packed chunks.
@@ -10,12 +11,29 @@ package struct StoredTextHistory: TextHistory {
     /// Rows read at once.
     private static let pageChanges = 64
 
+    /// Commits beyond these have made no change of the text; `nil` where that is not known.
+    private let applied: VersionVector?
     private let ends = ChangeEnds()
+    private let allowance: Allowance
+
+    /// - Parameter readMax: how many changes may be read.
+    package init(archive: TextArchive, text: Int64, applied: VersionVector? = nil, readMax: Int = .max) {
+        self.archive = archive
+        self.text = text
+        self.applied = applied
+        allowance = Allowance(readMax)
+    }
+
+    /// What `body` gives; `nil` if it would have to read more than it may.
+    func withinAllowance<Result>(_ body: () throws -> Result) throws -> Result? {
+        do { return try body() } catch is Allowance.Spent { return nil }
+    }
 
     package func headers(endingAt end: Int) throws -> [TextChangeHeader] {
         let rows = try archive.unpacked(text, endingAt: end, max: Self.pageChanges)
-        if !rows.isEmpty { return rows.reversed().map(\.header) }
-        return try archive.chunk(text, before: end)?.headers.filter { $0.end <= end } ?? []
+        let headers = rows.isEmpty ? try archive.chunk(text, before: end)?.headers.filter { $0.end <= end } ?? [] : rows.reversed().map(\.header)
+        try allowance.spend(headers.count)
+        return headers
     }
 
     package func operations(in events: Range<Int>) throws -> [TextOperations] {
@@ -27,6 +45,7 @@ package struct StoredTextHistory: TextHistory {
     }
 
     package func lastEvent(of dot: Dot, before end: Int) throws -> Int? {
+        if let applied, dot.replica != .nobody, !applied.covers(dot) { return nil }
         if !ends.isAsked {
             ends.isAsked = true
             var found: Int?
@@ -57,9 +76,26 @@ package struct StoredTextHistory: TextHistory {
                 throw TextError.damagedHistory("no changes before event \(next)")
             }
             let lowest = next
+            try allowance.spend(part.count)
             try body(part.filter { $0.header.firstEvent >= start && $0.header.end <= lowest })
             next = first
         }
+    }
+}
+
+/// How many changes of a history may be read yet.
+private final class Allowance {
+    struct Spent: Error {}
+
+    private var left: Int
+
+    init(_ left: Int) {
+        self.left = left
+    }
+
+    func spend(_ count: Int) throws {
+        left -= count
+        if left < 0 { throw Spent() }
     }
 }
 

@@ -18,18 +18,25 @@ extension TextArchive {
     ///
     /// Chunks grow by being joined with the one before while that is not much larger, so that each change is packed anew as often
     /// as the logarithm of their number, and few chunks are small.
-    func packIfLarge(_ text: ArchivedText) throws {
+    ///
+    /// - Returns: whether there is more to pack: at most one chunk is made.
+    @discardableResult
+    func packIfLarge(_ text: ArchivedText) throws -> Bool {
         let rows = try ChangeRows(connection).packableCount(of: text.number)
-        if rows > Self.unpackedChangesMax { try pack(text.number, leaving: Self.unpackedChangesMin, joining: .similarOnly) }
+        if rows <= Self.unpackedChangesMax { return false }
+        try pack(text.number, leaving: Self.unpackedChangesMin, joining: .similarOnly, runsMax: 1)
+        return rows > Self.chunkChangesMax + Self.unpackedChangesMax
     }
 
     /// Which chunks are joined with the one before, as far as one chunk may hold both.
     package enum Joining { case all, similarOnly }
 
     /// Packs all but the newest changes. A change that replaced everything, which may have no history before it, stays a row.
-    func pack(_ text: Int64, leaving kept: Int, joining: Joining) throws {
+    ///
+    /// - Parameter runsMax: how many chunks are made at most, of the oldest changes.
+    func pack(_ text: Int64, leaving kept: Int, joining: Joining, runsMax: Int = .max) throws {
         guard let newest = try ChangeRows(connection).first(of: text, leaving: max(1, kept)) else { return }
-        for run in try runs(text, upTo: newest) {
+        for run in try runs(text, upTo: newest).prefix(runsMax) {
             let changes = try unpacked(text, endingAt: run.range.upperBound, max: run.count, operations: true)
             guard changes.count == run.count else { throw Self.corrupt }
             guard try save(changes.reversed(), of: text) else { continue }

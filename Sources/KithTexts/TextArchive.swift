@@ -5,10 +5,18 @@ import KithSync
 import KithText
 
 /// A text cell with more than one change, as `kith_text` keeps it.
-package struct ArchivedText {
+package struct ArchivedText: Hashable {
     package let number: Int64
     package var heads: [TextHead]
     package var nextEvent: Int
+    /// Per replica its last commit that is one of the changes.
+    package var applied = VersionVector()
+    /// Which prepared merge is being written behind the end of the history, if one is.
+    var staging: Int64 = 0
+
+    mutating func note(_ dot: Dot) {
+        if dot.replica != .nobody { applied.insert(dot) }
+    }
 }
 
 /// A change with what the history of a text keeps of it beside its operations.
@@ -28,11 +36,12 @@ package struct TextArchive {
     package static let table = "kith_text"
 
     static let sql = """
-        -- Text cells that more than one change has made: the current version, and how many events there are. `doc` is 0, or the
-        -- number of a text that was found.
+        -- Text cells that more than one change has made: the current version, how many events there are, and per author the last
+        -- change. `doc` is 0, or the number of a text that was found.
         CREATE TABLE IF NOT EXISTS kith_text (
             number INTEGER PRIMARY KEY, tbl INTEGER NOT NULL, id BLOB NOT NULL, col INTEGER NOT NULL,
-            doc INTEGER NOT NULL, heads BLOB NOT NULL, next INTEGER NOT NULL, UNIQUE (tbl, id, col, doc));
+            doc INTEGER NOT NULL, heads BLOB NOT NULL, next INTEGER NOT NULL, applied BLOB NOT NULL,
+            staging INTEGER NOT NULL DEFAULT 0, UNIQUE (tbl, id, col, doc));
         """
 
     package let ledger: RowLedger
@@ -46,20 +55,23 @@ package struct TextArchive {
     // MARK: Cells
 
     package func find(_ key: TextKey) throws -> ArchivedText? {
-        let select = try connection.statement("SELECT number, heads, next FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?")
+        let select = try connection.statement(
+            "SELECT number, heads, next, applied, staging FROM kith_text WHERE tbl = ? AND id = ? AND col = ? AND doc = ?")
         key.bind(to: select)
         guard try select.step() else { return nil }
         defer { select.reset() }
         let next = select.int(2)
         guard next >= 0, next <= TextLimits.historyEventsMax else { throw Self.corrupt }
-        return ArchivedText(number: select.integer(0), heads: try heads(select.blob(1)), nextEvent: next)
+        return ArchivedText(
+            number: select.integer(0), heads: try heads(select.blob(1)), nextEvent: next, applied: try vector(select.blob(3)),
+            staging: select.integer(4))
     }
 
     /// Begins a history, in place of one that was left behind.
     package func create(_ key: TextKey) throws -> ArchivedText {
         try forget(key)
         let insert = try connection.statement(
-            "INSERT INTO kith_text (tbl, id, col, doc, heads, next) VALUES (?, ?, ?, ?, x'00', 0) RETURNING number")
+            "INSERT INTO kith_text (tbl, id, col, doc, heads, next, applied) VALUES (?, ?, ?, ?, x'00', 0, x'00') RETURNING number")
         key.bind(to: insert)
         guard try insert.step() else { throw Self.corrupt }
         let number = insert.integer(0)
@@ -68,18 +80,21 @@ package struct TextArchive {
     }
 
     package func save(_ text: ArchivedText) throws {
-        var writer = ByteWriter()
+        var (writer, applied) = (ByteWriter(), ByteWriter())
         writer.count(text.heads.count)
         try ledger.numberingReplicas { replicas in
             for head in text.heads {
                 writer.dot(head.dot, &replicas)
                 writer.count(head.lastEvent)
             }
+            applied.vector(text.applied, &replicas)
         }
-        let update = try connection.statement("UPDATE kith_text SET heads = ?, next = ? WHERE number = ?")
+        let update = try connection.statement("UPDATE kith_text SET heads = ?, next = ?, applied = ?, staging = ? WHERE number = ?")
         update.bind(1, blob: writer.bytes)
         update.bind(2, text.nextEvent)
-        update.bind(3, text.number)
+        update.bind(3, blob: applied.bytes)
+        update.bind(4, text.staging)
+        update.bind(5, text.number)
         try update.run()
     }
 
@@ -93,6 +108,8 @@ package struct TextArchive {
         }
         try AsideRows(connection).remove(table, id)
         try WaitRows(connection).remove(table, id)
+        try PortionRows(ledger).remove(table, id)
+        try TurnRows(ledger).remove(table, id)
     }
 
     private static let forgetRowSQL = forgetSQL("tbl = ? AND id = ?")
@@ -142,9 +159,11 @@ package struct TextArchive {
 
     private func forget(_ condition: String) throws {
         try connection.execute(Self.forgetSQL(condition).joined(separator: ";\n"))
-        // Early changes may be of rows that are on their way.
-        try AsideRows(connection).removeNotEarly(where: condition)
+        try AsideRows(connection).remove(where: condition)
         try WaitRows(connection).remove(where: condition)
+        // Changes that came ahead of their rows may be of rows that are on their way.
+        try PortionRows(ledger).removeDue(where: condition)
+        try TurnRows(ledger).remove(where: condition)
     }
 
     /// The numbers of all texts.
@@ -178,8 +197,14 @@ package struct TextArchive {
         }
     }
 
+    private func vector(_ bytes: [UInt8]) throws -> VersionVector {
+        var reader = ByteReader(bytes)
+        do { return try reader.vector(ledger.catalog.replicas) } catch { throw Self.corrupt }
+    }
+
     // MARK: Changes
 
+    /// Keeps a change in the history of a text; it belongs to it once ``save(_:)`` has noted more events than begin before it.
     package func append(_ change: ArchivedChange, to text: ArchivedText) throws {
         let replica = try ledger.number(of: change.header.dot.replica)
         let insert = try ChangeRows(connection).inserting()
@@ -196,6 +221,11 @@ package struct TextArchive {
         insert.bind(10, blob: change.operations.encodedSteps)
         insert.bind(11, blob: change.operations.encodedText)
         try insert.run()
+    }
+
+    /// Drops changes that were to become part of a history which has changed since.
+    func dropStaged(_ text: ArchivedText) throws {
+        try ChangeRows(connection).remove(text.number, text.nextEvent..<Int.max)
     }
 
     /// The newest changes that are not packed and end where `end` is or before, newest first, as long as they are in a row.

@@ -34,7 +34,7 @@ extension TextCells {
         of state: TextState, at cell: TextKey, unknownTo vector: VersionVector
     ) throws -> [TextState.Change] {
         let key = cell.of(state)
-        let aside = try aside(at: key).filter { !vector.covers($0.stamp.dot) }
+        let aside = try aside(at: key).filter { !vector.covers($0.stamp.dot) } + postponed(at: key, unknownTo: vector)
         switch state.past {
         case .none:
             return aside
@@ -43,6 +43,20 @@ extension TextCells {
         case .kept:
             return try kept(state, at: key, unknownTo: vector) + aside
         }
+    }
+
+    /// Changes whose turn has not come, at most so many: more than a slice takes tell that it takes them not.
+    package func postponed(
+        at key: TextKey, unknownTo vector: VersionVector = VersionVector(), max limit: Int = WireLimits.textChangesMax + 1
+    ) throws -> [TextState.Change] {
+        guard limit > 0, try TurnRows(archive.ledger).has(key) else { return [] }
+        let portions = PortionRows(archive.ledger)
+        var changes: [TextState.Change] = []
+        for portion in try portions.outlines(at: key) where !portion.span.isCovered(by: vector) {
+            changes += try portions.changes(portion.number, at: key).filter { !vector.covers($0.stamp.dot) }
+            if changes.count >= limit { break }
+        }
+        return Array(changes.prefix(limit))
     }
 
     private func kept(_ state: TextState, at key: TextKey, unknownTo vector: VersionVector) throws -> [TextState.Change] {
@@ -80,7 +94,8 @@ extension TextCells {
             let documents = text.adopted?.documents.map(\.number) ?? [0]
             let aside = Set(
                 try documents.flatMap { document in
-                    try self.aside(at: TextKey(table: table, id: id, column: column, document: document)).map(\.stamp.dot)
+                    let key = TextKey(table: table, id: id, column: column, document: document)
+                    return try (self.aside(at: key) + postponed(at: key)).map(\.stamp.dot)
                 })
             let taken = text.changes.prefix { change in
                 let fits = count == 0 || (count < limits.textChangesMax && bytes + change.byteCount <= limits.textBytesMax)
@@ -97,18 +112,15 @@ extension TextCells {
         return prelude
     }
 
-    /// Keeps changes that came ahead of their row.
+    /// Keeps changes that came ahead of their row, until its turn comes if the row is here.
     package func keepEarly(_ prelude: RowState, table: Int, id: RowID, _ limits: EarlyChanges.Limits) throws {
         archive.ledger.keepsEarlyChanges = true
         for entry in prelude.cells {
             guard case .text(let text) = entry.cell else { continue }
-            for change in text.changes {
-                let key = TextKey(table: table, id: id, column: entry.column, document: change.document)
-                try putAside(change, .early, at: key)
-            }
-            for document in Set(text.changes.map(\.document)) {
+            for (document, changes) in Dictionary(grouping: text.changes, by: \.document) {
                 let key = TextKey(table: table, id: id, column: entry.column, document: document)
-                try EarlyChanges(connection: archive.connection).check(key, limits)
+                try PortionRows(archive.ledger).append(changes, at: key, max: archive.ledger.textBudget.changesMax)
+                try EarlyChanges(archive.ledger).check(key, limits)
             }
         }
     }

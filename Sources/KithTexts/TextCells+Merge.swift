@@ -49,7 +49,7 @@ extension TextCells {
     }
 
     private func hasAside(at key: TextKey) throws -> Bool {
-        try AsideRows(archive.connection).has(key)
+        try AsideRows(archive.connection).has(key) || PortionRows(archive.ledger).has(key)
     }
 
     /// Applies `state.changes`, and those that waited for one of them, each to its document. What cannot be applied is put aside; it
@@ -70,49 +70,107 @@ extension TextCells {
     private func settleDocument(_ state: inout TextState, at cell: TextKey) throws {
         let key = cell.of(state)
         let incoming = state.changes
-        let waiting = try waiting(for: incoming, at: key, of: state)
-        if incoming.isEmpty, waiting.isEmpty { return }
+        let portions = PortionRows(archive.ledger)
+        let ahead = try portions.size(at: key).count
+        let limit = archive.ledger.textBudget.changesMax
+        if incoming.isEmpty, ahead == 0 { return }
+        guard incoming.count + ahead <= limit else { return try postpone(incoming, of: &state, at: key) }
+        let due = ahead == 0 ? [] : try portions.due(at: key, of: state)
+        if incoming.isEmpty, due.isEmpty { return }
+        let arriving = incoming + due.flatMap(\.changes)
+        let followers = try followers(of: arriving, at: key, max: limit)
+        guard try settle(arriving + followers, in: &state, at: key) else {
+            return try postpone(incoming + followers, of: &state, at: key)
+        }
+        for portion in due { try portions.replace(portion.outline.number, by: portion.left, at: key) }
+    }
+
+    /// Keeps changes until their turn comes.
+    private func postpone(_ changes: [TextState.Change], of state: inout TextState, at key: TextKey) throws {
         state.changes = []
         if state.text == nil { state.text = [] }
-        if case .one(let stamp) = state.past, waiting.isEmpty, incoming.allSatisfy({ $0.stamp.dot == stamp.dot }) { return }
-        if state.past == .none, incoming.count == 1, waiting.isEmpty, incoming[0].insertsWholeText,
-            !incoming[0].isRoot || incoming[0].isNamedByContent
-        {
-            state.past = .one(incoming[0].stamp)
-            state.text = incoming[0].inserted
-            return
+        let portions = PortionRows(archive.ledger)
+        try portions.append(changes, at: key, max: archive.ledger.textBudget.changesMax)
+        try takeBack(changes.map(\.stamp.dot), at: key)
+        if try portions.outlines(at: key).contains(where: { $0.span.meets(state.touched) }) { try TurnRows(archive.ledger).note(key) }
+    }
+
+    /// Merges changes that are here.
+    ///
+    /// - Returns: `false` if more of the history would have to be read than one transaction may. Then nothing was written.
+    func settle(_ changes: [TextState.Change], in state: inout TextState, at key: TextKey) throws -> Bool {
+        state.changes = []
+        if state.text == nil { state.text = [] }
+        if case .one(let stamp) = state.past, changes.allSatisfy({ $0.stamp.dot == stamp.dot }) { return true }
+        if state.past == .none, changes.count == 1, changes[0].insertsWholeText, !changes[0].isRoot || changes[0].isNamedByContent {
+            state.past = .one(changes[0].stamp)
+            state.text = changes[0].inserted
+            return true
         }
-        try takeBack(waiting.map(\.stamp.dot), at: key)
+        let budget = archive.ledger.textBudget
+        var opened = try open(state, at: key, readMax: budget.readMax)
+        // A history that begins here is no longer than what comes.
+        if opened.archived != nil { opened.stepsMax = budget.stepsMax }
+        guard let resolution = try resolve(changes, in: &opened) else { return false }
+        try takeBack(changes.map(\.stamp.dot), at: key)
+        try keep(resolution.appended, of: opened, in: &state, at: key)
+        for (change, standing) in resolution.aside { try putAside(change, standing, at: key) }
+        for change in resolution.pending { try noteWait(of: change, in: &opened, at: key) }
+        return true
+    }
+
+    /// What becomes of changes that are merged into an opened text.
+    struct Resolution {
+        /// Those that are part of its history now, in order.
+        var appended: [ArchivedChange] = []
+        /// Those that are not.
+        var aside: [(TextState.Change, Standing)] = []
+        /// Of those the ones of which a parent is missing.
+        var pending: [TextChange] = []
+    }
+
+    /// Merges changes into an opened text. Writes nothing.
+    ///
+    /// - Returns: `nil` if more of the history would have to be read than may be.
+    func resolve(_ arriving: [TextState.Change], in opened: inout Opened) throws -> Resolution? {
         var known: [Dot: TextState.Change] = [:]
         var changes: [TextChange] = []
-        for change in incoming + waiting where known.updateValue(change, forKey: change.stamp.dot) == nil {
+        var resolution = Resolution()
+        for change in arriving where known.updateValue(change, forKey: change.stamp.dot) == nil {
             do {
                 changes.append(try change.decoded)
             } catch {
-                try putAside(change, .refused(error.description), at: key)
+                resolution.aside.append((change, .refused(error.description)))
             }
         }
-        var opened = try open(state, at: key)
-        let outcome = try merge(changes, into: &opened)
-        var appended = try outcome.appended.map { try $0.archived(known[$0.change.dot]) }
-        var (rejected, pending) = (outcome.rejected, outcome.pending)
-        // A restart stands for itself where the history before it was collected. Those that are left after so many rounds, each of which
-        // takes all that build on none of the others, wait for the next change of the text: no author makes such.
-        var rounds = 0
-        while rounds < Self.restartRoundsMax, let restarts = takeRestarts(of: &pending) {
-            rounds += 1
-            let retry = try merge(restarts.map { try standIn(for: $0, in: &opened) } + pending, into: &opened)
-            let outside = Dictionary(restarts.map { ($0.dot, $0.parents) }) { first, _ in first }
-            appended += try retry.appended.map { try $0.archived(known[$0.change.dot], outside: outside[$0.change.dot]) }
-            rejected += retry.rejected
-            pending = retry.pending
+        let history = opened.history
+        let isComplete: Bool? = try history.withinAllowance {
+            let outcome = try merge(changes, into: &opened)
+            if outcome.isTooLong { return false }
+            resolution.appended = try outcome.appended.map { try $0.archived(known[$0.change.dot]) }
+            var (rejected, pending) = (outcome.rejected, outcome.pending)
+            // A restart stands for itself where the history before it was collected. Those that are left after so many rounds, each of which
+            // takes all that build on none of the others, wait for the next change of the text: no author makes such.
+            var rounds = 0
+            while rounds < Self.restartRoundsMax, let restarts = takeRestarts(of: &pending) {
+                rounds += 1
+                let retry = try merge(restarts.map { try standIn(for: $0, in: &opened) } + pending, into: &opened)
+                if retry.isTooLong { return false }
+                let outside = Dictionary(restarts.map { ($0.dot, $0.parents) }) { first, _ in first }
+                resolution.appended += try retry.appended.map { try $0.archived(known[$0.change.dot], outside: outside[$0.change.dot]) }
+                rejected += retry.rejected
+                pending = retry.pending
+            }
+            for refusal in rejected {
+                if let change = known[refusal.change.dot] { resolution.aside.append((change, .refused(refusal.reason.description))) }
+            }
+            for change in pending {
+                if let change = known[change.dot] { resolution.aside.append((change, .pending)) }
+            }
+            resolution.pending = pending
+            return true
         }
-        try keep(appended, of: opened, in: &state, at: key)
-        for refusal in rejected { try putAside(known[refusal.change.dot], .refused(refusal.reason.description), at: key) }
-        for change in pending {
-            try putAside(known[change.dot], .pending, at: key)
-            try noteWait(of: change, in: &opened, at: key)
-        }
+        return isComplete == true ? resolution : nil
     }
 
     /// How often one arrival lets restarts stand for themselves.
@@ -130,7 +188,7 @@ extension TextCells {
     }
 
     /// Notes which change a pending one waits for.
-    private func noteWait(of change: TextChange, in opened: inout Opened, at key: TextKey) throws {
+    func noteWait(of change: TextChange, in opened: inout Opened, at key: TextKey) throws {
         var parent = WaitRows.Commit.any
         if !change.isRestart {
             let missing = try readingHistory { try change.parents.first { try !opened.document.contains($0, history: opened.history) } }
@@ -139,12 +197,12 @@ extension TextCells {
         try WaitRows(archive.connection).note(try commit(change.dot), waitsFor: parent, at: key)
     }
 
-    private func commit(_ dot: Dot) throws -> WaitRows.Commit {
+    func commit(_ dot: Dot) throws -> WaitRows.Commit {
         WaitRows.Commit(replica: try archive.ledger.number(of: dot.replica), sequence: dot.sequence)
     }
 
     private func merge(_ changes: [TextChange], into opened: inout Opened) throws -> TextMerge {
-        try readingHistory { try opened.document.merge(changes, history: opened.history) }
+        try readingHistory { try opened.document.merge(changes, history: opened.history, stepsMax: opened.stepsMax) }
     }
 
     private func standIn(for restart: TextChange, in opened: inout Opened) throws -> TextChange {
@@ -161,41 +219,43 @@ extension TextCells {
 
     // MARK: Changes put aside
 
-    func putAside(_ change: TextState.Change?, _ standing: Standing, at key: TextKey) throws {
-        guard let change else { return }
+    func putAside(_ change: TextState.Change, _ standing: Standing, at key: TextKey) throws {
         let replica = try archive.ledger.number(of: change.stamp.dot.replica)
         var record: [UInt8] = []
         try archive.ledger.numberingReplicas { record = change.record(&$0) }
         try AsideRows(archive.connection).put(record, replica: replica, sequence: change.stamp.dot.sequence, standing, at: key)
     }
 
-    /// What may be applied now: early changes of commits that the row now says it knows, and those that waited for one of `incoming` or of these.
-    private func waiting(for incoming: [TextState.Change], at key: TextKey, of state: TextState) throws -> [TextState.Change] {
-        let rows = AsideRows(archive.connection)
-        let select = try rows.selectingEarly(at: key)
-        let replicas = archive.ledger.catalog.replicas
-        var found: [TextState.Change] = []
-        while try select.step() {
-            guard replicas.ids.indices.contains(select.int(1)) else { throw TextArchive.corrupt }
-            let dot = Dot(replica: replicas.ids[select.int(1)], sequence: UInt64(bitPattern: select.integer(2)))
-            if state.touched.covers(dot) || dot.replica == .nobody { found.append(try TextState.Change(record: select.blob(0), replicas)) }
-        }
+    /// What waited for one of `arriving`, or for one of these, at most so many; the rest is taken when its turn comes.
+    private func followers(of arriving: [TextState.Change], at key: TextKey, max limit: Int) throws -> [TextState.Change] {
         let waits = WaitRows(archive.connection)
-        var open = try (incoming + found).map { try commit($0.stamp.dot) }
+        var found: [TextState.Change] = []
+        var open = try arriving.map { try commit($0.stamp.dot) }
         if !open.isEmpty { open.append(.any) }
         while let parent = open.popLast() {
-            for commit in try waits.take(waitingFor: parent, at: key) {
-                guard let change = try rows.pending(commit, at: key) else { continue }
-                found.append(try TextState.Change(record: change, archive.ledger.catalog.replicas))
+            let left = limit - found.count
+            let taken = left > 0 ? try waits.take(waitingFor: parent, at: key, max: left) : []
+            if taken.count == left, parent != .any, try waits.has(waitingFor: parent, at: key) {
+                try TurnRows(archive.ledger).note(key, followersOf: parent)
+            }
+            for commit in taken {
+                guard let change = try pending(commit, at: key) else { continue }
+                found.append(change)
                 open.append(commit)
             }
         }
         return found
     }
 
-    /// Whether a change of any text of the table was put aside.
+    /// A change put aside whose parent was missing.
+    func pending(_ commit: WaitRows.Commit, at key: TextKey) throws -> TextState.Change? {
+        guard let record = try AsideRows(archive.connection).pending(commit, at: key) else { return nil }
+        return try TextState.Change(record: record, archive.ledger.catalog.replicas)
+    }
+
+    /// Whether a change of any text of the table was put aside, or waits for its row or its turn.
     package func hasAside(table: Int) throws -> Bool {
-        try AsideRows(archive.connection).has(table: table)
+        try AsideRows(archive.connection).has(table: table) || PortionRows(archive.ledger).has(table: table)
     }
 
     package func takeBack(_ dots: [Dot], at key: TextKey) throws {
@@ -208,14 +268,12 @@ extension TextCells {
     enum Standing: Equatable {
         /// It builds on a change that is not here.
         case pending
-        /// It came ahead of its row.
-        case early
         case refused(String)
     }
 
-    /// The changes of a cell that cannot be applied, by commit; early ones, of which nobody hears, aside.
+    /// The changes of a text that cannot be applied, by commit.
     package func aside(at key: TextKey) throws -> [TextState.Change] {
-        let select = try AsideRows(archive.connection).selectingNotEarly(at: key)
+        let select = try AsideRows(archive.connection).selecting(at: key)
         var found: [TextState.Change] = []
         while try select.step() { found.append(try TextState.Change(record: select.blob(0), archive.ledger.catalog.replicas)) }
         return found

@@ -17,10 +17,14 @@ package struct TextCells {
         package var document: TextDocument
         package var archived: ArchivedText?
         package let history: PastOfText
+        /// How many steps a merge may take.
+        var stepsMax = Int.max
     }
 
-    /// - Parameter needsText: whether the current text is read, too; the graph of changes does without it.
-    package func open(_ state: TextState, at cell: TextKey, needsText: Bool = true) throws -> Opened {
+    /// - Parameters:
+    ///   - needsText: whether the current text is read, too; the graph of changes does without it.
+    ///   - readMax: how many older changes may be read; beyond, ``PastOfText/withinAllowance(_:)`` gives up.
+    package func open(_ state: TextState, at cell: TextKey, needsText: Bool = true, readMax: Int = .max) throws -> Opened {
         let key = cell.of(state)
         switch state.past {
         case .none:
@@ -34,8 +38,8 @@ package struct TextCells {
             let document = TextDocument(
                 text: needsText ? try TextBuffer(utf8: state.text ?? []) : TextBuffer(), heads: archived.heads,
                 nextEvent: archived.nextEvent)
-            return Opened(
-                document: document, archived: archived, history: .stored(StoredTextHistory(archive: archive, text: archived.number)))
+            let history = StoredTextHistory(archive: archive, text: archived.number, applied: archived.applied, readMax: readMax)
+            return Opened(document: document, archived: archived, history: .stored(history))
         }
     }
 
@@ -51,17 +55,41 @@ package struct TextCells {
             state.past = .one(Stamp(dot: first.header.dot, timestamp: first.timestamp))
             return
         }
-        var archived = try opened.archived ?? archive.create(key)
-        if case .one(let stamp) = state.past { try archive.append(try root(stamp, state.text ?? []), to: archived) }
+        var archived = try opened.archived ?? begun(of: state, at: key)
+        if opened.archived != nil { try archive.dropStaged(archived) }
         for change in appended { try archive.append(change, to: archived) }
-        archived.heads = opened.document.heads
-        archived.nextEvent = opened.document.nextEvent
+        try keepVersion(of: opened.document, appended, &archived)
+        try archive.packIfLarge(archived)
+        state.past = .kept
+    }
+
+    /// Keeps what an opened text, which has no history yet, has of one.
+    func keepHistory(of opened: Opened, in state: inout TextState, at key: TextKey) throws {
+        var archived = try begun(of: state, at: key)
+        try keepVersion(of: opened.document, [], &archived)
+        if state.text == nil { state.text = [] }
+        state.past = .kept
+    }
+
+    /// Begins the history of a text with the change that inserted it.
+    private func begun(of state: TextState, at key: TextKey) throws -> ArchivedText {
+        var archived = try archive.create(key)
+        if case .one(let stamp) = state.past {
+            try archive.append(try root(stamp, state.text ?? []), to: archived)
+            archived.note(stamp.dot)
+        }
+        return archived
+    }
+
+    /// Makes appended changes, which are in the history already, part of it.
+    func keepVersion(of document: TextDocument, _ appended: [ArchivedChange], _ archived: inout ArchivedText) throws {
+        for change in appended { archived.note(change.header.dot) }
+        archived.heads = document.heads
+        archived.nextEvent = document.nextEvent
         try archive.save(archived)
         if archived.heads.count > 1 || appended.contains(where: { $0.header.parents.count > 1 }) {
             try MergedTexts(ledger: archive.ledger).note(archived.number)
         }
-        try archive.packIfLarge(archived)
-        state.past = .kept
     }
 
     /// The change that inserted a whole text.
@@ -87,6 +115,11 @@ package enum PastOfText: TextHistory {
 
     package func lastEvent(of dot: Dot, before end: Int) throws -> Int? {
         if case .stored(let history) = self { try history.lastEvent(of: dot, before: end) } else { nil }
+    }
+
+    /// What `body` gives; `nil` if it would have to read more older changes than it may.
+    func withinAllowance<Result>(_ body: () throws -> Result) throws -> Result? {
+        if case .stored(let history) = self { try history.withinAllowance(body) } else { try body() }
     }
 }
 

@@ -1,3 +1,4 @@
+import KithCausality
 import KithLedger
 import KithSQLite
 import KithSync
@@ -15,6 +16,12 @@ package struct TextKey: Hashable {
         self.id = id
         self.column = column
         self.document = document
+    }
+
+    /// Reads table, id, column and document, the first columns of a result.
+    init(_ select: PreparedStatement) throws {
+        guard let id = RowID(bytes: select.blob(1)) else { throw TextArchive.corrupt }
+        self.init(table: select.int(0), id: id, column: select.int(2), document: select.integer(3))
     }
 
     /// Binds table, id, column and document, from 1 on.

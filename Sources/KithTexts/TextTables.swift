@@ -7,5 +7,7 @@ package enum TextTables {
         \(MergedTexts.sql)
         \(AsideRows.sql)
         \(WaitRows.sql)
+        \(PortionRows.sql)
+        \(TurnRows.sql)
         """
 }

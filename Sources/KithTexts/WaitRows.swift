@@ -6,7 +6,7 @@ import KithSync
 /// nothing else. The only owner of `kith_text_wait`.
 ///
 /// A change waits for one of its missing parents. That an entry is there says nothing more: the change may be gone.
-struct WaitRows {
+package struct WaitRows {
     static let sql = """
         -- For a missing parent which changes among those put aside wait for it.
         CREATE TABLE IF NOT EXISTS kith_text_wait (
@@ -22,7 +22,7 @@ struct WaitRows {
     }
 
     /// A commit, by the number of its replica here.
-    struct Commit: Hashable {
+    package struct Commit: Hashable {
         let replica: Int
         let sequence: UInt64
 
@@ -45,11 +45,18 @@ struct WaitRows {
         try insert.run()
     }
 
-    /// Takes out what waits for `parent`; of what waits for any change, so many.
-    func take(waitingFor parent: Commit, at key: TextKey) throws -> [Commit] {
+    func has(waitingFor parent: Commit, at key: TextKey) throws -> Bool {
+        let select = try connection.statement("SELECT 1 FROM kith_text_wait WHERE \(Self.condition) LIMIT 1")
+        bind(parent, key, to: select)
+        defer { select.reset() }
+        return try select.step()
+    }
+
+    /// Takes out what waits for `parent`, at most so many; of what waits for any change, fewer.
+    func take(waitingFor parent: Commit, at key: TextKey, max limit: Int) throws -> [Commit] {
         let select = try connection.statement("SELECT replica, sequence FROM kith_text_wait WHERE \(Self.condition) LIMIT ?")
         bind(parent, key, to: select)
-        select.bind(7, parent == .any ? Self.anyMax : -1)
+        select.bind(7, parent == .any ? min(limit, Self.anyMax) : limit)
         var found: [Commit] = []
         while try select.step() { found.append(Commit(replica: select.int(0), sequence: UInt64(bitPattern: select.integer(1)))) }
         if found.isEmpty { return found }

@@ -11,6 +11,8 @@ import Testing
         arguments: [
             "INSERT INTO kith_context (vector) VALUES (x'00')",
             "INSERT INTO kith_text_aside (tbl, id, col, doc, replica, sequence, change) VALUES (1, x'00', 1, 0, 1, 1, x'00')",
+            "INSERT INTO kith_text_portion (tbl, id, col, doc, number, count, span, changes) VALUES (1, x'00', 1, 0, 1, 1, x'00', x'00')",
+            "INSERT INTO kith_text_turn (tbl, id, col, doc, parent, parent_sequence) VALUES (1, x'00', 1, 0, 0, 0)",
             "WITH n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 9) "
                 + "INSERT INTO kith_hidden (tbl, id, state, reason, since) SELECT 1, i, x'00', 1, 0 FROM n",
             "WITH n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 99) INSERT INTO kith_dot SELECT 1, i, 1, i FROM n",

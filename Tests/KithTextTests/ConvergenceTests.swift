@@ -66,8 +66,8 @@ import Testing
             var versions = Array(document.log.graph.version)
             versions.append(EventGraph.root)
             var walker = Walker()
-            let surplus = try document.log.walkToHead(
-                &walker, below: versions, text: document.text, from: NoOlderHistory())
+            let surplus = try #require(
+                try document.log.walkToHead(&walker, below: versions, text: document.text, from: NoOlderHistory()))
             #expect(walker.spans.isConsistent)
             #expect(walker.spans.visibleLength - surplus == document.text.count)
             try walker.move(to: [], in: document.log.graph)

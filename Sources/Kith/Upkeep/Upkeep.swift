@@ -71,6 +71,7 @@ final class Upkeep: Sendable {
     func run() async {
         var nextNote = MonotonicClock.now.advanced(byMilliseconds: Self.noteMilliseconds)
         var nextGarbage = nextNote
+        attempt("texts that came before cannot be merged") { try store.takeTextTurns() }
         while !Task.isCancelled {
             await alarm.sleep(until: nextNote)
             if MonotonicClock.now < nextNote {

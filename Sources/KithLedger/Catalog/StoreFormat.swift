@@ -4,7 +4,7 @@ import KithSync
 /// The version of the layout of what Kith keeps in a database.
 package enum StoreFormat {
     /// A store of another one is refused. None before it was ever released, so that none is taken over.
-    package static let current: Int64 = 6
+    package static let current: Int64 = 7
 
     /// Refuses a store, which must have been opened once, of a format that this version does not know.
     ///

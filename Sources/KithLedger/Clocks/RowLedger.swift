@@ -62,6 +62,10 @@ package final class RowLedger {
     package var refusals: [RowKey: String] = [:]
     /// Whether changes of texts were kept that came ahead of their rows.
     package var keepsEarlyChanges = false
+    /// Whether changes of texts may be here that are to be taken when their turn comes.
+    package var hasTextTurns = false
+    /// How much of a text one transaction takes.
+    package var textBudget = TextBudget()
     /// The row after which the digest's patrol goes on, once it has begun here; its inner `nil` is the beginning.
     package var patrolled: SlicePosition??
 

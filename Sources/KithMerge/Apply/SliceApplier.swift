@@ -80,7 +80,7 @@ package struct SliceApplier {
             try forgetCoveredResumption()
             try records.dropCoveredContexts(ledger)
             if ledger.keepsEarlyChanges, try records.resumption(ledger.catalog) == nil {
-                try EarlyChanges(connection: ledger.connection).dropKnown(ledger) { number, id in
+                try EarlyChanges(ledger).dropKnown { number, id in
                     guard let table = ledger.catalog[number] else { return nil }
                     return try RowCandidates(ledger: ledger).find(table, id)?.state
                 }
@@ -107,7 +107,7 @@ package struct SliceApplier {
 
     private func forgetCoveredResumption() throws {
         guard try records.forgetCoveredResumption(ledger.catalog) else { return }
-        try EarlyChanges(connection: ledger.connection).dropCovered()
+        try EarlyChanges(ledger).dropCovered()
     }
 
     /// - Returns: the row at which the time was up, and the tables that changed; `nil` if rows must be sent whole.

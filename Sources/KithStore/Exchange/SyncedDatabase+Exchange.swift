@@ -75,6 +75,7 @@ extension SyncedDatabase {
         var first = 0
         var kept: [HeadProof] = []
         var refusals: [RowKey: String] = [:]
+        var hasTextTurns = false
         while true {
             // The app writes in between, on the same connection and with triggers, so that each part switches them.
             do {
@@ -82,11 +83,14 @@ extension SyncedDatabase {
                     state.ledger.refusals = refusals
                     defer { state.ledger.refusals.removeAll() }
                     kept = try keepProofs(state)
+                    defer { hasTextTurns = state.ledger.hasTextTurns }
                     return try mergePart(
                         of: slice, from: first, mayOmitTriggers: mayOmitTriggers && slice.isWorthNoTriggers(from: first),
                         isRelated: isRelated, device, db, state)
                 }
                 if outcome.mayStay { didKeep(kept) }
+                // What fails here is tried again with the next slice, and when the device begins to sync. The slice is here.
+                if hasTextTurns { try? takeTextTurns() }
                 switch outcome {
                 case .merged(let summary, let end) where end == slice.rows.count: return .applied(summary)
                 case .merged(_, let end): first = end

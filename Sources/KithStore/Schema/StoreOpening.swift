@@ -86,8 +86,10 @@ struct StoreOpening {
             try store.noteChange()
         }
         _ = try ClockRuns(connection).expand()
-        if presence?.isFirst != false { try EarlyChanges(connection: connection).dropAll() }
         let ledger = RowLedger(connection, try store.load())
+        if presence?.isFirst != false { try EarlyChanges(ledger).dropAll() }
+        ledger.textBudget = options.textBudget
+        ledger.hasTextTurns = try !TurnRows(ledger).keys().isEmpty
         let doubt = try settleIdentity(ledger, records)
 
         var declarations = Declarations()

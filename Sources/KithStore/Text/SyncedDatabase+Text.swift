@@ -153,7 +153,7 @@ extension SyncedDatabase {
         }
     }
 
-    /// The changes of peers that could not be applied and were put aside, at most `max`.
+    /// The changes of peers that could not be applied and were put aside, or whose turn has not come, at most `max`.
     public func refusedTextChanges(max limit: Int = 1_000) throws(StoreError) -> [RefusedTextChange] {
         try refusedTextChanges(in: nil, limit)
     }
@@ -165,7 +165,7 @@ extension SyncedDatabase {
 
     private func refusedTextChanges(in db: Database?, _ limit: Int) throws(StoreError) -> [RefusedTextChange] {
         try read(in: db, rows: false) { ledger in
-            let select = try AsideRows(ledger.connection).selectingNotEarly(max: limit)
+            let select = try AsideRows(ledger.connection).selecting(max: limit)
             var found: [RefusedTextChange] = []
             while try select.step() {
                 guard let table = ledger.catalog[select.int(0)], table.columns.indices.contains(select.int(2)),
@@ -179,8 +179,23 @@ extension SyncedDatabase {
                             replica: ledger.catalog.replicas.ids[select.int(3)], sequence: UInt64(bitPattern: select.integer(4))),
                         reason: select.isNull(5) ? nil : String(decoding: select.blob(5), as: UTF8.self)))
             }
-            return found
+            return try found + postponedTextChanges(ledger, max: limit - found.count)
         }
+    }
+
+    /// Changes whose turn has not come.
+    private func postponedTextChanges(_ ledger: RowLedger, max limit: Int) throws -> [RefusedTextChange] {
+        var found: [RefusedTextChange] = []
+        for key in try TurnRows(ledger).keys() {
+            guard let table = ledger.catalog[key.table], table.columns.indices.contains(key.column) else { continue }
+            for change in try TextCells(ledger).postponed(at: key, max: limit - found.count) {
+                found.append(
+                    RefusedTextChange(
+                        table: String(decoding: table.name, as: UTF8.self), id: key.id,
+                        column: String(decoding: table.columns[key.column].key.name, as: UTF8.self), dot: change.stamp.dot, reason: nil))
+            }
+        }
+        return found
     }
 
     private func readText<Result>(

@@ -69,6 +69,8 @@ final class SimulatedNode {
     /// Grows with every start of the process.
     private(set) var generation = 0
     private var boots = 0
+    /// Whether its store takes few changes of a text in one transaction, and reads little for that.
+    let takesLittle: Bool
     /// What the small file beside the database was when the process began.
     private var firstSentinel = Data()
     var backup: Backup?
@@ -93,10 +95,11 @@ final class SimulatedNode {
     ///   - isLate: whether its process is started later.
     init(
         index: Int, workload: Workload, seed: UInt64, isOld: Bool = false, inMemory: Bool = true, found: [RowWrite] = [],
-        isLate: Bool = false,
+        isLate: Bool = false, takesLittle: Bool = false,
         characters: CharacterSource = CharacterSource(.typed)
     ) throws {
         self.index = index
+        self.takesLittle = takesLittle
         editor = TextEditor(characters)
         self.workload = workload
         foundRows = FoundRows(found)
@@ -146,6 +149,11 @@ final class SimulatedNode {
             makeReplicaID: { [identities] in identities.next() }, host: HostIdentity(machine: name, boot: String(boots)))
         options.synchronizeLog = FaultyDisk.synchronize(path:)
         options.watchesFile = false
+        if takesLittle {
+            options.textBudget.changesMax = 1 + index % 2
+            options.textBudget.readMax = 2
+            options.textBudget.changesAsideMax = 3
+        }
         let authority = SimulatedAuthority(device: device)
         options.deviceKey = { [key = authority.key] in key }
         // A merge takes no time here, so that none is cut into portions.

@@ -48,6 +48,8 @@ struct StoreLimits {
         limits = [
             Limit(table: "kith_context", rowsMax: 0, meaning: "catch-ups are remembered that are complete"),
             Limit(table: "kith_text_aside", rowsMax: 0, meaning: "changes of texts wait for a row or for other changes"),
+            Limit(table: "kith_text_portion", rowsMax: 0, meaning: "changes of texts wait for a row or their turn"),
+            Limit(table: "kith_text_turn", rowsMax: 0, meaning: "texts wait for a turn that does not come"),
             Limit(table: "kith_unsettled", rowsMax: 0, meaning: "references wait to be looked at"),
             Limit(table: "kith_moved", rowsMax: 0, meaning: "rows wait for their new numbers"),
             Limit(

@@ -54,7 +54,9 @@ final class Simulation {
             nodes.append(
                 try SimulatedNode(
                     index: index, workload: workload, seed: script.seed, isOld: old.contains(index), inMemory: inMemory,
-                    found: found[index] ?? [], isLate: late.contains(index), characters: characters))
+                    found: found[index] ?? [], isLate: late.contains(index),
+                    // Where slices are small, so is what a transaction takes.
+                    takesLittle: script.conditions.sliceRowsMax < 5, characters: characters))
             nodes[index].editor.versionsMayBeGone = script.collectsGarbage || !found.isEmpty
         }
         for (one, other) in script.conditions.topology.links(nodeCount: script.nodeCount) { addLink(one, other) }

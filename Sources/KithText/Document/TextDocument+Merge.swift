@@ -15,6 +15,11 @@ extension TextDocument {
     /// - Throws: what `history` throws, or ``TextError/damagedHistory(_:)``; then the document is not to be used
     ///   further.
     public mutating func merge(_ changes: [TextChange], history: some TextHistory) throws -> TextMerge {
+        try merge(changes, history: history, stepsMax: .max)
+    }
+
+    /// The same in at most so many steps: spans of text that are undone, redone and looked at.
+    package mutating func merge(_ changes: [TextChange], history: some TextHistory, stepsMax: Int) throws -> TextMerge {
         var outcome = TextMerge()
         let sequential = appendSequential(changes, &outcome)
         if sequential < changes.count {
@@ -22,7 +27,7 @@ extension TextDocument {
             outcome.known = order.known
             outcome.rejected = order.rejected
             outcome.pending = order.pending
-            var merging = ConcurrentMerge(order)
+            var merging = ConcurrentMerge(order, stepsMax)
             try merging.run(&self, &outcome, history)
         }
         return outcome
@@ -92,11 +97,13 @@ private struct ConcurrentMerge {
     private var placed: ContiguousArray<Int?>
     private var walker = Walker()
     private var isWalking = false
+    private let stepsMax: Int
     /// Older text is one span of unknown length in the walker: by how much that is too long.
     private var surplus = 0
 
-    init(_ order: ArrivalOrder) {
+    init(_ order: ArrivalOrder, _ stepsMax: Int) {
         self.order = order
+        self.stepsMax = stepsMax
         closings = order.closings
         placed = ContiguousArray(repeating: nil, count: order.indices.count)
     }
@@ -112,6 +119,8 @@ private struct ConcurrentMerge {
             }
             do {
                 try apply(change, parents, index, &document, &outcome, history)
+                if walker.steps > stepsMax { outcome.isTooLong = true }
+                if outcome.isTooLong { return }
                 placed[index] = document.nextEvent - 1
             } catch let refusal as RejectedTextChange {
                 outcome.rejected.append(refusal)
@@ -161,7 +170,14 @@ private struct ConcurrentMerge {
         }
         if !isWalking {
             let versions = versions(from: index, document)
-            surplus = try document.log.walkToHead(&walker, below: versions, text: document.text, from: history)
+            guard
+                let surplus = try document.log.walkToHead(
+                    &walker, below: versions, text: document.text, stepsMax: stepsMax, from: history)
+            else {
+                outcome.isTooLong = true
+                return
+            }
+            self.surplus = surplus
             isWalking = true
         }
         try walker.move(to: parents, in: document.log.graph)

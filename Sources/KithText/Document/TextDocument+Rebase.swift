@@ -41,7 +41,7 @@ extension TextDocument {
         var versions = Array(log.graph.version) + parents
         if parents.isEmpty { versions.append(EventGraph.root) }
         var walker = Walker()
-        let surplus = try log.walkToHead(&walker, below: versions, text: text, from: history)
+        let surplus = try log.walkToHead(&walker, below: versions, text: text, from: history) ?? 0
         try walker.move(to: parents, in: log.graph)
         _ = try TextChange.lengthAfter(
             operations, steps, before: walker.spans.preparedLength - surplus, stated: nil)

@@ -12,6 +12,8 @@ public struct TextMerge: Sendable {
     public internal(set) var rejected: [RejectedTextChange] = []
     /// Changes of which a parent is missing or was rejected; to be given again once the parent is there.
     public internal(set) var pending: [TextChange] = []
+    /// Whether the merge was given up because it took more steps than it may. Then the document is not to be used further.
+    package internal(set) var isTooLong = false
     /// How many runs of characters the replay of concurrent changes held at most, about 60 bytes each: in proportion to
     /// what is concurrent, whatever the length of text and history. 0 when nothing had to be replayed.
     package internal(set) var peakRuns = 0

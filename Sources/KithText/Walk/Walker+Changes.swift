@@ -55,10 +55,12 @@ extension ChangeLog {
     /// `versions` must contain the current version. The order is one that suits the walker: text that was typed on two
     /// devices at once does not arrive branch by branch.
     ///
-    /// - Returns: by how much the walker's idea of the older text's length is too long.
+    /// - Parameter stepsMax: how many steps the walker may take.
+    /// - Returns: by how much the walker's idea of the older text's length is too long; `nil` if it took more steps than it may.
     mutating func walkToHead(
-        _ walker: inout Walker, below versions: some Collection<Int>, text: TextBuffer, from history: some TextHistory
-    ) throws -> Int {
+        _ walker: inout Walker, below versions: some Collection<Int>, text: TextBuffer, stepsMax: Int = .max,
+        from history: some TextHistory
+    ) throws -> Int? {
         let base = try base(below: versions, from: history)
         try loadOperations(from: base + 1, from: history)
         walker.reset(base: base == EventGraph.root ? [] : [base])
@@ -68,6 +70,7 @@ extension ChangeLog {
                 let author = graph.authorship(of: graph.changes[index].start)
                 try walker.applySilently(pool, steps(ofChange: index), by: author, in: graph)
                 walker.stand(at: graph.end(ofChange: index) - 1)
+                if walker.steps > stepsMax { return nil }
             }
         }
         let surplus = walker.spans.visibleLength - text.count

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import KithCausality
+import KithLedger
 import KithStore
 import KithSync
 import Synchronization
@@ -40,13 +41,16 @@ final class TestStore {
 
     init(
         _ backend: Backend = .memory, replica: ReplicaID? = nil, sql: String = TestStore.noteSQL,
-        tables: [TrackedTable] = [TestStore.note], folder: TemporaryFolder? = nil, name: String = "notes.sqlite"
+        tables: [TrackedTable] = [TestStore.note], folder: TemporaryFolder? = nil, name: String = "notes.sqlite",
+        textBudget: TextBudget = TextBudget()
     ) throws {
         self.folder = try folder ?? TemporaryFolder()
         path = self.folder.file(name)
         database = try backend.open(path)
         try database.write { try $0.execute(sql: sql) }
-        store = try SyncedDatabase(database, tables: tables, options: Self.options(replica))
+        var options = Self.options(replica)
+        options.textBudget = textBudget
+        store = try SyncedDatabase(database, tables: tables, options: options)
     }
 
     static func options(_ replica: ReplicaID? = nil) -> SyncedDatabase.Options {

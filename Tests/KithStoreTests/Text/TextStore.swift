@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import KithCausality
+import KithLedger
 import KithStore
 import KithSync
 import KithText
@@ -15,10 +16,10 @@ struct TextStore {
     let inner: TestStore
     var store: SyncedDatabase { inner.store }
 
-    init(_ number: UInt64, _ backend: Backend = .memory, folder: TemporaryFolder? = nil) throws {
+    init(_ number: UInt64, _ backend: Backend = .memory, folder: TemporaryFolder? = nil, budget: TextBudget = TextBudget()) throws {
         inner = try TestStore(
             backend, replica: ReplicaID(high: 0, low: number), sql: Self.sql, tables: [Self.page], folder: folder,
-            name: "pages-\(number).sqlite")
+            name: "pages-\(number).sqlite", textBudget: budget)
     }
 
     func insert(_ body: String?, row: UInt64 = 1) throws {

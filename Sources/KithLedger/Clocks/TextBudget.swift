@@ -1,0 +1,18 @@
+/// How much is done for one text before others can write.
+///
+/// A function of the changes, not of time, so that every store that holds the same takes the same.
+package struct TextBudget: Hashable, Sendable {
+    /// Changes of a text that one transaction takes. More of them wait for their turn.
+    package var changesMax = 2_048
+    /// Older changes that it reads for that. If more, or more steps, would be needed, the merge is computed beside the writers, and only written in transactions.
+    package var readMax = 8_192
+    /// Steps that the merge takes: spans of text that are undone, redone and looked at.
+    package var stepsMax = 1 << 17
+    /// Older changes that are read, changes that are merged, and steps, beside the writers. If more would be needed, the changes stay as they
+    /// came, and are passed on.
+    package var readAsideMax = 131_072
+    package var changesAsideMax = 32_768
+    package var stepsAsideMax = 1 << 26
+
+    package init() {}
+}
