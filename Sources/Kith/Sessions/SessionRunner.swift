@@ -246,7 +246,11 @@ actor SessionRunner {
                 return .applied(outcome)
             }
         case .digest(let task):
-            return answer { .digest(try self.store.perform(task)) }
+            return answer {
+                let result = try self.store.perform(task)
+                if result.hasMended { self.hub.handle(.tell(.mended, .allBut(self.id))) }
+                return .digest(result)
+            }
         case .verifyIdentity(let head):
             return answer { .identity(self.tellIdentity(try self.store.verifyIdentity(head))) }
         case .renewIdentity:

@@ -26,4 +26,9 @@ package enum DigestResult: Hashable, Sendable {
     case mended(Slice, changed: [SlicePosition])
     /// The store no longer has the vector that the task is about, or could not do it. Nothing was changed.
     case unavailable
+
+    /// Whether rows are others now.
+    package var hasMended: Bool {
+        if case .mended(_, let changed) = self { !changed.isEmpty } else { false }
+    }
 }

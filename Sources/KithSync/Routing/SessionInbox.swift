@@ -30,6 +30,7 @@ struct SessionInbox: Hashable, Sendable {
             } else {
                 inputs.append(input)
             }
+        case .mended where inputs.contains(.mended): break
         default: inputs.append(input)
         }
     }

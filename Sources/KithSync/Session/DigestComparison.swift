@@ -108,6 +108,21 @@ struct DigestComparison: Hashable, Sendable {
         }
     }
 
+    /// Rows of this store were mended with another peer's, so that they may be others than those of this one. Who does not lead tells it.
+    mutating func changed() -> [Step] {
+        guard isIdentical == true else { return [] }
+        forget()
+        guard !isLeader, case .resting = state else { return [] }
+        state = .reading(nil)
+        due = .never
+        return [.perform(.read)]
+    }
+
+    private mutating func forget() {
+        isIdentical = nil
+        agreed = nil
+    }
+
     /// The store has answered.
     mutating func done(_ result: DigestResult, _ now: Instant) throws(CloseReason) -> [Step] {
         switch (state, result) {
@@ -150,6 +165,10 @@ struct DigestComparison: Hashable, Sendable {
         switch (frame, state) {
         case (.digest(let theirs, wantsAnswer: false), .asked(let mine)) where isLeader:
             return compare(mine, theirs, now)
+        case (.digest, .resting) where isLeader:
+            // It has mended rows since both were found equal.
+            forget()
+            return []
         case (.digest(let theirs, wantsAnswer: true), .resting) where !isLeader,
             (.digest(let theirs, wantsAnswer: true), .offered) where !isLeader:
             vector = theirs.vector
@@ -218,6 +237,10 @@ struct DigestComparison: Hashable, Sendable {
         if let theirs {
             state = .resting
             if digest.vector == theirs.vector { isIdentical = digest.rows == theirs.rows }
+            return [.send(.digest(digest, wantsAnswer: false))]
+        }
+        guard isLeader else {
+            state = .resting
             return [.send(.digest(digest, wantsAnswer: false))]
         }
         state = .asked(digest)

@@ -19,6 +19,8 @@ extension PeerSession {
         case applied(ApplyOutcome)
         /// The answer to ``Effect/digest(_:)``.
         case digest(DigestResult)
+        /// Another session of this node has mended rows, and the vector has not moved with it: what was found equal before may differ now.
+        case mended
         /// A read or an apply failed for reasons of this machine: disk full, locked, damaged.
         case storeFailed(String)
         /// What would now survive a loss of power.

@@ -18,6 +18,8 @@ extension PeerSession {
             try applied(outcome)
         case .digest(let result):
             try pursue(comparison?.done(result, clock.now))
+        case .mended:
+            try pursue(comparison?.changed())
         case .storeFailed(let message):
             throw CloseReason(.storeFailed, message)
         case .durable(let vector):

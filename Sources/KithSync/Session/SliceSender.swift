@@ -133,6 +133,11 @@ struct SliceSender: Hashable, Sendable {
         guard slice.follows(delta.after) else {
             throw CloseReason(.storeFailed, "The store read a slice that does not advance.")
         }
+        // Deletions were collected meanwhile that the peer has not seen: it needs more than the slices before were made for.
+        if delta.target != nil, slice.since != delta.since {
+            self.delta = Delta(since: delta.since)
+            return nil
+        }
         if !peerUnderstandsTexts, slice.tables.contains(where: { $0.columns.contains { $0.kind == .text } }) { throw .noTexts }
         // The store estimates at the beginning; from then on rows are counted off.
         if !slice.isLast { slice.rowsRemaining = max(slice.rowsRemaining, delta.rowsRemaining - slice.rowCount, 1) }

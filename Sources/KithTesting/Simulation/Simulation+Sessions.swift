@@ -67,6 +67,7 @@ extension Simulation {
         try checkMeeting(end)
         for probe in node.probes { probe.reset() }
         let before = try shown(by: node)
+        try checkSelf(node, taking: slice)
         let outcome = try store.apply(slice, from: self.node(of: end.other).device)
         statistics.applies += 1
         switch outcome {
@@ -86,6 +87,13 @@ extension Simulation {
         }
     }
 
+    /// A store that hears from others what it has written, and does not know, was set back: by then it has another id.
+    private func checkSelf(_ node: SimulatedNode, taking slice: Slice) throws {
+        let replica = node.summary.replica
+        guard slice.targetVector[replica] > node.summary.vector[replica], !taint.hasLies else { return }
+        throw Violation(.dotReused, "\(node.name) takes commits of the replica that it is itself from others, and goes on as it.")
+    }
+
     /// Two nodes that know the same hold the same, so that there is never anything to divide or to mend.
     private func compare(_ task: DigestTask, _ store: SyncedDatabase, _ end: EndID) throws {
         let node = node(of: end)
@@ -101,6 +109,7 @@ extension Simulation {
         try checkMended(changed, node)
         try checkKept(before, nil, node)
         storeMoved(node)
+        if result.hasMended, let id = links[end.link].ends[end.side]?.id { route(.tell(.mended, .allBut(id)), node) }
         try handle(.digest(result), end)
     }
 

@@ -52,6 +52,18 @@ struct ComparisonTests {
         #expect(network.hasConverged && network.closings.isEmpty)
     }
 
+    /// Node 0 compares again and again with 1 alone, the next of its peers, and node 2 with 3.
+    @Test func `a row that is mended with one peer is mended with those who had agreed without it`() {
+        let network = VirtualNetwork(nodes: 4, seed: 5)
+        for row: UInt64 in 0..<20 { network.insert(0, row: row, x: Int64(row)) }
+        for (left, right) in [(0, 1), (0, 2), (2, 3)] { network.connect(left, right) }
+        network.run(forMilliseconds: 30_000)
+        for node in 0...2 { Self.write(network, node, 7, nil) }
+        network.run(forMilliseconds: 200_000)
+        #expect(network.nodes.allSatisfy { $0.store.rows.count == 20 })
+        #expect(network.hasConverged && network.closings.isEmpty)
+    }
+
     @Test(arguments: 0..<6) func `rows that differ are found among many, named, and mended on both sides`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let network = Self.network(rows: 300, seed: seed)

@@ -144,6 +144,20 @@ import Testing
         }
     }
 
+    /// Meanwhile the store has collected deletions that the peer has not seen, or was told that others have.
+    @Test func `a delta of which the store finds in the middle that the peer needs all begins anew`() throws {
+        var (probe, effects) = sending(peerKnows: [Head(dot: Dot(replica: SessionProbe.peer, sequence: 1), timestamp: .zero)])
+        let since = try #require(effects.reads.first?.since)
+        #expect(!since.isEmpty)
+        effects = probe.handle(.sliceRead(probe.store.read(try #require(effects.reads.first))))
+        let later = try #require(effects.reads.first)
+        var slice = try #require(probe.store.read(later))
+        (slice.since, slice.isFirst) = (VersionVector(), false)
+        effects = probe.handle(.sliceRead(slice))
+        #expect(effects.frames.isEmpty && effects.closeReason == nil)
+        #expect(effects.reads == [SliceRequest(since: since)])
+    }
+
     @Test func `a store that brings a row again that is too large ends the session, which names the row and the limit`() {
         var (probe, effects) = sending()
         for _ in 0...64 {

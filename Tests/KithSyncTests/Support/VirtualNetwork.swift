@@ -262,7 +262,11 @@ final class VirtualNetwork {
             for (link, side) in ends(of: node) { handle(.identity(nodes[node].store.summary), link, side) }
         case .digest(let task):
             let before = nodes[node].store.vector
-            handle(.digest(nodes[node].store.perform(task)), link, side)
+            let result = nodes[node].store.perform(task)
+            handle(.digest(result), link, side)
+            if result.hasMended {
+                for (other, side) in ends(of: node) where other != link { handle(.mended, other, side) }
+            }
             if nodes[node].store.vector != before { storeMoved(node, except: nil) }
         case .send, .attachment, .household, .peer, .close, .renewIdentity:
             break
