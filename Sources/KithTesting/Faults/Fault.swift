@@ -31,6 +31,8 @@ public enum Fault: String, Hashable, Sendable, CaseIterable {
     case nap
     /// A database is replaced by an older copy of itself.
     case restore
+    /// A whole machine goes back to an earlier state, with all that lies beside its database.
+    case revert
     /// A database is replaced by a copy of another node's.
     case clone
     /// Some machines run an older version of the app, and are updated in the middle. Only for schemas that have one.
@@ -51,7 +53,7 @@ public enum Fault: String, Hashable, Sendable, CaseIterable {
     /// Whether databases must be files, which makes a run slower.
     var needsDisks: Bool {
         switch self {
-        case .restore, .clone, .fullDisk, .brokenDisk, .powerLoss: true
+        case .restore, .revert, .clone, .fullDisk, .brokenDisk, .powerLoss: true
         default: false
         }
     }
@@ -85,7 +87,7 @@ public enum Fault: String, Hashable, Sendable, CaseIterable {
     /// that have forgotten. What remains of edits of such rows is tried elsewhere.
     public var confusesGarbage: Bool {
         switch self {
-        case .wrongClock, .driftingClock, .restore, .clone: true
+        case .wrongClock, .driftingClock, .restore, .revert, .clone: true
         default: false
         }
     }

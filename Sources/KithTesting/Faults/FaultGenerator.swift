@@ -73,6 +73,9 @@ struct FaultGenerator {
         case .restore:
             repair(.restore(a))
             return [.backup(a)]
+        case .revert:
+            repair(.revert(a))
+            return [.backup(a)]
         case .clone:
             return [.clone(from: a, to: b)]
         case .oldVersion:

@@ -152,8 +152,10 @@ struct Liar {
             switch kind {
             case .bareRows: slice.rows[index].state = RowState()
             case .deletions:
+                // Nothing is left of what the row held, or all but what it showed in the place of something else.
+                let cells = random.chance(percent: 50) ? slice.rows[index].state.cells.map { $0.outshone ?? $0 } : []
                 slice.rows[index].state = RowState(
-                    cells: [], tombstones: [Tombstone(dot: own.dot, seen: slice.vector)], context: VersionVector())
+                    cells: cells, tombstones: [Tombstone(dot: own.dot, seen: slice.vector)], context: VersionVector())
             default: slice.rows[index].state.cells.removeAll { _ in random.chance(percent: 50) }
             }
         }
@@ -197,5 +199,16 @@ struct Liar {
             state.touched.insert(dot)
             cell = .text(state)
         }
+    }
+}
+
+extension RowState.Entry {
+    /// A register without the value that it shows; `nil` if it holds no other.
+    fileprivate var outshone: RowState.Entry? {
+        guard case .register(var state) = cell, state.writes.count > 1, let shown = state.shown else { return nil }
+        state.writes.removeAll { $0 == shown }
+        var entry = self
+        entry.cell = .register(state)
+        return entry
     }
 }

@@ -41,6 +41,22 @@ final class NodeDisk {
         folder.flatMap { try? Data(contentsOf: $0.appendingPathComponent(Self.sentinelName)) } ?? Data()
     }
 
+    /// The small files by which a store is told from a copy or an older one, by name.
+    func beside() -> [String: Data] {
+        guard let folder else { return [:] }
+        var files: [String: Data] = [:]
+        for name in [Self.sentinelName, Self.aheadName] { files[name] = try? Data(contentsOf: folder.appendingPathComponent(name)) }
+        return files
+    }
+
+    /// Makes these files what they were.
+    func putBeside(_ files: [String: Data]) throws {
+        guard let folder else { return }
+        for (name, content) in files.sorted(by: { $0.key < $1.key }) {
+            try Self.overwrite(folder.appendingPathComponent(name), with: content)
+        }
+    }
+
     /// The database file as it is when all that is committed is in it.
     func copy() throws -> Data {
         guard let folder, let faults else { return Data() }

@@ -12,6 +12,10 @@ final class SimulatedNode {
     private let workload: Workload
     /// Whether the older version of the app runs on it.
     private(set) var isOld: Bool
+    /// Whether its database came from a machine whose process did not run, and so had not signed its last commits.
+    private(set) var mayHoldUnproven = false
+    /// Whether the whole machine is what it was before, so that its store cannot tell.
+    private(set) var wentBack = false
     /// A node that is no longer a member.
     var isRevoked = false
     private let identities: ReplicaIDSource
@@ -43,7 +47,11 @@ final class SimulatedNode {
     /// The store's own summary, as of its last commit.
     var summary: StoreSummary
     /// What would survive a loss of power, as the node was told.
-    var durable = VersionVector()
+    var durable = VersionVector() {
+        didSet { calledDurable.join(durable) }
+    }
+    /// All that it ever called so.
+    private(set) var calledDurable = VersionVector()
     /// What the oracle takes the node to have seen.
     var known = NodeKnowledge()
     /// What the node's sessions hear.
@@ -87,6 +95,9 @@ final class SimulatedNode {
         let summary: StoreSummary
         /// Whether an older version of the app had the database.
         let isOld: Bool
+        let mayHoldUnproven: Bool
+        /// What lay beside it, by name.
+        let beside: [String: Data]
     }
 
     /// - Parameters:
@@ -300,12 +311,16 @@ final class SimulatedNode {
         if hasLostPower || generation == 0 { return }
         // The copy has these commits, too. So this machine must not lose them, and make others under their numbers.
         do { _ = try store?.makeDurable() } catch  where cause(of: error) != nil { return }
-        backup = Backup(content: try disk.copy(), known: known, summary: summary, isOld: isOld)
+        backup = Backup(
+            content: try disk.copy(), known: known, summary: summary, isOld: isOld, mayHoldUnproven: mayHoldUnproven || store == nil,
+            beside: disk.beside())
     }
 
-    /// Puts `backup` in the place of the database. The process must not run.
-    func replaceDatabase(by backup: Backup) throws {
+    /// Puts `backup` in the place of the database, and if it is the whole machine's also what lay beside. The process must not run.
+    func replaceDatabase(by backup: Backup, isWhole: Bool) throws {
         try disk.replace(by: backup.content)
+        if isWhole { try disk.putBeside(backup.beside) }
+        wentBack = isWhole
         history = nil
         if backup.isOld, !isOld {
             try version.migrate(database)
@@ -318,6 +333,7 @@ final class SimulatedNode {
         (known, summary) = (backup.known, backup.summary)
         (isDiskLimited, isDiskBroken, isLosingPower, hasLostPower) = (false, false, false, false)
         durable = VersionVector()
+        mayHoldUnproven = backup.mayHoldUnproven
         noteDurable()
     }
 }

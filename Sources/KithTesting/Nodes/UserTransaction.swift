@@ -113,8 +113,11 @@ struct UserTransaction {
                 }
             }
             var ring = Ring(of: node, table, values: values)
+            // A row that names no other is one of no ring, and may be there after a lie.
             let verb =
-                ring.isThere ? "UPDATE \(name) SET \(column) = ? WHERE \(key) = ?" : "INSERT INTO \(name) (\(column), \(key)) VALUES (?, ?)"
+                ring.isThere
+                ? "UPDATE \(name) SET \(column) = ? WHERE \(key) = ?"
+                : "INSERT INTO \(name) (\(column), \(key)) VALUES (?, ?) ON CONFLICT DO UPDATE SET \(column) = excluded.\(column)"
             for item in ring.change(pair) {
                 try db.cachedStatement(sql: verb).execute(
                     arguments: [

@@ -72,6 +72,9 @@ final class Ledger {
         "\(replicas[event.replica].description.prefix(8)):\(event.sequence)"
     }
 
+    /// How many commits a replica has made.
+    func commitCount(of replica: ReplicaID) -> UInt64 { UInt64(commits[number(of: replica)].count) }
+
     /// How many replicas wrote, or were named by somebody.
     var replicaCount: Int { replicas.count }
 

@@ -54,6 +54,7 @@ extension Step: CustomStringConvertible {
         case .mendDisk(let node): "mend \(nodeName(node))"
         case .backup(let node): "backup \(nodeName(node))"
         case .restore(let node): "restore \(nodeName(node))"
+        case .revert(let node): "revert \(nodeName(node))"
         case .clone(let a, let b): "clone \(nodeName(a)) \(nodeName(b))"
         case .found(let node, let row): "found \(nodeName(node)) " + row.description.dropFirst(row.verb.rawValue.count + 1)
         case .begin(let node): "begin \(nodeName(node))"

@@ -37,7 +37,7 @@ public struct Script: Hashable, Sendable {
     var needsDisks: Bool {
         steps.contains { step in
             switch step {
-            case .backup, .restore, .clone, .losePower, .fillDisk, .breakDisk, .mendDisk: true
+            case .backup, .restore, .revert, .clone, .losePower, .fillDisk, .breakDisk, .mendDisk: true
             default: false
             }
         }
@@ -47,7 +47,7 @@ public struct Script: Hashable, Sendable {
     var setsBack: Bool {
         steps.contains { step in
             switch step {
-            case .restore, .clone, .losePower: true
+            case .restore, .revert, .clone, .losePower: true
             default: false
             }
         }

@@ -89,6 +89,7 @@ private struct ScriptLine {
         case "mend": .mendDisk(try node(script))
         case "backup": .backup(try node(script))
         case "restore": .restore(try node(script))
+        case "revert": .revert(try node(script))
         case "clone": .clone(from: try node(script), to: try node(script))
         case "found": .found(node: try node(script), try foundRow())
         case "begin": .begin(try node(script))

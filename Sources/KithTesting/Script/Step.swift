@@ -48,6 +48,8 @@ public enum Step: Hashable, Sendable {
     case backup(Int)
     /// The node's database is replaced by its last backup.
     case restore(Int)
+    /// A whole machine goes back to what it was at its last backup, as a virtual one does to a snapshot: what lies beside the database, too.
+    case revert(Int)
     /// The database of the second node is replaced by a copy of the first one's.
     case clone(from: Int, to: Int)
 

@@ -32,9 +32,9 @@ extension Simulation {
         for node in nodes { dialAgain(node) }
     }
 
-    /// Where members were connected only through one that was revoked, they find each other.
+    /// Where members were connected only through one that was revoked, or sends nothing, they find each other.
     private func bridge() {
-        let members = self.members
+        let members = speakers
         guard members.count < nodes.count else { return }
         for (one, other) in zip(members, members.dropFirst())
         where !links.contains(where: { $0.nodes == [one.index, other.index] }) {
@@ -62,25 +62,26 @@ extension Simulation {
     }
 
     private func hasConverged() throws -> Bool {
-        let members = self.members
+        let speakers = self.speakers
+        guard let first = speakers.first else { return true }
         let knowTheSame = members.allSatisfy { node in
-            node.summary.vector == members[0].summary.vector
-                && (node.summary.resumption == nil || ledger.hasLosses || members.count < nodes.count || taint.reachesStores)
+            (isSilent(node) ? node.summary.vector.covers(first.summary.vector) : node.summary.vector == first.summary.vector)
+                && (node.summary.resumption == nil || ledger.hasLosses || speakers.count < nodes.count || taint.reachesStores)
         }
         if !knowTheSame || !taint.reachesStores || mayDiffer { return knowTheSame }
         // Where a lie has made stores differ they find it out, and mend it.
-        return try Set(members.compactMap { try $0.store?.recomputedDigest() }).count == 1
+        return try Set(speakers.compactMap { try $0.store?.recomputedDigest() }).count == 1
     }
 
     /// After a lie, rows that wait for what nobody brings are not compared, and so not mended.
     private var mayDiffer: Bool {
         taint.reachesStores
-            && (ledger.hasLosses || members.count < nodes.count || members.contains { !$0.known.contexts.isEmpty })
+            && (ledger.hasLosses || speakers.count < nodes.count || speakers.contains { !$0.known.contexts.isEmpty })
     }
 
     func checkEnd() throws {
-        loseWhatOnlyRevokedKnow()
-        for node in members {
+        loseWhatNobodySends()
+        for node in speakers {
             guard let store = node.store else { continue }
             guard try store.summary().vector == node.summary.vector else {
                 throw Violation(.wrongState, "\(node.name) does not know what it said it knows.")
@@ -102,7 +103,7 @@ extension Simulation {
         try checkSizes()
         try checkTexts()
         try checkAside()
-        try checkBootstrap(from: members[random.int(in: 0...members.count - 1)])
+        try checkBootstrap(from: random.pick(speakers))
     }
 
     /// The records of each store agree with each other, whatever it was sent.
@@ -115,14 +116,14 @@ extension Simulation {
 
     /// Rows of which some have a part of what is lost, and others do not.
     var strandedRows: Set<RowKey> {
-        Set(members.flatMap(\.known.contexts.keys).filter { !taint.covers($0) })
+        Set(speakers.flatMap(\.known.contexts.keys).filter { !taint.covers($0) })
     }
 
     /// All hold the same, what is not shown included.
     private func checkDigests() throws {
         // Of a column that an update drops, some have what others have lost.
         if !strandedRows.isEmpty || mayDiffer || !workload.tablesLosingColumns.isEmpty { return }
-        let digests = try members.compactMap { node in try node.store.map { (node.name, try $0.digest(), try $0.recomputedDigest()) } }
+        let digests = try speakers.compactMap { node in try node.store.map { (node.name, try $0.digest(), try $0.recomputedDigest()) } }
         for (name, kept, recomputed) in digests {
             // A store that waits for what a lie has promised it keeps none meanwhile.
             guard kept == recomputed || kept == nil && taint.reachesStores else {
@@ -150,8 +151,8 @@ extension Simulation {
     }
 
     /// A new node that takes everything from one of them shows the same.
-    private func checkBootstrap(from source: SimulatedNode) throws {
-        guard let store = source.store else { return }
+    private func checkBootstrap(from source: SimulatedNode?) throws {
+        guard let source, let store = source.store else { return }
         let fresh = try SimulatedNode(index: nodes.count, workload: workload, seed: script.seed)
         defer { fresh.remove() }
         guard let freshStore = fresh.store else { return }

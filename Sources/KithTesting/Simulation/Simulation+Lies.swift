@@ -122,23 +122,36 @@ extension Simulation {
         }
     }
 
-    /// What the slice says nothing about is as it was. `nil` stands for a column of which the trash says nothing, because no replica wrote it.
+    /// What the slice says nothing about is as it was; so is, in the trash, a value in whose place nobody has written another. `nil` stands for
+    /// a column of which the trash says nothing, because no replica wrote it.
     private func checkKept(
         _ row: ShownRow, _ values: [ColumnValue?], _ slice: Slice?, _ node: SimulatedNode, isInTrash: Bool = false
     ) throws {
         guard let slice else { return }
         let table = node.tables[row.key.table]
-        let spoken = columns(of: row.key, in: slice)
-        for (index, column) in table.columns.enumerated() where column.isKnown && !spoken.contains(column.name) {
+        let spoken = cells(of: row.key, in: slice)
+        for (index, column) in table.columns.enumerated() where column.isKnown {
             guard let now = values[index], now != row.values[index] else { continue }
-            // Who says that he knows one of several values, and holds it no more, has overwritten it: another one is shown.
-            if !isInTrash, row.contested.contains(column.name) { continue }
+            if let cell = spoken[column.name] {
+                guard isInTrash, case .register(let state) = cell, knows(state, row.key, node) else { continue }
+            } else if !isInTrash, row.contested.contains(column.name) {
+                // Who says that he knows one of several values, and holds it no more, has overwritten it: another one is shown.
+                continue
+            }
             throw Violation(
                 .shownLost,
                 """
                 \(node.name) \(isInTrash ? "keeps in the trash" : "shows") \(column.name) of \(table.name) \(row.key.row) as \
-                \(describe([now])), of which it was told nothing: it was \(describe([row.values[index]])).
+                \(describe([now])), in whose place it was told nothing: it was \(describe([row.values[index]])).
                 """)
+        }
+    }
+
+    /// Whether the node has heard of all that is held.
+    private func knows(_ state: RegisterState, _ key: RowKey, _ node: SimulatedNode) -> Bool {
+        let known = node.known.of(key)
+        return state.writes.map(\.stamp.dot).allSatisfy {
+            known.covers(EventID(replica: ledger.number(of: $0.replica), sequence: $0.sequence))
         }
     }
 
@@ -152,14 +165,14 @@ extension Simulation {
         throw Violation(.lossUntold, "\(count) of \(total) rows of \(table) go from \(node.name), and its user is not told.")
     }
 
-    /// The columns of a row about which a slice says something.
-    private func columns(of key: RowKey, in slice: Slice) -> Set<String> {
-        var names: Set<String> = []
+    /// What a slice says of the columns of a row, by their names.
+    private func cells(of key: RowKey, in slice: Slice) -> [String: Cell] {
+        var cells: [String: Cell] = [:]
         for row in slice.rows where ledger.table(slice.tables[row.table].name) == key.table && ledger.key(key.table, row.id) == key {
             let columns = slice.tables[row.table].columns
-            for entry in row.state.cells { names.insert(String(decoding: columns[entry.column].name, as: UTF8.self)) }
+            for entry in row.state.cells { cells[String(decoding: columns[entry.column].name, as: UTF8.self)] = entry.cell }
         }
-        return names
+        return cells
     }
 }
 

@@ -70,16 +70,34 @@ extension Simulation {
     }
 
     func restore(_ node: SimulatedNode, from source: SimulatedNode) throws {
-        guard let backup = source.backup else { return }
-        let wasRunning = node.isRunning
         note(source === node ? .restore : .clone)
+        try setBack(node, to: source.backup)
+    }
+
+    /// The machine is what it was at its last backup. From inside this looks like nothing: others tell it.
+    func revert(_ node: SimulatedNode) throws {
+        note(.revert)
+        // Nobody takes the machine that sent this for the one that is there now.
+        for end in ends(of: node) { links[end.link].ends[end.other.side]?.inbound = [] }
+        try setBack(node, to: node.backup, isWhole: true)
+    }
+
+    /// Whether the machine went back to where others have more of the same replica, and has not met them yet: what it wrote would have a
+    /// number that others know for something else, which no store can tell.
+    func mayRepeatItself(_ node: SimulatedNode) -> Bool {
+        node.wentBack && ledger.commitCount(of: node.summary.replica) > node.summary.vector[node.summary.replica]
+    }
+
+    private func setBack(_ node: SimulatedNode, to backup: SimulatedNode.Backup?, isWhole: Bool = false) throws {
+        guard let backup else { return }
+        let wasRunning = node.isRunning
         // Nobody restores a database in the tenth of a second in which its last commit is not on the disk yet.
         try flush(node, node.generation)
         try crash(node)
         var remaining = backup.known.common
         for other in nodes where other !== node { remaining.join(other.known.common) }
         ledger.lose(beyond: remaining)
-        try node.replaceDatabase(by: backup)
+        try node.replaceDatabase(by: backup, isWhole: isWhole)
         if wasRunning { try start(node) }
     }
 
@@ -109,6 +127,12 @@ extension Simulation {
             throw Violation(
                 .vectorClaimsUnknown,
                 "\(node(of: end).name) believes \(node(of: end.other).name) that it knows \(ledger.name(of: event)), which was not made.")
+        }
+        guard taint.hasLies || node(of: end.other).calledDurable.covers(status.durable) else {
+            throw Violation(
+                .durableLost,
+                "\(node(of: end).name) believes that \(node(of: end.other).name) cannot lose \(status.durable), of which that has not said so."
+            )
         }
         let isAsked = script.collectsGarbage || script.carries ? !taint.hasLies : script.lies
         guard isAsked, let store = node(of: end).store else { return }

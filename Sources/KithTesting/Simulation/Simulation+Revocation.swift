@@ -36,6 +36,13 @@ extension Simulation {
     /// The nodes that were not revoked.
     var members: [SimulatedNode] { nodes.filter { !$0.isRevoked } }
 
+    /// The members that may send what they hold.
+    var speakers: [SimulatedNode] { members.filter { !isSilent($0) } }
+
+    /// Whether the machine has the disk of another that was stopped, with commits which that has signed for nobody: it receives, and sends nothing
+    /// until they are proven. See docs/threats.md.
+    func isSilent(_ node: SimulatedNode) -> Bool { node.mayHoldUnproven && node.proofs?.isComplete == false }
+
     private var revoked: Set<Int> { Set(nodes.filter(\.isRevoked).map(\.index)) }
 
     // MARK: What must hold
@@ -64,11 +71,11 @@ extension Simulation {
             "\(node.name) holds \(ledger.name(of: event)) of a machine that was revoked, and no member took it while it was allowed to.")
     }
 
-    /// Who is no member any more brings nothing, not even what others had begun to receive.
-    func loseWhatOnlyRevokedKnow() {
-        guard members.count < nodes.count else { return }
+    /// Who is no member any more brings nothing, nor who sends nothing, not even what others had begun to receive.
+    func loseWhatNobodySends() {
+        guard speakers.count < nodes.count else { return }
         var whole = Knowledge()
-        for member in members { whole.join(member.known.common) }
+        for member in speakers { whole.join(member.known.common) }
         ledger.lose(beyond: whole)
     }
 }

@@ -55,6 +55,7 @@ extension Simulation {
             if count == 0 { try losePower(nodes[node]) }
         case .backup(let node): try nodes[node].makeBackup()
         case .restore(let node): try restore(nodes[node], from: nodes[node])
+        case .revert(let node): try revert(nodes[node])
         case .clone(let from, let to):
             // Who has a disk of a member that was revoked has what is on it.
             if nodes[from].isRevoked { return }
@@ -107,8 +108,9 @@ extension Simulation {
 
     /// A user's transaction, and what the oracle expects of it.
     private func commit(_ node: SimulatedNode, _ operations: [UserOperation]) throws {
-        guard let store = node.store, !node.isAsleep else { return }
+        guard let store = node.store, !node.isAsleep, !mayRepeatItself(node) else { return }
         _ = wallClock(of: node)
+        if taint.reachesStores { node.editor.versionsMayBeGone = true }
         let withoutPast = try rowsWithoutPast(operations, node)
         let outcomes: [WriteOutcome]?
         do {

@@ -120,6 +120,7 @@ extension Step {
         case .mendDisk(let node): .mendDisk(moved(node))
         case .backup(let node): .backup(moved(node))
         case .restore(let node): .restore(moved(node))
+        case .revert(let node): .revert(moved(node))
         case .clone(let a, let b): .clone(from: moved(a), to: moved(b))
         case .found(let node, let row): .found(node: moved(node), row)
         case .begin(let node): .begin(moved(node))
@@ -141,7 +142,8 @@ extension Step {
         case .commit(let node, _), .crash(let node), .start(let node), .nap(let node), .wake(let node), .setClock(let node, _),
             .runClock(let node, _),
             .fillDisk(let node, _), .freeDisk(let node), .breakDisk(let node, _), .mendDisk(let node), .losePower(let node, _),
-            .backup(let node), .restore(let node), .found(let node, _), .begin(let node), .update(let node), .collect(let node),
+            .backup(let node), .restore(let node), .revert(let node), .found(let node, _), .begin(let node), .update(let node),
+            .collect(let node),
             .revoke(let node), .carryOut(let node, _, nil), .carryIn(let node, _):
             [node]
         case .carryOut(let node, _, let target?): [node, target]

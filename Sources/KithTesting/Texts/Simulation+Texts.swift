@@ -5,10 +5,10 @@ import KithSync
 extension Simulation {
     /// All show the same texts, and what was typed in one go stands in its order.
     func checkTexts() throws {
-        guard let first = members.first else { return }
+        guard let first = speakers.first else { return }
         let stranded = strandedRows
         let rows = ledger.rows.filter { !stranded.contains($0) && !taint.covers($0) }
-        for node in members.dropFirst() { try checkTexts(of: node, as: first, rows) }
+        for node in speakers.dropFirst() { try checkTexts(of: node, as: first, rows) }
         for (key, text) in try texts(of: first, as: first, rows) {
             let characters = Array(String(decoding: text, as: UTF8.self).unicodeScalars)
             var positions: [UInt32: Int] = [:]

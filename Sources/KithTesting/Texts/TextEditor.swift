@@ -56,8 +56,8 @@ final class TextEditor {
 
     private let characters: CharacterSource
     private var bases: [Text: Base] = [:]
-    /// Whether rows are removed for good, and the versions of their texts with them; or texts were found, whose rows begin another text when
-    /// they are inserted anew.
+    /// Whether rows are removed for good, and the versions of their texts with them; or a lie may have taken texts along; or texts were found,
+    /// whose rows begin another text when they are inserted anew.
     var versionsMayBeGone = false
 
     init(_ characters: CharacterSource) {

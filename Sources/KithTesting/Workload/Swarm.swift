@@ -54,7 +54,14 @@ struct Swarm {
         var later = SplitMix64(seed: seed, .swarm, 2)
         var finding = SplitMix64(seed: seed, .swarm, 3)
         let laterFaults = faults.filter { $0.isLater && rates[$0] == nil }
-        var chosen = faults.filter { !$0.isLater && $0 != .foundRows && (random.chance(percent: $0.percent) || faults.count == 1) }
+        var reverting = SplitMix64(seed: seed, .swarm, 4)
+        var chosen = faults.filter { fault in
+            switch fault {
+            case .foundRows: false
+            case .revert: reverting.chance(percent: fault.percent) || faults.count == 1
+            default: !fault.isLater && (random.chance(percent: fault.percent) || faults.count == 1)
+            }
+        }
         chosen.removeAll { rates[$0] != nil }
         faultRates = Fault.allCases.compactMap { fault in rates[fault].map { (fault, $0) } }.filter { $0.1 > 0 }
         findsRows =
