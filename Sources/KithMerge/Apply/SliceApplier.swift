@@ -45,8 +45,6 @@ package struct SliceApplier {
 
     /// After so long, a slice that is not the last of its delta goes on in another transaction, so that others can write.
     static let partMilliseconds: Int64 = 8
-    /// Rows after which the clock is read.
-    private static let rowsBetweenReadings = 32
 
     /// Applies the rows from `first` on.
     package func apply(_ slice: Slice, from first: Int = 0) throws -> Outcome {
@@ -119,7 +117,7 @@ package struct SliceApplier {
         var changed: Set<Int> = []
         var lastTable = -1
         for (index, row) in slice.rows[first...].enumerated() {
-            if mayPause, index % Self.rowsBetweenReadings == 0, index > 0, monotonicMilliseconds() >= due {
+            if mayPause, index > 0, monotonicMilliseconds() >= due {
                 return (first + index, changed)
             }
             guard row.table >= 0, row.table < tables.count else { throw Self.unknownColumn }

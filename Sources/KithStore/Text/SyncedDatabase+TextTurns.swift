@@ -9,6 +9,8 @@ import Synchronization
 /// Which texts wait for their turn, and which of them take too much.
 struct TextTurns {
     var isUnderWay = false
+    /// Whether somebody else had texts for the thread that is at it.
+    var isAskedAgain = false
     /// Texts that would need more of their history than may be read, as they were when that was found.
     var tooLong: [TextKey: TextStanding] = [:]
 }
@@ -20,17 +22,25 @@ extension SyncedDatabase {
     /// ``refusedTextChanges(max:)``. It is tried again when more has come. Returns at once if another thread is at it.
     package func takeTextTurns() throws {
         let isFree = textTurns.withLock { turns in
-            defer { turns.isUnderWay = true }
-            return !turns.isUnderWay
+            (turns.isUnderWay, turns.isAskedAgain) = (true, turns.isUnderWay)
+            return !turns.isAskedAgain
         }
         guard isFree else { return }
-        defer { textTurns.withLock { $0.isUnderWay = false } }
-        var left = false
-        for key in try read(rows: false, { try TurnRows($0).keys() }) {
-            if try takeTurns(of: key) { continue }
-            left = true
+        var isOver = false
+        defer { if !isOver { textTurns.withLock { $0.isUnderWay = false } } }
+        while !isOver {
+            var left = false
+            for key in try read(rows: false, { try TurnRows($0).keys() }) {
+                if try takeTurns(of: key) { continue }
+                left = true
+            }
+            if !left { try writeMerged { _, state in state.ledger.hasTextTurns = try !TurnRows(state.ledger).keys().isEmpty } }
+            // What came meanwhile was left to this thread.
+            isOver = textTurns.withLock { turns in
+                (turns.isUnderWay, turns.isAskedAgain) = (turns.isAskedAgain, false)
+                return !turns.isUnderWay
+            }
         }
-        if !left { try writeMerged { _, state in state.ledger.hasTextTurns = try !TurnRows(state.ledger).keys().isEmpty } }
     }
 
     /// - Returns: `false` if the text takes too much.
