@@ -21,7 +21,7 @@ struct ProgressTests {
         #expect(sessions.statuses.allSatisfy { $0?.sending == nil && $0?.receiving == nil && $0?.isInSync == true })
     }
 
-    @Test(arguments: [(0, 1), (8, 4)] as [(Int64, Int)]) func `a long merge lets others write by a clock that nobody sets`(
+    @Test(arguments: [(0, 1), (1, 13)] as [(Int64, Int)]) func `a long merge lets others write by a clock that nobody sets`(
         _ step: Int64, _ parts: Int
     ) throws {
         let first = try TestStore()
