@@ -202,6 +202,18 @@ package final class DatabaseConnection {
         return version
     }
 
+    /// Changes whenever a transaction of another connection has committed. Outside of a transaction the file is looked at.
+    package func versionByOthers() throws(SQLiteError) -> Int64 {
+        let pragma = try statement("PRAGMA data_version")
+        defer { pragma.reset() }
+        return try pragma.step() ? pragma.integer(0) : 0
+    }
+
+    /// Lets go of the pages of the file that are in memory and not in use.
+    package func releaseMemory() {
+        sqlite3_db_release_memory(handle)
+    }
+
     private func prepare(_ sql: String) throws(SQLiteError) -> PreparedStatement {
         guard let database else {
             beforePreparing?()

@@ -30,8 +30,11 @@ public final class SyncedDatabase: Sendable {
     let live: LiveHub
     private let observer: TransactionWatch
     private let watch: StoreWatch?
+    let others: OtherProcesses
     let presence: StorePresence?
     let checkpoints: CheckpointRight?
+    /// What was read last of what the store knows.
+    let lastSummary = Mutex<StoreSummary?>(nil)
     /// What is known to be on the disk.
     let durability = Mutex(VersionVector())
     /// Whether the last `fsync` of the log failed: what it was to store may be gone whatever the next one says.
@@ -98,19 +101,10 @@ public final class SyncedDatabase: Sendable {
         observer = TransactionWatch(writer, signal, live, presence, copy: file == nil ? options.copy : nil)
         database.add(transactionObserver: observer, extent: .databaseLifetime)
         let names = tables.map(\.name)
-        let schema = writer.schema
+        let others = OtherProcesses(writer, signal, live, tables: names)
+        self.others = others
         watch = (options.watchesFile ? file : nil).map { file in
-            StoreWatch(file) { [weak database] in
-                // A database that is busy is read again at the next occasion.
-                guard let database else { return }
-                if let total = try? database.read(VectorRecords.total), !signal.isNews(total: total) { return }
-                guard let vector = try? database.read(VectorRecords.vector), signal.isNews(vector) else { return }
-                // A reader may see a commit of this process before it is told. On the writing connection it has been.
-                guard database.writeWithoutTransaction({ _ in signal.didRead(vector) }) else { return }
-                SyncedDatabase.tellObservations(of: schema?.reached(from: names) ?? names, database)
-                signal.fireForeign()
-                live.otherProcessCommitted()
-            }
+            StoreWatch(file) { [weak database] in database.map(others.look) }
         }
         try retryRefusedRows()
     }
@@ -119,6 +113,7 @@ public final class SyncedDatabase: Sendable {
     public func close() {
         if isClosed.exchange(true, ordering: .acquiringAndReleasing) { return }
         watch?.stop()
+        others.stop()
         let isInDoubt = isLogInDoubt.load(ordering: .acquiring)
         // An observation may be the last to hold the store, and let go of it within an access.
         database.unsafeReentrantWrite { [writer, presence, checkpoints, observer] db in
@@ -146,14 +141,12 @@ public final class SyncedDatabase: Sendable {
         }
     }
 
-    /// Lets the app's own observations see what another process has committed.
-    static func tellObservations(of tables: [String], _ database: any DatabaseWriter) {
+    /// Lets the app's own observations of tables see what GRDB has not seen being written.
+    static func tellObservations(of tables: [String], _ db: Database) {
         // An empty transaction: it needs no lock. It fails only if the database is being closed.
-        try? database.writeWithoutTransaction { db in
-            try db.inTransaction(.deferred) {
-                for table in tables { try db.notifyChanges(in: Table(table)) }
-                return .commit
-            }
+        try? db.inTransaction(.deferred) {
+            for table in tables { try db.notifyChanges(in: Table(table)) }
+            return .commit
         }
     }
 

@@ -1,9 +1,13 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import KithCausality
-import KithStore
+import KithLedger
+import KithSQLite
 import KithSync
 import Testing
+
+@testable import KithStore
 
 /// Risk: a household of ten years has spent thousands of replica ids, and each meeting, note and commit pays for all of them.
 @Suite struct TenYearTests {
@@ -98,5 +102,57 @@ import Testing
         #expect(meeting.closings.isEmpty)
         #expect(try one.store.vector() == newcomer.store.vector() && one.store.vector().count == 20_002)
         for store in [one, newcomer] { #expect(try store.row(RowID(high: 9, low: 1)) != nil && store.row(RowID(high: 9, low: 2)) != nil) }
+    }
+
+    /// Pages of the file that the store's one connection has looked at since this was asked last.
+    private static func pages(_ store: TestStore) -> Int {
+        store.database.writeWithoutTransaction { db in
+            [SQLITE_DBSTATUS_CACHE_HIT, SQLITE_DBSTATUS_CACHE_MISS].reduce(0) { sum, status in
+                var (count, highest): (Int32, Int32) = (0, 0)
+                sqlite3_db_status(db.sqliteConnection, status, &count, &highest, 1)
+                return sum + Int(count)
+            }
+        }
+    }
+
+    @Test func `commits, and looks for those of other processes, read as many pages with ten thousand replicas as with ten`() throws {
+        let counts = try [10, 10_000].map { count in
+            let store = try Self.store(1, Self.past(count))
+            let others = store.store.others
+            func look() throws -> Bool { try store.database.writeWithoutTransaction(others.haveCommitted) }
+            _ = try look()
+            _ = Self.pages(store)
+            for number: UInt64 in 1...50 {
+                try store.execute("INSERT INTO note (id, title) VALUES (?, 'x')", [Data(RowID(high: 9, low: number).bytes)])
+                #expect(try !look())
+            }
+            return Self.pages(store)
+        }
+        print("Pages of 50 commits with 10 and 10,000 ids: \(counts)")
+        // The table of replicas is one page deeper, and a commit looks for its own row a few times.
+        #expect(counts[1] <= counts[0] + 50 * 6)
+    }
+
+    @Test func `what a list reads after a commit is as much with ten thousand replicas as with ten, but for the vector`() throws {
+        let counts = try [10, 10_000].map { count in
+            let store = try Self.store(1, Self.past(count))
+            func insert(_ number: UInt64) throws {
+                try store.execute("INSERT INTO note (id, title) VALUES (?, 'x')", [Data(RowID(high: 9, low: number).bytes)])
+            }
+            try insert(1)
+            func moment() throws -> ChangedRows.Moment {
+                try store.database.read { db in try ChangedRows(DatabaseConnection(borrowing: db)).now() }
+            }
+            let before = try moment()
+            try insert(2)
+            let after = try moment()
+            _ = Self.pages(store)
+            let rows = try store.database.read { db in
+                try ChangedRows(DatabaseConnection(borrowing: db)).ids(of: 0, since: before, to: after, max: 10)
+            }
+            #expect(rows == [RowID(high: 9, low: 2)])
+            return Self.pages(store)
+        }
+        #expect(counts[1] <= counts[0] * 5 / 4)
     }
 }

@@ -43,8 +43,11 @@ package struct ChangedRows {
     package func ids(of table: Int, since earlier: Moment, to now: Moment, max limit: Int) throws -> [RowID]? {
         var ids: [RowID] = []
         let (index, runs) = (DotIndex(connection), ClockRuns(connection))
-        // A replica that only rows of an unfinished catch-up name has no head yet, and counts from the start.
+        // Only rows of an unfinished catch-up name commits that the vector does not cover. A replica that they alone name has no head yet,
+        // and counts from the start.
+        let isCovered = try ContextRecords(connection).isEmpty()
         for (number, replica) in now.replicas.enumerated() {
+            if isCovered, now.vector[replica] == earlier.vector[replica] { continue }
             ids += try runs.ids(of: table, replica: number, after: earlier.vector[replica])
             if ids.count > limit { return nil }
             for row in try index.rows(of: table, replica: number, after: earlier.vector[replica], max: limit + 1 - ids.count) {

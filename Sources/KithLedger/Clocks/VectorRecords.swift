@@ -46,15 +46,6 @@ package struct VectorRecords {
         return vector
     }
 
-    /// The sum of the vector's sequences, as an access to the database sees it that has no catalog.
-    ///
-    /// - Throws: an error of SQLite if it exceeds 2⁶³ − 1.
-    package static func total(_ db: Database) throws -> UInt64 {
-        let select = try DatabaseConnection(borrowing: db).statement("SELECT coalesce(sum(sequence), 0) FROM kith_replica")
-        defer { select.reset() }
-        return try select.step() ? UInt64(bitPattern: select.integer(0)) : 0
-    }
-
     /// Who this store is.
     package func replica(_ catalog: Catalog) throws -> ReplicaID {
         let number = try meta("self")

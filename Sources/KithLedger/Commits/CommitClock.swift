@@ -82,8 +82,7 @@ package final class CommitClock {
     package func nextDot(_ catalog: Catalog) throws -> Dot {
         if let noted = machine.noted, noted.version == connection.dataVersion { return noted.stamp.dot }
         let records = VectorRecords(connection: connection)
-        let replica = try records.replica(catalog)
-        return Dot(replica: replica, sequence: try records.vector(catalog)[replica] + 1)
+        return Dot(replica: try records.replica(catalog), sequence: (try records.ownHead(catalog)?.dot.sequence ?? 0) + 1)
     }
 
     private func storeStatement() throws -> PreparedStatement {

@@ -57,21 +57,6 @@ package final class CommitSignal: Sendable {
         fire(news)
     }
 
-    /// Whether something in `vector` has not been told: another process has committed it, or this one is about to tell it.
-    package func isNews(_ vector: VersionVector) -> Bool {
-        state.withLock { $0.hasForeignCommits || !$0.known.covers(vector) }
-    }
-
-    /// The same, asked with the sum of the sequences of the store's vector, modulo 2⁶⁴: to add many up takes less than to read them.
-    ///
-    /// No sequence ever becomes less. If this process has told as many commits as another process has made, but the database does not
-    /// show them yet, the sums are equal: this look misses the other process's commits, and a later one, within a second, finds them.
-    package func isNews(total: UInt64) -> Bool {
-        state.withLock { state in
-            state.hasForeignCommits || state.known.entries.reduce(0) { $0 &+ $1.sequence } != total
-        }
-    }
-
     /// The store was seen at `vector`. Returns whether another process has committed since the last time.
     ///
     /// To be called by whoever has the writing connection, so that all commits of this process have been told.

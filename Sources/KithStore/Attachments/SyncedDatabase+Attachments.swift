@@ -130,7 +130,7 @@ extension SyncedDatabase {
     /// Lets observations of the tables that may show attachments look again.
     func tellAttachmentObservations() {
         let tables = writer.declarations.tables.filter { !$0.attachments.isEmpty }.map(\.name)
-        SyncedDatabase.tellObservations(of: tables, database)
+        database.writeWithoutTransaction { db in Self.tellObservations(of: tables, db) }
     }
 
     private static let attachmentPollMilliseconds = 100

@@ -141,6 +141,7 @@ struct StoreOpening {
         signal.begin(at: try records.vector(ledger.catalog))
         let state = WriterState(
             ledger: ledger, capture: capture, clock: clock, declarations: declarations, entry: entry, doubt: doubt)
+        state.versionByOthers = try connection.versionByOthers()
         _ = try state.settledReferences()
         entry.schema = try SchemaGuard(ledger.catalog, connection)
         try entry.checkSchema()

@@ -15,6 +15,8 @@ final class WriterState {
     let entry: TransactionEntry
     /// Why the store took a new replica id when it was opened.
     let doubt: IdentityDoubt?
+    /// What ``DatabaseConnection/versionByOthers()`` said when it was looked last what other processes have committed.
+    var versionByOthers: Int64 = 0
     /// What the store knows after what the open transaction has merged.
     private var merged: StoreSummary?
 
