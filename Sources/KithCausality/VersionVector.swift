@@ -13,10 +13,18 @@ public struct VersionVector: Hashable, Sendable {
     /// The join of `dots`: each is covered by the result.
     public init(_ dots: some Sequence<Dot>) {
         let dots = Array(dots)
+        var last: Dot?
+        let isVector = dots.allSatisfy { dot in
+            defer { last = dot }
+            return dot.sequence > 0 && last.map { $0.replica < dot.replica } ?? true
+        }
+        if isVector {
+            entries = dots
+            return
+        }
         entries.reserveCapacity(dots.count)
         // In any other order each would move those behind it.
-        let isSorted = zip(dots, dots.dropFirst()).allSatisfy { $0 < $1 }
-        for dot in isSorted ? dots : dots.sorted() { insert(dot) }
+        for dot in dots.sorted() { insert(dot) }
     }
 
     public var isEmpty: Bool { entries.isEmpty }
@@ -67,9 +75,17 @@ public struct VersionVector: Hashable, Sendable {
             entries = other.entries
         } else if other.count <= Self.searchesMax {
             for dot in other.entries { insert(dot) }
+        } else if other.covers(self) {
+            // Whoever joins the same vector shares its memory.
+            entries = other.entries
         } else if !covers(other) {
             self = VersionVector(entries + other.entries)
         }
+    }
+
+    /// The same vector, in the memory of one of `others` if that is equal.
+    package func sharing(_ others: VersionVector...) -> VersionVector {
+        others.first { $0 == self } ?? self
     }
 
     /// What both know together.

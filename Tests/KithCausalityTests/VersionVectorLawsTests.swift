@@ -36,6 +36,25 @@ import Testing
         }
     }
 
+    @Test func `join and cover mean the same for vectors of hundreds of replicas`() {
+        var random = SplitMix64(seed: 6)
+        for round in 0..<300 {
+            var sides: [[ReplicaID: UInt64]] = [[:], [:]]
+            for number: UInt64 in 1...200 {
+                let replica = ReplicaID(high: number &* 0x9E37_79B9_7F4A_7C15, low: number)
+                let sequence = UInt64.random(in: 0...3, using: &random)
+                // Of every third pair one covers the other.
+                let other = round % 3 > 0 ? .random(in: 0...3, using: &random) : number.isMultiple(of: 50) ? sequence + 1 : sequence
+                if sequence > 0 { sides[0][replica] = sequence }
+                if other > 0 { sides[1][replica] = other }
+            }
+            let vectors = sides.map { VersionVector($0.map { Dot(replica: $0.key, sequence: $0.value) }) }
+            let joined = sides[0].merging(sides[1]) { max($0, $1) }
+            #expect(vectors[0].joined(with: vectors[1]) == VersionVector(joined.map { Dot(replica: $0.key, sequence: $0.value) }))
+            #expect(vectors[0].covers(vectors[1]) == sides[1].allSatisfy { sides[0][$0.key] ?? 0 >= $0.value })
+        }
+    }
+
     @Test func `covers is a partial order`() {
         let all = vectors(120, seed: 3)
         for a in all {

@@ -19,14 +19,23 @@ package struct HeadRecords {
         self.connection = connection
     }
 
-    package func origins() throws -> [ReplicaID: HeadProof.Origin] {
-        let select = try connection.statement("SELECT replica, key, nonce FROM kith_head")
+    /// Whose the replicas are of which nothing is signed yet.
+    package func unsignedOrigins() throws -> [ReplicaID: HeadProof.Origin] {
+        let select = try connection.statement("SELECT replica, key, nonce FROM kith_head WHERE signature IS NULL")
         var origins: [ReplicaID: HeadProof.Origin] = [:]
         while try select.step() {
             guard let replica = ReplicaID(bytes: select.blob(0)) else { continue }
             origins[replica] = origin(select)
         }
         return origins
+    }
+
+    /// The keys of all whose replicas they are, and of who vouches for one.
+    package func keys() throws -> Set<[UInt8]> {
+        let select = try connection.statement("SELECT key FROM kith_head UNION SELECT voucher FROM kith_head WHERE voucher NOT NULL")
+        var keys: Set<[UInt8]> = []
+        while try select.step() { keys.insert(select.blob(0)) }
+        return keys
     }
 
     package func origin(of replica: ReplicaID) throws -> HeadProof.Origin? {
@@ -42,19 +51,24 @@ package struct HeadRecords {
     }
 
     package func proofs() throws -> [HeadProof] {
+        var proofs: [HeadProof] = []
+        try eachProof { proofs.append($0) }
+        return proofs
+    }
+
+    /// Hands the proofs to `body` one by one: of a store that is years old, all together take megabytes.
+    package func eachProof(_ body: (HeadProof) -> Void) throws {
         let select = try connection.statement(
             "SELECT replica, key, nonce, sequence, timestamp, voucher, signature FROM kith_head WHERE signature NOT NULL")
-        var proofs: [HeadProof] = []
         while try select.step() {
             guard let replica = ReplicaID(bytes: select.blob(0)) else { continue }
             let dot = Dot(replica: replica, sequence: UInt64(bitPattern: select.integer(3)))
             let head = Head(dot: dot, timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: select.integer(4))))
             let voucher = select.blob(5)
-            proofs.append(
+            body(
                 HeadProof(
                     head: head, origin: origin(select), voucher: voucher.isEmpty ? nil : voucher, signature: select.blob(6)))
         }
-        return proofs
     }
 
     /// Notes whose a replica is of which nothing is signed yet.

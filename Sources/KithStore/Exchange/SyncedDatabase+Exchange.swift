@@ -4,6 +4,7 @@ import KithLedger
 import KithMerge
 import KithSQLite
 import KithSync
+import Synchronization
 
 /// What a store knows, and what it gives to peers and takes from them.
 extension SyncedDatabase {
@@ -11,10 +12,16 @@ extension SyncedDatabase {
 
     /// Who this store is and what it knows, read in one transaction.
     package func summary() throws -> StoreSummary {
-        try read(rows: false) { ledger in
+        let summary = try read(rows: false) { ledger in
             try noteOwnHead(ledger)
             let summary = try VectorRecords(connection: ledger.connection).summary(ledger.catalog)
             try noteProofs(of: summary.vector, ledger)
+            return summary
+        }
+        // All sessions that begin at this moment hold it once.
+        return lastSummary.withLock { last in
+            if let last, last == summary { return last }
+            last = summary
             return summary
         }
     }

@@ -23,12 +23,19 @@ extension SyncedDatabase {
             try write { _, state in try adopt(NewReplica.Device(key: authority.key, round: round), of: authority, state) }
         }
         let (heads, origins, kept) = try read(rows: false) { ledger in
+            // Nobody reads all of that again.
+            defer { ledger.connection.releaseMemory() }
             let records = HeadRecords(ledger.connection)
-            return (try VectorRecords(connection: ledger.connection).heads(ledger.catalog), try records.origins(), try records.proofs())
+            let heads = try VectorRecords(connection: ledger.connection).heads(ledger.catalog)
+            let origins = try records.unsignedOrigins()
+            var kept = ProofRecords(authority)
+            try records.eachProof { kept.restore($0) }
+            kept.bind(to: authority, origins: origins, heads: heads)
+            return (heads, origins, kept)
         }
         let (book, isFirst) = proofs.withLock { known in
             if let known { return (known, false) }
-            let book = LockedProofs(ProofRecords(authority, origins: origins, proofs: kept, heads: heads)) { [weak self] dot in
+            let book = LockedProofs(kept) { [weak self] dot in
                 try self?.willTell(dot)
             }
             known = book
@@ -42,7 +49,7 @@ extension SyncedDatabase {
         } else {
             book.withRecords { records in
                 // Another process may have taken some in since.
-                for proof in kept { records.restore(proof) }
+                records.restore(kept)
                 records.bind(to: authority, origins: origins, heads: heads)
             }
         }
@@ -55,10 +62,7 @@ extension SyncedDatabase {
     /// The public keys of all devices whose replicas this store has met.
     package func knownKeys() throws -> [[UInt8]] {
         try read(rows: false) { ledger in
-            let records = HeadRecords(ledger.connection)
-            return try Array(Set(records.origins().values.map(\.key) + records.proofs().map(\.signer))).sorted {
-                $0.lexicographicallyPrecedes($1)
-            }
+            try HeadRecords(ledger.connection).keys().sorted { $0.lexicographicallyPrecedes($1) }
         }
     }
 

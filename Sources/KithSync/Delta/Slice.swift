@@ -183,7 +183,9 @@ package struct StoreSummary: Hashable, Sendable {
     /// Who this store is.
     package var replica: ReplicaID
     /// The newest commit known of every replica, this one's own among them, sorted by replica.
-    package var heads: [Head]
+    package private(set) var heads: [Head]
+    /// The same without timestamps.
+    package private(set) var vector: VersionVector
     /// The hybrid clock.
     package var clock: HybridTimestamp
     /// The catch-up that was broken off, if there is one.
@@ -194,12 +196,36 @@ package struct StoreSummary: Hashable, Sendable {
         self.heads = heads
         self.clock = clock
         self.resumption = resumption
+        vector = VersionVector(heads.map(\.dot))
     }
 
-    package var vector: VersionVector { VersionVector(heads.map(\.dot)) }
-
     /// The newest commit known of `replica`.
-    package func head(of replica: ReplicaID) -> Head? { heads.first { $0.dot.replica == replica } }
+    package func head(of replica: ReplicaID) -> Head? {
+        let index = index(of: replica)
+        return index < heads.count && heads[index].dot.replica == replica ? heads[index] : nil
+    }
+
+    /// Learns of a commit, unless a newer one of its replica is known.
+    mutating func learn(_ head: Head) {
+        guard head.dot.sequence > vector[head.dot.replica] else { return }
+        let index = index(of: head.dot.replica)
+        if index < heads.count, heads[index].dot.replica == head.dot.replica {
+            heads[index] = head
+        } else {
+            heads.insert(head, at: index)
+        }
+        vector.insert(head.dot)
+    }
+
+    /// Where the replica's head stands, or would.
+    private func index(of replica: ReplicaID) -> Int {
+        var (low, high) = (0, heads.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if heads[middle].dot.replica < replica { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
 }
 
 /// What became of a slice that was to be applied.

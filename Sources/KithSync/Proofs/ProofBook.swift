@@ -73,10 +73,11 @@ extension ProofBook {
 
     /// Proofs of the claims, but for what the other side was told or has said.
     ///
+    /// - Parameter told: up to which of a replica's commits that is.
     /// - Throws: `storeFailed` if a commit cannot be proven.
-    func proofs(of claims: Claims, beyond told: VersionVector) throws(CloseReason) -> [HeadProof] {
+    func proofs(of claims: Claims, beyond told: (ReplicaID) -> UInt64) throws(CloseReason) -> [HeadProof] {
         var proofs: [HeadProof] = []
-        for dot in claims.dots where told[dot.replica] < dot.sequence { proofs.append(try proof(of: dot)) }
+        for dot in claims.dots where told(dot.replica) < dot.sequence { proofs.append(try proof(of: dot)) }
         return proofs
     }
 

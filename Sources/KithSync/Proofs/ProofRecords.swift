@@ -9,20 +9,49 @@ package struct ProofRecords: Sendable {
     /// Replicas that one device may vouch for, and those of all devices together that never were members.
     package static let replicasOfStrangersMax = 256
 
+    /// What is known of one replica. In few bytes: in ten years a store comes to know thousands.
     private struct Entry {
         /// Whose replica it is, or who vouches for it.
-        var origin: HeadProof.Origin
-        /// `nil` as long as nothing was signed: of a new replica of this device.
-        var proof: HeadProof?
+        let key: [UInt8]
+        private let voucher: [UInt8]?
+        /// 0 as long as nothing was signed: of a new replica of this device.
+        let sequence: UInt64
+        private let timestamp: HybridTimestamp
+        /// The nonce, if there is one, and the signature.
+        private let bytes: [UInt8]
+        private let nonceBytes: UInt8
 
-        var sequence: UInt64 { proof?.head.dot.sequence ?? 0 }
+        /// - Parameter known: holds each key once.
+        init(_ origin: HeadProof.Origin, _ proof: HeadProof?, sharing known: inout Set<[UInt8]>) {
+            key = known.insert(origin.key).memberAfterInsert
+            voucher = proof?.voucher.map { known.insert($0).memberAfterInsert }
+            sequence = proof?.head.dot.sequence ?? 0
+            timestamp = proof?.head.timestamp ?? .zero
+            nonceBytes = UInt8(clamping: origin.nonce?.count ?? 0)
+            bytes = (origin.nonce ?? []) + (proof?.signature ?? [])
+        }
+
+        var origin: HeadProof.Origin {
+            HeadProof.Origin(key: key, nonce: hasNonce ? Array(bytes.prefix(Int(nonceBytes))) : nil)
+        }
+
+        func proof(of replica: ReplicaID) -> HeadProof? {
+            if sequence == 0 { return nil }
+            return HeadProof(
+                head: Head(dot: Dot(replica: replica, sequence: sequence), timestamp: timestamp), origin: origin, voucher: voucher,
+                signature: Array(bytes.dropFirst(Int(nonceBytes))))
+        }
+
         /// Whose room it takes.
-        var signer: [UInt8] { proof?.signer ?? origin.key }
-        var isVouched: Bool { proof?.isVouched ?? (origin.nonce == nil) }
+        var signer: [UInt8] { voucher ?? key }
+        var isVouched: Bool { voucher != nil || !hasNonce }
+        var hasNonce: Bool { nonceBytes > 0 }
     }
 
     private(set) var authority: any ReplicaAuthority
     private var entries: [ReplicaID: Entry] = [:]
+    /// The keys in them.
+    private var keys: Set<[UInt8]> = []
     /// How many replicas each key has.
     private var replicas: [[UInt8]: Int] = [:]
     /// How many each key vouches for.
@@ -44,7 +73,7 @@ package struct ProofRecords: Sendable {
         _ authority: any ReplicaAuthority, origins: [ReplicaID: HeadProof.Origin] = [:], proofs: [HeadProof] = [], heads: [Head] = []
     ) {
         self.authority = authority
-        for proof in proofs { add(Entry(origin: proof.origin, proof: proof), of: proof.head.dot.replica) }
+        for proof in proofs { add(proof.origin, proof, of: proof.head.dot.replica) }
         bind(to: authority, origins: origins, heads: heads)
     }
 
@@ -77,8 +106,8 @@ package struct ProofRecords: Sendable {
 
     /// The public key of the device whose replica it is; `nil` if that is not known, or the replica is nobody's.
     func key(of replica: ReplicaID) -> [UInt8]? {
-        guard let origin = entries[replica]?.origin, origin.nonce != nil else { return nil }
-        return origin.key
+        guard let entry = entries[replica], entry.hasNonce else { return nil }
+        return entry.key
     }
 
     /// What an offer is to be, if it is good; `nil` if as much is known already. The signature is not looked at.
@@ -105,7 +134,7 @@ package struct ProofRecords: Sendable {
         } else if !hasRoom(for: proof) {
             throw CloseReason(.tooLarge, "It brings more replicas of one device than a store takes.")
         }
-        add(Entry(origin: proof.origin, proof: proof), of: dot.replica)
+        add(proof.origin, proof, of: dot.replica)
         unsavedReplicas.insert(dot.replica)
         if let missing = unproven[dot.replica], missing.dot.sequence <= dot.sequence { unproven[dot.replica] = nil }
     }
@@ -119,11 +148,18 @@ package struct ProofRecords: Sendable {
         }
     }
 
+    /// The same of all that another look at the store has found.
+    package mutating func restore(_ found: ProofRecords) {
+        for (replica, entry) in found.entries {
+            if let proof = entry.proof(of: replica) { restore(proof) }
+        }
+    }
+
     /// Takes over what the store has kept, by whatever process.
     package mutating func restore(_ proof: HeadProof) {
         let dot = proof.head.dot
         if sequence(of: dot.replica) >= dot.sequence { return }
-        add(Entry(origin: proof.origin, proof: proof), of: dot.replica)
+        add(proof.origin, proof, of: dot.replica)
         if let missing = unproven[dot.replica], missing.dot.sequence <= dot.sequence { unproven[dot.replica] = nil }
     }
 
@@ -133,7 +169,7 @@ package struct ProofRecords: Sendable {
     var isComplete: Bool { unproven.keys.allSatisfy(mayVouch) }
 
     /// The devices, by public key, whose commits the store holds without a proof, so that it sends nothing.
-    var silencing: Set<[UInt8]> { Set(unproven.keys.filter { !mayVouch(for: $0) }.compactMap { entries[$0]?.origin.key }) }
+    var silencing: Set<[UInt8]> { Set(unproven.keys.filter { !mayVouch(for: $0) }.compactMap { entries[$0]?.key }) }
 
     /// What of the store's vector may be said.
     func sayable(_ vector: VersionVector) -> VersionVector {
@@ -142,7 +178,7 @@ package struct ProofRecords: Sendable {
 
     /// A new replica of this store.
     package mutating func add(_ replica: ReplicaID, _ origin: HeadProof.Origin) {
-        if entries[replica] == nil { add(Entry(origin: origin, proof: nil), of: replica) }
+        if entries[replica] == nil { add(origin, nil, of: replica) }
     }
 
     /// The store has read that these commits were made.
@@ -157,14 +193,14 @@ package struct ProofRecords: Sendable {
     ///
     /// - Throws: `storeFailed` if it cannot be proven.
     mutating func proof(of dot: Dot) throws(CloseReason) -> HeadProof {
-        if let proof = entries[dot.replica]?.proof, proof.head.dot.sequence >= dot.sequence { return proof }
+        if let proof = entries[dot.replica]?.proof(of: dot.replica), proof.head.dot.sequence >= dot.sequence { return proof }
         let origin = entries[dot.replica]?.origin ?? HeadProof.Origin(key: authority.key, nonce: nil)
         let voucher = unproven[dot.replica] != nil && mayVouch(for: dot.replica) ? authority.key : nil
         guard let head = own[dot.replica] ?? unproven[dot.replica], head.dot.sequence >= dot.sequence,
             let signature = authority.signature(of: HeadProof.statement(of: head), by: voucher ?? origin.key)
         else { throw CloseReason(.storeFailed, "The store cannot prove commit \(dot.sequence) of the replica \(dot.replica).") }
         let proof = HeadProof(head: head, origin: origin, voucher: voucher, signature: signature)
-        add(Entry(origin: origin, proof: proof), of: dot.replica)
+        add(origin, proof, of: dot.replica)
         unsavedReplicas.insert(dot.replica)
         unproven[dot.replica] = nil
         return proof
@@ -178,17 +214,21 @@ package struct ProofRecords: Sendable {
     // MARK: What is kept
 
     /// Proofs that the store has not kept yet.
-    package var unsaved: [HeadProof] { unsavedReplicas.sorted().compactMap { entries[$0]?.proof } }
+    package var unsaved: [HeadProof] { unsavedReplicas.sorted().compactMap { entries[$0]?.proof(of: $0) } }
 
     /// The store has kept these.
     package mutating func saved(_ proofs: [HeadProof]) {
-        for proof in proofs where entries[proof.head.dot.replica]?.proof == proof { unsavedReplicas.remove(proof.head.dot.replica) }
+        for proof in proofs {
+            let replica = proof.head.dot.replica
+            if entries[replica]?.proof(of: replica) == proof { unsavedReplicas.remove(replica) }
+        }
     }
 
     // MARK: Room
 
     /// Takes the place of what was known of the replica.
-    private mutating func add(_ entry: Entry, of replica: ReplicaID) {
+    private mutating func add(_ origin: HeadProof.Origin, _ proof: HeadProof?, of replica: ReplicaID) {
+        let entry = Entry(origin, proof, sharing: &keys)
         let before = entries.updateValue(entry, forKey: replica)
         if let before, before.signer == entry.signer, before.isVouched == entry.isVouched { return }
         for (entry, change) in [(before, -1), (entry, 1)] {
@@ -215,15 +255,16 @@ package struct ProofRecords: Sendable {
 
     /// Whether this device may sign for the replica: it is its own, or nobody's and nobody has vouched for it.
     private func canSign(for replica: ReplicaID) -> Bool {
-        guard let origin = entries[replica]?.origin else { return !replica.isOfDevice }
-        return authority.isOwn(origin.key)
+        guard let key = entries[replica]?.key else { return !replica.isOfDevice }
+        return authority.isOwn(key)
     }
 }
 
 extension VersionVector {
     /// The vector with no more of each replica than `limit` says; none if that is 0.
     fileprivate func limited(_ limit: (ReplicaID) -> UInt64) -> VersionVector {
-        VersionVector(
+        if entries.allSatisfy({ $0.sequence <= limit($0.replica) }) { return self }
+        return VersionVector(
             entries.compactMap { dot in
                 let sequence = min(dot.sequence, limit(dot.replica))
                 return sequence > 0 ? Dot(replica: dot.replica, sequence: sequence) : nil

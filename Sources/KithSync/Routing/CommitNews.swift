@@ -16,11 +16,9 @@ extension StoreSummary {
         switch news {
         case .own(let head):
             // Other processes commit as the same replica. Who has missed one of theirs sees the gap.
-            guard head.dot.replica == replica, head.dot.sequence == (self.head(of: replica)?.dot.sequence ?? 0) + 1 else { return nil }
+            guard head.dot.replica == replica, head.dot.sequence == vector[replica] + 1 else { return nil }
             var summary = self
-            summary.heads.removeAll { $0.dot.replica == replica }
-            summary.heads.append(head)
-            summary.heads.sort { $0.dot < $1.dot }
+            summary.learn(head)
             summary.clock = max(clock, head.timestamp)
             return summary
         case .merged(let summary):

@@ -3,7 +3,6 @@ import KithCausality
 /// What a session knows of its own store, and what of it the peer was told to be durable.
 struct LocalKnowledge: Hashable, Sendable {
     private(set) var summary: StoreSummary?
-    private(set) var vector = VersionVector()
     private var durable = VersionVector()
     /// What the peer brought and waits to hear is durable.
     private var awaited = VersionVector()
@@ -13,21 +12,23 @@ struct LocalKnowledge: Hashable, Sendable {
     mutating func learn(_ summary: StoreSummary) throws(CloseReason) {
         guard var known = self.summary else {
             self.summary = summary
-            vector = summary.vector
             return
         }
         guard known.replica == summary.replica else {
             throw CloseReason(.identityChanged, "The store is a restored copy and took a new replica id.")
         }
-        if summary.vector.covers(vector) {
+        let clock = max(known.clock, summary.clock)
+        if summary.vector.covers(known.vector) {
             known = summary
         } else {
-            known.join(summary.heads)
+            for head in summary.heads { known.learn(head) }
         }
-        known.clock = max(known.clock, summary.clock)
+        known.clock = clock
         self.summary = known
-        vector = known.vector
     }
+
+    /// All that the store knows.
+    var vector: VersionVector { summary?.vector ?? VersionVector() }
 
     /// The first of `heads` that names a commit of our replica which, as far as is known here, we never made.
     func contradiction(in heads: [Head]) -> Head? {
@@ -41,6 +42,7 @@ struct LocalKnowledge: Hashable, Sendable {
 
     mutating func becameDurable(_ vector: VersionVector) {
         durable.join(vector)
+        durable = durable.sharing(self.vector)
     }
 
     /// The peer brought `vector` and waits to hear when it is durable.
@@ -58,19 +60,5 @@ struct LocalKnowledge: Hashable, Sendable {
         toldDurable = durable
         if durable.covers(awaited) { awaited = VersionVector() }
         return durable
-    }
-}
-
-extension StoreSummary {
-    /// Adds what `others` know beyond this.
-    fileprivate mutating func join(_ others: [Head]) {
-        for head in others {
-            let index = heads.firstIndex { $0.dot.replica >= head.dot.replica } ?? heads.endIndex
-            if index == heads.endIndex || heads[index].dot.replica != head.dot.replica {
-                heads.insert(head, at: index)
-            } else if heads[index].dot.sequence < head.dot.sequence {
-                heads[index] = head
-            }
-        }
     }
 }

@@ -72,7 +72,9 @@ extension PeerSession {
                 let bases = WireBases(sender: [], receiver: knowledge.heads, spelledMax: configuration.headsSpelledMax)
                 perform(.send(FrameCodec.encode(.heads(message), bases)))
             }
-            bases = WireBases(sender: told.heads, receiver: knowledge.heads, spelledMax: configuration.headsSpelledMax)
+            bases = WireBases(
+                sender: told.heads, receiver: knowledge.heads, spelledMax: configuration.headsSpelledMax, sharing: local.vector)
+            told = Knowledge(heads: [])
             incomingBases = bases?.turned
             try open(with: hello)
         }
@@ -80,13 +82,14 @@ extension PeerSession {
 
     private mutating func open(with hello: Hello) throws(CloseReason) {
         guard let summary = local.summary, let version = configuration.versions.common(with: hello.versions) else { return }
-        proving?.peerSaid = VersionVector(hello.heads.map(\.dot))
-        let offers = try proving?.greet(hello, summary) ?? []
+        let said = bases?.receiverVector ?? hello.vector
+        let offers = try proving?.greet(hello, saying: said, summary) ?? []
         if !offers.isEmpty { perform(.send(FrameCodec.encode(.proofs(offers)))) }
-        let hello = proving.map { hello.believed(by: $0.book) } ?? hello
+        var (hello, known) = proving.map { hello.believed(by: $0.book, saying: said) } ?? (hello, said)
+        hello.durable = hello.durable.sharing(known)
         phase = .open(Remote(hello: hello, version: version, durable: hello.durable))
         sender = SliceSender(
-            peerKnows: hello.vector, resumption: hello.resumption,
+            peerKnows: known, resumption: hello.resumption,
             peerUnderstandsTexts: hello.capabilities.contains(.texts), ahead: ahead, bases: bases)
         compareClock(hello.wallClockMilliseconds)
         if capabilities.contains(.digest) {
@@ -152,6 +155,7 @@ extension PeerSession {
         guard case .open(var remote) = phase else { return }
         sender.learn(durable)
         remote.durable.join(durable)
+        remote.durable = remote.durable.sharing(local.vector)
         phase = .open(remote)
     }
 

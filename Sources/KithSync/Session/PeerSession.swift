@@ -165,7 +165,9 @@ package struct PeerSession: Sendable {
     func sayable(_ vector: VersionVector) -> VersionVector { proving?.book.sayable(vector) ?? vector }
 
     func sayable(_ heads: [Head]) -> [Head] {
-        let vector = sayable(VersionVector(heads.map(\.dot)))
+        let all = VersionVector(heads.map(\.dot))
+        let vector = sayable(all)
+        if vector == all { return heads }
         // What is known of a replica, and cannot be proven, comes anew with a proof.
         return heads.filter { vector.covers($0.dot) }
     }
@@ -228,6 +230,7 @@ package struct PeerSession: Sendable {
     }
 
     private mutating func report(_ remote: Remote) {
+        sender.share(local.vector)
         let status = PeerStatus(
             replica: remote.hello.replica, software: remote.hello.software, protocolVersion: remote.version,
             vector: sender.known, durable: remote.durable, rowsSent: sender.rowsSent, rowsReceived: receiver.rowsReceived,

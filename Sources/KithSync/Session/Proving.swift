@@ -3,37 +3,49 @@ import KithCausality
 /// What the two sides of a session have proven to each other.
 struct Proving: Sendable {
     let book: any ProofBook
-    /// Commits that the peer has named, and so can prove, and those that were proven to it.
+    /// What the peer said that it knew when the session began. Its frames may name it as a whole.
+    private var said = VersionVector()
+    /// Whether all of that is known to be proven, as it then stays.
+    private var isSaidProven = false
+    /// Commits beyond it that the peer has named, and so can prove, and those that were proven to it.
     private var told = VersionVector()
-    /// What the peer said that it knew when the session began, until all of that is known to be proven. Its frames may name it as a whole.
-    var peerSaid: VersionVector?
 
     init(_ book: any ProofBook) {
         self.book = book
     }
 
+    /// Up to which of a replica's commits the peer needs no proof.
+    private func peerKnows(_ replica: ReplicaID) -> UInt64 { max(said[replica], told[replica]) }
+
+    private mutating func tell(_ dots: [Dot]) {
+        told.join(VersionVector(dots.filter { peerKnows($0.replica) < $0.sequence }))
+    }
+
     /// What must go ahead of a frame with these claims.
     mutating func offers(for claims: Claims, _ summary: StoreSummary) throws(CloseReason) -> [ProofOffer] {
         if let head = summary.head(of: summary.replica) { book.note([head]) }
-        return offers(of: try book.proofs(of: claims, beyond: told))
+        return offers(of: try book.proofs(of: claims) { peerKnows($0) })
     }
 
     private mutating func offers(of proofs: [HeadProof]) -> [ProofOffer] {
         if proofs.isEmpty { return [] }
         let offers = proofs.map { proof in
-            ProofOffer(proof, isToldBefore: told[proof.head.dot.replica] > 0)
+            ProofOffer(proof, isToldBefore: peerKnows(proof.head.dot.replica) > 0)
         }
-        told.join(VersionVector(offers.map(\.head.dot)))
+        tell(offers.map(\.head.dot))
         return offers.sorted { $0.head.dot.replica < $1.head.dot.replica }
     }
 
     /// The peer has said what it knows. Returns what proves our own hello, as far as it goes beyond that.
-    mutating func greet(_ hello: Hello, _ summary: StoreSummary) throws(CloseReason) -> [ProofOffer] {
+    ///
+    /// - Parameter said: the vector of the hello.
+    mutating func greet(_ hello: Hello, saying said: VersionVector, _ summary: StoreSummary) throws(CloseReason) -> [ProofOffer] {
         book.note(summary.heads)
-        told = hello.vector
-        var proofs = try book.proofs(of: Claims(book.sayable(summary.vector).entries), beyond: told)
+        self.said = said
+        let sayable = book.sayable(summary.vector)
+        var proofs = try book.proofs(of: Claims(sayable.entries)) { peerKnows($0) }
         // Only its own signature can make a store doubt who it is.
-        if let head = summary.head(of: hello.replica), told.covers(head.dot), book.sayable(summary.vector).covers(head.dot),
+        if let head = summary.head(of: hello.replica), said.covers(head.dot), sayable.covers(head.dot),
             head != hello.heads.first(where: { $0.dot.replica == hello.replica })
         {
             proofs.append(try book.proof(of: head.dot))
@@ -50,7 +62,7 @@ struct Proving: Sendable {
     /// What of a frame is believed. Of one that tells no more than how far the peer is, that is what is proven; whoever names others
     /// commits must have proven them.
     mutating func believed(_ frame: Frame, _ claims: Claims) throws(CloseReason) -> Frame {
-        defer { told.join(VersionVector(claims.dots)) }
+        defer { tell(claims.dots) }
         switch frame {
         case .ping(let pulse): return .ping(believed(pulse))
         case .pong(let pulse): return .pong(believed(pulse))
@@ -71,10 +83,9 @@ struct Proving: Sendable {
 
     private mutating func check(_ claims: Claims) throws(CloseReason) {
         try refuseLie(in: claims)
-        guard claims.nameSender, let peerSaid else { return }
-        try refuseLie(in: Claims(peerSaid.entries))
-        // What is proven stays so.
-        self.peerSaid = nil
+        guard claims.nameSender, !isSaidProven else { return }
+        try refuseLie(in: Claims(said.entries))
+        isSaidProven = true
     }
 
     private func refuseLie(in claims: Claims) throws(CloseReason) {
@@ -86,25 +97,23 @@ struct Proving: Sendable {
 }
 
 extension Hello {
-    /// What of it is proven.
-    func believed(by book: any ProofBook) -> Hello {
+    /// What of it is proven, and its vector.
+    ///
+    /// - Parameter said: the vector of the whole.
+    func believed(by book: any ProofBook, saying said: VersionVector) -> (Hello, VersionVector) {
         var hello = self
-        let said = self.vector
         let vector = book.proven(of: said)
         // An honest peer is believed all, and nothing is copied.
-        if vector == said {
-            hello.durable = book.proven(of: durable)
-            hello.resumption = resumption.map { Resumption(position: $0.position, vector: book.proven(of: $0.vector)) }
-            return hello
+        if vector != said {
+            hello.heads = heads.filter { vector.covers($0.dot) }
+            hello.heads += vector.entries.compactMap { dot in
+                said[dot.replica] == dot.sequence ? nil : Head(dot: dot, timestamp: .zero)
+            }
+            hello.heads.sort { $0.dot < $1.dot }
         }
-        hello.heads = heads.filter { vector.covers($0.dot) }
-        hello.heads += vector.entries.compactMap { dot in
-            said[dot.replica] == dot.sequence ? nil : Head(dot: dot, timestamp: .zero)
-        }
-        hello.heads.sort { $0.dot < $1.dot }
         hello.durable = book.proven(of: durable)
         hello.resumption = resumption.map { Resumption(position: $0.position, vector: book.proven(of: $0.vector)) }
-        return hello
+        return (hello, vector)
     }
 }
 

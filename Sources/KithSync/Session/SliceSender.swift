@@ -84,6 +84,11 @@ struct SliceSender: Hashable, Sendable {
         known.join(vector)
     }
 
+    /// If the peer knows `vector`, and no more, it is held once.
+    mutating func share(_ vector: VersionVector) {
+        known = known.sharing(vector)
+    }
+
     /// The peer says plainly what it knows: whatever it lacks is worth another look.
     mutating func reconsider() {
         exhausted = nil

@@ -10,12 +10,13 @@ package struct WireBases: Hashable, Sendable {
     /// How many entries of a vector a frame spells out at most.
     package var spelledMax = 0
 
-    package init(sender: [Head], receiver: [Head], spelledMax: Int = 0) {
+    /// - Parameter known: a vector that one of the two may be equal to, so that its memory is shared.
+    package init(sender: [Head], receiver: [Head], spelledMax: Int = 0, sharing known: VersionVector = VersionVector()) {
         self.sender = sender
-        self.receiver = receiver
+        self.receiver = sender == receiver ? sender : receiver
         self.spelledMax = spelledMax
-        senderVector = VersionVector(sender.map(\.dot))
-        receiverVector = sender == receiver ? senderVector : VersionVector(receiver.map(\.dot))
+        senderVector = VersionVector(sender.map(\.dot)).sharing(known)
+        receiverVector = sender == receiver ? senderVector : VersionVector(receiver.map(\.dot)).sharing(known)
     }
 
     private init(turning other: WireBases) {
