@@ -60,6 +60,22 @@ import Testing
         #expect(HeldHeads.bytes(in: probes.map(\.session)) <= 2 * once + 20_000)
     }
 
+    @Test func `proofs hold each public key once, and give back what they were made of`() {
+        let devices = (3...5).map { ProofAuthority($0) }
+        let proofs = (0..<300).map { number in
+            let device = devices[number % devices.count]
+            let proof = device.proof(5, of: UInt64(number))
+            // As from a frame: in memory of its own.
+            let origin = HeadProof.Origin(key: proof.origin.key.map(\.self), nonce: proof.origin.nonce)
+            return HeadProof(head: proof.head, origin: origin, signature: proof.signature)
+        }
+        let records = ProofRecords(Self.own, proofs: proofs)
+        // And this device's.
+        #expect(HeldHeads.keyCount(in: records) == devices.count + 1)
+        let book = TestProofs(Self.own, records)
+        #expect(proofs.allSatisfy { (try? book.proof(of: $0.head.dot)) == $0 })
+    }
+
     @Test func `a session holds twice what a peer claims that nothing proves, as heads and as a vector`() {
         let claimed = Self.proofs(8_000).map(\.head).sorted { $0.dot < $1.dot }
         let book = TestProofs(Self.own, ProofRecords(Self.own, origins: [Self.own.replica(): Self.own.origin()], heads: [Self.ownHead]))

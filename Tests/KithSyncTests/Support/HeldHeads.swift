@@ -10,6 +10,21 @@ enum HeldHeads {
         return arrays.values.reduce(0, +)
     }
 
+    /// How many arrays of the length of a public key it holds.
+    static func keyCount(in value: Any) -> Int {
+        var addresses: Set<UInt> = []
+        collectKeys(value, &addresses)
+        return addresses.count
+    }
+
+    private static func collectKeys(_ value: Any, _ addresses: inout Set<UInt>) {
+        guard let bytes = value as? [UInt8], !bytes.isEmpty else {
+            for child in Mirror(reflecting: value).children { collectKeys(child.value, &addresses) }
+            return
+        }
+        if bytes.count == HeadProof.Origin.keyBytes { _ = bytes.withUnsafeBytes { addresses.insert(UInt(bitPattern: $0.baseAddress)) } }
+    }
+
     private static func collect(_ value: Any, _ arrays: inout [UInt: Int]) {
         if value is any ProofBook || value is [UInt8] { return }
         if let dots = value as? [Dot] { return note(dots, &arrays) }
