@@ -38,6 +38,8 @@ final class OtherProcesses: Sendable {
         // What is committed from now on needs another look.
         isAwaited.store(false, ordering: .releasing)
         if isStopped.load(ordering: .acquiring) { return }
+        // A transaction that the app has left open sees no commits of others, and must not begin to read because of this.
+        guard writer.state.ledger.connection.isOutsideTransaction else { return }
         // A database that is busy is looked at again at the next occasion.
         guard (try? haveCommitted(db)) == true else { return }
         SyncedDatabase.tellObservations(of: writer.schema?.reached(from: tables) ?? tables, db)
