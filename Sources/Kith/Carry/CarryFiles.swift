@@ -50,12 +50,31 @@ final class CarryHandle {
     }
 
     /// Makes a file that has no name, so that nothing is left of it whatever happens.
+    ///
+    /// Where the file system makes none without a name, it has one for a moment: a process that is killed then leaves an empty file.
     static func makeNameless(in folder: URL) throws(CarryError) -> CarryHandle {
+        if let handle = makeWithoutName(in: folder) { return handle }
         let path = folder.appending(path: ".kith-carry-\(UUID().uuidString)").path
         let handle = try make(path)
         unlink(path)
         return handle
     }
+
+    /// Makes a file that never has a name; `nil` where that cannot be done.
+    static func makeWithoutName(in folder: URL) -> CarryHandle? {
+        #if os(Linux)
+        // With `O_EXCL` nobody can give it one later. An old kernel sees a folder that is to be written, and refuses.
+        let descriptor = systemOpen(folder.path, temporaryFile | O_RDWR | O_EXCL | O_CLOEXEC, 0o600)
+        return descriptor >= 0 ? CarryHandle(descriptor, folder.path) : nil
+        #else
+        return nil
+        #endif
+    }
+
+    #if os(Linux)
+    /// `O_TMPFILE`, a macro that Swift does not see.
+    private static let temporaryFile: Int32 = 0o20_000_000 | O_DIRECTORY
+    #endif
 
     func size() throws(CarryError) -> Int64 {
         var status = stat()

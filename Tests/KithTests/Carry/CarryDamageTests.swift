@@ -164,4 +164,18 @@ struct CarryDamageTests {
             #expect(try b.carryIn(path) == [.refused], "\(name)")
         }
     }
+
+    @Test func `a copy of a file never has a name that a killed process could leave behind`() throws {
+        let old = Date(timeIntervalSince1970: 1_000_000)
+        try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: stick.path)
+        // Where the file system always gives a name, it is taken away at once.
+        guard CarryHandle.makeWithoutName(in: stick.url) != nil else { return }
+        let copy = try CarryHandle.makeNameless(in: stick.url)
+        try copy.append([1, 2, 3])
+        #expect(try copy.read(at: 0, count: 9) == [1, 2, 3])
+        // A name that came and went would have changed the folder.
+        let after = try FileManager.default.attributesOfItem(atPath: stick.path)[.modificationDate] as? Date
+        #expect(after == old)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: stick.path) == [])
+    }
 }
