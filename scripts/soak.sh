@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly simulator='simulator-1 simulator-2 simulator-3 simulator-4 simulator-5 simulator-6 simulator-7 simulator-8'
-readonly portions="$simulator lies merge sql histories folders carry schemas references texts frames processes machines docs package reproducible"
+readonly portions="$simulator lies merge sql histories folders carry schemas references texts frames mutations processes machines docs package reproducible"
 program=$(scripts/build.sh --show-bin-path)/kithPackageTests.xctest
 export KITH_SOAK=${KITH_SOAK:-20000}
 
@@ -26,6 +26,8 @@ filter_of() {
         references) filter='ReferenceHistoryTests|ReferenceArrivalTests' ;;
         texts) filter='^KithTextTests\.|TextDeliveryTests' ;;
         frames) filter='StrangerTests|FloodTests|MutatedProofTests|MutatedMessageTests|MutatedMemberTests|^KithSyncTests\.ConvergenceTests' ;;
+        # A million of each kind, with a limit of memory, so in a process of its own.
+        mutations) filter='MutatedSessionTests' ;;
         processes) filter='SeveralProcessesTests' ;;
         # Real machines, as root. KITH_OLD=PATH is an older kith for the scenarios with two versions.
         machines) filter='SoakScenariosTests' ;;

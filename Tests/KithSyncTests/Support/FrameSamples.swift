@@ -200,7 +200,7 @@ enum FrameSamples {
 
     /// The attachment 00010203…1f, and an outline of 262,145 bytes whose hashes are 32 times aa and 32 times bb.
     // swift-format-ignore: NeverForceUnwrap
-    private static let photo = AttachmentID(bytes: Array(0..<32))!
+    static let photo = AttachmentID(bytes: Array(0..<32))!
     // swift-format-ignore: NeverForceUnwrap
     private static let film = AttachmentID(bytes: [UInt8](repeating: 0xFF, count: 32))!
     // swift-format-ignore: NeverForceUnwrap
