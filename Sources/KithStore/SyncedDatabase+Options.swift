@@ -17,6 +17,9 @@ extension SyncedDatabase {
         package var host: HostIdentity
         /// Bytes up to which an attachment is fetched unasked; 0 for none. Larger ones come when ``SyncedDatabase/fetchAttachment(_:)`` asks.
         public var attachmentBytesFetched: Int64 = 256 << 20
+        /// Bytes of attachments that are kept unasked of all that one other device has named in rows; `.max` for no limit. What is beyond
+        /// comes when ``SyncedDatabase/fetchAttachment(_:)`` asks, or when there is room again.
+        public var attachmentBytesFetchedOfDevice: Int64 = 16 << 30
         /// Whether a new and empty store may take the place of one that was there and is gone, to be refilled by the other devices.
         /// Without it opening fails with code `lost`, so that a person can look for a backup first.
         public var refillsLostStore = false

@@ -44,6 +44,8 @@ public final class SyncedDatabase: Sendable {
     let textTurns = Mutex(TextTurns())
     /// Where attachments are; `nil` for a database in memory.
     let attachments: AttachmentFolder?
+    /// How much of them may still come unasked, once that was measured.
+    let attachmentRoom = Mutex<AttachmentRoom?>(nil)
     let isClosed = Atomic(false)
 
     /// Takes `database` over for synchronisation. Several processes may do so with one file.

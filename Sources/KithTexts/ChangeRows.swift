@@ -21,6 +21,12 @@ struct ChangeRows {
     /// Removes what is kept of texts, whose numbers `texts` selects.
     static func removeSQL(of texts: String) -> String { "DELETE FROM kith_text_change WHERE text IN (\(texts))" }
 
+    /// Selects by replica, by its number here, the bytes of its changes.
+    static let bytesByReplicaSQL = """
+        SELECT replica, sum(length(steps) + length(inserted) + coalesce(length(parents), 0) + coalesce(length(outside), 0))
+        FROM kith_text_change GROUP BY replica
+        """
+
     /// Takes text, first event, length, replica, sequence number, timestamp, parents, scalars replaced, parents outside, steps and text.
     func inserting() throws -> PreparedStatement {
         try connection.statement(

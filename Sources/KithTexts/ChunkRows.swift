@@ -18,6 +18,9 @@ struct ChunkRows {
     /// Removes what is kept of texts, whose numbers `texts` selects.
     static func removeSQL(of texts: String) -> String { "DELETE FROM kith_text_chunk WHERE text IN (\(texts))" }
 
+    /// Selects first event, end, graph and the bytes of all chunks.
+    static let sizesSQL = "SELECT first, end, graph, length(times) + length(graph) + length(body) FROM kith_text_chunk"
+
     /// Selects first event, end, times, graph and, if asked for, body of the last chunk that begins before `end`.
     func selecting(_ text: Int64, before end: Int, body: Bool) throws -> PreparedStatement {
         let select = try connection.statement(

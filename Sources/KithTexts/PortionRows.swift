@@ -173,6 +173,17 @@ package struct PortionRows {
         return keys
     }
 
+    /// By replica, the bytes of its changes. A portion is divided equally by those that have some in it.
+    package func bytesByReplica() throws -> [ReplicaID: Int] {
+        let select = try connection.statement("SELECT span, length(changes) FROM kith_text_portion")
+        var bytes: [ReplicaID: Int] = [:]
+        while try select.step() {
+            let entries = try span(select.blob(0)).entries
+            for entry in entries { bytes[entry.replica, default: 0] += select.int(1) / entries.count }
+        }
+        return bytes
+    }
+
     private func decode(_ bytes: [UInt8]) throws -> [TextState.Change] {
         var reader = ByteReader(bytes)
         do {

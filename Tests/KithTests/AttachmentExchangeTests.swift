@@ -97,6 +97,27 @@ import Testing
         await b.stop()
     }
 
+    @Test func `what a member names beyond its room comes when somebody asks, and all else comes meanwhile`() async throws {
+        let (a, b, c) = (try Self.node(), try Self.node { $0.attachmentBytesFetchedOfDevice = 2_000 }, try Self.node())
+        try await connect(a, b)
+        try c.trust(b, port: try await b.port())
+        try b.trust(c)
+        c.start()
+        for member in [a, c] { try member.add(nil) }
+        try await b.until { b.count == 2 }
+        let greedy = try (0..<9).map { try a.store.attach(Self.content(900 + $0)) }
+        for id in greedy { try a.add(id) }
+        let honest = try c.store.attach(Self.content(1_500))
+        try c.add(honest)
+        try await b.until { b.count == 12 }
+        try await b.until { if case .present = b.store.attachmentState(honest) { true } else { false } }
+        // Two fit with their outlines; those of which the size may be told are called what they are.
+        try await b.until { greedy.contains { if case .notFetched = b.store.attachmentState($0) { true } else { false } } }
+        try await b.until { greedy.count { if case .present = b.store.attachmentState($0) { true } else { false } } == 2 }
+        for id in greedy { #expect(try await b.store.attachment(id).sizeBytes >= 900) }
+        for node in [a, b, c] { await node.stop() }
+    }
+
     @Test func `what the disk has changed is fetched again as soon as it is noticed`() async throws {
         let (a, b) = (try Self.node(), try Self.node { $0.attachmentBytesFetched = 0 })
         try await connect(a, b)

@@ -192,7 +192,8 @@ final class AttachmentExchange: Sendable {
     private func begin(_ id: AttachmentID) throws -> AttachmentFetcher.Input {
         if case .present = store.attachmentState(id) { return .completed(id) }
         if let known = incoming.withLock({ $0[id] }) { return try proceed(known) }
-        return try store.incomingAttachment(id).map(proceed) ?? .holds(id, nil)
+        if let incoming = try store.incomingAttachment(id) { return try proceed(incoming) }
+        return try store.mayAskForOutline(id) ? .holds(id, nil) : .declined(id)
     }
 
     func keep(_ message: AttachmentMessage, _ id: AttachmentID) throws -> AttachmentFetcher.Input {

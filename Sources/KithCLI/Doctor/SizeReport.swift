@@ -14,12 +14,19 @@ struct SizeReport: Encodable {
         let name: String
         let rows: Int
         let bytes: Int
+        let textBytes: Int
         let hiddenBytes: Int
+        let attachmentBytes: Int64
+        let attachmentsNotFetched: Int
+
+        /// In the database's file.
+        var fileBytes: Int { bytes + textBytes + hiddenBytes }
 
         init(_ share: StoreShare, _ names: DeviceNames) {
             if case .device(let bytes) = share.author { device = DeviceID(bytes: bytes)?.description } else { device = nil }
             name = names[share.author] ?? device ?? "unknown"
-            (rows, bytes, hiddenBytes) = (share.rows, share.bytes, share.hiddenBytes)
+            (rows, bytes, textBytes, hiddenBytes) = (share.rows, share.bytes, share.textBytes, share.hiddenBytes)
+            (attachmentBytes, attachmentsNotFetched) = (share.attachmentBytes, share.attachmentsNotFetched)
         }
     }
 
@@ -69,11 +76,15 @@ struct SizeReport: Encodable {
         }
         add("Trash", trashBytes, trashRows == 1 ? "1 row" : "\(trashRows) rows", .bold)
         add("Free", freeBytes, "for new notes", .bold)
-        if !devices.isEmpty { add("Written by", devices.reduce(0) { $0 + $1.bytes + $1.hiddenBytes }, "", .bold) }
+        if !devices.isEmpty { add("Written by", devices.reduce(0) { $0 + $1.fileBytes }, "", .bold) }
         for device in devices {
+            let texts = device.textBytes > 0 ? ", \(Self.text(device.textBytes)) of histories of texts" : ""
             let hidden = device.hiddenBytes > 0 ? ", \(Self.text(device.hiddenBytes)) not shown" : ""
             let rows = device.rows == 1 ? "1 row" : "\(device.rows) rows"
-            add("  " + PlainText.line(device.name), device.bytes + device.hiddenBytes, rows + hidden)
+            let attached = device.attachmentBytes > 0 ? ", \(Self.text(Int(device.attachmentBytes))) of attachments beside the file" : ""
+            let missing = device.attachmentsNotFetched
+            let waiting = missing > 0 ? ", \(missing) attachment\(missing == 1 ? "" : "s") not fetched unasked" : ""
+            add("  " + PlainText.line(device.name), device.fileBytes, rows + texts + hidden + attached + waiting)
         }
         try table.write(to: console)
         if dataBytes == nil {

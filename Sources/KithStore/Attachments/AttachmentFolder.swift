@@ -110,6 +110,16 @@ struct AttachmentFolder: Sendable {
         names(in: path + "/asked").compactMap { AttachmentID($0) }.filter { !isPresent($0) }.sorted()
     }
 
+    /// The bytes that are kept of each attachment, those that are on their way included.
+    func keptBytes() -> [AttachmentID: Int64] {
+        var kept: [AttachmentID: Int64] = [:]
+        for id in ids() {
+            let content = OpenFile.size(of: content(id)) ?? (OpenFile.size(of: part(id)) == nil ? nil : outlineSize(id))
+            kept[id] = [content, OpenFile.size(of: outlineFile(id)), OpenFile.size(of: damaged(id))].reduce(0) { $0 + ($1 ?? 0) }
+        }
+        return kept
+    }
+
     func names(in folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     }

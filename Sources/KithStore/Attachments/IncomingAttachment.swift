@@ -6,6 +6,7 @@ import KithMerge
 import KithSQLite
 import KithSync
 import KithTexts
+import Synchronization
 
 /// An attachment on its way: its outline is known, and the first chunks may be here.
 ///
@@ -57,10 +58,11 @@ package struct IncomingAttachment: Sendable {
 }
 
 extension SyncedDatabase {
-    /// What rows refer to and is not here, what was asked for first; at most `max`. What is larger than is fetched unasked is left out,
-    /// as far as its size is known.
+    /// What rows refer to and is not here, what was asked for first; at most `max`. What is larger than is fetched unasked, by itself or
+    /// with all else that the same device has named, is left out, as far as its size is known.
     package func wantedAttachments(max limit: Int = 100_000) throws -> [AttachmentID] {
         guard let folder = attachments else { return [] }
+        attachmentRoom.withLock { $0 = nil }
         let asked = folder.askedFor()
         var known = Set(asked)
         var wanted = Array(asked.prefix(limit))
@@ -72,15 +74,29 @@ extension SyncedDatabase {
         for id in shown where wanted.count < limit && known.insert(id).inserted {
             switch folder.state(id) {
             case .present: continue
-            case .onItsWay: wanted.append(id)
+            case .onItsWay(_, let size): if try size != nil || hasAttachmentRoom(for: id, bytes: 0) { wanted.append(id) }
             case .damaged:
                 // What was cut off is not yet out of the way. If that cannot be done now, it is when it has come again.
                 if OpenFile.size(of: folder.content(id)) != nil { try? folder.setAside(id) }
                 wanted.append(id)
-            case .notFetched(let size): if size <= options.attachmentBytesFetched { wanted.append(id) }
+            case .notFetched(let size): if try isFetchedUnasked(id, size) { wanted.append(id) }
             }
         }
         return wanted
+    }
+
+    private func isFetchedUnasked(_ id: AttachmentID, _ bytes: Int64) throws -> Bool {
+        try bytes <= options.attachmentBytesFetched && hasAttachmentRoom(for: id, bytes: bytes)
+    }
+
+    /// Whether the size of an attachment of which nothing is known may be found out.
+    package func mayAskForOutline(_ id: AttachmentID) throws -> Bool {
+        try isAskedFor(id, in: attachmentFolder()) || hasAttachmentRoom(for: id, bytes: 0)
+    }
+
+    /// Whether it comes in any case: somebody has asked for it, or the disk has changed what was here.
+    private func isAskedFor(_ id: AttachmentID, in folder: AttachmentFolder) -> Bool {
+        OpenFile.size(of: folder.asked(id)) != nil || OpenFile.size(of: folder.damaged(id)) != nil
     }
 
     /// What is here of an attachment; `nil` if not even its outline is known.
@@ -97,18 +113,18 @@ extension SyncedDatabase {
         }
         let folder = try attachmentFolder()
         try folder.save(outline, id)
+        takeAttachmentRoom(for: id, bytes: Int64(outline.hashed.count))
         return try IncomingAttachment(id, outline, folder)
     }
 
     /// Marks the attachment as being fetched, if it is small enough, or was here before, or somebody asked for it. Returns whether it is.
     package func beginFetching(_ incoming: IncomingAttachment) throws -> Bool {
-        let folder = try attachmentFolder()
-        let id = incoming.id
-        guard
-            incoming.outline.size <= options.attachmentBytesFetched || OpenFile.size(of: folder.asked(id)) != nil
-                || OpenFile.size(of: folder.damaged(id)) != nil
-        else { return false }
-        _ = try OpenFile(writing: folder.part(incoming.id))
+        let (folder, id) = (try attachmentFolder(), incoming.id)
+        // What was begun goes on.
+        if OpenFile.size(of: folder.part(id)) != nil { return true }
+        guard try isAskedFor(id, in: folder) || isFetchedUnasked(id, incoming.outline.size) else { return false }
+        _ = try OpenFile(writing: folder.part(id))
+        takeAttachmentRoom(for: id, bytes: incoming.outline.size)
         return true
     }
 

@@ -13,15 +13,26 @@ public struct StoreShare: Hashable, Sendable {
     public internal(set) var bytes = 0
     /// Bytes that are kept and not shown: deleted rows, rows of unknown tables, and changes of texts that wait for others or are refused.
     public internal(set) var hiddenBytes = 0
+    /// Bytes of what it has written in histories of texts, whoever's rows they are of.
+    public internal(set) var textBytes = 0
+    /// Bytes of attachments on the disk that its rows name, shown or not. What several devices have named counts for each.
+    public internal(set) var attachmentBytes: Int64 = 0
+    /// Attachments that its rows name, of which the size is known, and which are not fetched because nobody has asked for them.
+    public internal(set) var attachmentsNotFetched = 0
 
     init(_ author: Author) {
         self.author = author
     }
+
+    /// Of the database's file and the attachments' together.
+    package var allBytes: Int64 { Int64(bytes + textBytes + hiddenBytes) + attachmentBytes }
 }
 
 /// Attributes rows to the devices that wrote them.
 struct ShareMeasure {
     let ledger: RowLedger
+    /// Where attachments are, if there is such a place.
+    let attachments: AttachmentFolder?
 
     /// By device, the one that fills most first.
     func run() throws -> [StoreShare] {
@@ -54,6 +65,20 @@ struct ShareMeasure {
         for sql in [HiddenRows.bytesByReplicaSQL, AsideRows.bytesByReplicaSQL] {
             try add(sql) { share, select in share.hiddenBytes += select.int(1) }
         }
-        return shares.values.sorted { ($1.bytes + $1.hiddenBytes, $1.rows) < ($0.bytes + $0.hiddenBytes, $0.rows) }
+        for (replica, bytes) in try PortionRows(ledger).bytesByReplica() {
+            shares[authors[replica], default: StoreShare(authors[replica])].hiddenBytes += bytes
+        }
+        for (replica, bytes) in try TextArchive(ledger: ledger).bytesByReplica() {
+            shares[authors[replica], default: StoreShare(authors[replica])].textBytes += bytes
+        }
+        if let attachments, case let kept = attachments.keptBytes(), !kept.isEmpty {
+            let named = try AttachmentShares(ledger, kept: kept)
+            for (author, ids) in named.named {
+                let missing = ids.count { if case .notFetched = attachments.state($0) { true } else { false } }
+                shares[author, default: StoreShare(author)].attachmentBytes = named.bytes[author] ?? 0
+                shares[author, default: StoreShare(author)].attachmentsNotFetched = missing
+            }
+        }
+        return shares.values.sorted { ($1.allBytes, $1.rows) < ($0.allBytes, $0.rows) }
     }
 }

@@ -59,25 +59,26 @@ public struct StoreSize: Hashable, Sendable {
 extension SyncedDatabase {
     /// Measures the file in whole pages, in time proportional to it.
     public func size() throws(StoreError) -> StoreSize {
-        try read { ledger in try StoreMeasure(ledger: ledger).run() }
+        try read { ledger in try StoreMeasure(ledger: ledger, attachments: attachments).run() }
     }
 
     /// The same as a part of what is open on `db`.
     public func size(_ db: Database) throws(StoreError) -> StoreSize {
-        try read(in: db) { ledger in try StoreMeasure(ledger: ledger).run() }
+        try read(in: db) { ledger in try StoreMeasure(ledger: ledger, attachments: attachments).run() }
     }
 }
 
 /// Attributes the pages of the file.
 private struct StoreMeasure {
     let ledger: RowLedger
+    let attachments: AttachmentFolder?
 
     func run() throws -> StoreSize {
         var size = StoreSize()
         let pageBytes = try number("PRAGMA page_size")
         size.fileBytes = try number("PRAGMA page_count") * pageBytes
         size.freeBytes = try number("PRAGMA freelist_count") * pageBytes
-        size.shares = try ShareMeasure(ledger: ledger).run()
+        size.shares = try ShareMeasure(ledger: ledger, attachments: attachments).run()
         (size.trashRows, size.trashBytes) = try HiddenRows(ledger.connection).trashSize()
         size.isDetailed = try number("SELECT count(*) FROM pragma_module_list WHERE name = 'dbstat'") > 0
         if size.isDetailed { try attribute(to: &size) }

@@ -1,0 +1,103 @@
+import GRDB
+import KithCapture
+import KithCausality
+import KithLedger
+import KithMerge
+import KithSQLite
+import KithSync
+import KithTexts
+import Synchronization
+
+/// How many bytes of attachments may still be kept unasked, by the device that names them.
+///
+/// What is kept of an attachment counts for each device that has named it in a row that is here, shown or not. What this device has named
+/// itself, and what was asked for, comes in any case. Follows from the rows and the files alone; what is measured once goes on by
+/// ``take(_:_:)``, until ``SyncedDatabase/wantedAttachments(max:)`` looks again.
+struct AttachmentRoom: Sendable {
+    private let bytesMax: Int64
+    /// What may come before it matters who has named it.
+    private var ample: Int64
+    /// Who has named what, and what is kept for whom; `nil` as long as that was not looked at.
+    private var shares: AttachmentShares?
+
+    fileprivate init(bytesMax: Int64, kept: Int64, shares: AttachmentShares?) {
+        self.bytesMax = bytesMax
+        ample = bytesMax - kept
+        self.shares = shares
+    }
+
+    fileprivate var isByDevice: Bool { shares != nil }
+
+    /// Whether so many bytes of an attachment fit; none before its size is known: its outline may go somewhat beyond the limit, so that
+    /// the size can be told.
+    fileprivate func fits(_ id: AttachmentID, _ bytes: Int64) -> Bool {
+        if bytes <= ample { return true }
+        guard let shares else { return false }
+        let limit = bytes == 0 ? bytesMax + bytesMax / 16 : bytesMax - bytes
+        return shares.authors(of: id).contains { $0 == .own || shares.bytes[$0, default: 0] <= limit }
+    }
+
+    fileprivate mutating func take(_ id: AttachmentID, _ bytes: Int64) {
+        ample -= bytes
+        shares?.add(id, bytes)
+    }
+}
+
+/// Which devices have named which attachments, and how many bytes are kept for each.
+struct AttachmentShares: Sendable {
+    private var authors: [AttachmentID: Set<Author>] = [:]
+    private(set) var bytes: [Author: Int64] = [:]
+
+    /// Looks at all rows, shown or not, with all values that were written at once.
+    init(_ ledger: RowLedger, kept: [AttachmentID: Int64]) throws {
+        let authors = try Authors(ledger: ledger)
+        var found: [AttachmentID: Set<Author>] = [:]
+        try TableScan(ledger: ledger).read(after: nil) { row in
+            for entry in row.state.cells {
+                guard case .register(let register) = entry.cell else { continue }
+                for write in register.writes {
+                    guard case .text(let digits) = write.value, let id = AttachmentID(digits: digits) else { continue }
+                    found[id, default: []].insert(authors[write.stamp.dot.replica])
+                }
+            }
+            return true
+        }
+        self.authors = found
+        for (id, bytes) in kept where found[id] != nil { add(id, bytes) }
+    }
+
+    func authors(of id: AttachmentID) -> Set<Author> { authors[id] ?? [.unknown] }
+
+    /// What each device has named.
+    var named: [Author: [AttachmentID]] {
+        var named: [Author: [AttachmentID]] = [:]
+        for (id, devices) in authors { for device in devices { named[device, default: []].append(id) } }
+        return named
+    }
+
+    fileprivate mutating func add(_ id: AttachmentID, _ count: Int64) {
+        for author in authors(of: id) { bytes[author, default: 0] += count }
+    }
+}
+
+extension SyncedDatabase {
+    /// Whether so many bytes more of an attachment may be kept although nobody has asked for it.
+    func hasAttachmentRoom(for id: AttachmentID, bytes: Int64) throws -> Bool {
+        if options.attachmentBytesFetchedOfDevice == .max { return true }
+        var room = try attachmentRoom.withLock { $0 } ?? measureAttachmentRoom(byDevice: false)
+        if !room.fits(id, bytes), !room.isByDevice { room = try measureAttachmentRoom(byDevice: true) }
+        attachmentRoom.withLock { $0 = room }
+        return room.fits(id, bytes)
+    }
+
+    /// So many bytes more of an attachment are kept.
+    func takeAttachmentRoom(for id: AttachmentID, bytes: Int64) {
+        attachmentRoom.withLock { $0?.take(id, bytes) }
+    }
+
+    private func measureAttachmentRoom(byDevice: Bool) throws -> AttachmentRoom {
+        let kept = attachments?.keptBytes() ?? [:]
+        let shares = byDevice ? try read { ledger in try AttachmentShares(ledger, kept: kept) } : nil
+        return AttachmentRoom(bytesMax: options.attachmentBytesFetchedOfDevice, kept: kept.values.reduce(0, +), shares: shares)
+    }
+}

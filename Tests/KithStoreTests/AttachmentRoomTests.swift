@@ -1,0 +1,133 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import TestSupport
+import Testing
+
+/// Risk: a member names attachments until the disk is full; or the limit against that keeps an honest member's from coming, or loses any.
+@Suite struct AttachmentRoomTests {
+    /// A store that keeps so many bytes of each device's attachments unasked, and two members that name some.
+    private final class House {
+        let folder: TemporaryFolder
+        let database: DatabaseQueue
+        let store: SyncedDatabase
+        let hostile: TestStore
+        let honest: TestStore
+
+        init(limit: Int64, folder: TemporaryFolder? = nil, hostile: TestStore? = nil, honest: TestStore? = nil) throws {
+            self.folder = try folder ?? TemporaryFolder()
+            database = try DatabaseQueue(path: self.folder.file("home.sqlite"))
+            try database.write { try $0.execute(sql: AttachmentTests.sql) }
+            var options = TestStore.options()
+            options.attachmentBytesFetchedOfDevice = limit
+            store = try SyncedDatabase(database, tables: AttachmentTests.tables, options: options)
+            self.hostile = try hostile ?? AttachmentTests.store()
+            self.honest = try honest ?? AttachmentTests.store()
+            try store.setMembers([[1], [2]])
+            for (device, member) in [([1], self.hostile), ([2], self.honest)] as [([UInt8], TestStore)] {
+                try store.noteMember(device, replica: member.store.summary().replica, durable: member.store.vector())
+            }
+        }
+
+        /// The member attaches content of so many bytes, and names it in a row that the store takes.
+        @discardableResult func name(_ bytes: Int, row: UInt64, by member: TestStore) throws -> AttachmentID {
+            let id = try member.store.attach(AttachmentTests.content(bytes, seed: row))
+            try member.execute("INSERT INTO photo VALUES (?, ?)", [key(row), id.description])
+            try take(from: member)
+            return id
+        }
+
+        func take(from member: TestStore) throws { _ = try store.apply(try member.store.delta(since: try store.vector())) }
+
+        /// Fetches what is wanted, as a node would, from whoever has it.
+        func fetch() throws {
+            for id in try store.wantedAttachments() {
+                for member in [hostile, honest] where try member.store.piece(AttachmentPiece(id, chunk: nil)) != nil {
+                    try AttachmentTests.transfer(id, from: member.store, to: store)
+                }
+            }
+        }
+
+        func isHere(_ id: AttachmentID) -> Bool { if case .present = store.attachmentState(id) { true } else { false } }
+    }
+
+    /// Bytes of the outline of content of one chunk.
+    private static let outline = 58
+
+    @Test func `what one device names is fetched up to the limit, what others name and what is asked for in any case`() throws {
+        let house = try House(limit: Int64(1_000 + 3 * Self.outline))
+        let (first, second) = (try house.name(400, row: 1, by: house.hostile), try house.name(600, row: 2, by: house.hostile))
+        try house.fetch()
+        // Exactly at the limit, of which an outline is a part.
+        #expect(house.isHere(first) && house.isHere(second))
+        let beyond = try house.name(Self.outline + 1, row: 3, by: house.hostile)
+        try house.fetch()
+        #expect(house.store.attachmentState(beyond) == .notFetched(sizeBytes: Int64(Self.outline + 1)))
+        #expect(try house.store.wantedAttachments() == [])
+        let honest = try (4...7).map { try house.name(200, row: $0, by: house.honest) }
+        try house.fetch()
+        #expect(honest.allSatisfy(house.isHere))
+        // What both name has the honest one's room.
+        try house.honest.execute("INSERT INTO photo VALUES (?, ?)", [key(8), beyond.description])
+        let asked = try house.name(999, row: 9, by: house.hostile)
+        try house.fetch()
+        #expect(house.store.attachmentState(asked) == .notFetched(sizeBytes: 999))
+        try house.store.fetchAttachment(asked)
+        try house.take(from: house.honest)
+        try house.fetch()
+        #expect(house.isHere(asked) && house.isHere(beyond))
+        house.store.close()
+    }
+
+    @Test func `of one byte less all comes, and a byte more is left`() throws {
+        for (bytes, comes) in [(1_000 - Self.outline, true), (1_001 - Self.outline, false)] {
+            let house = try House(limit: 1_000)
+            let id = try house.name(bytes, row: 1, by: house.hostile)
+            try house.fetch()
+            #expect(house.isHere(id) == comes)
+            house.store.close()
+        }
+    }
+
+    @Test func `deleted rows count until they are collected, and then the next attachment comes`() throws {
+        let house = try House(limit: 1_000)
+        let first = try house.name(900, row: 1, by: house.hostile)
+        try house.fetch()
+        try house.hostile.execute("DELETE FROM photo")
+        let second = try house.name(500, row: 2, by: house.hostile)
+        try house.fetch()
+        #expect(house.isHere(first) && !house.isHere(second))
+        try house.store.emptyTrash()
+        #expect(try house.store.collectGarbage(acknowledged: []) == 1)
+        try house.fetch()
+        #expect(house.isHere(second))
+        house.store.close()
+    }
+
+    @Test func `with a higher limit everything comes`() throws {
+        let house = try House(limit: 500)
+        let ids = try (1...5).map { try house.name(200, row: $0, by: house.hostile) }
+        try house.fetch()
+        #expect(ids.count(where: house.isHere) == 1)
+        let shares = try house.store.size().shares
+        let share = try #require(shares.first { $0.author == .device([1]) })
+        #expect(share.attachmentBytes >= 200 && share.attachmentsNotFetched > 0 && shares.first == share)
+        house.store.close()
+        let again = try House(limit: .max, folder: house.folder, hostile: house.hostile, honest: house.honest)
+        try again.fetch()
+        #expect(ids.allSatisfy(again.isHere))
+        #expect(try again.store.size().shares.first?.attachmentsNotFetched == 0)
+        again.store.close()
+    }
+
+    @Test func `what this device has named itself comes whatever there is`() throws {
+        let house = try House(limit: 100)
+        let id = try house.honest.store.attach(AttachmentTests.content(5_000, seed: 1))
+        try house.database.write { try $0.execute(sql: "INSERT INTO photo VALUES (?, ?)", arguments: [key(1), id.description]) }
+        try house.fetch()
+        #expect(house.isHere(id))
+        house.store.close()
+    }
+}
