@@ -37,7 +37,9 @@ struct FloodBenchmarks {
                 Line(
                     name: "P17", work: "\(work): the longest save of the app meanwhile", ours: format(report.longestSaveSeconds),
                     limit: format(report.medianSaveSeconds), ratio: nil, goal: "≤ 50 ms"),
-                Line(name: "P17", work: "the same: until all is done\(waiting)", ours: format(report.seconds), limit: "–", ratio: nil, goal: "≤ 60 s"),
+                Line(
+                    name: "P17", work: "the same: until all is done\(waiting)", ours: format(report.seconds), limit: "–", ratio: nil,
+                    goal: "≤ 60 s"),
                 Line(
                     name: "P17", work: "the same: most memory", ours: String(format: "%.0f MiB", report.peakMiB), limit: "–", ratio: nil,
                     goal: "≤ 256 MiB"),
@@ -112,7 +114,8 @@ struct FloodBenchmarks {
         do {
             let changes = sequences.map { sequence in
                 TextState.Change(
-                    stamp: Stamp(dot: Dot(replica: replica, sequence: sequence), timestamp: time), parents: [], steps: steps, inserted: inserted)
+                    stamp: Stamp(dot: Dot(replica: replica, sequence: sequence), timestamp: time), parents: [], steps: steps,
+                    inserted: inserted)
             }
             let text = TextState(touched: VersionVector([last]), present: [last], changes: changes)
             let since = try store.vector()

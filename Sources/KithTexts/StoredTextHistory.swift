@@ -31,7 +31,8 @@ package struct StoredTextHistory: TextHistory {
 
     package func headers(endingAt end: Int) throws -> [TextChangeHeader] {
         let rows = try archive.unpacked(text, endingAt: end, max: Self.pageChanges)
-        let headers = rows.isEmpty ? try archive.chunk(text, before: end)?.headers.filter { $0.end <= end } ?? [] : rows.reversed().map(\.header)
+        let headers =
+            rows.isEmpty ? try archive.chunk(text, before: end)?.headers.filter { $0.end <= end } ?? [] : rows.reversed().map(\.header)
         try allowance.spend(headers.count)
         return headers
     }

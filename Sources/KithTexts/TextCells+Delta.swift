@@ -140,10 +140,10 @@ extension RowState {
 
     /// Whether the changes of the row's texts are more than one slice takes; a single one is not.
     package func exceedsTextLimits(_ limits: SliceLimits) -> Bool {
-        var (count, bytes) = (0, 0)
+        let count = textChangeCount
+        var bytes = 0
         for entry in cells {
             guard case .text(let text) = entry.cell else { continue }
-            count += text.changes.count
             for change in text.changes { bytes += change.byteCount }
         }
         return count > 1 && (count > limits.textChangesMax || bytes > limits.textBytesMax)

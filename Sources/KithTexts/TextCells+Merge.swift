@@ -72,9 +72,11 @@ extension TextCells {
         let incoming = state.changes
         let portions = PortionRows(archive.ledger)
         let ahead = try portions.size(at: key).count
-        let limit = archive.ledger.textBudget.changesMax
+        let budget = archive.ledger.textBudget
+        let limit = budget.changesMax
         if incoming.isEmpty, ahead == 0 { return }
-        guard incoming.count + ahead <= limit else { return try postpone(incoming, of: &state, at: key) }
+        let isTooMuch = incoming.count + ahead > min(limit, budget.changesOfAllMax - archive.ledger.textChangesTaken)
+        if isTooMuch { return try postpone(incoming, of: &state, at: key) }
         let due = ahead == 0 ? [] : try portions.due(at: key, of: state)
         if incoming.isEmpty, due.isEmpty { return }
         let arriving = incoming + due.flatMap(\.changes)
@@ -82,6 +84,7 @@ extension TextCells {
         guard try settle(arriving + followers, in: &state, at: key) else {
             return try postpone(incoming + followers, of: &state, at: key)
         }
+        archive.ledger.textChangesTaken += arriving.count + followers.count
         for portion in due { try portions.replace(portion.outline.number, by: portion.left, at: key) }
     }
 
@@ -111,7 +114,7 @@ extension TextCells {
         var opened = try open(state, at: key, readMax: budget.readMax)
         // A history that begins here is no longer than what comes.
         if opened.archived != nil { opened.stepsMax = budget.stepsMax }
-        guard let resolution = try resolve(changes, in: &opened) else { return false }
+        guard let resolution = try resolve(changes, in: &opened), opened.document.heads.count <= budget.headsMax else { return false }
         try takeBack(changes.map(\.stamp.dot), at: key)
         try keep(resolution.appended, of: opened, in: &state, at: key)
         for (change, standing) in resolution.aside { try putAside(change, standing, at: key) }

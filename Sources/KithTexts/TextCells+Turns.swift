@@ -89,7 +89,9 @@ extension TextCells {
         opened.stepsMax = budget.stepsAsideMax
         let base =
             opened.archived ?? ArchivedText(number: 0, heads: opened.document.heads, nextEvent: opened.document.nextEvent)
-        guard count > 0, let resolution = try resolve(portions.flatMap(\.changes), in: &opened) else { return nil }
+        guard count > 0, let resolution = try resolve(portions.flatMap(\.changes), in: &opened),
+            opened.document.heads.count <= budget.headsMax
+        else { return nil }
         return Prepared(base: base, document: opened.document, resolution: resolution, portions: portions)
     }
 

@@ -64,6 +64,8 @@ package final class RowLedger {
     package var keepsEarlyChanges = false
     /// Whether changes of texts may be here that are to be taken when their turn comes.
     package var hasTextTurns = false
+    /// Changes of texts that the merge which is under way has taken.
+    package var textChangesTaken = 0
     /// How much of a text one transaction takes.
     package var textBudget = TextBudget()
     /// The row after which the digest's patrol goes on, once it has begun here; its inner `nil` is the beginning.

@@ -4,6 +4,10 @@
 package struct TextBudget: Hashable, Sendable {
     /// Changes of a text that one transaction takes. More of them wait for their turn.
     package var changesMax = 2_048
+    /// Changes of all texts that one transaction takes.
+    package var changesOfAllMax = 8_192
+    /// Current versions that a text may have. If it would have more, what came for it stays as it came, and is passed on.
+    package var headsMax = 16_384
     /// Older changes that it reads for that. If more, or more steps, would be needed, the merge is computed beside the writers, and only written in transactions.
     package var readMax = 8_192
     /// Steps that the merge takes: spans of text that are undone, redone and looked at.

@@ -122,8 +122,7 @@ package struct SliceApplier {
             }
             guard row.table >= 0, row.table < tables.count else { throw Self.unknownColumn }
             if row.isPrelude {
-                let prelude = try localRow(row, tables)
-                try TextCells(ledger).keepEarly(prelude.state, table: prelude.table, id: prelude.id, earlyLimits)
+                try keepAhead([row], of: slice)
                 continue
             }
             if row.table != lastTable { changed.insert(tables[row.table].number) }
@@ -139,6 +138,15 @@ package struct SliceApplier {
             }
         }
         return (slice.rows.count, changed)
+    }
+
+    /// Keeps the changes of texts in these parts, which are in terms of the slice, until their rows come.
+    package func keepAhead(_ parts: [RowPart], of slice: Slice) throws {
+        let tables = try slice.tables.map(number)
+        for part in parts {
+            let row = try localRow(part, tables)
+            try TextCells(ledger).keepEarly(row.state, table: row.table, id: row.id, earlyLimits)
+        }
     }
 
     /// The rows held here that a listing passes over.

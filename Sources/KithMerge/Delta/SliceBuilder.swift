@@ -19,6 +19,7 @@ package struct SliceBuilder {
     private var places: [Place?] = []
     private var rows: [RowPart] = []
     private var byteCount = 0
+    private var textChangeCount = 0
     private var position: SlicePosition?
     private var isFull = false
     package var rowsRemaining = 0
@@ -45,13 +46,16 @@ package struct SliceBuilder {
             return true
         }
         if try addPrelude(of: &part, row) { return false }
-        let size = part.sliceBytesBound
-        if !rows.isEmpty, rows.count >= limits.rowsMax || byteCount + size > limits.bytesMax {
+        let (size, changes) = (part.sliceBytesBound, part.textChangeCount)
+        let isBeyond =
+            rows.count >= limits.rowsMax || byteCount + size > limits.bytesMax || changes > limits.textChangesMax - textChangeCount
+        if isBeyond, !rows.isEmpty {
             isFull = true
             return false
         }
         try append(part, row, isCut: isCut)
         byteCount += size
+        textChangeCount += changes
         position = row.position
         return true
     }

@@ -123,6 +123,7 @@ extension SyncedDatabase {
     ) throws -> Result {
         try writeOrBeRefused(obeyingForeignKeys: obeyingForeignKeys ?? !writer.declarations.hasForeignKeys, keeping: keeping) { db, state in
             state.ledger.journal?.isMerge = true
+            state.ledger.textChangesTaken = 0
             return try state.ledger.connection.writing(as: .merge) { try body(db, state) }
         }
     }

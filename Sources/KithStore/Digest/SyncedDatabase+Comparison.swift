@@ -46,7 +46,8 @@ extension SyncedDatabase {
         let records = VectorRecords(connection: ledger.connection)
         let heads = try records.heads(ledger.catalog)
         var builder = SliceBuilder(
-            ledger, SliceRequest(since: VersionVector()), SliceLimits(textBytesMax: .max, textChangesMax: .max), target: heads)
+            ledger, SliceRequest(since: VersionVector()), SliceLimits(textBytesMax: .max, textChangesMax: WireLimits.textChangesMax),
+            target: heads)
         try TableScan(ledger: ledger).read(after: range.after) { row in
             guard range.contains(row.position) else { return false }
             return try row.state.isTooLargeToSend || builder.add(row)

@@ -74,6 +74,7 @@ extension SyncedDatabase {
     ///
     /// - Parameter device: who brings it.
     package func apply(_ slice: Slice, from device: [UInt8]? = nil) throws -> ApplyOutcome {
+        let slice = try keepingTextsAhead(of: slice)
         // A listing also deletes rows of tables that it does not name.
         let isRelated = slice.listing == nil ? writer.declarations.areRelated(slice.tables) : writer.declarations.hasForeignKeys
         // To stop SQLite's own actions costs every prepared statement. A few rows are tried with them; most have no need of it.
@@ -109,6 +110,44 @@ extension SyncedDatabase {
                 if let row = refused.row { refusals[row] = refused.message }
             }
         }
+    }
+
+    /// Keeps the changes of texts ahead of their rows, some in each transaction, if there are more than one transaction is to take.
+    ///
+    /// - Returns: what is left of the slice.
+    private func keepingTextsAhead(of slice: Slice) throws -> Slice {
+        let limit = options.textBudget.changesOfAllMax
+        guard slice.rows.reduce(0, { $0 + $1.state.textChangeCount }) > limit, try vector().covers(slice.since) else { return slice }
+        var left = slice
+        var (parts, room) = ([RowPart](), limit)
+        func keep() throws {
+            try writeMerged { [parts] _, state in
+                try SliceApplier(
+                    ledger: state.ledger, records: VectorRecords(connection: state.ledger.connection), clock: state.clock,
+                    earlyLimits: options.earlyChanges, monotonicMilliseconds: options.monotonicMilliseconds
+                ).keepAhead(parts, of: slice)
+            }
+            (parts, room) = ([], limit)
+        }
+        for row in left.rows.indices {
+            for cell in left.rows[row].state.cells.indices {
+                let entry = left.rows[row].state.cells[cell]
+                guard case .text(var text) = entry.cell else { continue }
+                while !text.changes.isEmpty {
+                    let taken = Array(text.changes.prefix(room))
+                    text.changes.removeFirst(taken.count)
+                    room -= taken.count
+                    let state = RowState(cells: [
+                        .init(column: entry.column, cell: .text(TextState(touched: VersionVector(), changes: taken)))
+                    ])
+                    parts.append(RowPart(table: left.rows[row].table, id: left.rows[row].id, state: state))
+                    if room == 0 { try keep() }
+                }
+                left.rows[row].state.cells[cell].cell = .text(text)
+            }
+        }
+        try keep()
+        return left
     }
 
     private static let relatedRowsTried = 16

@@ -157,6 +157,7 @@ extension SliceCodec {
     ) throws(WireError) -> [RowPart] {
         let count = try reader.count(eachBytes: 22, limit: WireLimits.sliceRowsMax, "sliceRowsMax")
         let bytesBefore = reader.remaining
+        var textChangesLeft = WireLimits.textChangesMax
         var rows: [RowPart] = []
         rows.reserveCapacity(count)
         for _ in 0..<count {
@@ -166,6 +167,8 @@ extension SliceCodec {
             }
             guard !part.isPrelude || (count == 1 && part.state.isPrelude) else { throw .malformed("beginning of a row") }
             rows.append(part)
+            textChangesLeft -= part.state.textChangeCount
+            guard textChangesLeft >= 0 else { throw .limitExceeded("textChangesMax") }
             // A sender measures rows before it encodes them, so several rows may take twice what it cuts at.
             if count > 1, bytesBefore - reader.remaining > 2 * WireLimits.sliceBytesMax {
                 throw .limitExceeded("sliceBytesMax")

@@ -2,8 +2,9 @@
 package struct SliceLimits: Hashable, Sendable {
     package var rowsMax: Int
     package var bytesMax: Int
-    /// What of a row's texts travels at once: bytes and number of changes; a single larger change travels alone.
+    /// Bytes of a row's texts that travel at once; a single larger change travels alone.
     package var textBytesMax: Int
+    /// Changes of texts in a slice.
     package var textChangesMax: Int
 
     package init(

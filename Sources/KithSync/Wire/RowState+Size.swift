@@ -45,6 +45,13 @@ extension RowState {
     /// Whether no frame carries the row alone.
     package var isTooLargeToSend: Bool { sliceBytesBound > WireLimits.rowBytesMax || exceededLimit != nil }
 
+    /// Changes of all texts of the row.
+    package var textChangeCount: Int {
+        cells.reduce(0) { count, entry in
+            if case .text(let text) = entry.cell { count + text.changes.count } else { count }
+        }
+    }
+
     func exceededLimit(_ limits: RowLimits) -> String? {
         var entries = context.count
         for entry in cells {
@@ -66,7 +73,6 @@ extension RowState {
                 entries += state.totals.count + state.bases.count + state.replaced.hashes.count
             case .text(let state):
                 if state.present.count > limits.concurrent { return "concurrentMax" }
-                if state.changes.count > WireLimits.textChangesMax { return "textChangesMax" }
                 if state.changes.contains(where: { $0.parents.count > WireLimits.textParentsMax }) { return "textParentsMax" }
                 if state.changes.contains(where: { max($0.steps.count, $0.inserted.count) > WireLimits.textBytesMax }) {
                     return "textBytesMax"
@@ -78,6 +84,7 @@ extension RowState {
             }
         }
         if cells.count > WireLimits.columnsMax { return "columnsMax" }
+        if textChangeCount > WireLimits.textChangesMax { return "textChangesMax" }
         if tombstones.count > limits.concurrent { return "concurrentMax" }
         entries += cells.count + tombstones.reduce(0) { $0 + 1 + $1.seen.count }
         return entries > limits.entries ? "entriesMax" : nil

@@ -48,11 +48,11 @@ package enum WireLimits {
     static let householdBytesMax = 64 << 10
     /// Parents of one text change: as many as a text has current versions that an edit joins.
     package static let textParentsMax = TextLimits.parentsMax
-    /// Changes of one text in one slice.
+    /// Changes of texts in the rows of one frame.
     package static let textChangesMax = 1 << 17
-    /// Bytes of the changes of one row's texts, and their number, beyond which a sender lets some of them travel ahead of it.
+    /// Bytes of the changes of one row's texts, and number of those of a slice, beyond which a sender lets some of them travel ahead of it.
     static let textBytesAtOnceMax = 32 << 20
-    static let textChangesAtOnceMax = 1 << 16
+    static let textChangesAtOnceMax = 1 << 12
     /// Changes of one text, and their bytes, that are kept ahead of their row.
     package static let textChangesAheadMax = 1 << 22
     package static let textBytesAheadMax = 1 << 30

@@ -162,6 +162,7 @@ final class SimulatedNode {
         options.watchesFile = false
         if takesLittle {
             options.textBudget.changesMax = 1 + index % 2
+            options.textBudget.changesOfAllMax = 3
             options.textBudget.readMax = 2
             options.textBudget.changesAsideMax = 3
         }

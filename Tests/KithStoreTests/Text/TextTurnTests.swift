@@ -30,7 +30,9 @@ struct TextTurnTests {
     /// Insertions that follow one another.
     private static func chain(_ sequences: ClosedRange<UInt64>, _ replica: UInt64 = 9) -> [TextState.Change] {
         sequences.map { number in
-            change(dot(number, replica), parents: number > 1 ? [dot(number - 1, replica)] : [], [.insert("\(number % 10)", at: Int(number) - 1)])
+            change(
+                dot(number, replica), parents: number > 1 ? [dot(number - 1, replica)] : [],
+                [.insert("\(number % 10)", at: Int(number) - 1)])
         }
     }
 
@@ -45,8 +47,11 @@ struct TextTurnTests {
             rows: [RowPart(table: 0, id: rowID(1), state: RowState(cells: [.init(column: 0, cell: .text(text))]))])
     }
 
-    private static func budget(changes: Int, read: Int, readAside: Int = .max, changesAside: Int = 40) -> TextBudget {
+    private static func budget(
+        changes: Int, read: Int, readAside: Int = .max, changesAside: Int = 40, ofAll: Int = 100_000
+    ) -> TextBudget {
         var budget = TextBudget()
+        budget.changesOfAllMax = ofAll
         (budget.changesMax, budget.readMax, budget.readAsideMax, budget.changesAsideMax) = (changes, read, readAside, changesAside)
         return budget
     }
@@ -115,9 +120,13 @@ struct TextTurnTests {
         try store.expectSound()
     }
 
-    @Test func `a text of which too much changed at once is passed on, can be edited, and is merged by a store that may read more`() throws {
+    @Test(arguments: [(50, 1_000, .max), (.max, 60, .max), (.max, 1_000, 50)] as [(Int, Int, Int)])
+    func `a text of which too much changed at once is passed on, can be edited, and is merged by a store that may read more`(
+        readAside: Int, heads: Int, steps: Int
+    ) throws {
         let folder = try TemporaryFolder()
-        let little = Self.budget(changes: 10, read: 20, readAside: 50)
+        var little = Self.budget(changes: 10, read: 20, readAside: readAside)
+        (little.headsMax, little.stepsMax, little.stepsAsideMax) = (heads, min(steps, 40), steps)
         var store = try TextStore(1, .queue, folder: folder, budget: little)
         try store.insert("own text")
         _ = try store.store.apply(try Self.slice(Self.concurrent(1...300), to: store))
@@ -128,6 +137,10 @@ struct TextTurnTests {
         #expect(try store.store.refusedTextChanges().allSatisfy { $0.reason == nil && $0.dot.replica == Self.dot(1).replica })
         try store.expectSound()
         try store.save(shown + ", edited")
+        let (waiting, count) = (
+            try #require(store.store.size().shares.first { $0.author == .unknown }), try store.store.refusedTextChanges().count
+        )
+        #expect(waiting.hiddenBytes > 15 * count)
         // A store that may read more gets all of it from this one.
         let other = try TextStore(2)
         #expect(try SessionPair(store.store, other.store).closings.isEmpty)
@@ -140,6 +153,29 @@ struct TextTurnTests {
         #expect(try store.body() == other.body())
         #expect(try store.count(Self.waiting) == 0)
         #expect(try store.store.digest() == other.store.digest())
+        try store.expectSound()
+    }
+
+    @Test(arguments: [1, 40, 299, 300]) func `what comes for many texts in one slice is taken in portions, too`(ofAll: Int) throws {
+        let (whole, store) = (try TextStore(1), try TextStore(1, budget: Self.budget(changes: 20, read: 1_000, ofAll: ofAll)))
+        var slice = try Self.slice(Self.chain(1...30, 100), to: store)
+        for row in 2...10 as ClosedRange<UInt64> {
+            var next = try Self.slice(Self.chain(1...30, 100 + row), to: store)
+            next.rows[0].id = rowID(row)
+            slice.rows += next.rows
+            slice.vector.join(next.vector)
+            slice.target += next.target
+        }
+        let commits = Commits()
+        store.inner.database.add(transactionObserver: commits, extent: .databaseLifetime)
+        for target in [whole, store] { _ = try target.store.apply(slice) }
+        for row in 1...10 as ClosedRange<UInt64> {
+            #expect(try store.body(row: row) == whole.body(row: row))
+            #expect(try store.body(row: row)?.unicodeScalars.count == 30)
+        }
+        #expect(commits.count >= 300 / max(ofAll, 20))
+        #expect(try store.count(Self.waiting) == 0)
+        #expect(try store.store.digest() == whole.store.digest())
         try store.expectSound()
     }
 

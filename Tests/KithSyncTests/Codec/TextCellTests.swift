@@ -140,6 +140,30 @@ import Testing
         #expect(row(more).exceededLimit == "textChangesMax")
     }
 
+    @Test func `the rows of a slice have at most textChangesMax changes of texts together`() throws {
+        let one = change(1, [])
+        let half = TextState(
+            touched: VersionVector([one.stamp.dot]), changes: [TextState.Change](repeating: one, count: WireLimits.textChangesMax / 2))
+        for extra in 0...1 {
+            var other = half
+            other.changes += [TextState.Change](repeating: one, count: extra)
+            let rows = [half, other].enumerated().map { number, text in
+                RowPart(table: 0, id: RowID(high: 0, low: UInt64(number)), state: RowState(cells: [.init(column: 0, cell: .text(text))]))
+            }
+            let slice = Slice(
+                since: VersionVector(), vector: VersionVector([one.stamp.dot]),
+                target: [Head(dot: one.stamp.dot, timestamp: one.stamp.timestamp)],
+                clock: one.stamp.timestamp, isFirst: true, isLast: true, position: nil, rowsRemaining: 0,
+                tables: [TableSchema(name: Array("page".utf8), columns: [ColumnKey("body", .text)])], rows: rows)
+            let bytes = FrameCodec.encode(.slice(slice, alsoSentTo: []))
+            if extra == 0 {
+                #expect(throws: Never.self) { try FrameCodec.decode(bytes) }
+            } else {
+                #expect(throws: WireError.limitExceeded("textChangesMax")) { try FrameCodec.decode(bytes) }
+            }
+        }
+    }
+
     @Test func `merging texts commutes, associates, and twice is once`() {
         func part(_ sequence: UInt64, _ replica: ReplicaID) -> RowState {
             let stamp = stamp(sequence, replica)
