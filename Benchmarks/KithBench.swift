@@ -4,12 +4,12 @@ import Foundation
 @main
 struct KithBench {
     private static let names =
-        ["A", "P", "T"] + (1...4).map { "A\($0)" } + (1...16).filter { $0 != 12 }.map { "P\($0)" } + (1...10).map { "T\($0)" }
+        ["A", "P", "T"] + (1...4).map { "A\($0)" } + (1...17).filter { $0 != 12 }.map { "P\($0)" } + (1...10).map { "T\($0)" }
     private static let usage = """
         usage: kith-bench [--quick] [--json] [P1 T3 …]
           --quick  a tenth of the rows, once
           --json   the results as JSON, not as a table
-          names    only these: P1 to P16 without P12, T1 to T10, A1 to A4; P, T and A are all of a kind
+          names    only these: P1 to P17 without P12, T1 to T10, A1 to A4; P, T and A are all of a kind
         P12 is counted by the simulator: kith-sim --report
 
         """
