@@ -41,6 +41,20 @@ import Testing
         #expect(try test.store.incarnation() != incarnation)
     }
 
+    @Test func `a store that has not yet got what a peer says it has, and will prove, is not in sync with it`() throws {
+        let (author, reader) = (try TestStore(), try TestStore())
+        try author.store.bind(to: Device(1))
+        try reader.store.bind(to: Device(2))
+        for number: UInt64 in 1...50 { try author.execute("INSERT INTO note (id, title) VALUES (?, 'new')", [key(number)]) }
+        for (first, second) in [(author, reader), (try TestStore(), author)] {
+            if second === author { try first.store.bind(to: Device(3)) }
+            let pair = try SessionPair(first.store, second.store, limits: SliceLimits(rowsMax: 10), areProven: true)
+            #expect(pair.closings.isEmpty)
+            #expect(pair.falselyInSyncCount == 0)
+            #expect(pair.statuses.allSatisfy { $0?.isInSync == true })
+        }
+    }
+
     @Test func `what came with a slice is proven still when the store is opened again`() throws {
         let (author, path) = (try TestStore(), try TemporaryFolder())
         let book = try author.store.bind(to: Device(1))

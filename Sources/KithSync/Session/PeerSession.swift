@@ -231,12 +231,14 @@ package struct PeerSession: Sendable {
 
     private mutating func report(_ remote: Remote) {
         sender.share(local.vector)
+        // A peer proves what it has said after its hello.
+        let isAllHere = proving?.isAllHere(local.vector) ?? true
         let status = PeerStatus(
             replica: remote.hello.replica, software: remote.hello.software, protocolVersion: remote.version,
             vector: sender.known, durable: remote.durable, rowsSent: sender.rowsSent, rowsReceived: receiver.rowsReceived,
             rowsToSend: sender.rowsRemaining, rowsToReceive: receiver.rowsRemaining,
             sending: sender.progress, receiving: receiver.progress,
-            isInSync: sender.known == local.vector, clockOffsetMilliseconds: remote.clockOffsetMilliseconds,
+            isInSync: isAllHere && sender.known == local.vector, clockOffsetMilliseconds: remote.clockOffsetMilliseconds,
             isIdentical: comparison?.isIdentical, rowsMended: comparison?.mendedCount ?? 0, mended: comparison?.mended ?? [],
             withheld: sender.withheld)
         guard status != lastStatus else { return }

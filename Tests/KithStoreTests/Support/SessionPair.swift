@@ -7,6 +7,8 @@ final class SessionPair {
     private let limits: SliceLimits
     private var sessions: [PeerSession]
     private(set) var statuses: [PeerStatus?] = [nil, nil]
+    /// How often a side said that both know the same while its store lacked commits of the other.
+    private(set) var falselyInSyncCount = 0
     /// How far large exchanges were said to have come, by side, in order.
     private(set) var sending: [[DeltaProgress]] = [[], []]
     private(set) var receiving: [[DeltaProgress]] = [[], []]
@@ -76,6 +78,7 @@ final class SessionPair {
             case .verifyIdentity(let claim): inputs.append((side, .identity(try stores[side].verifyIdentity(claim))))
             case .peer(let status):
                 statuses[side] = status
+                if status.isInSync, try !stores[side].vector().covers(stores[1 - side].vector()) { falselyInSyncCount += 1 }
                 if let progress = status.sending { sending[side].append(progress) }
                 if let progress = status.receiving { receiving[side].append(progress) }
             case .close(let reason): closings.append(reason)
