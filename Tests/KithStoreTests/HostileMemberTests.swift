@@ -3,6 +3,7 @@ import KithCausality
 import KithStore
 import KithSync
 import Synchronization
+import TestSupport
 import Testing
 
 /// Risk: a member that lies in good form takes away what others show.
@@ -26,15 +27,15 @@ import Testing
         let store: SyncedDatabase
 
         /// - Parameter hasCounter: whether notes have a counter, whose totals outlive them.
-        init(hasCounter: Bool = false) throws {
+        init(hasCounter: Bool = false, attachmentsFolder: String? = nil) throws {
             database = try DatabaseQueue()
             let views = hasCounter ? ", views INTEGER NOT NULL DEFAULT 0" : ""
             let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, tags TEXT NOT NULL DEFAULT '[]'\(views))"
             try database.write { try $0.execute(sql: sql) }
             let table = TrackedTable("note", sets: ["tags"], counters: hasCounter ? ["views"] : [])
-            store = try SyncedDatabase(
-                database, tables: [table],
-                options: SyncedDatabase.Options(clock: { [clock] in HybridTimestamp(milliseconds: clock.now) }))
+            var options = SyncedDatabase.Options(clock: { [clock] in HybridTimestamp(milliseconds: clock.now) })
+            options.attachmentsFolder = attachmentsFolder
+            store = try SyncedDatabase(database, tables: [table], options: options)
             let friend = try TestStore(sql: sql, tables: [table])
             try friend.execute("INSERT INTO note (id, title) VALUES (?, 'a friend''s')", [key(1_000)])
             _ = try store.apply(try friend.store.delta(since: VersionVector()))
@@ -202,6 +203,26 @@ import Testing
         try victim.store.restore(table: "note", id: rowID(1_000))
         #expect(try victim.database.read { try String.fetchAll($0, sql: "SELECT title FROM note") } == ["a friend's"])
         #expect(try victim.store.verify().problems == [])
+    }
+
+    @Test(arguments: [false, true])
+    func `what such a row names stays on the disk for as long as the row is in the trash`(isDeleted: Bool) throws {
+        let folder = try TemporaryFolder()
+        let victim = try Victim(attachmentsFolder: folder.file("files"))
+        let id = try victim.store.attach([1, 2, 3])
+        try victim.database.write { try $0.execute(sql: "UPDATE note SET title = ? WHERE id = ?", arguments: [id.description, key(1)]) }
+        guard case .applied = try victim.store.apply(try victim.slice(floor: nil, rows: isDeleted ? .deleted : .bare), from: Self.device)
+        else {
+            return #expect(Bool(false))
+        }
+        try victim.hear()
+        #expect(try victim.shown == 0 && victim.store.trash().contains { $0.values["title"] == .text(id.description) })
+        for _ in 0..<25 {
+            try victim.store.collectAttachments()
+            victim.clock.pass(days: 1)
+        }
+        try victim.store.restore(table: "note", id: rowID(1))
+        if case .present = victim.store.attachmentState(id) {} else { #expect(Bool(false), "It is gone.") }
     }
 
     @Test func `a row that went, came back and is deleted is in the trash as it was at last`() throws {

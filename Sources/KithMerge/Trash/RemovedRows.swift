@@ -14,6 +14,9 @@ package struct RemovedRows {
         CREATE INDEX IF NOT EXISTS kith_removed_row ON kith_removed (tbl, id);
         """
 
+    /// Selects what the rows showed.
+    package static let valuesSQL = "SELECT vals FROM kith_removed"
+
     package let ledger: RowLedger
 
     package init(ledger: RowLedger) {

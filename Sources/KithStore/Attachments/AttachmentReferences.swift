@@ -1,6 +1,7 @@
 import KithCapture
 import KithCausality
 import KithLedger
+import KithMerge
 import KithSQLite
 import KithSync
 import KithTexts
@@ -46,7 +47,7 @@ struct AttachmentReferences {
             let clocks = ClockTable.name(table.number)
             if try !columns(of: clocks).isEmpty { try scan("SELECT exceptions FROM \(clocks) WHERE exceptions IS NOT NULL", into: &found) }
         }
-        try scan(HiddenRows.statesSQL, into: &found)
+        for sql in [HiddenRows.statesSQL, RemovedRows.valuesSQL] { try scan(sql, into: &found) }
         found.formUnion(try shown(table: SupersededValues.table, columns: ["value"]))
         return found
     }
