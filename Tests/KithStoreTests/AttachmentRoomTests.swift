@@ -53,20 +53,20 @@ import Testing
         func isHere(_ id: AttachmentID) -> Bool { if case .present = store.attachmentState(id) { true } else { false } }
     }
 
-    /// Bytes of the outline of content of one chunk.
-    private static let outline = 58
+    /// What the smallest file counts, such as an outline.
+    private static let block = 4_096
 
     @Test func `what one device names is fetched up to the limit, what others name and what is asked for in any case`() throws {
-        let house = try House(limit: Int64(1_000 + 3 * Self.outline))
-        let (first, second) = (try house.name(400, row: 1, by: house.hostile), try house.name(600, row: 2, by: house.hostile))
+        let house = try House(limit: Int64(6 * Self.block))
+        let (first, second) = (try house.name(400, row: 1, by: house.hostile), try house.name(Self.block + 1, row: 2, by: house.hostile))
         try house.fetch()
-        // Exactly at the limit, of which an outline is a part.
         #expect(house.isHere(first) && house.isHere(second))
-        let beyond = try house.name(Self.outline + 1, row: 3, by: house.hostile)
+        // Its outline takes the last block.
+        let beyond = try house.name(1, row: 3, by: house.hostile)
         try house.fetch()
-        #expect(house.store.attachmentState(beyond) == .notFetched(sizeBytes: Int64(Self.outline + 1)))
+        #expect(house.store.attachmentState(beyond) == .notFetched(sizeBytes: 1))
         #expect(try house.store.wantedAttachments() == [])
-        let honest = try (4...7).map { try house.name(200, row: $0, by: house.honest) }
+        let honest = try (4...5).map { try house.name(200, row: $0, by: house.honest) }
         try house.fetch()
         #expect(honest.allSatisfy(house.isHere))
         // What both name has the honest one's room.
@@ -81,9 +81,9 @@ import Testing
         house.store.close()
     }
 
-    @Test func `of one byte less all comes, and a byte more is left`() throws {
-        for (bytes, comes) in [(1_000 - Self.outline, true), (1_001 - Self.outline, false)] {
-            let house = try House(limit: 1_000)
+    @Test func `what fills the room comes, and with a byte more is left`() throws {
+        for (bytes, comes) in [(2 * Self.block, true), (2 * Self.block + 1, false)] {
+            let house = try House(limit: Int64(3 * Self.block))
             let id = try house.name(bytes, row: 1, by: house.hostile)
             try house.fetch()
             #expect(house.isHere(id) == comes)
@@ -92,11 +92,11 @@ import Testing
     }
 
     @Test func `deleted rows count until they are collected, and then the next attachment comes`() throws {
-        let house = try House(limit: 1_000)
+        let house = try House(limit: Int64(3 * Self.block))
         let first = try house.name(900, row: 1, by: house.hostile)
         try house.fetch()
         try house.hostile.execute("DELETE FROM photo")
-        let second = try house.name(500, row: 2, by: house.hostile)
+        let second = try house.name(2 * Self.block, row: 2, by: house.hostile)
         try house.fetch()
         #expect(house.isHere(first) && !house.isHere(second))
         try house.store.emptyTrash()
@@ -106,20 +106,54 @@ import Testing
         house.store.close()
     }
 
+    @Test func `an alternative that was resolved counts for as long as it is kept`() throws {
+        let house = try House(limit: Int64(3 * Self.block))
+        try house.honest.execute("INSERT INTO photo VALUES (?, NULL)", [key(1)])
+        try house.take(from: house.honest)
+        _ = try house.hostile.store.apply(try house.honest.store.delta(since: VersionVector()))
+        let first = try house.hostile.store.attach(AttachmentTests.content(900, seed: 1))
+        try house.hostile.execute("UPDATE photo SET file = ?", [first.description])
+        try house.take(from: house.hostile)
+        try house.fetch()
+        #expect(house.isHere(first))
+        // Another one wrote later, and beside it; that is chosen.
+        for number in 0..<20 { try house.honest.execute("UPDATE photo SET file = ?", ["later \(number)"]) }
+        try house.take(from: house.honest)
+        try house.database.write { try house.store.resolve($0, table: "photo", id: rowID(1), column: "file", keeping: .text("later 19")) }
+        #expect(try house.store.supersededValues(table: "photo", id: rowID(1)).map(\.value) == [.text(first.description)])
+        let second = try house.name(2 * Self.block, row: 2, by: house.hostile)
+        try house.fetch()
+        #expect(!house.isHere(second))
+        house.store.close()
+    }
+
     @Test func `with a higher limit everything comes`() throws {
-        let house = try House(limit: 500)
+        let house = try House(limit: Int64(3 * Self.block))
         let ids = try (1...5).map { try house.name(200, row: $0, by: house.hostile) }
         try house.fetch()
         #expect(ids.count(where: house.isHere) == 1)
         let shares = try house.store.size().shares
         let share = try #require(shares.first { $0.author == .device([1]) })
-        #expect(share.attachmentBytes >= 200 && share.attachmentsNotFetched > 0 && shares.first == share)
+        #expect(share.attachmentBytes >= 2 * Self.block && share.attachmentsNotFetched > 0 && shares.first == share)
         house.store.close()
         let again = try House(limit: .max, folder: house.folder, hostile: house.hostile, honest: house.honest)
         try again.fetch()
         #expect(ids.allSatisfy(again.isHere))
         #expect(try again.store.size().shares.first?.attachmentsNotFetched == 0)
         again.store.close()
+    }
+
+    @Test func `with the room used up, all rows are read once however many attachments wait`() throws {
+        let house = try House(limit: Int64(3 * Self.block))
+        for row in 1...20 { try house.name(200, row: UInt64(row), by: house.hostile) }
+        try house.fetch()
+        let ids = try (21...40).map { try house.name(200, row: $0, by: house.hostile) }
+        #expect(try house.store.wantedAttachments() == [])
+        // What is measured stays until the store looks again, as a name shows that came since, and is nobody's so far.
+        let late = try house.name(200, row: 41, by: house.hostile)
+        #expect(try ids.allSatisfy { try !house.store.mayAskForOutline($0) } && house.store.mayAskForOutline(late))
+        #expect(try house.store.wantedAttachments() == [] && !house.store.mayAskForOutline(late))
+        house.store.close()
     }
 
     @Test func `what this device has named itself comes whatever there is`() throws {

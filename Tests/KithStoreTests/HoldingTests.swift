@@ -75,4 +75,18 @@ import Testing
         #expect(try store.heldAttachments(table: "photo", id: row).map(\.id) == [shown])
         store.close()
     }
+
+    @Test func `a member is believed to have so many attachments, and the others are believed beside it`() throws {
+        let queue = try DatabaseQueue()
+        let store = try SyncedDatabase(queue, tables: [])
+        try store.setMembers([[1], [2]])
+        let many = (0...AttachmentLimits.holdingsMax).compactMap { number in
+            AttachmentID(bytes: withUnsafeBytes(of: number.bigEndian, Array.init) + [UInt8](repeating: 0, count: 24))
+        }
+        try store.noteHoldings(news(.init(.also, many)), of: [1])
+        try store.noteHoldings(news(.init(.also, Array(many.prefix(2)))), of: [2])
+        let counts = try queue.read { try Int.fetchAll($0, sql: "SELECT count(*) FROM kith_holding GROUP BY device ORDER BY device") }
+        #expect(counts == [AttachmentLimits.holdingsMax, 2])
+        store.close()
+    }
 }

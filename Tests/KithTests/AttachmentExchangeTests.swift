@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func `what a member names beyond its room comes when somebody asks, and all else comes meanwhile`() async throws {
-        let (a, b, c) = (try Self.node(), try Self.node { $0.attachmentBytesFetchedOfDevice = 2_000 }, try Self.node())
+        let (a, b, c) = (try Self.node(), try Self.node { $0.attachmentBytesFetchedOfDevice = 5 * 4_096 }, try Self.node())
         try await connect(a, b)
         try c.trust(b, port: try await b.port())
         try b.trust(c)
@@ -111,7 +111,7 @@ import Testing
         try c.add(honest)
         try await b.until { b.count == 12 }
         try await b.until { if case .present = b.store.attachmentState(honest) { true } else { false } }
-        // Two fit with their outlines; those of which the size may be told are called what they are.
+        // Two fit with their outlines, each file in a block of its own; those of which the size may be told are called what they are.
         try await b.until { greedy.contains { if case .notFetched = b.store.attachmentState($0) { true } else { false } } }
         try await b.until { greedy.count { if case .present = b.store.attachmentState($0) { true } else { false } } == 2 }
         for id in greedy { #expect(try await b.store.attachment(id).sizeBytes >= 900) }

@@ -12,8 +12,10 @@ import Synchronization
 /// What it asks of sessions is done at once, so that questions go out in the order in which they were asked. What it asks of the disk
 /// is done on a queue of its own, beside the sessions, so that rows do not wait for it.
 final class AttachmentExchange: Sendable {
-    /// How long commits are gathered before the store is asked what it lacks.
+    /// How long commits are gathered, at least, before the store is asked what it lacks.
     static let pauseMilliseconds = 100
+    /// How often as long as the store looks for that it is left alone: with much to look at, it takes a tenth of the time.
+    static let pausesPerLook = 9
     /// How often wishes of other processes are looked for.
     static let pollMilliseconds = 1_000
     /// How often bytes that nothing refers to are looked for, in polls: six hours.
@@ -110,18 +112,19 @@ final class AttachmentExchange: Sendable {
         while !Task.isCancelled {
             await changed.sleep(until: nil)
             if Task.isCancelled { return }
-            await withCheckedContinuation { continuation in
+            let took = await withCheckedContinuation { continuation in
                 queue.async {
+                    let start = ContinuousClock.now
                     do {
                         self.handle(.wanted(try self.store.wantedAttachments()))
                         self.holdings.tell()
                     } catch {
                         self.logger.warning("attachments cannot be looked for", metadata: ["reason": "\(error)"])
                     }
-                    continuation.resume()
+                    continuation.resume(returning: start.duration(to: .now))
                 }
             }
-            try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds))
+            try? await Task.sleep(for: max(.milliseconds(Self.pauseMilliseconds), took * Self.pausesPerLook))
         }
     }
 

@@ -57,6 +57,18 @@ package struct SupersededValues {
         return values
     }
 
+    /// Hands on each text of so many bytes that is kept, with who wrote it.
+    package func readTexts(ofBytes count: Int, _ body: (ColumnValue, ReplicaID) -> Void) throws {
+        let select = try ledger.connection.statement(
+            "SELECT value, replica FROM kith_superseded WHERE typeof(value) = 'text' AND length(CAST(value AS BLOB)) = ?")
+        select.bind(1, count)
+        defer { select.reset() }
+        let replicas = ledger.catalog.replicas.ids
+        while try select.step() {
+            if replicas.indices.contains(select.int(1)) { body(select.value(0), replicas[select.int(1)]) }
+        }
+    }
+
     /// Notes the alternatives of `before` that are gone in `after`.
     package func note(_ before: RowState, _ after: RowState, _ table: Int, _ id: RowID, nowMilliseconds now: Int64) throws {
         if before.hasAlternatives, !after.hasAlternatives { try ConflictRecords(ledger: ledger).forget(table, id) }

@@ -110,15 +110,19 @@ struct AttachmentFolder: Sendable {
         names(in: path + "/asked").compactMap { AttachmentID($0) }.filter { !isPresent($0) }.sorted()
     }
 
-    /// The bytes that are kept of each attachment, those that are on their way included.
+    /// The bytes that are kept of each attachment, in whole blocks, those that are on their way included.
     func keptBytes() -> [AttachmentID: Int64] {
         var kept: [AttachmentID: Int64] = [:]
         for id in ids() {
             let content = OpenFile.size(of: content(id)) ?? (OpenFile.size(of: part(id)) == nil ? nil : outlineSize(id))
-            kept[id] = [content, OpenFile.size(of: outlineFile(id)), OpenFile.size(of: damaged(id))].reduce(0) { $0 + ($1 ?? 0) }
+            let sizes = [content, OpenFile.size(of: outlineFile(id)), OpenFile.size(of: damaged(id))]
+            kept[id] = sizes.reduce(0) { $0 + Self.inBlocks($1 ?? 0) }
         }
         return kept
     }
+
+    /// What a file of so many bytes takes on a disk, as a rule: a million files of a few bytes take gigabytes.
+    static func inBlocks(_ bytes: Int64) -> Int64 { (bytes + 4_095) & ~4_095 }
 
     func names(in folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -26,13 +26,11 @@ struct AttachmentRoom: Sendable {
         self.shares = shares
     }
 
-    fileprivate var isByDevice: Bool { shares != nil }
-
-    /// Whether so many bytes of an attachment fit; none before its size is known: its outline may go somewhat beyond the limit, so that
-    /// the size can be told.
-    fileprivate func fits(_ id: AttachmentID, _ bytes: Int64) -> Bool {
+    /// Whether so many bytes of an attachment fit; `nil` if it must be known who has named it. No bytes before its size is known: its
+    /// outline may go somewhat beyond the limit, so that the size can be told.
+    fileprivate func fits(_ id: AttachmentID, _ bytes: Int64) -> Bool? {
         if bytes <= ample { return true }
-        guard let shares else { return false }
+        guard let shares else { return nil }
         let limit = bytes == 0 ? bytesMax + bytesMax / 16 : bytesMax - bytes
         return shares.authors(of: id).contains { $0 == .own || shares.bytes[$0, default: 0] <= limit }
     }
@@ -48,20 +46,21 @@ struct AttachmentShares: Sendable {
     private var authors: [AttachmentID: Set<Author>] = [:]
     private(set) var bytes: [Author: Int64] = [:]
 
-    /// Looks at all rows, shown or not, with all values that were written at once.
+    /// Looks at all rows, shown or not, with all values that were written at once, and with alternatives that are gone and kept for a while.
     init(_ ledger: RowLedger, kept: [AttachmentID: Int64]) throws {
         let authors = try Authors(ledger: ledger)
         var found: [AttachmentID: Set<Author>] = [:]
+        func note(_ value: ColumnValue, _ replica: ReplicaID) {
+            if case .text(let digits) = value, let id = AttachmentID(digits: digits) { found[id, default: []].insert(authors[replica]) }
+        }
         try TableScan(ledger: ledger).read(after: nil) { row in
             for entry in row.state.cells {
                 guard case .register(let register) = entry.cell else { continue }
-                for write in register.writes {
-                    guard case .text(let digits) = write.value, let id = AttachmentID(digits: digits) else { continue }
-                    found[id, default: []].insert(authors[write.stamp.dot.replica])
-                }
+                for write in register.writes { note(write.value, write.stamp.dot.replica) }
             }
             return true
         }
+        try SupersededValues(ledger: ledger).readTexts(ofBytes: 2 * AttachmentID.byteCount, note)
         self.authors = found
         for (id, bytes) in kept where found[id] != nil { add(id, bytes) }
     }
@@ -82,22 +81,26 @@ struct AttachmentShares: Sendable {
 
 extension SyncedDatabase {
     /// Whether so many bytes more of an attachment may be kept although nobody has asked for it.
+    ///
+    /// All rows are read at most once until ``wantedAttachments(max:)`` looks again, however many attachments wait.
     func hasAttachmentRoom(for id: AttachmentID, bytes: Int64) throws -> Bool {
         if options.attachmentBytesFetchedOfDevice == .max { return true }
-        var room = try attachmentRoom.withLock { $0 } ?? measureAttachmentRoom(byDevice: false)
-        if !room.fits(id, bytes), !room.isByDevice { room = try measureAttachmentRoom(byDevice: true) }
-        attachmentRoom.withLock { $0 = room }
-        return room.fits(id, bytes)
+        if attachmentRoom.withLock({ $0 == nil }) { try measureAttachmentRoom(byDevice: false) }
+        let needed = AttachmentFolder.inBlocks(bytes)
+        if let fits = attachmentRoom.withLock({ $0?.fits(id, needed) }) { return fits }
+        try measureAttachmentRoom(byDevice: true)
+        return attachmentRoom.withLock { $0?.fits(id, needed) } ?? false
     }
 
     /// So many bytes more of an attachment are kept.
     func takeAttachmentRoom(for id: AttachmentID, bytes: Int64) {
-        attachmentRoom.withLock { $0?.take(id, bytes) }
+        attachmentRoom.withLock { $0?.take(id, AttachmentFolder.inBlocks(bytes)) }
     }
 
-    private func measureAttachmentRoom(byDevice: Bool) throws -> AttachmentRoom {
+    private func measureAttachmentRoom(byDevice: Bool) throws {
         let kept = attachments?.keptBytes() ?? [:]
         let shares = byDevice ? try read { ledger in try AttachmentShares(ledger, kept: kept) } : nil
-        return AttachmentRoom(bytesMax: options.attachmentBytesFetchedOfDevice, kept: kept.values.reduce(0, +), shares: shares)
+        let room = AttachmentRoom(bytesMax: options.attachmentBytesFetchedOfDevice, kept: kept.values.reduce(0, +), shares: shares)
+        attachmentRoom.withLock { $0 = room }
     }
 }
