@@ -182,6 +182,31 @@ struct AheadMarkTests {
         #expect(session.store.identityDoubt == .uncleanStop)
     }
 
+    @Test func `as long as commits follow each other the mark stays, and goes when they end`() throws {
+        let machine = try Machine()
+        var session = try machine.open()
+        for number in 1...3 {
+            _ = try session.book.proof(of: try session.add(UInt64(number)))
+            _ = try session.store.makeDurable(isResting: false)
+            #expect(machine.files()["-kith-ahead"]?.first == UInt8(ascii: "1"))
+        }
+        // Nothing is left to bring to the disk.
+        _ = try session.store.makeDurable()
+        #expect(machine.disk.flushes.withLock { $0 } == 3)
+        #expect(machine.files()["-kith-ahead"]?.first == UInt8(ascii: "0"))
+        session = try losePower(machine, session)
+        #expect(session.store.identityDoubt == nil)
+    }
+
+    @Test func `a store that rests while others may know what its disk has not keeps the mark`() throws {
+        let machine = try Machine()
+        let session = try machine.open()
+        _ = try session.book.proof(of: try session.add(1))
+        machine.disk.fails.withLock { $0 = true }
+        #expect(throws: StoreError.self) { try session.store.makeDurable() }
+        #expect(machine.files()["-kith-ahead"]?.first == UInt8(ascii: "1"))
+    }
+
     @Test func `while one process tells, another brings its commits to the disk before it tells them`() throws {
         let machine = try Machine()
         let (first, second) = (try machine.open(), try machine.open())

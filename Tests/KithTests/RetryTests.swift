@@ -1,10 +1,12 @@
 import Foundation
 import GRDB
+import KithCausality
 import Logging
 import Synchronization
 import Testing
 
 @testable import Kith
+@testable import KithStore
 
 /// The risk: what failed for a moment stays undone until something else happens, or is shown for ever.
 @Suite struct RetryTests {
@@ -43,6 +45,38 @@ import Testing
         try await node.until { board.current.state != .stalled }
         task.cancel()
         await task.value
+    }
+
+    /// The mark says that others may know what the disk has not.
+    @Test(arguments: [10, 1_000_000])
+    func `the store's mark goes when no commit has come for a while, and at the end`(restMilliseconds: Int) async throws {
+        let flushes = Mutex(0)
+        var options = SyncedDatabase.Options()
+        options.synchronizeLog = { _ in flushes.withLock { $0 += 1 } }
+        let node = try TestNode(options: options)
+        let mark = node.folder.appending(path: "store/test.sqlite-kith-ahead")
+        func isMarked() throws -> Bool { try Data(contentsOf: mark).first == UInt8(ascii: "1") }
+        let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let hub = SessionHub(node.store) { _ in }
+        let loop = DurabilityLoop(
+            store: node.store, hub: hub, board: StatusBoard(), changes: changes, retryMilliseconds: 10, restMilliseconds: restMilliseconds)
+        try node.add("told")
+        let summary = try node.store.summary()
+        try node.store.willTell(Dot(replica: summary.replica, sequence: summary.vector[summary.replica]))
+        let task = Task { await loop.run() }
+        changed.yield()
+        try await node.until { flushes.withLock { $0 } == 1 }
+        if restMilliseconds == 10 {
+            try await node.until { try !isMarked() }
+        } else {
+            try node.add("not told")
+            changed.yield()
+            try await node.until { flushes.withLock { $0 } == 2 }
+            #expect(try isMarked())
+        }
+        task.cancel()
+        await task.value
+        #expect(try !isMarked())
     }
 
     @Test func `the status that could not be written is written later`() async throws {

@@ -7,14 +7,15 @@ import Synchronization
 /// Whether others may know commits of this store that a loss of power would take. Then the store must not go on under its id after one, for
 /// it would give their numbers to other commits.
 ///
-/// A line in a file beside the database. `1` is on the disk before such a commit is told. When all that was told is on the disk, `0` follows,
-/// with the newest commit that is there, in one write: a disk that has lost the mark has the commit's number, which an older copy of the
-/// database, put in its place, lacks. One process at a time keeps it, which locks the file as long as it tells commits; a process that finds it locked brings
-/// its commits to the disk instead, before it tells them.
+/// A line in a file beside the database. `1` is on the disk before such a commit is told. When all that was told is on the disk and the store
+/// rests, `0` follows, with the newest commit that is there, in one write: a disk that has lost the mark has the commit's number, which an
+/// older copy of the database, put in its place, lacks. One process at a time keeps it, which locks the file as long as it tells commits; a
+/// process that finds it locked brings its commits to the disk instead, before it tells them.
 final class AheadMark: Sendable {
     private struct State {
-        /// What a loss of power leaves.
+        /// What a loss of power leaves, and the store's own newest commit among it.
         var durable = VersionVector()
+        var newest: Dot?
         /// What was told before it was on the disk.
         var told = VersionVector()
         /// Held once this process has told anything.
@@ -107,9 +108,13 @@ final class AheadMark: Sendable {
     ///
     /// - Parameter newest: the store's own newest commit among it.
     func isDurable(_ vector: VersionVector, newest: Dot) {
+        state.withLock { ($0.durable, $0.newest) = (vector, newest) }
+    }
+
+    /// No commit is expected soon, so the mark goes if all that was told is on the disk.
+    func rest() {
         state.withLock { state in
-            state.durable = vector
-            guard vector.covers(state.told) else { return }
+            guard let newest = state.newest, state.durable.covers(state.told) else { return }
             state.lock?.overwrite(with: Content.line(newest))
             state.isSet = false
             state.told = VersionVector()

@@ -79,9 +79,12 @@ extension SyncedDatabase {
     /// Takes one `fsync` if something was committed since the last time, else nothing. After one that failed the next says nothing of what the
     /// first was to store, for the system forgets that: then the log is written anew, into the database. A database in memory, or one with
     /// `PRAGMA synchronous = OFF`, can promise nothing.
+    /// - Parameter isResting: whether no commit is expected soon. Then the mark that others may know what the disk has not goes, if they know
+    ///   nothing of the kind.
     /// - Returns: what cannot be lost: the vector before the `fsync`.
-    package func makeDurable() throws -> VersionVector {
+    package func makeDurable(isResting: Bool = true) throws -> VersionVector {
         guard let presence else { return VersionVector() }
+        defer { if isResting { presence.ahead.rest() } }
         // So that a copy of the disk can prove what is on it. What cannot be signed now is signed when it is sent.
         try? signAll()
         return try durability.withLock { durable in
