@@ -23,6 +23,7 @@ extension Capture: TransactionFollower {
     package func transactionWillCommit() throws {
         // What was written before the schema changed cannot be told from what was written after.
         try entry.checkSchema()
+        if clock.machine.isCatalogInDoubt { try entry.enter() }
         try pending.store()
         try tidySets()
         try storeJournal()

@@ -61,6 +61,37 @@ struct AdoptedRowsTests {
         for store in [holder, writer] { #expect(try store.row(rowID(1))?["tags"] == shown) }
     }
 
+    @Test(arguments: ["title = 'x'", "tags = '[]'", "views = 11", "body = 'Same.'", "title = 'x', tags = '[]', views = 11, body = 'Same.'"])
+    func `what was first written within a savepoint, or a statement that fails, is taken back with it`(_ change: String) throws {
+        for isSavepoint in [true, false] {
+            // A second row, which a statement finds after the first one.
+            let row = "INSERT INTO note VALUES (x'\(rowID(2))', 'bread', 3, '[]', 0, '')"
+            let holder = try Self.holding()
+            try holder.execute(
+                row + "; CREATE TRIGGER refuse BEFORE UPDATE ON note WHEN new.color > 9 BEGIN SELECT RAISE(ABORT, 'no'); END")
+            try holder.database.write { db in
+                if isSavepoint {
+                    try db.execute(sql: "SAVEPOINT s; UPDATE note SET \(change); ROLLBACK TO s; RELEASE s")
+                } else {
+                    // The first row is written, the second one refused.
+                    try? db.execute(sql: "UPDATE note SET color = color + 7, \(change)")
+                }
+                #expect(try String.fetchOne(db, sql: "SELECT body FROM note WHERE title = 'milk'") == "Same text.")
+                try db.execute(sql: "UPDATE note SET body = body || ' And more.', views = views + 1")
+            }
+            let other = try Self.holding(2)
+            try other.execute("UPDATE note SET body = 'Now: ' || body, tags = '[\"b\"]', views = views + 2, title = 'oat milk'")
+            let third = try TestStore(replica: ReplicaID(high: 3, low: 0), sql: Self.sql, tables: [Self.notes])
+            try third.execute("INSERT INTO note (id, body) VALUES (?, 'Third.')", [key(3)])
+            try Self.meet(holder, other, third)
+            try Self.meet(holder, other, third)
+            for store in [holder, other, third] {
+                #expect(try store.row(rowID(1))?["body"] == "Now: Same text. And more.")
+                #expect(try store.row(rowID(1))?["views"] == 13)
+            }
+        }
+    }
+
     @Test func `tables that are adopted together are one commit, which the next write does not take again`() throws {
         let tables = [TrackedTable("p"), TrackedTable("c")]
         let store = try TestStore(

@@ -140,11 +140,9 @@ private struct World {
             case .note(let noted):
                 try require(!isBroken && machine.isJoined)
                 try require(noted.stamp.dot.sequence == file.number + 1 && open?.content.number == file.number + 1)
-                // A write may add to the catalog, as a slice with a new table does; not within a savepoint.
-                if open?.savepoints.isEmpty == true {
-                    open?.content.catalog += 1
-                    catalog = open?.content.catalog
-                }
+                // A write may add to the catalog, as the first edit of a row that was there before does.
+                open?.content.catalog += 1
+                catalog = open?.content.catalog
                 hasNoted = true
                 return
             case .refuse: return try require(isBroken)

@@ -98,6 +98,9 @@ package struct Catalog {
     package var tables: [CatalogTable] = []
     package var replicas = ReplicaTable()
 
+    /// Replicas, tables and columns. Grows with each addition.
+    var entryCount: Int { tables.reduce(replicas.ids.count) { $0 + 1 + $1.columns.count } }
+
     /// The table that stands at `number`, counted from 0.
     package subscript(number: Int) -> CatalogTable? {
         number >= 0 && number < tables.count ? tables[number] : nil

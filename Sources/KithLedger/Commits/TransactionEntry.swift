@@ -8,6 +8,8 @@ package final class TransactionEntry {
     private let ledger: RowLedger
     private let declarations: Declarations
     private var catalogVersion = -1
+    /// Entries of the catalog when it was loaded. More were added since, or were taken back again.
+    private var loadedCount = 0
     /// Whether clocks of rows may be in runs.
     package private(set) var mayHaveRuns = true
     private let clock: CommitClock
@@ -39,10 +41,10 @@ package final class TransactionEntry {
         if step != .look { return false }
         try checkSchema()
         let check = try EntryCheck(ledger.connection)
-        if check.catalogVersion != catalogVersion {
+        if check.catalogVersion != catalogVersion || ledger.catalog.entryCount != loadedCount {
             ledger.catalog = try CatalogStore(connection: ledger.connection).load()
             declarations.annotate(&ledger.catalog)
-            catalogVersion = check.catalogVersion
+            (catalogVersion, loadedCount) = (check.catalogVersion, ledger.catalog.entryCount)
         }
         mayHaveRuns = !check.areRunsExpanded
         let hasMoved = !check.areRowsInPlace

@@ -99,10 +99,12 @@ package struct TransactionMachine: Equatable {
     package private(set) var isJoined = false
     /// What is kept in memory is what this version says; `nil` if it must be read again.
     package private(set) var seen: UInt32?
+    /// Whether what was added to the catalog may have been taken back since, by a savepoint or by a statement that failed.
+    package private(set) var isCatalogInDoubt = false
 
     /// The open transaction's commit, if all is done that a write needs: until something else is told, the answer to another write.
     package var current: Noted? {
-        guard isJoined, ending == .notAsked, case .stored(let noted) = phase, seen == noted.version else { return nil }
+        guard isJoined, !isCatalogInDoubt, ending == .notAsked, case .stored(let noted) = phase, seen == noted.version else { return nil }
         return noted
     }
 
@@ -118,7 +120,7 @@ package struct TransactionMachine: Equatable {
     package mutating func handle(_ event: Event, isHeld: Bool? = nil) -> Step {
         switch event {
         case .entered(let version): return entered(version, isHeld)
-        case .looked(let version): seen = version
+        case .looked(let version): (seen, isCatalogInDoubt) = (version, false)
         case .write(let version): return next(version)
         case .gave(let noted):
             phase = .given(noted)
@@ -135,6 +137,7 @@ package struct TransactionMachine: Equatable {
         case .storedRows:
             if case .storingRows(let noted, let isNumberStored) = phase { phase = isNumberStored ? .stored(noted) : .given(noted) }
         case .rolledBackToSavepoint:
+            isCatalogInDoubt = true
             if case .stored(let noted) = phase { phase = .given(noted) }
         case .tableWillCommit: return tableWillCommit(isHeld)
         case .tableCommitted: isJoined = false
@@ -143,7 +146,7 @@ package struct TransactionMachine: Equatable {
             if let noted { phase = .given(noted) }
         case .willCommit: ending = ending == .notAsked ? .asked : .askedAgain
         case .committed: return committed(isHeld)
-        case .rolledBack: (phase, ending, seen) = (.quiet, .notAsked, nil)
+        case .rolledBack: reset()
         }
         return .proceed
     }
@@ -156,11 +159,15 @@ package struct TransactionMachine: Equatable {
             if !isHeld { return forget() }
             ending = .notAsked
         }
-        return seen == version ? .proceed : .look
+        return seen == version && !isCatalogInDoubt ? .proceed : .look
+    }
+
+    private mutating func reset() {
+        (phase, ending, seen, isCatalogInDoubt) = (.quiet, .notAsked, nil, false)
     }
 
     private mutating func forget() -> Step {
-        (phase, ending, seen) = (.quiet, .notAsked, nil)
+        reset()
         return .forget
     }
 
