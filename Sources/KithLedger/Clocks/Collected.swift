@@ -36,7 +36,8 @@ extension TextState {
         if changes.contains(where: { $0.replacedScalars != nil }) { return false }
         if let adopted, adopted.adopters.entries.contains(where: known.covers) { return true }
         switch past {
-        case .none where changes.isEmpty: return known.covers(touched) || present.contains(where: known.covers)
+        // Of a text that was only found, its adopters have told.
+        case .none where changes.isEmpty: return !touched.isEmpty && known.covers(touched) || present.contains(where: known.covers)
         case .none: return changes.contains { known.covers($0.stamp.dot) }
         case .one(let stamp): return known.covers(stamp.dot)
         case .kept: return touched.entries.contains { known[$0.replica] > 0 }

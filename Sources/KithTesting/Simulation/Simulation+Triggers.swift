@@ -53,7 +53,8 @@ extension Simulation {
             for (key, values) in zip(keys, try reader.values(of: keys)) where !node.refused.contains(key) {
                 let table = workload.tables[key.table]
                 guard !hasRepetition(values, table) else {
-                    throw Violation(.wrongState, "\(node.name) shows what was typed once twice in \(table.name) \(key.row).")
+                    throw Violation(
+                        .wrongState, "\(node.name) shows what was typed once twice in \(table.name) \(key.row): \(describe(values)).")
                 }
                 guard let other = first[key] else {
                     first[key] = (node, values)
