@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import KithCausality
+import KithLedger
 import KithStore
 import KithSync
 import TestSupport
@@ -88,6 +89,33 @@ struct AdoptedRowsTests {
             for store in [holder, other, third] {
                 #expect(try store.row(rowID(1))?["body"] == "Now: Same text. And more.")
                 #expect(try store.row(rowID(1))?["views"] == 13)
+            }
+        }
+    }
+
+    /// As if thousands of changes came, of which one transaction takes some.
+    @Test(arguments: 1...4) func `found texts that wait for their turn are what they were, and nobody writes them again`(limit: Int) throws {
+        let sql = Self.sql + "ALTER TABLE note ADD COLUMN remark TEXT;"
+        let notes = TrackedTable("note", sets: ["tags"], counters: ["views"], texts: ["body", "remark"])
+        var budget = TextBudget()
+        (budget.changesMax, budget.changesOfAllMax, budget.readMax, budget.changesAsideMax) = (1 + limit % 2, limit, 2, 3)
+        let holder = try TestStore(
+            replica: ReplicaID(high: 1, low: 0),
+            sql: sql + "INSERT INTO note (id, body, remark) VALUES (x'\(rowID(1))', 'One.', 'First.'), (x'\(rowID(2))', 'Two.', '')",
+            tables: [notes])
+        try holder.execute("UPDATE note SET body = body || ' More.' WHERE id = ?", [key(2)])
+        let others = try [2, 3].map { try TestStore(replica: ReplicaID(high: $0, low: 0), sql: sql, tables: [notes], textBudget: budget) }
+        try Self.meet(holder, others[0], others[1])
+        for store in [holder] + others {
+            #expect(try store.row(rowID(1))?["body"] == "One.")
+            #expect(try store.row(rowID(1))?["remark"] == "First.")
+            #expect(try store.row(rowID(2))?["body"] == "Two. More.")
+            #expect(try store.row(rowID(2))?["remark"] == "")
+        }
+        #expect(try others.map { try $0.sequence() } == [0, 0])
+        for other in others {
+            for id in [rowID(1), rowID(2)] {
+                #expect(try "\(holder.state(id)?.state as Any)" == "\(other.state(id)?.state as Any)")
             }
         }
     }

@@ -33,6 +33,10 @@ package struct ContentSet: Hashable, Sendable {
         return index < hashes.count && hashes[index] == hash
     }
 
+    func isSuperset(of other: ContentSet) -> Bool {
+        isEverything || !other.isEverything && other.hashes.allSatisfy(contains)
+    }
+
     mutating func insert(_ hash: UInt64) {
         if isEverything { return }
         let index = index(of: hash)

@@ -130,7 +130,20 @@ package struct SetState: Hashable, Sendable {
         touched.insert(dot)
     }
 
+    /// Whether this is the set of a row that its holder had collected and has written anew since: it knows of all that `old` says, and not
+    /// all that was removed there is remembered here.
+    private func hasForgotten(_ old: SetState, knowing vector: VersionVector) -> Bool {
+        vector.covers(old.touched) && vector.covers(old.adopters) && !removed.isSuperset(of: old.removed)
+    }
+
     mutating func merge(_ other: SetState, knowing mine: VersionVector, theirs: VersionVector) {
+        // Else what is remembered of the life before would stay with some.
+        let isNew = !(touched.isEmpty && adopters.isEmpty) && hasForgotten(other, knowing: mine)
+        let isOld = other.hasForgotten(self, knowing: theirs)
+        if isNew != isOld {
+            if isOld { self = other }
+            return
+        }
         var result: [Element] = []
         var left = 0
         var right = 0

@@ -183,6 +183,8 @@ final class SimulatedNode {
         let filled = filled
         liveQueries += filledProbes.filter { filled.contains($0.table) }.map { LiveQuery(filled: $0.table, $0) }
         if workload.schema.judgesHistory { lists = tables.filter(\.isKnown).map { ListWatch($0, store) } }
+        // As a node does when it begins to sync.
+        try? store.takeTextTurns()
         // After a loss of power it first has to be found out which moment this is.
         if !hasLostPower { noteMoment() }
     }
