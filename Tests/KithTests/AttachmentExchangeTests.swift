@@ -207,6 +207,28 @@ import Testing
         await running.value
     }
 
+    @Test func `what members say they have takes bounded room as long as it cannot be written down`() throws {
+        let node = try Self.node()
+        let store = node.store
+        let (book, members) = (HoldingBook(store, logger: Logger(label: "test")), [[1], [2]] as [[UInt8]])
+        try store.setMembers(members)
+        func id(_ number: Int) -> AttachmentID? { AttachmentID(bytes: (0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }) }
+        let honest = (1...3).compactMap(id)
+        book.hear(AttachmentHoldings(.only, honest), from: members[0])
+        for start in stride(from: 0, to: 2 * AttachmentLimits.holdingsMax, by: 1_024) {
+            let kind: AttachmentHoldings.Kind = start % 2_048 == 0 ? .also : .noLonger
+            book.hear(AttachmentHoldings(kind, (start..<start + 1_024).compactMap(id)), from: members[1])
+            #expect(book.newsCount <= AttachmentLimits.holdingsMax)
+        }
+        // What the other one says counts all the same.
+        book.note()
+        #expect(book.newsCount == 0)
+        let count = try node.database.read {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM kith_holding WHERE device = ?", arguments: [Data(members[0])])
+        }
+        #expect(count == 3)
+    }
+
     /// Content in which no two chunks are equal.
     static func content(_ count: Int) -> [UInt8] {
         var number: UInt64 = 0

@@ -4,7 +4,7 @@ import KithSync
 /// The version of the layout of what Kith keeps in a database.
 package enum StoreFormat {
     /// A store of another one is refused. Each layout has a higher number than those before it; the first was 1.
-    package static let current: Int64 = 7
+    package static let current: Int64 = 8
 
     /// Refuses a store, which must have been opened once, of a format that this version does not know.
     ///
