@@ -246,7 +246,7 @@ let package = Package(
             "KithCLITests",
             [
                 "Kith", "KithCausality", "KithCLI", "KithNotes", "KithProgram", "KithReport", "KithStore", "KithSync", "KithTrust",
-                "kith-lab", grdb,
+                "kith-lab", argumentParser, grdb,
             ]),
     ]
 )

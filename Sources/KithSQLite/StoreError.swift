@@ -4,7 +4,7 @@ public struct StoreError: Error, Hashable, Sendable {
     public enum Code: String, Hashable, Sendable {
         /// A table cannot be tracked as it is declared.
         case tableRejected
-        /// The file is not a database, or not one of Kith's, or of a newer format.
+        /// The file is not a database, or not one of Kith's, or in the format of another version of Kith.
         case notAStore
         /// A named table, column or row does not exist.
         case notFound

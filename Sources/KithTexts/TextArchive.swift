@@ -99,7 +99,9 @@ package struct TextArchive {
     }
 
     /// Removes all that is kept of a row's texts.
-    package func forget(table: Int, id: RowID) throws {
+    ///
+    /// - Parameter keepsPortions: whether changes stay whose turn has not come.
+    package func forget(table: Int, id: RowID, keepsPortions: Bool = false) throws {
         for sql in Self.forgetRowSQL {
             let delete = try connection.statement(sql)
             delete.bind(1, table)
@@ -108,7 +110,7 @@ package struct TextArchive {
         }
         try AsideRows(connection).remove(table, id)
         try WaitRows(connection).remove(table, id)
-        try PortionRows(ledger).remove(table, id)
+        if !keepsPortions { try PortionRows(ledger).remove(table, id) }
         try TurnRows(ledger).remove(table, id)
     }
 

@@ -113,16 +113,22 @@ extension TextCells {
     }
 
     /// Keeps changes that came ahead of their row, until its turn comes if the row is here.
-    package func keepEarly(_ prelude: RowState, table: Int, id: RowID, _ limits: EarlyChanges.Limits) throws {
+    ///
+    /// - Returns: the texts that they are of.
+    @discardableResult
+    package func keepEarly(_ prelude: RowState, table: Int, id: RowID, _ limits: EarlyChanges.Limits) throws -> [TextKey] {
         archive.ledger.keepsEarlyChanges = true
+        var keys: [TextKey] = []
         for entry in prelude.cells {
             guard case .text(let text) = entry.cell else { continue }
             for (document, changes) in Dictionary(grouping: text.changes, by: \.document) {
                 let key = TextKey(table: table, id: id, column: entry.column, document: document)
                 try PortionRows(archive.ledger).append(changes, at: key, max: archive.ledger.textBudget.changesMax)
                 try EarlyChanges(archive.ledger).check(key, limits)
+                keys.append(key)
             }
         }
+        return keys
     }
 }
 

@@ -8,7 +8,8 @@ extension TextCells {
     /// Brings two histories of a text together that tell different things of one change: a merge never makes such, but damage or a lie does.
     ///
     /// Of two changes with one name the greater one stays, here as at the peer, and the text is made anew from all changes. What `own` showed and the
-    /// new text does not is inserted by a commit of this store. See docs/decisions/mending-keeps-everything.md.
+    /// new text does not is inserted by a commit of this store. To know that, all changes are taken at once, if they are no more than a
+    /// transaction takes of all texts; else it inserts all that `own` showed. See docs/decisions/mending-keeps-everything.md.
     ///
     /// - Parameters:
     ///   - text: the cell of both, with the changes of the peer; unchanged if they contradict none that is here.
@@ -33,9 +34,17 @@ extension TextCells {
         text.changes = chosen.values.sorted { $0.stamp.dot < $1.stamp.dot }
         text.forgetPasts()
         (text.text, text.past) = ([], .none)
-        try settle(&text, at: key)
+        try settleAtOnce(&text, at: key)
         let lost = try TextBuffer(utf8: text.text ?? []).insertions(to: TextBuffer(utf8: own.text ?? []))
         if !lost.isEmpty { try save(lost, in: &text, at: key, stamp()) }
+    }
+
+    /// Takes as many changes of one text as a transaction takes of all.
+    private func settleAtOnce(_ text: inout TextState, at key: TextKey) throws {
+        let budget = archive.ledger.textBudget
+        defer { archive.ledger.textBudget = budget }
+        archive.ledger.textBudget.changesMax = max(budget.changesMax, budget.changesOfAllMax)
+        try settle(&text, at: key)
     }
 }
 

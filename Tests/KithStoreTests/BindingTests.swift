@@ -55,6 +55,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a store that has not yet got what a peer will prove compares with it once all is here, and not before`(isReaderFirst: Bool) throws
+    {
+        let stores = [try TestStore(), try TestStore()]
+        for (number, test) in stores.enumerated() { try test.store.bind(to: Device(UInt8(number + 1))) }
+        // The one with the lower id leads; ids are random.
+        let isFirstLower = try stores[0].store.summary().replica < stores[1].store.summary().replica
+        let (reader, author) = isFirstLower == isReaderFirst ? (stores[0], stores[1]) : (stores[1], stores[0])
+        for number: UInt64 in 1...50 { try author.execute("INSERT INTO note (id, title) VALUES (?, 'new')", [key(number)]) }
+        let pair = try SessionPair(author.store, reader.store, areProven: true, readingMilliseconds: 3_000)
+        try pair.wait(seconds: 2)
+        #expect(pair.digestReadCount == 0)
+        try pair.wait(seconds: 4)
+        #expect(pair.closings.isEmpty)
+        #expect(pair.statuses.allSatisfy { $0?.isIdentical == true })
+    }
+
     @Test func `what came with a slice is proven still when the store is opened again`() throws {
         let (author, path) = (try TestStore(), try TemporaryFolder())
         let book = try author.store.bind(to: Device(1))

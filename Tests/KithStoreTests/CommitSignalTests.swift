@@ -1,10 +1,11 @@
 import Foundation
 import GRDB
 import KithCausality
-import KithStore
 import KithSync
 import Synchronization
 import Testing
+
+@testable import KithStore
 
 @Suite("A commit goes untold")
 struct CommitSignalTests {
@@ -117,6 +118,41 @@ struct CommitSignalTests {
         try mine.execute("INSERT INTO note (id, title) VALUES (?, 'mine')", [key(2)])
         while let list = try await seen.next() { if list == ["mine", "other"] { break } }
         #expect(try mine.sequence() == 2)
+    }
+
+    @Test func `a look for commits of other processes takes no part in a transaction that the app has left open`() throws {
+        let other = try TestStore(.pool)
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let database = try DatabasePool(path: other.path, configuration: configuration)
+        var options = TestStore.options()
+        options.watchesFile = false
+        let store = try SyncedDatabase(database, tables: [TestStore.note], options: options)
+        let calls = Calls()
+        let observation = store.observeCommits { calls.add() }
+        func look() {
+            store.others.look(database)
+            // It waits for the connection, and comes before what waits after it.
+            database.writeWithoutTransaction { _ in }
+        }
+        look()
+        try database.writeWithoutTransaction { try $0.execute(sql: "BEGIN") }
+        look()
+        try other.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        look()
+        #expect(calls.total == 0)
+        try database.writeWithoutTransaction { db in
+            // Had the look begun to read, SQLite would refuse to write after the other's commit.
+            try db.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [key(2)])
+        }
+        look()
+        try database.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+        #expect(calls.total == 1)
+        look()
+        #expect(calls.total == 2)
+        look()
+        #expect(calls.total == 2)
+        observation.cancel()
     }
 
     @Test(.timeLimit(.minutes(1))) func `the sequence of commits yields and ends with its reader`() async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import KithCausality
 import KithLedger
 import KithStore
@@ -85,8 +86,135 @@ import Testing
         }
         try store.noteHoldings(news(.init(.also, many)), of: [1])
         try store.noteHoldings(news(.init(.also, Array(many.prefix(2)))), of: [2])
-        let counts = try queue.read { try Int.fetchAll($0, sql: "SELECT count(*) FROM kith_holding GROUP BY device ORDER BY device") }
-        #expect(counts == [AttachmentLimits.holdingsMax, 2])
+        func counts() throws -> [Int] {
+            try queue.read { try Int.fetchAll($0, sql: "SELECT count(*) FROM kith_holding GROUP BY device ORDER BY device") }
+        }
+        #expect(try counts() == [AttachmentLimits.holdingsMax, 2])
+        // What it has no longer makes room for others.
+        try store.noteHoldings(news(.init(.noLonger, Array(many.prefix(2)))), of: [1])
+        try store.noteHoldings(news(.init(.noLonger, Array(many.prefix(2)))), of: [1])
+        #expect(try counts() == [AttachmentLimits.holdingsMax - 2, 2])
+        try store.noteHoldings(news(.init(.also, Array(many.suffix(4))), .init(.also, Array(many.prefix(3)))), of: [1])
+        #expect(try counts() == [AttachmentLimits.holdingsMax, 2])
+        try store.noteHoldings(news(.init(.only, Array(many.suffix(4)))), of: [1])
+        #expect(try counts() == [4, 2])
+        try store.noteHoldings(news(.init(.also, many)), of: [1])
+        #expect(try counts() == [AttachmentLimits.holdingsMax, 2])
+        // Who comes back begins anew.
+        try store.setMembers([[2]])
+        try store.setMembers([[1], [2]])
+        try store.noteHoldings(news(.init(.also, many)), of: [1])
+        #expect(try counts() == [AttachmentLimits.holdingsMax, 2])
         store.close()
+    }
+
+    @Test func `what a member says without end takes bounded room, and is never more than it said`() {
+        let limit = AttachmentLimits.holdingsMax
+        let many = Self.many(limit + 2_048)
+        func hear(_ kind: AttachmentHoldings.Kind, _ ids: ArraySlice<AttachmentID>, _ news: inout HoldingNews) {
+            for start in stride(from: ids.startIndex, to: ids.endIndex, by: 1_024) {
+                news.hear(AttachmentHoldings(kind, Array(ids[start..<min(start + 1_024, ids.endIndex)])))
+            }
+        }
+        var news = HoldingNews()
+        hear(.also, many[...], &news)
+        #expect(news.added.count == limit && news.removed.isEmpty && !news.replacesAll)
+        // More are gone than can be named: what it has for sure is all that is known.
+        hear(.also, ids[...], &news)
+        hear(.noLonger, many[1...], &news)
+        #expect(news.added == [many[0]] && news.removed.isEmpty && news.replacesAll)
+        hear(.noLonger, many[...], &news)
+        hear(.also, many[..<3], &news)
+        #expect(news.added == Set(many[..<3]) && news.count == 3)
+        var (earlier, later) = (HoldingNews(), HoldingNews())
+        hear(.also, many[..<limit], &earlier)
+        hear(.also, many[1_024...], &later)
+        later.follow(earlier)
+        #expect(later.added.count == limit)
+        (earlier, later) = (HoldingNews(), HoldingNews())
+        hear(.noLonger, many[..<limit], &earlier)
+        hear(.noLonger, many[2_000...], &later)
+        hear(.also, many[..<5], &later)
+        later.follow(earlier)
+        #expect(later.replacesAll && later.added == Set(many[..<5]) && later.count == 5)
+    }
+
+    /// Counts what SQLite computes, and what each transaction changes.
+    private final class Work: TransactionObserver {
+        var steps = 0
+        private(set) var changes: [Int] = []
+        private var total: Int
+
+        init(_ database: DatabaseQueue) {
+            total = database.writeWithoutTransaction { $0.totalChangesCount }
+            database.add(transactionObserver: self, extent: .databaseLifetime)
+        }
+
+        func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+        func databaseDidChange(with event: DatabaseEvent) {}
+        func databaseDidRollback(_ db: Database) {}
+
+        func databaseDidCommit(_ db: Database) {
+            changes.append(db.totalChangesCount - total)
+            total = db.totalChangesCount
+        }
+    }
+
+    /// A store that knows of so many attachments of each of two members.
+    private func store(_ many: [AttachmentID], _ body: (SyncedDatabase, Work) throws -> Void) throws {
+        let queue = try DatabaseQueue()
+        let store = try SyncedDatabase(queue, tables: [])
+        try store.setMembers([[1], [2]])
+        for device: [UInt8] in [[1], [2]] { try store.noteHoldings(news(.init(.also, many)), of: device) }
+        let work = Work(queue)
+        queue.writeWithoutTransaction { db in
+            let counter = Unmanaged.passUnretained(work).toOpaque()
+            sqlite3_progress_handler(
+                db.sqliteConnection, 1,
+                { counter in
+                    if let counter { Unmanaged<Work>.fromOpaque(counter).takeUnretainedValue().steps += 1 }
+                    return 0
+                }, counter)
+        }
+        try body(store, work)
+        queue.writeWithoutTransaction { sqlite3_progress_handler($0.sqliteConnection, 0, nil, nil) }
+        store.close()
+    }
+
+    private static func many(_ count: Int) -> [AttachmentID] {
+        (1...count).compactMap { number in
+            AttachmentID(bytes: withUnsafeBytes(of: number.bigEndian, Array.init) + [UInt8](repeating: 9, count: 24))
+        }
+    }
+
+    @Test func `to note news of an attachment takes as much work however many a member is known to have`() throws {
+        let messages: [[AttachmentHoldings]] = [
+            [.init(.also, [ids[0]])], [.init(.also, [ids[0]])], [.init(.noLonger, [ids[0], ids[1]])], [.init(.noLonger, [ids[0]])],
+            [.init(.also, ids)], [.init(.noLonger, ids)],
+        ]
+        var steps: [[Int]] = []
+        for count in [100, 20_000] {
+            try store(Self.many(count)) { store, work in
+                steps.append(
+                    try messages.map { messages in
+                        var news = HoldingNews()
+                        for message in messages { news.hear(message) }
+                        work.steps = 0
+                        try store.noteHoldings(news, of: [1])
+                        return work.steps
+                    })
+            }
+        }
+        #expect(steps[0] == steps[1])
+    }
+
+    @Test func `news of many attachments is noted in portions`() throws {
+        try store(Self.many(9_000)) { store, work in
+            for message: AttachmentHoldings in [.init(.only, []), .init(.also, Self.many(9_000)), .init(.noLonger, Self.many(9_000))] {
+                try store.noteHoldings(news(message), of: [1])
+            }
+            #expect(work.changes.reduce(0, +) >= 27_000)
+            #expect(work.changes.allSatisfy { $0 < 3_000 })
+        }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import KithCausality
+import KithLedger
 import KithStore
 import KithSync
 import Testing
@@ -251,14 +252,21 @@ struct RegistrationTests {
         try notes.expectSound()
     }
 
-    @Test(arguments: [(1, "newer"), (-1, "before its first release")])
-    func `a store of another format is refused and not touched`(difference: Int, words: String) throws {
+    private static let formats: [(sql: String, code: StoreError.Code, words: String)] =
+        (1..<StoreFormat.current).map { ("\($0)", .notAStore, "an older version of Kith (format \($0);") }
+        + [StoreFormat.current + 1, .max].map { ("\($0)", .notAStore, "a newer version of Kith (format \($0);") }
+        + ["0", "-1", "NULL", "7.5", "'\(StoreFormat.current)'", "x'08'"].map { ($0, .corrupt, "what no version of Kith writes") }
+
+    @Test(arguments: formats)
+    func `a store of another format is refused, called what it is, and not touched`(
+        format: String, code: StoreError.Code, words: String
+    ) throws {
         let notes = try TestStore(.queue)
         notes.store.close()
-        try notes.execute("UPDATE kith_meta SET value = value + ? WHERE name = 'format'", [difference])
+        try notes.execute("UPDATE kith_meta SET value = \(format) WHERE name = 'format'")
         let before = try notes.database.read { try Row.fetchAll($0, sql: "SELECT * FROM kith_meta") }
         let error = #expect(throws: StoreError.self) { try SyncedDatabase(notes.database, tables: [TestStore.note]) }
-        #expect(error?.code == .notAStore)
+        #expect(error?.code == code)
         #expect(error?.message.contains(words) == true)
         #expect(try notes.database.read { try Row.fetchAll($0, sql: "SELECT * FROM kith_meta") } == before)
     }

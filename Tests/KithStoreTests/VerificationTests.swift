@@ -23,7 +23,11 @@ struct VerificationTests {
 
     /// Changes the database behind Kith's back.
     static func damage(_ notes: TestStore, _ sql: String) throws {
-        try notes.database.writeWithoutTransaction { db in
+        try damage(notes.database, sql)
+    }
+
+    static func damage(_ database: any DatabaseWriter, _ sql: String) throws {
+        try database.writeWithoutTransaction { db in
             let triggers = try Row.fetchAll(db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
             for trigger in triggers { try db.execute(sql: "DROP TRIGGER \(trigger["name"] as String)") }
             try db.execute(sql: sql)

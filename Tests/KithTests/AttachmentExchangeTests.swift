@@ -182,6 +182,53 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: [(0, 100), (11, 100), (12, 108), (3_000, 27_000)])
+    func `the store is left alone nine times as long as it looked for attachments, and never for less than 100 ms`(
+        lookMilliseconds: Int, pauseMilliseconds: Int
+    ) async throws {
+        let clock = LookClock(step: .milliseconds(lookMilliseconds))
+        let node = try Self.node()
+        defer { withExtendedLifetime(node) {} }
+        let exchange = AttachmentExchange(node.store, logger: Logger(label: "test"), clock: clock)
+        let running = Task { await exchange.refresh() }
+        for number in 1...3 {
+            exchange.storeChanged()
+            #expect(await clock.pause() == .milliseconds(pauseMilliseconds))
+            // Commits wait for the pause to end, however many.
+            for _ in 0..<100 {
+                exchange.storeChanged()
+                await Task.yield()
+            }
+            #expect(clock.looks == number)
+            clock.endPause()
+        }
+        running.cancel()
+        clock.endPauses()
+        await running.value
+    }
+
+    @Test func `what members say they have takes bounded room as long as it cannot be written down`() throws {
+        let node = try Self.node()
+        let store = node.store
+        let (book, members) = (HoldingBook(store, logger: Logger(label: "test")), [[1], [2]] as [[UInt8]])
+        try store.setMembers(members)
+        func id(_ number: Int) -> AttachmentID? { AttachmentID(bytes: (0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }) }
+        let honest = (1...3).compactMap(id)
+        book.hear(AttachmentHoldings(.only, honest), from: members[0])
+        for start in stride(from: 0, to: 2 * AttachmentLimits.holdingsMax, by: 1_024) {
+            let kind: AttachmentHoldings.Kind = start % 2_048 == 0 ? .also : .noLonger
+            book.hear(AttachmentHoldings(kind, (start..<start + 1_024).compactMap(id)), from: members[1])
+            #expect(book.newsCount <= AttachmentLimits.holdingsMax)
+        }
+        // What the other one says counts all the same.
+        book.note()
+        #expect(book.newsCount == 0)
+        let count = try node.database.read {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM kith_holding WHERE device = ?", arguments: [Data(members[0])])
+        }
+        #expect(count == 3)
+    }
+
     /// Content in which no two chunks are equal.
     static func content(_ count: Int) -> [UInt8] {
         var number: UInt64 = 0
@@ -201,6 +248,62 @@ import Testing
         b.start()
         try await a.until { a.node.status.peers.first?.state == .connected }
     }
+}
+
+/// A clock that goes on by a step each time it is read, and whose sleepers sleep until they are woken.
+private final class LookClock: Clock, Sendable {
+    struct Instant: InstantProtocol {
+        var offset = Swift.Duration.zero
+
+        func advanced(by duration: Swift.Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private struct State {
+        var now = Instant()
+        var readings = 0
+    }
+
+    private let step: Swift.Duration
+    private let state = Mutex(State())
+    private let pauses = AsyncStream.makeStream(of: Swift.Duration.self)
+    private let ends = AsyncStream.makeStream(of: Void.self)
+
+    init(step: Swift.Duration) {
+        self.step = step
+    }
+
+    let minimumResolution = Swift.Duration.nanoseconds(1)
+
+    var now: Instant {
+        state.withLock { state in
+            defer {
+                state.now = state.now.advanced(by: step)
+                state.readings += 1
+            }
+            return state.now
+        }
+    }
+
+    /// A look reads the clock twice, and a pause after it once.
+    var looks: Int { state.withLock { ($0.readings + 2) / 3 } }
+
+    func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
+        let begin = state.withLock { $0.now.advanced(by: .zero - step) }
+        pauses.continuation.yield(begin.duration(to: deadline))
+        var end = ends.stream.makeAsyncIterator()
+        await end.next()
+    }
+
+    /// Waits for a pause to begin, and says how long it is to be.
+    func pause() async -> Swift.Duration? {
+        var next = pauses.stream.makeAsyncIterator()
+        return await next.next()
+    }
+
+    func endPause() { ends.continuation.yield() }
+    func endPauses() { ends.continuation.finish() }
 }
 
 extension TestNode {

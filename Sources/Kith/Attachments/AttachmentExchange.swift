@@ -30,6 +30,8 @@ final class AttachmentExchange: Sendable {
 
     private let store: SyncedDatabase
     private let logger: Logger
+    /// Measures how long it takes to look for attachments, and the time after that.
+    private let clock: any Clock<Duration>
     private let holdings: HoldingBook
     private let queue = DispatchQueue(label: "kith.attachments", qos: .utility)
     private let servingQueue = DispatchQueue(label: "kith.attachments.serving", qos: .utility)
@@ -39,9 +41,10 @@ final class AttachmentExchange: Sendable {
     /// Rings when what is wanted may be something else.
     private let changed = Alarm()
 
-    init(_ store: SyncedDatabase, logger: Logger) {
+    init(_ store: SyncedDatabase, logger: Logger, clock: any Clock<Duration> = ContinuousClock()) {
         self.store = store
         self.logger = logger
+        self.clock = clock
         holdings = HoldingBook(store, logger: logger)
     }
 
@@ -108,23 +111,24 @@ final class AttachmentExchange: Sendable {
 
     // MARK: What is wanted
 
-    private func refresh() async {
+    /// Looks for attachments as often as something has changed, with pauses, until the task is cancelled.
+    func refresh() async {
         while !Task.isCancelled {
             await changed.sleep(until: nil)
             if Task.isCancelled { return }
             let took = await withCheckedContinuation { continuation in
-                queue.async {
-                    let start = ContinuousClock.now
-                    do {
-                        self.handle(.wanted(try self.store.wantedAttachments()))
-                        self.holdings.tell()
-                    } catch {
-                        self.logger.warning("attachments cannot be looked for", metadata: ["reason": "\(error)"])
-                    }
-                    continuation.resume(returning: start.duration(to: .now))
-                }
+                queue.async { continuation.resume(returning: self.clock.measure(self.look)) }
             }
-            try? await Task.sleep(for: max(.milliseconds(Self.pauseMilliseconds), took * Self.pausesPerLook))
+            try? await clock.sleep(for: max(.milliseconds(Self.pauseMilliseconds), took * Self.pausesPerLook))
+        }
+    }
+
+    private func look() {
+        do {
+            handle(.wanted(try store.wantedAttachments()))
+            holdings.tell()
+        } catch {
+            logger.warning("attachments cannot be looked for", metadata: ["reason": "\(error)"])
         }
     }
 

@@ -69,7 +69,22 @@ final class HoldingBook: Sendable {
     // MARK: What is heard
 
     func hear(_ holdings: AttachmentHoldings, from device: [UInt8]) {
-        heard.withLock { $0[device, default: HoldingNews()].hear(holdings) }
+        heard.withLock { heard in
+            heard[device, default: HoldingNews()].hear(holdings)
+            Self.bound(&heard)
+        }
+    }
+
+    /// Of how many attachments news waits.
+    var newsCount: Int { heard.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+
+    /// Members may say more than can be written down, for instance while the disk is full. Then nothing is known of the one that said most,
+    /// until it says it again.
+    private static func bound(_ heard: inout [[UInt8]: HoldingNews]) {
+        while heard.values.reduce(0, { $0 + $1.count }) > AttachmentLimits.holdingsMax {
+            guard let most = heard.max(by: { $0.value.count < $1.value.count })?.key else { return }
+            heard[most]?.forget()
+        }
     }
 
     /// Whether something was heard that is not written down yet.
@@ -86,7 +101,10 @@ final class HoldingBook: Sendable {
                 try store.noteHoldings(news, of: device)
             } catch {
                 logger.warning("the attachments of a device cannot be noted", metadata: ["reason": "\(error)"])
-                heard.withLock { $0[device, default: HoldingNews()].follow(news) }
+                heard.withLock { heard in
+                    heard[device, default: HoldingNews()].follow(news)
+                    Self.bound(&heard)
+                }
             }
         }
     }

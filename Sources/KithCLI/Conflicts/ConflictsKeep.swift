@@ -19,7 +19,7 @@ struct ConflictsKeep: ParsableCommand {
     @Argument(help: "The title, or the beginning or end of the id.")
     var note: String
 
-    @Argument(help: "title, color or body.")
+    @Argument(help: "title, body or color; tags never need a choice.")
     var field: NoteField
 
     @Argument(help: "The number of the version, as `kith conflicts show` counts.")

@@ -9,7 +9,8 @@ struct DeviceExport: ParsableCommand {
         discussion: """
             For a backup, or to move to another machine: the key, the household and the list of machines, not the notes. Without a \
             terminal the passphrase is the first line of standard input. Two machines may not use one identity at the same time. \
-            Whoever has the file and the passphrase is this machine, until `kith device renew` or a revocation.
+            A person who has the file and the passphrase can pass for this machine. To end that, run `kith device renew` here, or \
+            `kith device revoke` on another machine.
 
             EXAMPLES
               kith device export desk.kith

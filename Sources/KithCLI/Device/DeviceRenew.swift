@@ -6,8 +6,9 @@ struct DeviceRenew: ParsableCommand {
         commandName: "renew",
         abstract: "Give this machine a new key, and with it a new id.",
         discussion: """
-            For a key that somebody else may have seen, for instance in a backup. The other machines of the household follow by \
-            themselves as they meet this one, however long that takes; the old key is then worth nothing. Nothing is paired again.
+            Do this if another person may have copied the key, for instance from a backup. Each other machine of the household \
+            takes over the new id by itself when it next meets this one, and from then on refuses the old key. You need not pair \
+            again.
 
             EXAMPLES
               kith device renew

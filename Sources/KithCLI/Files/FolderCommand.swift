@@ -83,7 +83,8 @@ struct FolderSync: ParsableCommand {
         abstract: "Bring files and notes in step once.",
         discussion: """
             Every file is read. What you wrote into files is merged into the notes, what changed in the notes is written into the \
-            files. A file that was deleted is a note in the trash; if many are gone at once, you are asked first, by status 75.
+            files. If you deleted a file, its note goes to the trash. If many files are gone at once, their notes stay, and the \
+            command ends with status 75: run it again with --delete or --write-again.
 
             EXAMPLES
               kith folder sync
@@ -93,7 +94,7 @@ struct FolderSync: ParsableCommand {
     @Argument(help: "One of the folders; without it, all.", completion: .directory)
     var path: String?
 
-    @Flag(help: "Delete the notes whose files are gone, however many.")
+    @Flag(help: "Move the notes whose files are gone to the trash, however many.")
     var delete = false
 
     @Flag(help: "Write the files again that are gone, if they are many.")

@@ -8,11 +8,11 @@ struct NoteUndo: ParsableCommand {
         commandName: "undo",
         abstract: "Take back the last command that changed notes on this machine.",
         discussion: """
-            Only what still is as the command left it; what others have changed since stays, and is listed. Again for the \
-            command before, up to 30 days back. What was written on the page or in a folder is not taken back.
+            It takes back only what still is as the command left it; what was changed since stays, and is listed. Run it again \
+            for the command before, up to 30 days back. What was written on the page or in a folder is not taken back.
 
             EXAMPLES
-              kith note remove Shopping
+              kith note rm Shopping
               kith note undo
               kith note undo --redo                it is gone again
             """)

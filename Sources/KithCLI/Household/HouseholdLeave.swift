@@ -4,10 +4,11 @@ import Kith
 struct HouseholdLeave: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "leave",
-        abstract: "Share nothing with anybody from now on, and keep all notes.",
+        abstract: "Take this machine out of its household, and keep all notes on it.",
         discussion: """
-            A running node closes its connections within a second, and tells the first member that it reaches. To come back, run \
-            `kith pair` again: nothing is lost in between.
+            From now on this machine shares its notes with no other one. A running `kith up` ends its connections within a second; \
+            it then connects to the first member that it finds, only to say that this machine has left. To come back, run \
+            `kith pair` again: what you write until then is shared as well.
 
             EXAMPLES
               kith household leave

@@ -7,8 +7,8 @@ struct NoteHistory: ParsableCommand {
         commandName: "history",
         abstract: "List the versions of a note's text, newest first.",
         discussion: """
-            `kith note show NOTE --at VERSION` prints the text as it was. A store that no machine of the \
-            household has said it is shows as the beginning of its replica id.
+            `kith note show NOTE --at VERSION` prints the text as it was. If it is not known which machine wrote a version, BY \
+            shows the beginning of a replica id instead of a name.
 
             EXAMPLES
               kith note history Shopping

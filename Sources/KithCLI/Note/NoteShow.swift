@@ -16,7 +16,7 @@ struct NoteShow: ParsableCommand {
     @Argument(help: "The title, or the beginning or end of the id.")
     var note: String
 
-    @Flag(help: "Print the text alone: byte for byte, or on a terminal without what would control it.")
+    @Flag(help: "Print the text alone: byte for byte, but on a terminal without control characters.")
     var bodyOnly = false
 
     @Option(help: "Show the text as it was; `kith note history` lists the versions.")

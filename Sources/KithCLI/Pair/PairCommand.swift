@@ -15,7 +15,7 @@ struct PairCommand: AsyncParsableCommand {
 
             EXAMPLES
               kith pair
-              kith pair --address 192.168.1.5:4748      where nobody is found by mDNS
+              kith pair --address 192.168.1.5:4748      if mDNS does not find the other
               kith pair --token                         on one machine
               kith pair ABCD-EFGH-IJKL-MNOP-QRST-UVWX-YZ23    on the other
             """)

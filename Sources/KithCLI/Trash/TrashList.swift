@@ -8,7 +8,7 @@ struct TrashList: ParsableCommand {
         commandName: "list",
         abstract: "List the notes in the trash, last deleted first.",
         discussion: """
-            WHERE says on which machine a note was deleted, UNTIL when it leaves the trash. "said by" a machine: it did not show
+            WHERE says on which machine a note was deleted, UNTIL when it leaves the trash. "said by" a machine: it did not show \
             the deletion, but says that the note is gone. "kept": until you have said whether a large deletion was meant.
 
             EXAMPLES

@@ -5,23 +5,37 @@ import KithSync
 /// The members that `kith_member` lists, whose only owner this is.
 package struct MemberRecords {
     package static let sql = """
-        -- The other devices of the group: what each said last that it cannot lose, and when.
+        -- The other devices of the group: what each said last that it cannot lose, and when; how many attachments it is known to have.
         CREATE TABLE IF NOT EXISTS kith_member (
-            device BLOB PRIMARY KEY NOT NULL, replica BLOB, durable BLOB, added INTEGER NOT NULL, seen INTEGER NOT NULL)
+            device BLOB PRIMARY KEY NOT NULL, replica BLOB, durable BLOB, added INTEGER NOT NULL, seen INTEGER NOT NULL,
+            holdings INTEGER NOT NULL DEFAULT 0)
             WITHOUT ROWID;
         """
 
     /// Selects the replicas of members, and their devices.
     static let replicasSQL = "SELECT replica, device FROM kith_member WHERE replica NOT NULL"
 
+    /// Selects the devices.
+    static let devicesSQL = "SELECT device FROM kith_member"
+
     /// Whether a device is a member.
     static func isMemberSQL(_ device: String) -> String { "EXISTS (SELECT 1 FROM kith_member WHERE device = \(device))" }
 
-    static func isMember(_ device: [UInt8], _ connection: DatabaseConnection) throws -> Bool {
-        let select = try connection.statement("SELECT 1 FROM kith_member WHERE device = ?")
+    /// How many attachments a member is known to have; `nil` if the device is none.
+    static func holdingCount(of device: [UInt8], _ connection: DatabaseConnection) throws -> Int? {
+        let select = try connection.statement("SELECT holdings FROM kith_member WHERE device = ?")
         select.bind(1, blob: device)
         defer { select.reset() }
-        return try select.step()
+        return try select.step() ? select.int(0) : nil
+    }
+
+    /// A member is known to have so many attachments more.
+    static func count(holdings change: Int, of device: [UInt8], _ connection: DatabaseConnection) throws {
+        if change == 0 { return }
+        let update = try connection.statement("UPDATE kith_member SET holdings = holdings + ?2 WHERE device = ?1")
+        update.bind(1, blob: device)
+        update.bind(2, change)
+        try update.run()
     }
 
     package let ledger: RowLedger

@@ -141,11 +141,14 @@ package struct SliceApplier {
     }
 
     /// Keeps the changes of texts in these parts, which are in terms of the slice, until their rows come.
-    package func keepAhead(_ parts: [RowPart], of slice: Slice) throws {
+    ///
+    /// - Returns: the texts that they are of.
+    @discardableResult
+    package func keepAhead(_ parts: [RowPart], of slice: Slice) throws -> [TextKey] {
         let tables = try slice.tables.map(number)
-        for part in parts {
+        return try parts.flatMap { part in
             let row = try localRow(part, tables)
-            try TextCells(ledger).keepEarly(row.state, table: row.table, id: row.id, earlyLimits)
+            return try TextCells(ledger).keepEarly(row.state, table: row.table, id: row.id, earlyLimits)
         }
     }
 

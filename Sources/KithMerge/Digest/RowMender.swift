@@ -12,19 +12,24 @@ package struct RowMender {
     package let ledger: RowLedger
     package let clock: CommitClock
     package let merger: RowMerger
+    /// What the peer holds of the rows.
+    package let slice: MendingSlice
+    /// Whether changes of texts were kept ahead of the rows.
+    package let hasTextsAhead: Bool
 
-    package init(ledger: RowLedger, clock: CommitClock, merger: RowMerger) {
+    package init(ledger: RowLedger, clock: CommitClock, merger: RowMerger, slice: MendingSlice, hasTextsAhead: Bool) {
         self.ledger = ledger
         self.clock = clock
         self.merger = merger
+        self.slice = slice
+        self.hasTextsAhead = hasTextsAhead
     }
 
-    /// Returns the positions of the rows that changed.
+    /// - Parameter rows: those of the slice, with this store's numbers for their tables and columns.
+    /// - Returns: the positions of the rows that changed.
     package func mend(_ rows: [RowPart]) throws -> [SlicePosition] {
         var changed: [SlicePosition] = []
-        for row in rows where try mend(row) {
-            changed.append(SlicePosition(table: ledger.catalog.tables[row.table].name, row: row.id))
-        }
+        for row in rows where try mend(row) { changed.append(position(row)) }
         if !changed.isEmpty { try sweep(Set(rows.map(\.table)).sorted()) }
         return changed
     }
@@ -38,10 +43,12 @@ package struct RowMender {
             // A row without clocks: `kith verify` names it, and nothing here tells what it should be.
             return false
         }
+        // It has gone since it was compared, and a part of its texts is not here: a later comparison brings all of it.
+        if held.state.cells.isEmpty, slice.shortened.contains(position(row)) { return false }
         guard let (mended, lost) = held.state.mended(with: row.state) else { return false }
         var state = mended
         // Of a row that vanished behind Kith's back the histories are left, which the peer's replace.
-        if held.state.cells.isEmpty { try TextArchive(ledger: ledger).forget(table: row.table, id: row.id) }
+        if held.state.cells.isEmpty { try TextArchive(ledger: ledger).forget(table: row.table, id: row.id, keepsPortions: hasTextsAhead) }
         try mendTexts(&state, held.state, row)
         if lost.isEmpty, state == held.state { return false }
         for value in lost {
@@ -59,12 +66,22 @@ package struct RowMender {
     private func mendTexts(_ state: inout RowState, _ held: RowState, _ row: RowPart) throws {
         let texts = TextCells(ledger)
         for index in state.cells.indices {
-            guard case .text(var text) = state.cells[index].cell, case .text(let own)? = held[state.cells[index].column] else { continue }
+            guard case .text(var text) = state.cells[index].cell, case .text(let own)? = held[state.cells[index].column],
+                !agrees(row, state.cells[index].column)
+            else { continue }
             let key = TextKey(table: row.table, id: row.id, column: state.cells[index].column)
             try texts.mend(&text, of: own, at: key) { try clock.stamp(ledger.catalog).stamp }
             state.cells[index].cell = .text(text)
         }
         try texts.settle(&state, table: row.table, id: row.id)
+    }
+
+    private func agrees(_ row: RowPart, _ column: Int) -> Bool {
+        slice.agreeing.contains(MendingSlice.TextName(position(row), ledger.catalog.tables[row.table].columns[column].key))
+    }
+
+    private func position(_ row: RowPart) -> SlicePosition {
+        SlicePosition(table: ledger.catalog.tables[row.table].name, row: row.id)
     }
 
     /// Removes clocks and index entries of rows that were removed behind Kith's back.

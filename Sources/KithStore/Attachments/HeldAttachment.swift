@@ -31,9 +31,33 @@ extension SyncedDatabase {
     }
 
     /// A member said this of the attachments that it has. Of a device that is no member nothing is noted.
+    ///
+    /// What it has no longer goes first, and all is noted some in each transaction, so that others write in between. What is known
+    /// meanwhile, or when this fails, is less than what was said, and never more.
     package func noteHoldings(_ news: HoldingNews, of device: [UInt8]) throws {
-        try write { _, state in try HoldingRecords(connection: state.ledger.connection).note(news, of: device) }
+        func note<Result>(_ body: (HoldingRecords) throws -> Result) throws -> Result {
+            try write { _, state in try body(HoldingRecords(connection: state.ledger.connection)) }
+        }
+        if news.replacesAll {
+            var last: AttachmentID?
+            repeat {
+                last = try note { try $0.removeOthers(than: news.added, of: device, after: last, max: Self.holdingsAtOnce) }
+            } while last != nil
+        }
+        try Self.inPortions(news.removed) { ids in try note { try $0.remove(ids, of: device) } }
+        try Self.inPortions(news.added) { ids in try note { try $0.add(ids, of: device) } }
     }
+
+    private static func inPortions(_ ids: Set<AttachmentID>, _ body: (ArraySlice<AttachmentID>) throws -> Void) throws {
+        var rest = ids.sorted()[...]
+        while !rest.isEmpty {
+            try body(rest.prefix(holdingsAtOnce))
+            rest = rest.dropFirst(holdingsAtOnce)
+        }
+    }
+
+    /// What members said of so many attachments is noted in one transaction.
+    private static let holdingsAtOnce = 2_048
 
     /// The attachments that visible rows show, here or not, each with the members that said they have it.
     package func heldAttachments() throws -> [HeldAttachment] { try heldAttachments(in: nil) }

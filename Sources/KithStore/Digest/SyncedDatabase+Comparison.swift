@@ -55,26 +55,50 @@ extension SyncedDatabase {
         return builder.finish(heads: heads, clock: try records.clock(), floor: nil)
     }
 
+    /// Mends rows, in several transactions if there are more changes of texts than one takes, so that the app writes in between.
+    ///
+    /// What is here is read before, so that all that is equal on both sides holds up nobody.
     private func mend(_ range: DigestRange, with slice: Slice) throws -> DigestResult {
-        var kept: [HeadProof] = []
-        let result = try writeMerged { db, state in
-            kept = try keepProofs(state)
-            let records = VectorRecords(connection: state.ledger.connection)
-            let vector = try records.vector(state.ledger.catalog)
-            let now = options.clock().milliseconds
-            guard vector == slice.vector, try !WaitingRows(state.ledger).holdBack(nowMilliseconds: now) else {
-                return DigestResult.unavailable
+        guard case .rows(let own) = try reading(at: slice.vector, { .rows(try rows(in: range, $0)) }) else { return .unavailable }
+        let parts = MendingSlice(slice, own: own).parts(max: options.textBudget.changesOfAllMax)
+        var changed: [SlicePosition] = []
+        var (isMended, hasTextTurns) = (parts.isEmpty, false)
+        do {
+            for part in parts {
+                // A later comparison finds what is left, also if a commit of this store for the first part stands in the way.
+                guard let mended = try mendPart(range, with: part) else { break }
+                changed += mended.rows
+                (isMended, hasTextTurns) = (true, mended.hasTextTurns)
             }
-            let own = try rows(in: range, state.ledger)
-            let applier = SliceApplier(
-                ledger: state.ledger, records: records, clock: state.clock, monotonicMilliseconds: options.monotonicMilliseconds)
-            let theirs = try applier.localRows(of: slice).filter { row in
+        } catch  where !changed.isEmpty {}
+        // What fails here is tried again with the next slice, and when the device begins to sync.
+        if hasTextTurns { try? takeTextTurns() }
+        return isMended ? .mended(own, changed: changed) : .unavailable
+    }
+
+    /// - Returns: which rows have changed; `nil` if the store is another one by now. Then nothing was changed.
+    private func mendPart(_ range: DigestRange, with part: MendingSlice) throws -> (rows: [SlicePosition], hasTextTurns: Bool)? {
+        var part = part
+        guard let ahead = try keepTextsAhead(of: &part) else { return nil }
+        var (kept, hasTextTurns) = ([HeadProof](), false)
+        let changed = try writeMerged { db, state -> [SlicePosition]? in
+            kept = try keepProofs(state)
+            defer { hasTextTurns = state.ledger.hasTextTurns }
+            let records = VectorRecords(connection: state.ledger.connection)
+            let now = options.clock().milliseconds
+            guard try isUnchanged(state.ledger, part.slice, ahead), try !WaitingRows(state.ledger).holdBack(nowMilliseconds: now) else {
+                return nil
+            }
+            let theirs = try sliceApplier(state).localRows(of: part.slice).filter { row in
                 range.contains(SlicePosition(table: state.ledger.catalog.tables[row.table].name, row: row.id))
             }
+            let vector = part.slice.vector
             let merger = RowMerger(
                 ledger: state.ledger, clock: state.clock, own: try records.replica(state.ledger.catalog), vector: vector,
                 vectorAfter: vector, listed: nil)
-            let changed = try RowMender(ledger: state.ledger, clock: state.clock, merger: merger).mend(theirs)
+            let changed = try RowMender(
+                ledger: state.ledger, clock: state.clock, merger: merger, slice: part, hasTextsAhead: !ahead.isEmpty
+            ).mend(theirs)
             try merger.finish()
             try state.settleReferences(db)
             try DigestLedger(ledger: state.ledger).reread(changed)
@@ -83,9 +107,39 @@ extension SyncedDatabase {
                 guard let tracked = state.ledger.catalog.table(named: table)?.tracked else { continue }
                 try state.notifyChanges(in: [tracked.sqlName], db)
             }
-            return DigestResult.mended(own, changed: changed)
+            return changed
         }
         didKeep(kept)
-        return result
+        return changed.map { ($0, hasTextTurns) }
+    }
+
+    /// Keeps changes of the texts of a row ahead of it, some in each transaction, if there are more than one transaction takes.
+    ///
+    /// - Returns: what is kept of each text; `nil` if the store is another one by now.
+    private func keepTextsAhead(of part: inout MendingSlice) throws -> [TextKey: TextStanding]? {
+        var kept: [TextKey: TextStanding] = [:]
+        while let ahead = part.takeAhead(leaving: options.textBudget.changesOfAllMax) {
+            let isKept = try writeMerged { [slice = part.slice] _, state in
+                guard try isUnchanged(state.ledger, slice, kept) else { return false }
+                for key in try sliceApplier(state).keepAhead([ahead], of: slice) {
+                    kept[key] = try TextCells(state.ledger).standing(of: key)
+                }
+                return true
+            }
+            if !isKept { return nil }
+        }
+        return kept
+    }
+
+    /// Whether the store knows what it knew when the rows were read, and texts are as they were left.
+    private func isUnchanged(_ ledger: RowLedger, _ slice: Slice, _ kept: [TextKey: TextStanding]) throws -> Bool {
+        guard try VectorRecords(connection: ledger.connection).vector(ledger.catalog) == slice.vector else { return false }
+        return try kept.allSatisfy { key, standing in try TextCells(ledger).standing(of: key) == standing }
+    }
+
+    private func sliceApplier(_ state: WriterState) -> SliceApplier {
+        SliceApplier(
+            ledger: state.ledger, records: VectorRecords(connection: state.ledger.connection), clock: state.clock,
+            earlyLimits: options.earlyChanges, monotonicMilliseconds: options.monotonicMilliseconds)
     }
 }

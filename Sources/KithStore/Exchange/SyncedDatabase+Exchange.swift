@@ -122,7 +122,7 @@ extension SyncedDatabase {
         var (parts, room) = ([RowPart](), limit)
         func keep() throws {
             try writeMerged { [parts] _, state in
-                try SliceApplier(
+                _ = try SliceApplier(
                     ledger: state.ledger, records: VectorRecords(connection: state.ledger.connection), clock: state.clock,
                     earlyLimits: options.earlyChanges, monotonicMilliseconds: options.monotonicMilliseconds
                 ).keepAhead(parts, of: slice)

@@ -144,6 +144,7 @@ package struct PeerSession: Sendable {
     /// Does what the state now allows, whatever brought it about.
     private mutating func proceed() throws(CloseReason) {
         guard case .open(let remote) = phase else { return }
+        proving?.noteHere(local.vector)
         if doubt == nil, proving == nil, let slice = receiver.next, let claim = local.contradiction(in: slice.target) { verify(claim) }
         if doubt == nil {
             if let (slice, relay) = receiver.start() { perform(.apply(slice, relay: relay)) }
@@ -203,10 +204,13 @@ package struct PeerSession: Sendable {
     /// replica id the next, again and again, and each other until both have been found equal. If each agrees with its next, all agree, at
     /// a cost that grows with the members only; but not all members need have sessions with their next.
     private var mayCompare: Bool {
-        guard doubt == nil, sender.known == local.vector, sender.isIdle, receiver.isIdle else { return false }
+        guard doubt == nil, knowsSame, sender.isIdle, receiver.isIdle else { return false }
         guard let peer, let own = local.summary?.replica else { return false }
         return comparison?.isIdentical != true || !forwarding.neighbours.contains { own < $0 && $0 < peer }
     }
+
+    /// Whether both know the same, as far as the peer has said. It proves what it has said after its hello.
+    private var knowsSame: Bool { (proving?.isAllHere ?? true) && sender.known == local.vector }
 
     /// When to compare digests; not while there are rows to exchange, which end by themselves.
     private var comparisonDeadline: Instant? {
@@ -231,14 +235,12 @@ package struct PeerSession: Sendable {
 
     private mutating func report(_ remote: Remote) {
         sender.share(local.vector)
-        // A peer proves what it has said after its hello.
-        let isAllHere = proving?.isAllHere(local.vector) ?? true
         let status = PeerStatus(
             replica: remote.hello.replica, software: remote.hello.software, protocolVersion: remote.version,
             vector: sender.known, durable: remote.durable, rowsSent: sender.rowsSent, rowsReceived: receiver.rowsReceived,
             rowsToSend: sender.rowsRemaining, rowsToReceive: receiver.rowsRemaining,
             sending: sender.progress, receiving: receiver.progress,
-            isInSync: isAllHere && sender.known == local.vector, clockOffsetMilliseconds: remote.clockOffsetMilliseconds,
+            isInSync: knowsSame, clockOffsetMilliseconds: remote.clockOffsetMilliseconds,
             isIdentical: comparison?.isIdentical, rowsMended: comparison?.mendedCount ?? 0, mended: comparison?.mended ?? [],
             withheld: sender.withheld)
         guard status != lastStatus else { return }

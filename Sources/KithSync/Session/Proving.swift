@@ -7,8 +7,8 @@ struct Proving: Sendable {
     private var said = VersionVector()
     /// Whether all of that is known to be proven, as it then stays.
     private var isSaidProven = false
-    /// Whether the store holds all of that, as it then stays.
-    private var isSaidHere = false
+    /// Whether the store holds all of that, proven yet or not, as it then stays.
+    private(set) var isAllHere = false
     /// Commits beyond it that the peer has named, and so can prove, and those that were proven to it.
     private var told = VersionVector()
 
@@ -19,10 +19,9 @@ struct Proving: Sendable {
     /// Up to which of a replica's commits the peer needs no proof.
     private func peerKnows(_ replica: ReplicaID) -> UInt64 { max(said[replica], told[replica]) }
 
-    /// Whether a store that knows `vector` has all that the peer has said that it knew, proven yet or not.
-    mutating func isAllHere(_ vector: VersionVector) -> Bool {
-        if !isSaidHere { isSaidHere = vector.covers(said) }
-        return isSaidHere
+    /// The store knows `vector` now.
+    mutating func noteHere(_ vector: VersionVector) {
+        if !isAllHere { isAllHere = vector.covers(said) }
     }
 
     private mutating func tell(_ dots: [Dot]) {
