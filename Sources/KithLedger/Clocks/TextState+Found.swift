@@ -34,8 +34,12 @@ extension TextState {
         guard let only = adopted.documents.first else { return document == 0 && past == .none }
         guard adopted.documents.count == 1, only.found == stamp, only.edited.isEmpty, !only.isFoundDismissed, document == only.number
         else { return false }
-        return past == .none || past == only.root.map { .one(Stamp(dot: $0, timestamp: .zero)) }
+        // Without a change it is the empty text, or one whose changes are still to come.
+        if past == .none { return document == Self.emptyDocument }
+        return past == only.root.map { .one(Stamp(dot: $0, timestamp: .zero)) }
     }
+
+    private static let emptyDocument = documentNumber(of: [])
 }
 
 extension TextState.Change {
