@@ -36,6 +36,8 @@ struct SimulatedAuthority: ReplicaAuthority {
 
     func roundsEnded(of key: [UInt8]) -> Int { household?.roundsEnded(of: Self.id(of: key)) ?? 0 }
 
+    var householdRecords: (digest: [UInt8], messages: [[UInt8]])? { household?.allRecords }
+
     // MARK: Records of the household
 
     /// Signs records.

@@ -18,6 +18,11 @@ final class SimulatedHousehold: Sendable {
     /// What the machine tells its peers when a session opens, and after each change.
     var digest: [UInt8] { household.withLock { $0.digest } }
 
+    /// All records, and their digest.
+    var allRecords: (digest: [UInt8], messages: [[UInt8]]) {
+        household.withLock { ($0.membership.digest, $0.allRecords.map(\.encoded)) }
+    }
+
     // MARK: Judging
 
     /// Whether both are members.

@@ -10,6 +10,9 @@ extension Household {
         return Array(hash.finalize())
     }
 
+    /// All records, each after those that it needs.
+    package var allRecords: [HouseholdMessage] { HouseholdMessage.messages(membership.records, of: membership) }
+
     /// What to answer a peer that says how its household stands; nothing to what it tells of it.
     func answers(to message: HouseholdMessage) -> [HouseholdMessage] {
         switch message {

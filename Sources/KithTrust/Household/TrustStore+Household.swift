@@ -69,6 +69,14 @@ extension TrustStore {
         household.map { .digest($0.digest) }
     }
 
+    /// All records, and their digest, for a peer that is to hear them before anything else; `nil` without a household, and once this device
+    /// has left: its farewell alone says that.
+    package var householdRecords: (digest: [UInt8], messages: [HouseholdMessage])? {
+        let state = snapshot
+        guard let household = state.household, state.standing != .left else { return nil }
+        return (household.membership.digest, household.allRecords)
+    }
+
     /// Takes in what a trusted peer says of the household.
     /// - Returns: the answers, and whether anything is different now.
     /// - Throws: what reading or writing the files throws. What the peer says wrongly is passed over.
