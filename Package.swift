@@ -165,7 +165,9 @@ let package = Package(
         module("KithProgram", ["CKithVersion"]),
         module("KithReport", ["Kith", "KithNotes", "KithFiles", "KithProgram"]),
         .target(name: "CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
-        module("KithTesting", ["KithCausality", "KithText", "KithSync", "KithLock", "KithStore", "CFaultVFS", grdb, sqlite], computing),
+        module(
+            "KithTesting", ["KithCausality", "KithText", "KithSync", "KithLock", "KithStore", "KithTrust", "CFaultVFS", grdb, sqlite],
+            computing),
         .target(
             name: "KithLab",
             dependencies: [
@@ -237,7 +239,8 @@ let package = Package(
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ]),
-        tests("KithTestingTests", ["KithCausality", "KithSync", "KithStore", "KithTesting", "kith-sim", grdb], fixtures: true),
+        tests(
+            "KithTestingTests", ["KithCausality", "KithSync", "KithStore", "KithTesting", "KithTrust", "kith-sim", grdb], fixtures: true),
         tests("KithLabTests", ["KithLab", "KithCausality", "KithTesting", "KithCLI", "kith-lab"], fixtures: true),
         tests("KithNotesTests", ["KithNotes", "KithStore", "KithSync", grdb]),
         tests("KithFilesTests", ["KithCausality", "KithFiles", "KithNotes", "KithStore", "KithSync", grdb], fixtures: true),

@@ -39,10 +39,10 @@ import Testing
     @Test func `a member that has heard of it and connects all the same is found out`() throws {
         let simulation = try Self.simulation(Self.revoked)
         let broken = violation(simulation) {
+            let paired = simulation.household
             for step in simulation.script.steps { try simulation.perform(step) }
-            for link in simulation.links.indices where simulation.links[link].isRefused {
-                simulation.links[link].isRefused = false
-            }
+            // They hold what they held before.
+            for node in simulation.nodes { node.household = paired?.share(of: node.index) }
             for node in simulation.nodes { simulation.dialAgain(node) }
             try simulation.runEvents(until: simulation.now + 30_000)
         }

@@ -36,7 +36,7 @@ enum ModuleTable {
             "Tracing",
         ]),
         "CFaultVFS": [],
-        "KithTesting": system.union(core).union(grdb).union(["KithLock", "KithStore", "CFaultVFS"]),
+        "KithTesting": system.union(core).union(grdb).union(["KithLock", "KithStore", "KithTrust", "CFaultVFS"]),
         "KithNotes": system.union(grdb).union(["KithCausality", "KithSync", "KithLock", "Kith"]),
         "CXML2": [],
         "CFileFormats": ["CXML2"],

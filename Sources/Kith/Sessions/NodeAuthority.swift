@@ -31,4 +31,8 @@ struct NodeAuthority: ReplicaAuthority {
     func isMember(_ key: [UInt8]) -> Bool { DeviceKey.device(ofPublicKey: key).map(trust.isOrWasMember) ?? false }
 
     func roundsEnded(of key: [UInt8]) -> Int { DeviceKey.device(ofPublicKey: key).map(trust.roundsEnded) ?? 0 }
+
+    var householdRecords: (digest: [UInt8], messages: [[UInt8]])? {
+        trust.householdRecords.map { ($0.digest, $0.messages.map(\.encoded)) }
+    }
 }

@@ -25,4 +25,8 @@ package protocol ReplicaAuthority: Sendable {
 
     /// How often the device with this key has ceased to be a member.
     func roundsEnded(of key: [UInt8]) -> Int
+
+    /// Messages with all records of the household, by which others come to judge the same of members and rounds, and a digest of these records; `nil` if
+    /// this device has none to show.
+    var householdRecords: (digest: [UInt8], messages: [[UInt8]])? { get }
 }

@@ -84,10 +84,10 @@ extension PeerSession {
         guard let summary = local.summary, let version = configuration.versions.common(with: hello.versions) else { return }
         let said = bases?.receiverVector ?? hello.vector
         let offers = try proving?.greet(hello, saying: said, summary) ?? []
-        if !offers.isEmpty { perform(.send(FrameCodec.encode(.proofs(offers)))) }
         var (hello, known) = proving.map { hello.believed(by: $0.book, saying: said) } ?? (hello, said)
         hello.durable = hello.durable.sharing(known)
         phase = .open(Remote(hello: hello, version: version, durable: hello.durable))
+        prove(offers)
         sender = SliceSender(
             peerKnows: known, resumption: hello.resumption,
             peerUnderstandsTexts: hello.capabilities.contains(.texts), ahead: ahead, bases: bases)

@@ -188,10 +188,18 @@ package struct PeerSession: Sendable {
 
     /// Sends a frame, and ahead of it what proves the commits that it names.
     mutating func send(_ frame: ClaimingFrame) throws(CloseReason) {
-        if let summary = local.summary, let offers = try proving?.offers(for: frame.claims, summary), !offers.isEmpty {
-            perform(.send(FrameCodec.encode(.proofs(offers))))
-        }
+        if let summary = local.summary, let offers = try proving?.offers(for: frame.claims, summary) { prove(offers) }
         perform(.send(frame.bytes))
+    }
+
+    /// Sends proofs. A peer that has not heard that a device is out takes it for a lie that another one vouches for its commits, and ends each session
+    /// before it can hear: so it hears that first.
+    mutating func prove(_ offers: [ProofOffer]) {
+        if offers.isEmpty { return }
+        if capabilities.contains(.household) {
+            for message in proving?.reasons(for: offers) ?? [] { perform(.send(FrameCodec.encode(.household(message)))) }
+        }
+        perform(.send(FrameCodec.encode(.proofs(offers))))
     }
 
     /// Asks the store whether it made the commit that the peer holds of it. Nothing is applied or sent until it answers.

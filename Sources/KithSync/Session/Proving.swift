@@ -11,6 +11,8 @@ struct Proving: Sendable {
     private(set) var isAllHere = false
     /// Commits beyond it that the peer has named, and so can prove, and those that were proven to it.
     private var told = VersionVector()
+    /// The digest of the records of the household that the peer was sent.
+    private var recordsTold: [UInt8]?
 
     init(_ book: any ProofBook) {
         self.book = book
@@ -41,6 +43,14 @@ struct Proving: Sendable {
         }
         tell(offers.map(\.head.dot))
         return offers.sorted { $0.head.dot.replica < $1.head.dot.replica }
+    }
+
+    /// What the peer must have heard of the household to believe these: why others vouch for a device's commits.
+    mutating func reasons(for offers: [ProofOffer]) -> [[UInt8]] {
+        guard offers.contains(where: { $0.voucher != nil }), let records = book.authority.householdRecords, records.digest != recordsTold
+        else { return [] }
+        recordsTold = records.digest
+        return records.messages
     }
 
     /// The peer has said what it knows. Returns what proves our own hello, as far as it goes beyond that.

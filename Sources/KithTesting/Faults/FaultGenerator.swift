@@ -95,7 +95,11 @@ struct FaultGenerator {
         case .stick: return carry(from: a, to: b)
         case .foundRows: return []
         case .forgery:
-            return [random.chance(percent: 50) ? .forge(from: a, to: b) : .lie(from: a, to: b)]
+            switch random.int(in: 0...99) {
+            case ..<50: return [.forge(from: a, to: b)]
+            case ..<80: return [.lie(from: a, to: b)]
+            default: return [.lieRecords(from: a, to: b)]
+            }
         case .damage:
             return [.damage(from: a, to: b)]
         }

@@ -53,7 +53,11 @@ struct Forger {
             return .digestParts(forged(vector), range, Array(parts.dropLast()))
         case .proofs(let offers):
             return .proofs(offers.map { forged($0) })
-        case .attachment, .household, .goodbye, .heads:
+        case .household(var bytes):
+            guard bytes.count > 1 else { return frame }
+            bytes[random.int(in: 1...bytes.count - 1)] ^= 1 << UInt8(random.int(in: 0...7))
+            return .household(bytes)
+        case .attachment, .goodbye, .heads:
             return frame
         }
     }

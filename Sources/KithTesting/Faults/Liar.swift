@@ -12,6 +12,8 @@ struct Liar {
     let truth: Slice
     /// What its store can prove of all that it holds.
     let proofs: [HeadProof]
+    /// Devices of which the other side has heard that they were no members for a while: any member may vouch for what they wrote before.
+    let closed: Set<[UInt8]>
     /// The one that is lied to, and what it knows.
     let peer: ReplicaID
     let known: VersionVector
@@ -50,7 +52,7 @@ struct Liar {
         let kind = random.chance(percent: 30) ? .beyond : random.pick(Kind.allCases) ?? .beyond
         switch kind {
         case .signature, .origin, .nonce, .ownerless, .voucher:
-            guard let proof = victim() else { return [] }
+            guard let proof = victim(), kind != .voucher || !closed.contains(proof.origin.key) else { return [] }
             let head = Head(dot: beyond(proof.head.dot), timestamp: own.timestamp)
             var slice = slice()
             claim(head, in: &slice)

@@ -78,12 +78,15 @@ struct Link {
     var forgeries = [0, 0]
     /// How many lies this side is to tell.
     var lies = [0, 0]
-    /// One of the nodes takes the other for no member any more.
-    var isRefused = false
+    /// How many lies about the household this side is to tell.
+    var recordLies = [0, 0]
+    /// The last connection on which one arrived.
+    var recordsLiedEpoch: Int?
 
     /// Whether somebody has lied on this connection, or a lie is under way.
     var carriesLies: Bool {
-        liedEpoch == epoch || ends.contains { $0?.inbound.contains { $0.altered != nil || !$0.lies.isEmpty } == true }
+        liedEpoch == epoch || recordsLiedEpoch == epoch
+            || ends.contains { $0?.inbound.contains { $0.altered != nil || !$0.lies.isEmpty } == true }
     }
 
     var isDown: Bool { ends[0] == nil && ends[1] == nil }

@@ -16,8 +16,12 @@ final class SimulatedNode {
     private(set) var mayHoldUnproven = false
     /// Whether the whole machine is what it was before, so that its store cannot tell.
     private(set) var wentBack = false
-    /// A node that is no longer a member.
+    /// A node that is no longer a member, whoever has heard of that.
     var isRevoked = false
+    /// What the node holds of the household, of which it is a member or was; `nil` where everybody is one for ever.
+    var household: SimulatedHousehold?
+    /// In which of the node's memberships its store speaks.
+    private var round = 0
     private let identities: ReplicaIDSource
     /// What stood in its tables before they were tracked.
     private(set) var foundRows: FoundRows
@@ -106,10 +110,11 @@ final class SimulatedNode {
     ///   - isLate: whether its process is started later.
     init(
         index: Int, workload: Workload, seed: UInt64, isOld: Bool = false, inMemory: Bool = true, found: [RowWrite] = [],
-        isLate: Bool = false, takesLittle: Bool = false,
+        isLate: Bool = false, household: SimulatedHousehold? = nil, takesLittle: Bool = false,
         characters: CharacterSource = CharacterSource(.typed)
     ) throws {
         self.index = index
+        self.household = household
         self.takesLittle = takesLittle
         editor = TextEditor(characters)
         self.workload = workload
@@ -146,6 +151,9 @@ final class SimulatedNode {
     var name: String { nodeName(index) }
     /// Whom the others take this node for, whatever replica it is.
     var device: [UInt8] { Array(name.utf8) }
+    var authority: SimulatedAuthority { SimulatedAuthority(device: device, household) }
+    /// Whether the node takes the other one for a member, and itself.
+    func trusts(_ other: SimulatedNode) -> Bool { household?.trusts(other.authority.id) ?? true }
     var isRunning: Bool { store != nil }
     /// Whether anybody can reach it.
     var isAwake: Bool { isRunning && !isAsleep }
@@ -166,7 +174,7 @@ final class SimulatedNode {
             options.textBudget.readMax = 2
             options.textBudget.changesAsideMax = 3
         }
-        let authority = SimulatedAuthority(device: device)
+        let authority = authority
         options.deviceKey = { [key = authority.key] in key }
         // A merge takes no time here, so that none is cut into portions.
         options.monotonicMilliseconds = { 0 }
@@ -174,7 +182,7 @@ final class SimulatedNode {
         options.refillsLostStore = true
         let store = try SyncedDatabase(database, tables: version.tables, options: options)
         summary = try store.renewIdentity(from: StoreTemplate.replica)
-        proofs = try store.bind(to: authority)
+        try speak(store)
         self.store = store
         observation = store.observeCommitNews { [news] in news.add($0) }
         firstSentinel = disk.sentinel()
@@ -187,6 +195,21 @@ final class SimulatedNode {
         try? store.takeTextTurns()
         // After a loss of power it first has to be found out which moment this is.
         if !hasLostPower { noteMoment() }
+    }
+
+    /// Lets the store speak for the machine, in its present membership: under another id in each.
+    private func speak(_ store: SyncedDatabase) throws {
+        let round = household?.roundsEnded(of: authority.id) ?? 0
+        proofs = try store.bind(to: authority)
+        if round != self.round { summary = try store.summary() }
+        self.round = round
+    }
+
+    /// Whether the machine has ceased to be a member since its store began to speak.
+    var isInAnotherRound: Bool { household.map { $0.roundsEnded(of: authority.id) != round } ?? false }
+
+    func speakAgain() throws {
+        if let store { try speak(store) }
     }
 
     /// The process is killed; what it committed stays.

@@ -23,8 +23,10 @@ struct RevokedContents {
         for context in known.contexts.values { parts.join(context) }
     }
 
-    mutating func hear(member: Int, of revoked: Int) {
-        refusals.insert(Refusal(member: member, revoked: revoked))
+    /// Whether a member takes a machine for one that is out, as far as it has heard.
+    mutating func note(member: Int, refuses revoked: Int, _ isRefused: Bool) {
+        let refusal = Refusal(member: member, revoked: revoked)
+        if isRefused { refusals.insert(refusal) } else { refusals.remove(refusal) }
     }
 
     /// Whether `node` may still take from `other` and give to it, and the other way round.

@@ -46,6 +46,8 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case identityLost
         /// Members that have heard of a revocation exchange nothing with the machine, and nothing of it gets in by another way.
         case revokedContent
+        /// Whatever devices sign, all name the same members: a revocation gets through, and no machine is out that no member has put out.
+        case wrongMembers
         /// Queues are bounded.
         case queueTooLong
         /// When all have caught up, nothing waits in a store, and it keeps no more than was written.

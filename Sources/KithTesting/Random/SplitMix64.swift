@@ -76,4 +76,5 @@ enum Concern: UInt64 {
     case hostility
     case routing
     case sticks
+    case household
 }

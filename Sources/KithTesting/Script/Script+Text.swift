@@ -66,6 +66,7 @@ extension Step: CustomStringConvertible {
         case .loseStick(let stick): "lose-stick \(stick)"
         case .forge(let a, let b): "forge \(nodeName(a)) \(nodeName(b))"
         case .lie(let a, let b): "lie \(nodeName(a)) \(nodeName(b))"
+        case .lieRecords(let a, let b): "lie-records \(nodeName(a)) \(nodeName(b))"
         case .damage(let a, let b): "damage \(nodeName(a)) \(nodeName(b))"
         }
     }

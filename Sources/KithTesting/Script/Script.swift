@@ -95,6 +95,16 @@ public struct Script: Hashable, Sendable {
         steps.contains { if case .lie = $0 { true } else { false } }
     }
 
+    /// Whether it matters who is a member, for which each machine holds records of the household.
+    var hasHousehold: Bool {
+        steps.contains { step in
+            switch step {
+            case .revoke, .lieRecords: true
+            default: false
+            }
+        }
+    }
+
     /// Whether some machine may have been silent for long, by its own clock or others', or has forgotten what it knew.
     var maySilenceMembers: Bool {
         steps.contains { step in

@@ -102,6 +102,7 @@ private struct ScriptLine {
         case "lose-stick": .loseStick(try integer(in: 0...Script.sticksMax))
         case "forge": .forge(from: try node(script), to: try node(script))
         case "lie": .lie(from: try node(script), to: try node(script))
+        case "lie-records": .lieRecords(from: try node(script), to: try node(script))
         case "damage": .damage(from: try node(script), to: try node(script))
         default: throw error("\(word) is no step.")
         }

@@ -62,7 +62,7 @@ public enum Step: Hashable, Sendable {
     case update(Int)
     /// A node throws away deleted rows that have left the trash and that all others have heard of.
     case collect(Int)
-    /// A node is no longer a member: the others refuse it as soon as they hear of it.
+    /// Another member revokes a node: the others refuse it as soon as they hear of it.
     case revoke(Int)
 
     /// A node writes into a file what another one lacks, or all others do, and puts it on a stick.
@@ -76,6 +76,9 @@ public enum Step: Hashable, Sendable {
     case forge(from: Int, to: Int)
     /// The first node tells the second one a lie, ahead of its next frame: what no store would say, about commits, rows or itself.
     case lie(from: Int, to: Int)
+    /// The first node shows the second one, ahead of its next frame, records of the household that are false, cut, contradictory or too many; or
+    /// revokes a device, itself perhaps, and shows that to the second node alone.
+    case lieRecords(from: Int, to: Int)
     /// The next frame in this direction arrives damaged.
     case damage(from: Int, to: Int)
 }

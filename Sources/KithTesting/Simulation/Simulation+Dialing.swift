@@ -6,6 +6,7 @@ extension Simulation {
     private func configuration(of node: SimulatedNode, with peer: SimulatedNode) -> PeerSession.Configuration {
         var configuration = PeerSession.Configuration(app: "simulation", group: Array("simulation".utf8), software: "KithTesting")
         configuration.capabilities.insert(.compression)
+        if node.household != nil { configuration.capabilities.insert(.household) }
         configuration.headsSpelledMax = headsSpelledMax
         configuration.proofs = node.proofs
         configuration.peerDevice = peer.device
@@ -17,7 +18,7 @@ extension Simulation {
     /// The node's links, or those whom it trusts, are other ones, or it hears that its network has changed.
     func dialAgain(_ node: SimulatedNode) {
         guard node.isAwake else { return }
-        let devices = linksOfNode[node.index].filter { !links[$0].isRefused }.map { (device: peer(of: node, $0).index, addresses: [0]) }
+        let devices = linksOfNode[node.index].map { peer(of: node, $0) }.filter(node.trusts).map { (device: $0.index, addresses: [0]) }
         node.planner.trust(devices, now: instant)
         dialDue(node)
     }
@@ -45,8 +46,8 @@ extension Simulation {
         let sides = links[link].nodes.map { nodes[$0] }
         let (node, peer) = (sides[side], sides[1 - side])
         guard node.isRunning, node.generation == generation else { return }
-        guard !links[link].isCut, !links[link].isRefused, sides.allSatisfy(\.isAwake) else {
-            let advice = links[link].isRefused ? CloseCode.notTrusted.retry : .later
+        guard !links[link].isCut, !isRefused(link), sides.allSatisfy(\.isAwake) else {
+            let advice = isRefused(link) ? CloseCode.notTrusted.retry : .later
             node.planner.failed(.device(peer.index), advice, now: instant, using: &random)
             return dialDue(node)
         }

@@ -21,15 +21,19 @@ extension Simulation {
             links[link].isCut = false
             // What was said on a connection on which somebody lied ends with it.
             if links[link].carriesLies { try breakConnection(link) }
-            if links[link].nodes.contains(where: { nodes[$0].isRevoked }), !links[link].isRefused { try refuse(link) }
             links[link].damages = [0, 0]
             links[link].forgeries = [0, 0]
             links[link].lies = [0, 0]
+            links[link].recordLies = [0, 0]
             links[link].delays = [0, 0]
             for side in 0...1 { try unclog(link, side: side) }
         }
+        for node in nodes { try letIn(node) }
         bridge()
-        for node in nodes { dialAgain(node) }
+        for node in nodes {
+            try speakAgain(node)
+            dialAgain(node)
+        }
     }
 
     /// Where members were connected only through one that was revoked, or sends nothing, they find each other.
@@ -45,7 +49,7 @@ extension Simulation {
     func converge() throws {
         var end = now + Self.convergenceMillisecondsMax
         var hasSlept = false
-        while try !hasConverged() {
+        while try !(hasConverged() && haveSameRecords) {
             // What a lie has promised, and nobody brings, stores wait for, but not for good.
             if now >= end, !hasSlept, taint.reachesStores, try members.contains(where: { try $0.store?.ahead().isEmpty == false }) {
                 hasSlept = true
@@ -54,6 +58,7 @@ extension Simulation {
                 end = now + Self.convergenceMillisecondsMax
             }
             guard now < end else {
+                try checkSameRecords()
                 let states = members.map { "\($0.name) \($0.summary.vector)" }.joined(separator: ", ")
                 throw Violation(.noConvergence, "After \(Self.convergenceMillisecondsMax) ms without faults: \(states).")
             }
@@ -98,6 +103,7 @@ extension Simulation {
             try checkNothingRevoked(node)
             try checkLiveQueries(node)
         }
+        try checkHousehold()
         try checkSoundness()
         try checkDigests()
         try checkSizes()

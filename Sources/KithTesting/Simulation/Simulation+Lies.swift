@@ -15,19 +15,25 @@ extension Simulation {
         node.lies += 1
         taint.add(liar: ledger.number(of: replica))
         let peer = self.node(of: end.other).summary
+        let closed = proofs.filter { [other = self.node(of: end.other)] in
+            (other.household?.roundsEnded(of: SimulatedAuthority.id(of: $0.origin.key)) ?? 0) > 0
+        }
         return Liar(
-            random: SplitMix64(seed: hostility.next()), authority: authority, truth: truth, proofs: proofs, peer: peer.replica,
+            random: SplitMix64(seed: hostility.next()), authority: authority, truth: truth, proofs: proofs,
+            closed: Set(closed.map(\.origin.key)), peer: peer.replica,
             known: peer.vector, next: node.lies)
     }
 
     /// What a liar says ahead of a frame of its store.
     func lies(aheadOf bytes: [UInt8], _ end: EndID) throws -> [[UInt8]] {
-        guard links[end.link].lies[end.side] > 0 else { return [] }
+        guard links[end.link].lies[end.side] > 0 || links[end.link].recordLies[end.side] > 0 else { return [] }
         switch try? FrameCodec.decode(bytes) {
         case .hello, .heads, .goodbye, nil: return []
         default: break
         }
-        guard var liar = try liar(end) else { return [] }
+        let records = recordLies(end)
+        if !records.isEmpty { return records }
+        guard links[end.link].lies[end.side] > 0, var liar = try liar(end) else { return [] }
         let frames = liar.frames()
         if frames.isEmpty { return [] }
         links[end.link].lies[end.side] -= 1
@@ -38,6 +44,7 @@ extension Simulation {
     /// A lie arrives. What every store must refuse puts nothing in doubt.
     func noteLie(_ lies: [[UInt8]], _ end: EndID) {
         statistics.framesAltered += lies.count
+        if case .household = try? FrameCodec.decode(lies[0]) { return links[end.link].recordsLiedEpoch = end.epoch }
         (links[end.link].damagedEpoch, links[end.link].liedEpoch) = (end.epoch, end.epoch)
         for bytes in lies {
             guard case .slice(let slice, _) = try? FrameCodec.decode(bytes) else { continue }

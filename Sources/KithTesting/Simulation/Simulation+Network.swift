@@ -182,6 +182,7 @@ extension Simulation {
             // One of an unknown kind is passed over, and so a frame is lost, which no transport does.
             let (told, meant) = try (FrameCodec.decode(altered), FrameCodec.decode(bytes))
             if told == meant { return }
+            noteForged(told, insteadOf: meant)
             taint.insert(told, insteadOf: meant, ledger)
             links[end.link].liedEpoch = end.epoch
         } catch {

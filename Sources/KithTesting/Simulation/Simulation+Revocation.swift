@@ -1,36 +1,54 @@
 import KithCausality
+import KithTrust
 
-/// Machines that are no longer members.
+/// Machines that are no longer members, or were none for a while.
 extension Simulation {
-    /// A node is no longer a member, of which the others hear one by one. At least two remain.
+    /// A member revokes a node. At least two remain.
     func revoke(_ node: SimulatedNode) throws {
-        guard !node.isRevoked, members.count > 2 else { return }
-        node.isRevoked = true
+        guard let course = household, !node.isRevoked, course.spares(node.index, of: nodes.count) else { return }
+        let authors = members.filter { $0 !== node && $0.generation > 0 && !$0.isAsleep && $0.trusts(node) }
+        guard let author = household?.random.pick(authors) else { return }
+        let said = author.household?.say(.revoke(node.authority.id), by: author.authority.signer, milliseconds: now) ?? []
+        if said.isEmpty { return }
         note(.revocation)
+        trace.note(now, "\(author.name) revokes \(node.name)")
+        let records = Set(said.map(\.id))
+        putOut(Belonging.Place(machine: node.index, round: course.belonging.round(of: node.index)), by: records, mayComeBack: false)
+        household?.belonging.hear(records, author.index)
+        try householdChanged(author)
+    }
+
+    /// These records put a machine out, unless it was let in again meanwhile.
+    func putOut(_ place: Belonging.Place, by records: Set<MembershipRecord.ID>, mayComeBack: Bool) {
+        household?.belonging.putOut(place, by: records)
+        let node = nodes[place.machine]
+        guard !node.isRevoked, household?.belonging.round(of: place.machine) == place.round else { return }
+        node.isRevoked = true
+        household?.doomed.insert(place.machine)
         for member in members {
             for known in member.forgotten + [member.known] { revokedContents.allow(known) }
             // What was copied before may come back.
             if let backup = member.backup { revokedContents.allow(backup.known) }
         }
-        for link in links.indices where links[link].nodes.contains(node.index) {
-            plan(.refuse(link: link), at: now + random.int64(in: 0...Self.revocationMillisecondsMax))
-        }
+        guard mayComeBack, household?.random.chance(percent: 60) == true else { return }
+        household?.leaving.insert(place.machine)
+        plan(.letIn(node: place.machine), at: now + (household?.random.int64(in: 0...Self.absenceMillisecondsMax) ?? 0))
     }
 
-    private static let revocationMillisecondsMax: Int64 = 20_000
+    private static let absenceMillisecondsMax: Int64 = 20_000
 
-    /// One side of a link has heard that the other is no longer a member.
-    func refuse(_ link: Int) throws {
-        links[link].isRefused = true
-        try breakConnection(link)
-        for side in 0...1 {
-            let end = EndID(link: link, side: side, epoch: links[link].epoch)
-            if isOpen(end) { try close(end) }
-        }
-        for node in links[link].nodes { dialAgain(nodes[node]) }
-        for (member, other) in [(0, 1), (1, 0)] where nodes[links[link].nodes[other]].isRevoked {
-            revokedContents.hear(member: links[link].nodes[member], of: links[link].nodes[other])
-        }
+    /// A member that has heard that a machine is out lets it in again. If there is none yet, that is tried once more at the end.
+    func letIn(_ node: SimulatedNode) throws {
+        guard let course = household, course.leaving.contains(node.index), node.isAwake else { return }
+        let (id, rounds) = (node.authority.id, course.belonging.round(of: node.index) + 1)
+        let hosts = members.filter { $0.isAwake && $0.household?.roundsEnded(of: id) == rounds }
+        guard let host = household?.random.pick(hosts) else { return }
+        trace.note(now, "\(host.name) lets \(node.name) in again")
+        try household?.letIn(node, at: host, milliseconds: now)
+        node.isRevoked = false
+        for other in nodes where other.isRunning { try introduce(other) }
+        try householdChanged(host)
+        try householdChanged(node)
     }
 
     /// The nodes that were not revoked.

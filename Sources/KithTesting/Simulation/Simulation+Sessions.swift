@@ -11,7 +11,8 @@ extension Simulation {
             switch effect {
             case .send(let bytes): try send(bytes, from: end)
             case .peer(let status): try hear(status, end)
-            case .attachment, .household: break
+            case .attachment: break
+            case .household(let bytes): try hearOfHousehold(bytes, end)
             case .close(let reason):
                 try justify(reason, end)
                 if isOpen(end) { try close(end, reason) }
@@ -27,7 +28,11 @@ extension Simulation {
         let peer = links[end.link].ends[end.side]?.session.peer
         if peer != links[end.link].ends[end.side]?.peer {
             links[end.link].ends[end.side]?.peer = peer
-            if let peer, let id = links[end.link].ends[end.side]?.id { route(.met(id, peer), node(of: end)) }
+            if let peer, let id = links[end.link].ends[end.side]?.id {
+                route(.met(id, peer), node(of: end))
+                try tellHousehold(end)
+            }
+            guard isOpen(end) else { return }
         }
         guard let deadline = links[end.link].ends[end.side]?.session.nextDeadline?.milliseconds else { return }
         if let tickAt = links[end.link].ends[end.side]?.tickAt, tickAt <= deadline { return }

@@ -31,6 +31,8 @@ extension Simulation {
             withDirection(from, to) { link, side in links[link].forgeries[side] += 1 }
         case .lie(let from, let to):
             withDirection(from, to) { link, side in links[link].lies[side] += 1 }
+        case .lieRecords(let from, let to):
+            withDirection(from, to) { link, side in links[link].recordLies[side] += 1 }
         case .update(let node): try update(nodes[node])
         case .collect(let node): try collect(nodes[node])
         case .revoke(let node): try revoke(nodes[node])
@@ -139,7 +141,7 @@ extension Simulation {
     private func sync(_ a: SimulatedNode, _ b: SimulatedNode) throws {
         guard a !== b, a.isAwake, b.isAwake else { return }
         let link = self.link(a.index, b.index) ?? addLink(min(a.index, b.index), max(a.index, b.index))
-        if links[link].isRefused { return }
+        if isRefused(link) { return }
         let wasCut = links[link].isCut
         links[link].isCut = false
         for node in [a, b] { dialAgain(node) }

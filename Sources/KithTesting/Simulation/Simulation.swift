@@ -25,6 +25,8 @@ final class Simulation {
     var storeRandom: SplitMix64
     var hostility: SplitMix64
     var routing: Routing
+    /// Who is put out and let in, and what records say of that; `nil` where everybody is a member for ever.
+    var household: HouseholdCourse?
     /// What lies on the sticks that go from machine to machine.
     var sticks: Sticks
     private var events = EventQueue<SimulationEvent>()
@@ -44,6 +46,7 @@ final class Simulation {
         storeRandom = SplitMix64(seed: script.seed, .stores)
         hostility = SplitMix64(seed: script.seed, .hostility)
         routing = Routing(seed: script.seed, script.conditions)
+        household = script.hasHousehold ? try HouseholdCourse(seed: script.seed, nodeCount: script.nodeCount) : nil
         sticks = Sticks(seed: script.seed)
         let inMemory = !script.needsDisks
         let old = script.nodesBegunOld
@@ -54,7 +57,7 @@ final class Simulation {
             nodes.append(
                 try SimulatedNode(
                     index: index, workload: workload, seed: script.seed, isOld: old.contains(index), inMemory: inMemory,
-                    found: found[index] ?? [], isLate: late.contains(index),
+                    found: found[index] ?? [], isLate: late.contains(index), household: household?.share(of: index),
                     // Where slices are small, so is what a transaction takes.
                     takesLittle: script.conditions.sliceRowsMax < 5, characters: characters))
             nodes[index].editor.versionsMayBeGone = script.collectsGarbage || !found.isEmpty
@@ -135,7 +138,7 @@ final class Simulation {
         case .plan(let index): dialDue(nodes[index], isPlanned: true)
         case .dial(let link, let side, let generation): try dial(link, from: side, generation)
         case .flush(let index, let generation): try flush(nodes[index], generation)
-        case .refuse(let link): try refuse(link)
+        case .letIn(let index): try letIn(nodes[index])
         case .wake(let end): try emptyInbox(end)
         case .hear(let news, let index, let generation):
             if nodes[index].generation == generation { route(.committed(news), nodes[index]) }
@@ -171,8 +174,8 @@ enum SimulationEvent {
     case dial(link: Int, side: Int, generation: Int)
     /// What the node committed is on its disk.
     case flush(node: Int, generation: Int)
-    /// A node hears that the other one of a link is no longer a member.
-    case refuse(link: Int)
+    /// A member adds a node again that has left.
+    case letIn(node: Int)
     /// The session gets to what waits for it.
     case wake(EndID)
     /// A node hears of a commit of another process.

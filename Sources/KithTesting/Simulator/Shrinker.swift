@@ -131,6 +131,7 @@ extension Step {
         case .carryIn(let node, let stick): .carryIn(node: moved(node), stick: stick)
         case .forge(let a, let b): .forge(from: moved(a), to: moved(b))
         case .lie(let a, let b): .lie(from: moved(a), to: moved(b))
+        case .lieRecords(let a, let b): .lieRecords(from: moved(a), to: moved(b))
         case .damage(let a, let b): .damage(from: moved(a), to: moved(b))
         }
     }
@@ -149,7 +150,7 @@ extension Step {
         case .carryOut(let node, _, let target?): [node, target]
         case .drop(let a, let b), .cut(let a, let b), .join(let a, let b), .clog(let a, let b), .unclog(let a, let b),
             .slow(let a, let b, _), .sync(let a, let b), .clone(let a, let b), .forge(let a, let b), .lie(let a, let b),
-            .damage(let a, let b):
+            .lieRecords(let a, let b), .damage(let a, let b):
             [a, b]
         }
     }

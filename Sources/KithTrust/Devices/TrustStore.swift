@@ -134,13 +134,12 @@ public final class TrustStore: Sendable {
     /// Whether a device is a member, or was one.
     package func isOrWasMember(_ id: DeviceID) -> Bool {
         if id == ownID || device(id) != nil { return true }
-        guard let membership = household?.membership else { return false }
-        return membership.isRevoked(id) || membership.replacement(of: id) != nil
+        return household?.membership.isOrWasMember(id) ?? false
     }
 
     /// How often a device has ceased to be a member of the household, as far as this one knows; 0 without a household.
     package func roundsEnded(of id: DeviceID) -> Int {
-        household.map { $0.membership.endedRound(of: id) + 1 } ?? 0
+        household?.membership.roundsEnded(of: id) ?? 0
     }
 
     /// Where everything is kept.

@@ -20,7 +20,7 @@ package struct Household: Sendable {
         membership = Membership(of: id)
     }
 
-    init(membership: Membership, secrets: [HouseholdSecret]) {
+    package init(membership: Membership, secrets: [HouseholdSecret]) {
         id = membership.household
         self.membership = membership
         self.secrets = secrets

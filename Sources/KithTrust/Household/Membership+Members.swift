@@ -52,7 +52,7 @@ extension Membership {
     }
 
     /// The highest round in which `device` was revoked or took another key, and at least -1.
-    func endedRound(of device: DeviceID) -> Int {
+    package func endedRound(of device: DeviceID) -> Int {
         (chains[device] ?? []).filter(isEnded).map(\.round).max() ?? -1
     }
 

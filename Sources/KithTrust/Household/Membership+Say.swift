@@ -9,7 +9,8 @@ extension Membership {
     }
 
     @discardableResult
-    mutating func say(_ action: MembershipAction, by signer: RecordSigner, milliseconds: Int64) throws(MembershipError) -> MembershipRecord
+    package mutating func say(_ action: MembershipAction, by signer: RecordSigner, milliseconds: Int64) throws(MembershipError)
+        -> MembershipRecord
     {
         // What was begun is gone on with.
         let warrants = warrants(of: signer.id).sorted { ($1.next, $0.addition.id) < ($0.next, $1.addition.id) }

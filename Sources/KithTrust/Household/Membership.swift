@@ -76,6 +76,12 @@ package struct Membership: Sendable {
         (chains[id] ?? []).contains(where: isEnded) && member(id) == nil
     }
 
+    /// Whether the device is a member, or was one.
+    package func isOrWasMember(_ id: DeviceID) -> Bool { member(id) != nil || isRevoked(id) || replacement(of: id) != nil }
+
+    /// How often the device has ceased to be a member.
+    package func roundsEnded(of id: DeviceID) -> Int { endedRound(of: id) + 1 }
+
     /// The new key of a device that replaced its own.
     package func replacement(of id: DeviceID) -> DeviceID? { successors(of: id).first }
 

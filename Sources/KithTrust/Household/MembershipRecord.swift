@@ -26,8 +26,8 @@ package struct MembershipRecord: Hashable, Sendable {
             self.words = words
         }
 
-        static let lowest = ID(words: SIMD4(repeating: 0))
-        static let highest = ID(words: SIMD4(repeating: .max))
+        package static let lowest = ID(words: SIMD4(repeating: 0))
+        package static let highest = ID(words: SIMD4(repeating: .max))
 
         private init(words: SIMD4<UInt64>) {
             self.words = words
@@ -56,7 +56,7 @@ package struct MembershipRecord: Hashable, Sendable {
     package let milliseconds: Int64
     /// The canonical form, signature included.
     package let bytes: [UInt8]
-    let terms: RecordTerms
+    package let terms: RecordTerms
 
     /// Signs the first record of a new household; its author is the first member.
     package static func founding(as name: String, by key: DeviceKey, nonce: [UInt8], milliseconds: Int64) throws(MembershipError)
@@ -68,7 +68,7 @@ package struct MembershipRecord: Hashable, Sendable {
 
     /// Signs a record.
     /// - Parameter household: the id of the household, or the random bytes of a new one.
-    init(
+    package init(
         _ action: MembershipAction, _ terms: RecordTerms, household: [UInt8], by signer: RecordSigner, milliseconds: Int64
     ) throws(MembershipError) {
         let content = try MembershipRecordCodec.content(

@@ -1,10 +1,8 @@
-import Crypto
-
 /// What the bytes of a record say, before its signature was looked at.
 ///
 /// It costs little, and often shows already that a record is of no use: known, of another household, or of a stranger.
-struct RecordClaim {
-    let id: MembershipRecord.ID
+package struct RecordClaim {
+    package let id: MembershipRecord.ID
     let household: HouseholdID
     let author: DeviceID
     let action: MembershipAction
@@ -15,9 +13,9 @@ struct RecordClaim {
     private let fields: MembershipRecordCodec.Fields
 
     /// - Throws: `.malformed`, or `.unsigned` if there can be no key of the author.
-    init(bytes: [UInt8]) throws(MembershipError) {
+    package init(bytes: [UInt8], _ verifier: RecordVerifier = .devices) throws(MembershipError) {
         let fields = try MembershipRecordCodec.fields(of: bytes)
-        guard let author = Self.device(of: fields.author) else { throw .unsigned }
+        guard let author = verifier.device(fields.author) else { throw .unsigned }
         self.init(fields, bytes: bytes, by: author)
     }
 
@@ -44,7 +42,7 @@ struct RecordClaim {
         var records: [MembershipRecord] = []
         for bytes in all {
             let fields = try MembershipRecordCodec.fields(of: bytes)
-            guard let author = authors[fields.author] ?? device(of: fields.author) else { throw .unsigned }
+            guard let author = authors[fields.author] ?? RecordVerifier.devices.device(fields.author) else { throw .unsigned }
             authors[fields.author] = author
             records.append(MembershipRecord(verified: RecordClaim(fields, bytes: bytes, by: author)))
         }
@@ -52,15 +50,8 @@ struct RecordClaim {
     }
 
     /// - Throws: `.unsigned` if the signature is not that of the author.
-    func verified() throws(MembershipError) -> MembershipRecord {
-        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: fields.signature),
-            let key = try? P256.Signing.PublicKey(compressedRepresentation: fields.author),
-            key.isValidSignature(signature, for: MembershipRecordCodec.label + fields.content)
-        else { throw .unsigned }
+    func verified(by verifier: RecordVerifier = .devices) throws(MembershipError) -> MembershipRecord {
+        guard verifier.isSignature(fields.signature, MembershipRecordCodec.label + fields.content, fields.author) else { throw .unsigned }
         return MembershipRecord(verified: self)
-    }
-
-    private static func device(of key: [UInt8]) -> DeviceID? {
-        (try? P256.Signing.PublicKey(compressedRepresentation: key)).map { DeviceID(publicKey: $0) }
     }
 }

@@ -32,7 +32,7 @@ extension TrustStore {
     package var householdMessages: [HouseholdMessage] {
         guard let household else { return [] }
         return [.digest(household.digest), .secrets(household.secrets)]
-            + HouseholdMessage.messages(household.membership.records, of: household.membership)
+            + household.allRecords
     }
 
     /// Whether `device` is a member by what is known here and these records together, this device included. Nothing is taken in.

@@ -1,5 +1,3 @@
-import Crypto
-
 extension TrustStore {
     /// Makes `device`, which was just paired, a member of this device's household, or of `candidate` if there is none yet.
     ///
@@ -71,6 +69,14 @@ extension TrustStore {
         household.map { .digest($0.digest) }
     }
 
+    /// All records, and their digest, for a peer that is to hear them before anything else; `nil` without a household, and once this device
+    /// has left: its farewell alone says that.
+    package var householdRecords: (digest: [UInt8], messages: [HouseholdMessage])? {
+        let state = snapshot
+        guard let household = state.household, state.standing != .left else { return nil }
+        return (household.membership.digest, household.allRecords)
+    }
+
     /// Takes in what a trusted peer says of the household.
     /// - Returns: the answers, and whether anything is different now.
     /// - Throws: what reading or writing the files throws. What the peer says wrongly is passed over.
@@ -81,11 +87,9 @@ extension TrustStore {
         switch message {
         case .digest(let digest):
             heard(digest)
-            if digest == household.digest { return ([], try settleImport()) }
-            return (HouseholdMessage.have(all: household.membership.records.map(\.id)) + [.secrets(household.secrets)], false)
-        case .have(let ids, let from, let through):
-            let missing = household.membership.records(besides: Set(ids)).filter { from <= $0.id && $0.id <= through }
-            return (HouseholdMessage.messages(missing, of: household.membership), false)
+            let hasChanged = try settleImport()
+            return (household.answers(to: message), hasChanged)
+        case .have: return (household.answers(to: message), false)
         case .records(let records):
             var hasChanged = try take(verified(records))
             hasChanged = try settleImport() || hasChanged
@@ -114,27 +118,17 @@ extension TrustStore {
     }
 
     /// Those of `records` that are of this household, new here and signed by their authors.
-    func verified(_ records: [[UInt8]]) -> [MembershipRecord] {
-        guard let membership = household?.membership else { return [] }
-        return records.compactMap { bytes in
-            guard let claim = try? RecordClaim(bytes: bytes), claim.household == membership.household, !membership.contains(claim.id)
-            else { return nil }
-            return try? claim.verified()
-        }
-    }
+    func verified(_ records: [[UInt8]]) -> [MembershipRecord] { household?.verified(records) ?? [] }
 
     /// Takes in what can be taken.
     /// - Returns: whether anything is different now.
     func take(
         _ records: [MembershipRecord], _ secrets: [HouseholdSecret] = [], renewsSecret: Bool = false
     ) throws(TrustError) -> Bool {
-        guard let household, household.learns(records, secrets) else { return false }
+        guard var known = household, known.take(records, secrets) else { return false }
         return try edit { (state) throws(TrustError) in
             guard var household = state.household else { return false }
-            let digest = household.digest
-            _ = try? household.membership.insert(records)
-            household.note(secrets)
-            guard household.digest != digest else { return false }
+            guard household.take(records, secrets) else { return false }
             if renewsSecret { household.renewSecret() }
             let wasJoining = state.standing == .joining
             state.household = household
@@ -145,23 +139,5 @@ extension TrustStore {
             }
             return true
         }
-    }
-}
-
-extension Household {
-    /// Equal where records and secrets are.
-    var digest: [UInt8] {
-        var hash = SHA256()
-        hash.update(data: membership.digest)
-        for secret in secrets { hash.update(data: secret.bytes) }
-        return Array(hash.finalize())
-    }
-
-    /// Whether any of this is new and can be taken in.
-    fileprivate func learns(_ records: [MembershipRecord], _ secrets: [HouseholdSecret]) -> Bool {
-        var household = self
-        _ = try? household.membership.insert(records)
-        household.note(secrets)
-        return household.digest != digest
     }
 }

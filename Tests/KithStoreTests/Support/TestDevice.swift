@@ -27,6 +27,7 @@ struct TestDevice: ReplicaAuthority {
     func isOwn(_ key: [UInt8]) -> Bool { key == self.key || key == earlier }
     func roundsEnded(of key: [UInt8]) -> Int { ended[key] ?? 0 }
     func isMember(_ key: [UInt8]) -> Bool { true }
+    var householdRecords: (digest: [UInt8], messages: [[UInt8]])? { nil }
 
     private static func signature(of bytes: [UInt8], by key: [UInt8]) -> [UInt8] {
         let hash = (key + bytes).reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }

@@ -262,6 +262,96 @@ import Testing
         try TestProofs(other).take([offer(proof)])
     }
 
+    // MARK: Why others vouch
+
+    /// A book of this device, and a session of a store that holds three commits of each of two devices, signed by nobody. The book takes those
+    /// for out that are given. The peer has said hello.
+    private func open(out: [ProofAuthority], _ capabilities: Capabilities = .household) -> (TestProofs, SessionProbe, [PeerSession.Effect])
+    {
+        let heads = [head(third, 3), head(fourth, 3)].sorted { $0.dot < $1.dot }
+        let book = TestProofs(own, ProofRecords(own, origins: origins, heads: heads))
+        hear(out, book)
+        var probe = SessionProbe { configuration in
+            configuration.proofs = book
+            configuration.capabilities.insert(.household)
+        }
+        probe.store = ModelStore(replica: own.replica())
+        _ = probe.store.apply(
+            Slice(
+                since: VersionVector(), vector: VersionVector(heads.map(\.dot)), target: heads, clock: .zero, isFirst: true, isLast: true,
+                position: nil, rowsRemaining: 0, tables: [], rows: []))
+        var hello = probe.hello()
+        (hello.replica, hello.capabilities) = (peer.replica(), capabilities)
+        let effects = probe.open(with: hello)
+        return (book, probe, effects)
+    }
+
+    private var fourth: ProofAuthority { ProofAuthority(4) }
+
+    private var origins: [ReplicaID: HeadProof.Origin] {
+        Dictionary(uniqueKeysWithValues: [own, third, fourth].map { ($0.replica(), $0.origin()) })
+    }
+
+    /// This device hears that these are out. Each is one more record.
+    private func hear(_ out: [ProofAuthority], _ book: TestProofs) {
+        var own = self.own
+        own.ended = Dictionary(uniqueKeysWithValues: out.map { ($0.key, 1) })
+        own.householdRecords = ([UInt8(out.count)], [[3, 0], [3, UInt8(out.count)]])
+        book.withRecords { $0.bind(to: own, origins: origins, heads: []) }
+    }
+
+    /// The frames about the household and those with proofs, by whose commits they prove and whether another vouches.
+    private func told(_ effects: [PeerSession.Effect]) -> [String] {
+        let names = [own.replica(): "own", third.replica(): "third", fourth.replica(): "fourth"]
+        return effects.frames.flatMap { frame -> [String] in
+            switch frame {
+            case .household(let bytes): ["household \(bytes[1])"]
+            case .proofs(let offers):
+                offers.map { "\(names[$0.head.dot.replica] ?? "?")\($0.voucher == nil ? "" : ", vouched for")" }
+            default: []
+            }
+        }
+    }
+
+    @Test func `a peer hears why another vouches for a device before it does, unless it cannot hear of the household`() {
+        #expect(told(open(out: [third]).2) == ["household 0", "household 1", "third, vouched for"])
+        #expect(told(open(out: [third], []).2) == ["third, vouched for"])
+        #expect(told(open(out: []).2) == [])
+    }
+
+    @Test func `what the store comes to vouch for in an open session is told after the reason for it, and that once`() throws {
+        var (book, probe, effects) = open(out: [])
+        #expect(effects.reads.isEmpty)
+        hear([third, fourth], book)
+        effects = probe.handle(.committed(probe.store.summary))
+        effects += probe.handle(.sliceRead(probe.store.read(try #require(effects.reads.first))))
+        let both = Set(told(effects).suffix(2))
+        #expect(told(effects).prefix(2) == ["household 0", "household 2"])
+        #expect(both == ["third, vouched for", "fourth, vouched for"])
+        guard case .slice? = effects.frames.last else { return #expect(Bool(false), "\(effects.frames)") }
+    }
+
+    @Test func `the reason is told again if more is known, and not if it is the same`() throws {
+        var (book, probe, effects) = open(out: [third])
+        #expect(effects.reads.isEmpty)
+        hear([third, fourth], book)
+        effects = probe.handle(.committed(probe.store.summary))
+        effects += probe.handle(.sliceRead(probe.store.read(try #require(effects.reads.first))))
+        #expect(told(effects) == ["household 0", "household 2", "fourth, vouched for"])
+        // Another member vouches for another replica of the third device, and the store passes it on.
+        let head = Head(dot: Dot(replica: third.replica(256), sequence: 1), timestamp: HybridTimestamp(rawValue: 1))
+        try book.take([voucher(head, third.origin(256))])
+        let heads = (probe.store.heads + [head]).sorted { $0.dot < $1.dot }
+        _ = probe.store.apply(
+            Slice(
+                since: VersionVector(), vector: VersionVector(heads.map(\.dot)), target: heads, clock: .zero, isFirst: true, isLast: true,
+                position: nil, rowsRemaining: 0, tables: [], rows: []))
+        effects = probe.handle(.committed(probe.store.summary))
+        effects += probe.receive(.acknowledge(Acknowledgement(slices: 1, durable: VersionVector())))
+        effects += probe.handle(.sliceRead(probe.store.read(try #require(effects.reads.first))))
+        #expect(told(effects) == ["?, vouched for"])
+    }
+
     @Test func `a device brings as many replicas as it may have, and not one more`() {
         let limit = UInt64(ProofRecords.replicasOfDeviceMax)
         var (probe, _) = open()

@@ -7,6 +7,8 @@ struct ProofAuthority: ReplicaAuthority {
     var strangers: Set<[UInt8]> = []
     /// How often devices have ceased to be members.
     var ended: [[UInt8]: Int] = [:]
+    /// What it says that the household's records are.
+    var householdRecords: (digest: [UInt8], messages: [[UInt8]])?
 
     init(_ name: UInt8) {
         key = [UInt8](repeating: name, count: HeadProof.Origin.keyBytes)
