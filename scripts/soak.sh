@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly simulator='simulator-1 simulator-2 simulator-3 simulator-4 simulator-5 simulator-6 simulator-7 simulator-8'
-readonly portions="$simulator lies merge sql histories folders carry schemas references texts frames mutations processes machines docs package reproducible"
+readonly portions="$simulator promises lies merge lists sql histories folders carry schemas references texts frames mutations processes page machines docs package reproducible"
 program=$(scripts/build.sh --show-bin-path)/kithPackageTests.xctest
 export KITH_SOAK=${KITH_SOAK:-20000}
 
@@ -14,21 +14,27 @@ filter_of() {
     case $1 in
         # Each takes 2,500 of the 20,000 seeds.
         simulator-[1-8]) filter='SimulationSoakTests' ;;
-        lies) filter='HostileSoakTests|ScaleTests|HostileHouseholdTests' ;;
-        merge) filter='MergeModelTests|PlainRowTests' ;;
+        # The simulator's tests of `make test`, with more seeds each.
+        promises) filter='^KithTestingTests\.(AppTrigger|BadDisk|Determinism|Fault|FaultRate|FoundRow|HistoryJudge|Promise|Schema)Tests' ;;
+        lies) filter='HostileSoakTests|ScaleTests|^KithTrustTests\.(HostileHousehold|DividedHousehold|HouseholdCost|ForgedRecord)Tests' ;;
+        merge) filter='MergeModelTests|PlainRowTests|BulkInsertTests|^KithSyncTests\.(MergeAgainstModel|MergeLaws|RowLimit|ManyReplica|Identity)Tests' ;;
+        # Lists that change, orders by hand, undo, what is searched.
+        lists) filter='LiveListTests|LiveListProcessTests|^KithStoreTests\.(Position|Undo)Tests|^KithNotesTests\.SearchTests' ;;
         sql) filter='DifferentialSQLTests' ;;
-        histories) filter='IdentityHistoryTests|GarbageHistoryTests|KilledProcessTests|DiskFaultTests|ReadOnlyCopyTests' ;;
+        histories) filter='IdentityHistoryTests|AppRefusalTests|GarbageHistoryTests|KilledProcessTests|DiskFaultTests|ReadOnlyCopyTests' ;;
         # Files and notes on two machines, written by everybody.
-        folders) filter='FolderHistoryTests|KilledFolderTests' ;;
+        folders) filter='FolderHistoryTests|KilledFolderTests|FilesCommandTests' ;;
         # Changes that go by hand, on sticks.
         carry) filter='StickTests|CarryTests|CarryDamageTests|CarryCommandTests' ;;
         schemas) filter='SchemaHistoryTests|SchemaSkewTests' ;;
         references) filter='ReferenceHistoryTests|ReferenceArrivalTests' ;;
-        texts) filter='^KithTextTests\.|TextDeliveryTests' ;;
-        frames) filter='StrangerTests|FloodTests|MutatedProofTests|MutatedMessageTests|MutatedMemberTests|^KithSyncTests\.ConvergenceTests' ;;
+        texts) filter='^KithTextTests\.|TextDeliveryTests|TextTurnTests|PlaceConflictTests|PackedTextTests' ;;
+        frames) filter='StrangerTests|FloodTests|MutatedProofTests|MutatedMessageTests|MutatedMemberTests|DamagedFrameTests|^KithSyncTests\.ConvergenceTests' ;;
         # A million of each kind, with a limit of memory, so in a process of its own.
         mutations) filter='MutatedSessionTests' ;;
         processes) filter='SeveralProcessesTests' ;;
+        # Every place of the page narrow and wide, each in light and in dark.
+        page) filter='BrowserTests' ;;
         # Real machines, as root. KITH_OLD=PATH is an older kith for the scenarios with two versions.
         machines) filter='SoakScenariosTests' ;;
         # The documentation is made without a warning.

@@ -5,7 +5,7 @@ import os
 import re
 
 from homes import FOLDER, Home, two_nodes, until
-from pages import PNG, open_page, saved
+from pages import PNG, open_page, picture, saved
 
 
 def pair_by_token(page, other, name):
@@ -80,15 +80,21 @@ def part_conflicts(browser):
     page.click("#empty")
     until(lambda: "The trash is empty" in page.inner_text("main") and not desk.kith("trash", "list"), "the trash is emptied")
     # The other machine deletes nearly all, and one button brings it back.
-    many = [add(f"Recipe {number}", "flour") for number in range(60)]
-    until(lambda: laptop.body(many[-1]), "the other machine has the recipes")
+    recipes = os.path.join(FOLDER, "recipes")
+    os.mkdir(recipes)
+    for number in range(60):
+        with open(os.path.join(recipes, f"Recipe {number}.md"), "w") as file:
+            file.write("flour")
+    desk.kith("import", recipes)
+    many = [note["id"] for note in json.loads(desk.kith("note", "list", "--json")) if note["title"].startswith("Recipe ")]
+    until(lambda: all(laptop.body(note) for note in many), "the other machine has the recipes")
     laptop.kith("note", "rm", *many)
     until(lambda: len(desk.kith("note", "list").splitlines()) == 2, "they are gone here, too")
     page.goto(base + "/trash")
     assert "laptop deleted 60 of 62 notes" in page.inner_text(".notice"), page.inner_text("main")
     for width, height in ((390, 844), (1280, 900)):
         page.set_viewport_size({"width": width, "height": height})
-        page.screenshot(path=os.path.join(FOLDER, f"large-deletion-{width}.png"))
+        picture(page, f"large-deletion-{width}")
     page.click("button:has-text('Bring them back')")
     until(lambda: "The trash is empty" in page.inner_text("main"), "the trash gave all of it back")
     until(lambda: len(laptop.kith("note", "list").splitlines()) == 62, "they are back on the other machine, too")

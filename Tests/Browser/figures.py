@@ -140,7 +140,8 @@ def changes_of_others(browser):
         page.evaluate(WATCH, word)
         version = desk.version(note)
         desk.kith("note", "edit", note, "--body", f"begun {word}", "--base", version)
-        until(lambda: word in store.execute("SELECT body FROM note").fetchone()[0], "it is here", pause=0.0005)
+        while word not in store.execute("SELECT body FROM note").fetchone()[0]:
+            time.sleep(0.0005)
         here = time.time() * 1000
         seen = page.evaluate("seen")
         took.append(round(seen - here))

@@ -67,11 +67,17 @@ class Home:
         self.process = None
 
 
-def until(is_true, what, seconds=90, pause=0.02):
-    end = time.monotonic() + seconds
-    while not is_true():
-        assert time.monotonic() < end, f"waited {seconds} s until {what}"
-        time.sleep(pause)
+def until(is_true, what, seconds=90):
+    """Waits, and looks ever less often: a look at a page or by the program takes the processor from those that are waited for."""
+    begun, pause = time.monotonic(), 0.01
+    while True:
+        looked = time.monotonic()
+        if is_true():
+            return
+        now = time.monotonic()
+        assert now < begun + seconds, f"waited {seconds} s until {what}"
+        time.sleep(max(pause, 2 * (now - looked)))
+        pause = min(1.5 * pause, 0.2)
 
 
 def is_served(port):

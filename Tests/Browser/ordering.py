@@ -4,7 +4,7 @@ import json
 import os
 
 from homes import FOLDER, Home, two_nodes, until
-from pages import open_page
+from pages import looks, open_page, picture
 from places import ACCESSIBILITY
 
 SHOWN = "[...document.querySelectorAll('#rows .title')].map((title) => title.textContent)"
@@ -157,7 +157,7 @@ def with_mouse(page, home):
     until(lambda: page.locator("#rows li.drop-below, #rows li.drop-above").count() == 1 and page.locator("#rows li.moving").count() == 1, "it is marked")
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        page.screenshot(path=os.path.join(FOLDER, f"moving-1280-{scheme}.png"))
+        picture(page, f"moving-1280-{scheme}")
     # What others do meanwhile is shown, and takes nothing out of the hand.
     home.kith("note", "move", "four", "--first")
     until(lambda: page.evaluate(SHOWN)[0] == "four" and page.locator("#rows li.moving .title").inner_text() == "five", "it is still held")
@@ -239,15 +239,14 @@ def with_finger(browser, home):
     row(page, "five").locator(".pick").check()
     touch(page, "five", "three", 0.75)
     shows(page, "three two five one four")
-    for width in (390, 1280):
-        for scheme in ("light", "dark"):
-            page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
-            page.emulate_media(color_scheme=scheme)
-            page.screenshot(path=os.path.join(FOLDER, f"order-{width}-{scheme}.png"))
-            problems = page.evaluate(ACCESSIBILITY)
-            assert not problems, f"at {width} in {scheme}: {problems}"
-            overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-            assert overflow <= 0, f"at {width}: {overflow} pixels too wide"
+    for width, scheme in looks():
+        page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
+        page.emulate_media(color_scheme=scheme)
+        picture(page, f"order-{width}-{scheme}")
+        problems = page.evaluate(ACCESSIBILITY)
+        assert not problems, f"at {width} in {scheme}: {problems}"
+        overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert overflow <= 0, f"at {width}: {overflow} pixels too wide"
     assert not page.complaints, page.complaints
     page.context.close()
 

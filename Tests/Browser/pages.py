@@ -1,9 +1,10 @@
 """Pages in a browser."""
 
 import base64
+import os
 import socket
 
-from homes import until
+from homes import FOLDER, until
 
 PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 
@@ -23,6 +24,19 @@ def open_page(browser, home, **options):
     page.set_default_timeout(60_000)
     page.goto(home.entrance())
     return page
+
+
+def looks():
+    """Narrow and wide, light and dark: each with each in the long run, or if somebody wants pictures of all."""
+    if os.environ.get("KITH_SOAK") or os.environ.get("KITH_PICTURES"):
+        return [(width, scheme) for width in (390, 1280) for scheme in ("light", "dark")]
+    return [(390, "light"), (1280, "dark")]
+
+
+def picture(page, name):
+    """For somebody to look at, who said so with `KITH_PICTURES`."""
+    if os.environ.get("KITH_PICTURES"):
+        page.screenshot(path=os.path.join(FOLDER, f"{name}.png"))
 
 
 def saved(page):

@@ -5,8 +5,8 @@ import os
 import re
 import time
 
-from homes import FOLDER, Home, two_nodes, until
-from pages import PNG, errors_of, open_page, saved
+from homes import Home, two_nodes, until
+from pages import PNG, errors_of, looks, open_page, picture, saved
 
 
 def part_hands(browser):
@@ -274,18 +274,17 @@ def part_pictures(browser):
     note = page.url
     everywhere = (("list", base + "/"), ("note", note), ("trash", base + "/trash"), ("choices", base + "/conflicts"),
                   ("devices", base + "/devices"), ("history", f"{base}/note/{long}/history"))
-    for width in (390, 1280):
-        for scheme in ("light", "dark"):
-            page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
-            page.emulate_media(color_scheme=scheme)
-            for name, url in everywhere:
-                page.goto(url)
-                page.locator("#status:not(:empty)").wait_for(state="attached")
-                page.screenshot(path=os.path.join(FOLDER, f"{name}-{width}-{scheme}.png"))
-                problems = page.evaluate(ACCESSIBILITY)
-                assert not problems, f"{name} at {width} in {scheme}: {problems}"
-                overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-                assert overflow <= 0, f"{name} at {width}: {overflow} pixels too wide"
+    for width, scheme in looks():
+        page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
+        page.emulate_media(color_scheme=scheme)
+        for name, url in everywhere:
+            page.goto(url)
+            page.locator("#status:not(:empty)").wait_for(state="attached")
+            picture(page, f"{name}-{width}-{scheme}")
+            problems = page.evaluate(ACCESSIBILITY)
+            assert not problems, f"{name} at {width} in {scheme}: {problems}"
+            overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert overflow <= 0, f"{name} at {width}: {overflow} pixels too wide"
     assert not page.complaints, page.complaints
     # The order of focus is the order of what is seen, at every place and width.
     for width in (390, 1280):
@@ -393,5 +392,5 @@ def part_readme(browser):
     page.click("#rows li:has-text('Shopping') a")
     page.locator("#rendered table").wait_for()
     page.locator("#status:not(:empty)").wait_for(state="attached")
-    page.screenshot(path=os.path.join(FOLDER, "page.png"))
+    picture(page, "page")
     home.stop()

@@ -3,43 +3,49 @@ import KithStore
 import KithSync
 import KithText
 
-/// The pieces of work whose instructions are counted.
+/// The pieces of work whose instructions are counted: each prepares it first, and then does it in ``counted(_:)``.
 enum Kernels {
+    static let all: [(name: String, kernel: @Sendable () throws -> Void)] = [
+        ("open", open), ("capture", capture), ("sets", sets), ("edit", edit), ("delta", delta), ("apply", apply), ("codec", codec),
+        ("walker", walker),
+    ]
+
     /// Inserts of one transaction.
-    static func capture(_ rounds: Int) throws {
+    static func capture() throws {
         let notes = try CountedNotes(1)
-        for round in 0..<rounds { try notes.insert(from: round * 2_000, count: 2_000) }
+        counted { try notes.insert(from: 0, count: 2_000) }
     }
 
     /// The same with sets that are not in their one form, which they get when the transaction commits.
-    static func sets(_ rounds: Int) throws {
+    static func sets() throws {
         let notes = try CountedNotes(1)
-        for round in 0..<rounds { try notes.insert(from: round * 2_000, count: 2_000, tags: #"["work","ideas"]"#) }
+        counted { try notes.insert(from: 0, count: 2_000, tags: #"["work","ideas"]"#) }
     }
 
     /// Saves of one column, one per transaction.
-    static func edit(_ rounds: Int) throws {
+    static func edit() throws {
         let notes = try CountedNotes(1)
         try notes.insert(from: 0, count: 500)
         // The first round may have work left over from the insertion.
-        for round in 0...rounds { try notes.retitle(count: 500, "round \(round)") }
+        try notes.retitle(count: 500, "round 0")
+        counted { try notes.retitle(count: 500, "round 1") }
     }
 
     /// Reading what others lack: all, and what the last commit changed.
-    static func delta(_ rounds: Int) throws {
+    static func delta() throws {
         let notes = try CountedNotes(1)
         try notes.insert(from: 0, count: 2_000)
         let since = try notes.store.vector()
         try notes.retitle(count: 10, "again")
         _ = try notes.store.delta(since: since)
-        for _ in 0..<rounds {
+        counted {
             check(try notes.store.delta(since: VersionVector()).rows.count == 2_000)
             for _ in 0..<20 { check(try notes.store.delta(since: since).rows.count == 10) }
         }
     }
 
     /// Merging new rows, and single saves one by one.
-    static func apply(_ rounds: Int) throws {
+    static func apply() throws {
         let notes = try CountedNotes(1)
         try notes.insert(from: 0, count: 1_000)
         let all = try notes.store.delta(since: VersionVector())
@@ -50,27 +56,29 @@ enum Kernels {
             edits.append(try notes.store.delta(since: since))
         }
         // The opening is counted by itself.
-        for other in try (0..<max(rounds, 1)).map({ try CountedNotes(UInt64(2 + $0)) }).prefix(rounds) {
+        let other = try CountedNotes(2)
+        counted {
             _ = try other.store.apply(all)
             for edit in edits { _ = try other.store.apply(edit) }
         }
     }
 
     /// Opening a store on a new database.
-    static func open(_ rounds: Int) throws {
-        for round in 0...rounds { _ = try CountedNotes(UInt64(1 + round)) }
+    static func open() throws {
+        _ = try CountedNotes(1)
+        counted { _ = try CountedNotes(2) }
     }
 
     /// Frames to bytes and back.
-    static func codec(_ rounds: Int) throws {
+    static func codec() throws {
         let notes = try CountedNotes(1)
         try notes.insert(from: 0, count: 1_000)
         let frame = Frame.slice(try notes.store.delta(since: VersionVector()), alsoSentTo: [])
-        for _ in 0..<rounds { check(try FrameCodec.decode(FrameCodec.encode(frame)) == frame) }
+        counted { check(try FrameCodec.decode(FrameCodec.encode(frame)) == frame) }
     }
 
     /// Texts: two branches that are merged change by change.
-    static func walker(_ rounds: Int) throws {
+    static func walker() throws {
         func dot(_ replica: UInt64, _ sequence: Int) -> Dot {
             Dot(replica: ReplicaID(high: 0, low: replica), sequence: UInt64(sequence))
         }
@@ -87,7 +95,7 @@ enum Kernels {
                 changes.append(change)
             }
         }
-        for _ in 0..<rounds {
+        counted {
             var document = TextDocument()
             _ = try document.merge(changes)
             check(document.text.count == 5_000 + 1_800)

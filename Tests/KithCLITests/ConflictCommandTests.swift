@@ -71,8 +71,7 @@ struct ConflictCommandTests {
         #expect(try !desk.kith("note", "list").output.contains("!"))
     }
 
-    @Test(arguments: [0, 1, 2])
-    func `both versions of a line that both changed are shown, and one is kept or the line as it stands`(version: Int) async throws {
+    @Test func `both versions of a line that both changed are shown, and one is kept or the line as it stands`() async throws {
         let (desk, laptop, note) = try await Self.disagreement()
         try desk.kith("note", "edit", note, "--title", "Bread", "--body", "at work")
         try laptop.kith("note", "edit", note, "--title", "Bread", "--body", "at school")
@@ -93,9 +92,14 @@ struct ConflictCommandTests {
         let records = try laptop.kith("conflicts", "show", note, "--json").json() as? [[String: Any]]
         let versions = records?.compactMap { $0["versions"] as? [[String: Any]] }.first?.compactMap { $0["text"] as? String }
         #expect(try laptop.kith("conflicts", "keep", note, "body", "3").status != 0)
-        #expect(try laptop.kith("conflicts", "keep", note, "body", String(version)).status == 0)
-        let kept = version == 0 ? merged : versions?[version - 1]
-        #expect(try laptop.kith("note", "show", note, "--body-only").output == kept)
-        #expect(try laptop.kith("conflicts", "show", note, "--json").json() as? [String] == [])
+        // Each choice is made in a copy of the laptop's home.
+        for version in 0...2 {
+            let copy = ["KITH_HOME": laptop.path("copy\(version)")]
+            try laptop.shell("mkdir copy\(version) && cp -r store keys copy\(version)")
+            #expect(try laptop.kith("conflicts", "keep", note, "body", String(version), environment: copy).status == 0)
+            let kept = version == 0 ? merged : versions?[version - 1]
+            #expect(try laptop.kith("note", "show", note, "--body-only", environment: copy).output == kept)
+            #expect(try laptop.kith("conflicts", "show", note, "--json", environment: copy).json() as? [String] == [])
+        }
     }
 }

@@ -38,7 +38,7 @@ struct LabSimTests {
         let good = try sim("--schema good.sql --nodes 2 --seeds 2 --ops 10")
         #expect(good.status == 0 && good.output.contains("2 seeds of 2 nodes"))
         #expect(good.error == "Simulated: note.\n")
-        let bad = try sim("--schema=bad.sql --nodes 1 --seeds 1 --ops 8 --faults none")
+        let bad = try sim("--schema=bad.sql --nodes 1 --seeds 1 --ops 4 --faults none")
         #expect(bad.status == 1)
         #expect(bad.output.contains("kith lab sim --schema bad.sql --script failure.script --trace\n"), "\(bad.output)")
     }

@@ -63,7 +63,12 @@ private final class Household {
     init(notes: [String]) async throws {
         self.notes = notes
         (first, second) = (try KithHome(), try KithHome())
-        for title in notes { try first.kith("note", "add", title, "--body", "What \(title) says.\n", "--tag", "mine") }
+        let texts = first.folder.appending(path: "texts")
+        try FileManager.default.createDirectory(at: texts, withIntermediateDirectories: true)
+        for title in notes {
+            try Data("---\ntags: [mine]\n---\nWhat \(title) says.\n".utf8).write(to: texts.appending(path: "\(title).md"))
+        }
+        try #require(first.kith("import", texts.path).status == 0)
         desk = try RunningNode(first, "--no-discovery", "--no-web", "--port", "0", "--json")
         try Interop.pair("liar", with: first)
         port = try await Interop.port(of: desk)

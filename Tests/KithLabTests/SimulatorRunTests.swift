@@ -173,7 +173,7 @@ final class SimulatorRunTests {
 
     @Test func `the command that is printed with a failure finds it again`() throws {
         let swallows = "CREATE TRIGGER lie BEFORE INSERT ON memo BEGIN SELECT RAISE(IGNORE); END;"
-        let few = ["--counter", "memo.views", "--faults", "none", "--nodes", "1", "--seeds", "1", "--ops", "8"]
+        let few = ["--counter", "memo.views", "--faults", "none", "--nodes", "1", "--seeds", "1", "--ops", "4"]
         #expect(try run(Self.memo + swallows, few) == false)
         let failure = try #require(output.first)
         let schema = folder.appending(path: "app.sql").path

@@ -171,7 +171,7 @@ struct SearchTests {
 
     @Test(
         "whatever is written, merged, deleted and restored, searches find it in what is shown, and nowhere else",
-        arguments: 1...4 as ClosedRange<UInt64>)
+        arguments: 1...UInt64(Soak.count(2, soaking: 4)))
     func merges(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let stores = try (1...3).map { try NotesStore.inMemory(seed: seed * 10 + $0) }

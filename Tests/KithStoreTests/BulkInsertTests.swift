@@ -258,7 +258,9 @@ struct BulkInsertTests {
     }
 
     /// Bulk inserts between savepoints, updates, deletions and statements that fail, at random.
-    @Test(arguments: 1...12 as ClosedRange<UInt64>) func `savepoints take back what they take back from the table`(seed: UInt64) throws {
+    @Test(arguments: 1...UInt64(Soak.count(4, soaking: 12))) func `savepoints take back what they take back from the table`(seed: UInt64)
+        throws
+    {
         var random = SplitMix64(seed: seed)
         let notes = try TestStore(Backend.allCases[Int(seed % 3)])
         var next: UInt64 = 1

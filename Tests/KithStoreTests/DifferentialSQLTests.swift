@@ -8,9 +8,9 @@ import Testing
 
 @Suite("A statement does otherwise on a tracked table than on a plain one")
 struct DifferentialSQLTests {
-    /// Seeds of a usual run, with 500 statements each.
     private static let seeds = 1...Soak.count(6, soaking: 200)
-    private static let statementCount = 500
+    /// For each seed.
+    private static let statementCount = Soak.count(160, soaking: 500)
 
     /// What a program can tell of a statement and what it left behind.
     private struct Outcome: Equatable, CustomStringConvertible {

@@ -136,7 +136,7 @@ struct DiskFaultTests {
         let sound = try #require(FileManager.default.contents(atPath: notes.path))
         var random = SplitMix64(seed: batch)
         var errors = 0
-        for round in 0..<Soak.count(12, soaking: 600) {
+        for round in 0..<Soak.count(5, soaking: 600) {
             var damaged = sound
             for _ in 0...Int.random(in: 0...3, using: &random) {
                 damaged[Int.random(in: 100..<damaged.count, using: &random)] = UInt8.random(in: 0...255, using: &random)

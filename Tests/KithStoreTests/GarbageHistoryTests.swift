@@ -5,6 +5,8 @@ import Testing
 @Suite("Collected rows come back, or take others' edits with them")
 struct GarbageHistoryTests {
     private static let historyCount = Soak.count(20, soaking: 4_000)
+    /// Fewer are enough, if whatever they are to show has happened in them.
+    private static let usualCount = 8
     private static let firstSeed = Soak.firstSeed
     private static let batchCount = Soak.count(1, soaking: 2)
 
@@ -13,6 +15,7 @@ struct GarbageHistoryTests {
         let size = Self.historyCount / Self.batchCount
         var (collected, listed, mended) = (0, 0, 0)
         for index in 0..<size {
+            if !Soak.isAsked, index >= Self.usualCount, collected > 0, listed > 0, mended > 0 { break }
             let history = try GarbageHistory(seed: Self.firstSeed &+ UInt64(batch * size + index))
             try history.run(steps: 150)
             collected += history.collectedCount

@@ -4,9 +4,9 @@ import Testing
 
 @Suite("A commit number is used twice, or a note is lost with a machine")
 struct IdentityHistoryTests {
-    private static let historyCount = Soak.count(8, soaking: 2_000)
+    private static let historyCount = Soak.count(4, soaking: 2_000)
     private static let firstSeed = Soak.firstSeed
-    private static let batchCount = 4
+    private static let batchCount = Soak.count(1, soaking: 4)
 
     @Test(arguments: 0..<batchCount)
     func `stores that are copied, restored, rolled back and lose power keep every note that somebody still had`(batch: Int) throws {

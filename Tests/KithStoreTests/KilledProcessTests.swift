@@ -88,7 +88,7 @@ struct KilledProcessTests {
         let folder = try TemporaryFolder()
         var random = SplitMix64(seed: 11)
         var found: Set<String> = []
-        for round in 0..<Soak.count(8, soaking: 40) {
+        for round in 0..<Soak.count(4, soaking: 40) {
             let path = folder.file("store\(round)")
             let before = try DatabaseQueue(path: path)
             try before.write { db in

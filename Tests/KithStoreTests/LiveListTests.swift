@@ -136,7 +136,7 @@ struct LiveListTests {
         var list = Array(try #require(try await changes.next()).rows)
         #expect(list == (try await here.database.read { try request.withStableOrder().fetchAll($0) }))
         var random = SplitMix64(seed: 1)
-        for _ in 0..<60 {
+        for _ in 0..<Soak.count(20, soaking: 60) {
             try await here.database.write { [random] db in
                 var random = random
                 for _ in 0..<random.below(12) + 1 {

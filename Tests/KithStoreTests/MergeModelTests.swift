@@ -7,7 +7,7 @@ import Testing
 @Suite("The store merges otherwise than the model says")
 struct MergeModelTests {
     /// - Parameter step: of how many scenarios one is judged, but for a long run, which judges all.
-    @Test(arguments: [("random", 120, 8), ("adoption", 60, 4)])
+    @Test(arguments: [("random", 120, 20), ("adoption", 60, 10)])
     func `the vectors of the specification get the model's answer`(file: String, count: Int, step: Int) throws {
         let url = try #require(Bundle.module.url(forResource: file, withExtension: "json", subdirectory: "Fixtures"))
         let data = try Data(contentsOf: url)
@@ -29,7 +29,7 @@ struct MergeModelTests {
     }
 
     /// Histories of adopted rows, made anew by the model.
-    private static let freshCount = Soak.count(6, soaking: 2_000)
+    private static let freshCount = Soak.count(2, soaking: 2_000)
     private static let freshBatchCount = 2
 
     @Test(arguments: 0..<freshBatchCount)
@@ -52,7 +52,7 @@ struct MergeModelTests {
         try compare(scenarios, try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]]))
     }
 
-    private static let historyCount = Soak.count(10, soaking: 5_000)
+    private static let historyCount = Soak.count(5, soaking: 5_000)
     private static let firstSeed = Soak.firstSeed
     private static let batchCount = 5
 

@@ -25,8 +25,8 @@ struct ReferenceArrivalTests {
         let isDeleted: Bool
     }
 
-    /// Every twentieth of the graphs; a long run takes all.
-    private static let graphStep = Soak.count(20, soaking: 1)
+    /// Every fortieth of the graphs; a long run takes all.
+    private static let graphStep = Soak.count(40, soaking: 1)
 
     @Test func `graphs of three rows, row by row in every order`() throws {
         let graphs = stride(from: 0, to: 18 * 18 * 18, by: Self.graphStep).map { number -> [Node] in
@@ -45,7 +45,7 @@ struct ReferenceArrivalTests {
 
     @Test func `some of the graphs of five rows, row by row`() throws {
         var random = SplitMix64(seed: 5)
-        let graphs = (0..<Soak.count(200, soaking: 50_000)).map { _ in
+        let graphs = (0..<Soak.count(80, soaking: 50_000)).map { _ in
             (0..<5).map { place in
                 func other() -> Int? {
                     (0..<5).filter { $0 != place }.randomElement(using: &random).flatMap { Bool.random(using: &random) ? $0 : nil }
@@ -57,7 +57,7 @@ struct ReferenceArrivalTests {
     }
 
     @Test func `a long chain of rows whose end arrives first`() throws {
-        let count = Soak.count(2_000, soaking: 30_000)
+        let count = Soak.count(1_000, soaking: 30_000)
         func open() throws -> TestStore { try TestStore(sql: Self.model.sql, tables: Self.model.tracked) }
         let (author, reader) = (try open(), try open())
         try author.database.write { db in

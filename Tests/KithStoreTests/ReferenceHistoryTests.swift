@@ -89,10 +89,14 @@ struct ReferenceHistoryTests {
         ], standIn: rowID(1))
 
     private static let seeds = 0..<Soak.count(16, soaking: 5_000)
+    /// Fewer are enough, if all that is counted has happened in them.
+    private static let usualCount = 6
 
     @Test func `random graphs, deliveries and cuts: what is shown follows from what is known`() throws {
         var census = ReferenceModel.Census()
         for seed in Self.seeds {
+            let isEnough = census.hidden > 10 && census.held > 10 && census.substituted > 0
+            if !Soak.isAsked, seed >= Self.usualCount, isEnough { break }
             let seen = try Self.run(UInt64(seed))
             census.hidden += seen.hidden
             census.held += seen.held

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Versions of an app in one house lose or hide a row, in some order of updating")
 struct SchemaHistoryTests {
-    private static let count = Soak.count(4, soaking: 2_000)
+    private static let count = Soak.count(2, soaking: 2_000)
     private static let firstSeed = Soak.firstSeed
     private static let batchCount = 4
 

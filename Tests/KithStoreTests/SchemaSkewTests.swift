@@ -234,7 +234,7 @@ struct SchemaSkewTests {
     }
 
     /// Every fifteenth of the 120 orders; a long run takes all.
-    private static let orderStep = Soak.count(15, soaking: 1)
+    private static let orderStep = Soak.count(30, soaking: 1)
 
     @Test func `five machines on three versions lose nothing, in whatever order they are updated`() throws {
         let versions: [(sql: String, tables: [TrackedTable])] = [

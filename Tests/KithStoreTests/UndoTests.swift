@@ -229,7 +229,7 @@ struct UndoTests {
     }
 
     @Test func `undo and redo are the identity where nobody interfered`() throws {
-        for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(25, soaking: 2_000)) {
+        for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(8, soaking: 2_000)) {
             var random = SplitMix64(seed: seed)
             let store = try HistoryTests.store()
             let undo = store.store.undo(scope: "editor")
@@ -262,7 +262,7 @@ struct UndoTests {
     }
 
     @Test func `an undo never loses what another device has written`() throws {
-        for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(20, soaking: 2_000)) {
+        for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(6, soaking: 2_000)) {
             var random = SplitMix64(seed: seed)
             let (here, there) = (try HistoryTests.store(), try HistoryTests.store())
             let undo = here.store.undo(scope: "editor")

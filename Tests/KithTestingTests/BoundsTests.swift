@@ -7,6 +7,8 @@ import Testing
 
 /// Risk: something grows that nobody bounds, until a machine that runs for years is full of it.
 @Suite struct BoundsTests {
+    private static let workload = Result { try Workload(.standard) }
+
     @Test(
         arguments: [
             "INSERT INTO kith_context (vector) VALUES (x'00')",
@@ -21,7 +23,7 @@ import Testing
         ])
     func `what waits for nothing, or is more than was written, is found out`(sql: String) throws {
         let simulation = try Simulation(
-            Script(parsing: "nodes 2\nA: insert note 1 title='one'\nB: insert note 2 title='two'\nwait 5000"), Workload(.standard))
+            Script(parsing: "nodes 2\nA: insert note 1 title='one'\nB: insert note 2 title='two'\nwait 5000"), Self.workload.get())
         defer { simulation.stop() }
         try simulation.run()
         try simulation.nodes[1].database.write { db in try db.execute(sql: sql) }
@@ -30,7 +32,7 @@ import Testing
     }
 
     @Test func `a slice is known for one`() throws {
-        let simulation = try Simulation(Script(parsing: "A: insert note 1 title='one'"), Workload(.standard))
+        let simulation = try Simulation(Script(parsing: "A: insert note 1 title='one'"), Self.workload.get())
         defer { simulation.stop() }
         try simulation.run()
         let slice = try #require(simulation.nodes[0].store).delta(since: VersionVector())

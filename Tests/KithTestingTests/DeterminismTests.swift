@@ -1,34 +1,37 @@
 import Foundation
 import KithTesting
+import TestSupport
 import Testing
 
 /// Risk: a seed that failed once does not fail again, and nobody learns why.
 @Suite struct DeterminismTests {
     @Test func `the same seed gives the same trace, and another seed another one`() throws {
         let simulator = try PromiseTests.simulator()
-        let hashes = (0..<3 as Range<UInt64>).map { simulator.run(simulator.script(seed: $0)).traceHash }
-        let again = (0..<3 as Range<UInt64>).map { simulator.run(simulator.script(seed: $0)).traceHash }
+        let seeds = 0..<UInt64(Soak.count(2, soaking: 3))
+        let hashes = seeds.map { simulator.run(simulator.script(seed: $0)).traceHash }
+        let again = seeds.map { simulator.run(simulator.script(seed: $0)).traceHash }
         #expect(hashes == again)
-        #expect(Set(hashes).count == 3)
+        #expect(Set(hashes).count == seeds.count)
     }
 
     @Test(arguments: [nil, [.forgery, .damage]] as [[Fault]?])
     func `the same seed gives the same trace in another process`(faults: [Fault]?) throws {
-        var simulator = try KithSimulator(.standard)
+        var simulator = try KithSimulator.standard
         if let faults { simulator.faults = faults }
-        simulator.commitCount = 40
-        let own = (0..<2 as Range<UInt64>).map { seed in
+        let (seeds, commits) = (Soak.count(1, soaking: 2), Soak.count(20, soaking: 40))
+        simulator.commitCount = commits
+        let own = (0..<UInt64(seeds)).map { seed in
             "\(seed) \(String(simulator.run(simulator.script(seed: seed)).traceHash, radix: 16))"
         }
         let process = try Self.simulator()
-        process.arguments = ["--seeds", "2", "--ops", "40", "--hash"]
+        process.arguments = ["--seeds", "\(seeds)", "--ops", "\(commits)", "--hash"]
         if let faults { process.arguments?.append(contentsOf: ["--faults", faults.map(\.rawValue).joined(separator: ",")]) }
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()
         let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        #expect(output.split(separator: "\n").prefix(2).map(String.init) == own)
+        #expect(output.split(separator: "\n").prefix(seeds).map(String.init) == own)
     }
 
     @Test func `a process that dies of a trap says in which seed`() throws {
@@ -61,7 +64,8 @@ import Testing
     }
 
     @Test func `a trace for people changes nothing`() throws {
-        let simulator = try PromiseTests.simulator()
+        var simulator = try PromiseTests.simulator()
+        simulator.commitCount = Soak.count(20, soaking: 40)
         let script = simulator.script(seed: 3)
         let trace = simulator.trace(script)
         #expect(trace.traceHash == simulator.run(script).traceHash)

@@ -1,4 +1,5 @@
 import KithTesting
+import TestSupport
 import Testing
 
 /// Risk: somebody asks for a fault, and it hardly ever occurs.
@@ -41,7 +42,7 @@ import Testing
         var simulator = try PromiseTests.simulator()
         simulator.faults = []
         simulator.faultRates = [.lostConnection: 0.5, .crash: 0.2, .partition: 0.1]
-        let failures = simulator.failures(seeds: 0..<4)
+        let failures = simulator.failures(seeds: 0..<UInt64(Soak.count(2, soaking: 4)))
         #expect(failures.isEmpty, "\(failures)")
     }
 }

@@ -1,10 +1,11 @@
 import KithTesting
+import TestSupport
 import Testing
 
 /// Risk: what stood in an app's tables before it began to synchronise is lost, counted twice, or wins over what users write.
 @Suite struct FoundRowTests {
     private static func report(_ steps: String) throws -> RunReport {
-        let simulator = try KithSimulator(.standard)
+        let simulator = try KithSimulator.standard
         return simulator.run(try simulator.script(parsing: steps))
     }
 
@@ -109,7 +110,7 @@ import Testing
         simulator.faults = [.foundRows, .lostConnection, .crash, .oldVersion]
         simulator.faultRates = [.foundRows: 1]
         var (found, late) = (0, 0)
-        for seed in 0..<6 as Range<UInt64> {
+        for seed in 0..<6 as Range<UInt64> where Soak.isAsked || seed < 2 || found <= 20 || late == 0 {
             let script = simulator.script(seed: seed)
             let report = simulator.run(script)
             #expect(report.violation == nil, "seed \(seed)")
@@ -124,6 +125,6 @@ import Testing
         let text = "nodes 2\nfound A note 1 title='x y' tags='[]'\nbegin A\n"
         let script = try Script(parsing: text)
         #expect(try Script(parsing: script.description) == script)
-        #expect(throws: ScriptError.self) { try KithSimulator(.standard).script(parsing: "nodes 1\nfound A note 1 nothing='x'") }
+        #expect(throws: ScriptError.self) { try KithSimulator.standard.script(parsing: "nodes 1\nfound A note 1 nothing='x'") }
     }
 }

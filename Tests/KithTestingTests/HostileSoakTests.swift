@@ -9,7 +9,7 @@ import Testing
 
     @Test(arguments: 0..<40) func `fifty seeds with lies and damage among all other faults keep every promise`(batch: UInt64) throws {
         if let seed = Self.seed, seed / 50 != batch { return }
-        var simulator = try KithSimulator(.standard)
+        var simulator = try KithSimulator.standard
         simulator.commitCount = 100
         simulator.faults = Fault.allCases
         let failures = simulator.failures(seeds: Self.seed.map { $0..<$0 + 1 } ?? batch * 50..<batch * 50 + 50)

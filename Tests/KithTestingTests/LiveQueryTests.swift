@@ -25,7 +25,7 @@ import Testing
         """
 
     @Test func `live queries show what is there, on who writes and on who receives`() throws {
-        let report = try KithSimulator(.standard).run(Script(parsing: Self.script))
+        let report = try KithSimulator.standard.run(Script(parsing: Self.script))
         #expect(report.violation == nil)
         #expect(report.statistics.liveQueriesChecked > 20)
     }
@@ -44,7 +44,7 @@ import Testing
             "A: insert page 1 body='一丁'\nA: open page 1 body=72203\nA: save page 1 body=72203",
         ])
     func `who observes a table is told when somebody resolves a value or saves a text by version`(steps: String) throws {
-        #expect(try KithSimulator(.standard).run(Script(parsing: "nodes 1\n" + steps)).violation == nil)
+        #expect(try KithSimulator.standard.run(Script(parsing: "nodes 1\n" + steps)).violation == nil)
     }
 
     @Test func `a table that changes behind the back of those who observe it is found out at the end`() throws {

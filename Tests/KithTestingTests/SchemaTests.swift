@@ -25,7 +25,7 @@ import Testing
             "j TEXT DEFAULT (json('{}')), t TEXT DEFAULT ('a' || 'b'), b BOOLEAN DEFAULT TRUE, d DATE",
         ])
     func `what SQLite makes of defaults and constraints is no fault of the store`(columns: String) throws {
-        let failures = try Self.simulator(Self.note(columns)).failures(seeds: 0..<3)
+        let failures = try Self.simulator(Self.note(columns)).failures(seeds: 0..<UInt64(Soak.count(1, soaking: 3)))
         #expect(failures.isEmpty, "\(failures)")
     }
 
@@ -62,7 +62,7 @@ import Testing
         var simulator = try KithSimulator(SimulatedSchema(sql: made, tables: tables))
         simulator.nodeCount = 3
         simulator.commitCount = 25
-        let failures = simulator.failures(seeds: 0..<UInt64(Soak.count(3, soaking: 60)))
+        let failures = simulator.failures(seeds: 0..<UInt64(Soak.count(1, soaking: 60)))
         #expect(failures.isEmpty, "\(failures)")
     }
 
@@ -77,7 +77,7 @@ import Testing
 
     @Test func `rows that a migration inserts are left out`() throws {
         let sql = Self.note("title TEXT") + "INSERT INTO note VALUES (randomblob(16), 'welcome');"
-        let failures = try Self.simulator(sql).failures(seeds: 0..<4)
+        let failures = try Self.simulator(sql).failures(seeds: 0..<UInt64(Soak.count(1, soaking: 4)))
         #expect(failures.isEmpty, "\(failures)")
     }
 
@@ -144,7 +144,7 @@ import Testing
         simulator.commitCount = 25
         simulator.faults = [.oldVersion, .lostConnection, .crash, .foundRows]
         simulator.faultRates = [.oldVersion: 0.1]
-        let failures = simulator.failures(seeds: 0..<5)
+        let failures = simulator.failures(seeds: 0..<UInt64(Soak.count(2, soaking: 5)))
         #expect(failures.isEmpty, "\(failures)")
     }
 

@@ -4,7 +4,7 @@ import Testing
 /// Risk: a script says something else than what failed.
 @Suite struct ScriptTests {
     @Test(arguments: 0..<50) func `the script of a seed reads back as it was`(seed: UInt64) throws {
-        var simulator = try KithSimulator(.standard)
+        var simulator = try KithSimulator.standard
         simulator.faults = Fault.allCases
         let script = simulator.script(seed: seed)
         #expect(try Script(parsing: script.description) == script)
@@ -56,7 +56,7 @@ import Testing
             ("move note title 1 1 2", "is a register, which is not for move"), ("relink nosuch next 1 2", "no table nosuch"),
         ])
     func `a script that names what does not synchronise is refused and not run`(statement: String, part: String) throws {
-        let simulator = try KithSimulator(.standard)
+        let simulator = try KithSimulator.standard
         let text = "nodes 2\nA: insert note 1; \(statement)"
         let error = #expect(throws: ScriptError.self) { try simulator.script(parsing: text) }
         #expect(error?.line == 2)
@@ -89,7 +89,7 @@ import Testing
                 A: insert person 1
                 wait 5000
                 """)
-        let report = try KithSimulator(.standard).run(script)
+        let report = try KithSimulator.standard.run(script)
         #expect(report.violation == nil)
         #expect(report.statistics.commits == 9)
         #expect(report.statistics.invariantsChecked > 10)
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func `what a script says happens`() throws {
-        let simulator = try KithSimulator(.standard)
+        let simulator = try KithSimulator.standard
         let script = try Script(
             parsing: """
                 nodes 2

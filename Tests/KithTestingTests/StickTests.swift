@@ -11,7 +11,7 @@ import Testing
         simulator.faults = [.stick, .lostConnection, .crash]
         simulator.faultRates = [.stick: 0.15]
         var carried = 0
-        for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(6, soaking: 400)) {
+        for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(2, soaking: 400)) {
             let report = simulator.run(simulator.script(seed: seed))
             #expect(report.violation == nil, "seed \(seed): \(String(describing: report.violation))")
             carried += report.statistics.filesCarried
@@ -24,7 +24,7 @@ import Testing
         simulator.commitCount = 60
         simulator.faults = [.stick, .garbage, .revocation, .oldVersion, .nap]
         simulator.faultRates = [.stick: 0.15, .garbage: 0.03, .revocation: 0.02]
-        for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(4, soaking: 400)) {
+        for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(2, soaking: 400)) {
             let report = simulator.run(simulator.script(seed: seed))
             #expect(report.violation == nil, "seed \(seed): \(String(describing: report.violation))")
         }

@@ -78,10 +78,12 @@ import Testing
     @Test func `the file is for its owner alone and no file is overwritten`() throws {
         let (folder, id, _) = try device()
         let file = folder.url("desk.kith")
-        try IdentityArchive.export(from: folder.url, to: file.path, passphrase: passphrase)
+        try IdentityArchive.export(from: folder.url, to: file.path, passphrase: passphrase, cost: cost)
         #expect(try folder.mode("desk.kith") == 0o600)
         let bytes = Array(try Data(contentsOf: file))
-        #expect(throws: TrustError.self) { try IdentityArchive.export(from: folder.url, to: file.path, passphrase: "another passphrase") }
+        #expect(throws: TrustError.self) {
+            try IdentityArchive.export(from: folder.url, to: file.path, passphrase: "another passphrase", cost: cost)
+        }
         #expect(try Array(Data(contentsOf: file)) == bytes)
         #expect(try IdentityArchive.restore(bytes, passphrase: passphrase, into: TemporaryFolder().url("keys")) == id)
     }

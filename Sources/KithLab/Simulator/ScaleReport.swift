@@ -6,9 +6,10 @@ import KithTesting
 /// a network that works.
 struct ScaleReport {
     static let nodeCounts = [3, 8, 16, 32, 64]
-    static let commitCount = 20
 
     let simulator: KithSimulator
+    /// Those that are counted.
+    var commitCount = 20
 
     /// What one commit costs all machines together.
     struct Cost {
@@ -36,8 +37,8 @@ struct ScaleReport {
     /// What a run with commits takes beyond one without.
     func cost(_ topology: Topology, nodeCount: Int) throws -> Cost {
         let idle = try measure(topology, nodeCount, commits: 0)
-        let busy = try measure(topology, nodeCount, commits: Self.commitCount)
-        let commits = Double(Self.commitCount)
+        let busy = try measure(topology, nodeCount, commits: commitCount)
+        let commits = Double(commitCount)
         return Cost(
             nodeCount: nodeCount, frames: Double(busy.statistics.frames - idle.statistics.frames) / commits,
             bytes: Double(busy.statistics.bytes - idle.statistics.bytes) / commits,
@@ -62,7 +63,7 @@ struct ScaleReport {
             commit(node, "first")
             script.steps.append(.wait(milliseconds: 1_000))
         }
-        for index in 0..<Self.commitCount {
+        for index in 0..<commitCount {
             script.steps.append(.wait(milliseconds: 5_000))
             if index < commits { commit(index, "version") }
         }

@@ -65,13 +65,18 @@ struct Shrinker {
             for (index, step) in best.steps.enumerated() {
                 guard case .commit(let node, let operations) = step else { continue }
                 var kept = operations
-                var position = 0
-                while position < kept.count, kept.count > 1 {
-                    var fewer = kept
-                    fewer.remove(at: position)
-                    var candidate = best
-                    candidate.steps[index] = .commit(node: node, fewer)
-                    if attempt(candidate) { kept = fewer } else { position += 1 }
+                // A transaction may have hundreds.
+                var size = kept.count / 2
+                while size > 0 {
+                    var start = 0
+                    while start < kept.count, kept.count > size {
+                        var fewer = kept
+                        fewer.removeSubrange(start..<min(start + size, kept.count))
+                        var candidate = best
+                        candidate.steps[index] = .commit(node: node, fewer)
+                        if attempt(candidate) { kept = fewer } else { start += size }
+                    }
+                    size /= 2
                 }
             }
         }

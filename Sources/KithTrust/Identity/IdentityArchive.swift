@@ -42,7 +42,11 @@ public enum IdentityArchive {
     /// Seals the identity in `folder` in a new file at `path`, mode 0600.
     /// - Throws: `.missingKey`, `.weakPassphrase`, `.fileSystem` if there is a file already, and what reading the files throws.
     public static func export(from folder: URL, to path: String, passphrase: String) throws(TrustError) {
-        try PrivateFile.create(path, with: sealed(from: folder, passphrase: passphrase, cost: .standard))
+        try export(from: folder, to: path, passphrase: passphrase, cost: .standard)
+    }
+
+    static func export(from folder: URL, to path: String, passphrase: String, cost: Cost) throws(TrustError) {
+        try PrivateFile.create(path, with: sealed(from: folder, passphrase: passphrase, cost: cost))
     }
 
     /// The identity in `folder`, sealed.

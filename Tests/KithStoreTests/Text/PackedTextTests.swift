@@ -40,7 +40,7 @@ struct PackedTextTests {
         #expect(throws: WireError.self) { try Compressed.decode([], bytesMax: 10) }
         #expect(throws: WireError.self) { try Compressed.decode(zeros + [0], bytesMax: 1 << 30) }
         var random = SplitMix64(seed: 4)
-        for _ in 0..<300 {
+        for _ in 0..<Soak.count(100, soaking: 300) {
             var damaged = zeros
             damaged[Int(random.next() % UInt64(damaged.count))] ^= UInt8(truncatingIfNeeded: random.next() | 1)
             // The checksum tells, unless the bit means nothing.

@@ -128,7 +128,7 @@ struct TextDeliveryTests {
         }
     }
 
-    @Test(arguments: 0..<UInt64(Soak.count(4, soaking: 400)))
+    @Test(arguments: 0..<UInt64(Soak.count(2, soaking: 400)))
     func `the same changes give the same text, versions and digest, and no character is lost, however they were delivered`(seed: UInt64)
         throws
     {

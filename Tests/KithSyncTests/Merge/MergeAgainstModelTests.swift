@@ -5,7 +5,8 @@ import Testing
 
 /// Risk: the merge loses a write, keeps one that was overwritten, or brings something back to life.
 @Suite struct MergeAgainstModelTests {
-    @Test(arguments: 0..<300) func `a random history ends as the reference model says, at every replica and every step`(seed: UInt64) {
+    @Test(arguments: 0..<UInt64(Soak.count(80, soaking: 300)))
+    func `a random history ends as the reference model says, at every replica and every step`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let policy: DeletePolicy = seed % 2 == 0 ? .updateWins : .deleteWins
         let ids = (1...4).map { ReplicaID(high: $0, low: 0) }
@@ -30,7 +31,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<300) func `deltas broken off at any row, with anybody, in any order, end in the same state`(seed: UInt64) {
+    @Test(arguments: 0..<UInt64(Soak.count(80, soaking: 300)))
+    func `deltas broken off at any row, with anybody, in any order, end in the same state`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var stores = (1...4).map { ModelStore(replica: ReplicaID(high: $0, low: 0)) }
         var writes = WriteLedger()

@@ -7,7 +7,7 @@ import Testing
 ///
 /// The laws are checked on states that can be reached: whatever four replicas knew at any time of one history.
 @Suite struct MergeLawsTests {
-    private static let histories: UInt64 = 50
+    private static let histories = UInt64(Soak.count(20, soaking: 50))
     private static let triplesEach = 2_000
 
     @Test(arguments: 0..<histories) func `merge is commutative, associative and idempotent`(seed: UInt64) {

@@ -75,7 +75,9 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<200 as Range<UInt64>) func `in whatever order stores merge, all come to one row, which fits`(seed: UInt64) {
+    @Test(arguments: 0..<UInt64(Soak.count(60, soaking: 200))) func `in whatever order stores merge, all come to one row, which fits`(
+        seed: UInt64
+    ) {
         var random = SplitMix64(seed: seed)
         let policy: DeletePolicy = Bool.random(using: &random) ? .updateWins : .deleteWins
         var holders = (1...5).map { Holder(replica: ReplicaID(high: 0, low: $0)) }

@@ -6,7 +6,7 @@ import Testing
 
 /// Risk: something that was committed does not reach everybody, or reaches them as something else.
 @Suite struct ConvergenceTests {
-    private static let seeds: Range<UInt64> = 0..<UInt64(Soak.count(120, soaking: 5_000))
+    private static let seeds: Range<UInt64> = 0..<UInt64(Soak.count(40, soaking: 5_000))
 
     @Test(arguments: seeds) func `random commits, delays and cuts end with the same at every node and no write lost`(seed: UInt64) {
         var random = SplitMix64(seed: seed)

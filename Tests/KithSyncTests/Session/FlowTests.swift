@@ -160,9 +160,9 @@ import Testing
 
     @Test func `a store that brings a row again that is too large ends the session, which names the row and the limit`() {
         var (probe, effects) = sending()
+        let value = ColumnValue.blob([UInt8](repeating: 0, count: WireLimits.valueBytesMax + 1))
         for _ in 0...64 {
             guard let request = effects.reads.first, var slice = probe.store.read(request) else { return #expect(Bool(false)) }
-            let value = ColumnValue.blob([UInt8](repeating: 0, count: WireLimits.valueBytesMax + 1))
             slice.rows[0].state[0] = .register(RegisterState(writes: [Write(stamp: Stamp(dot: dot, timestamp: .zero), value: value)]))
             effects = probe.handle(.sliceRead(slice))
         }

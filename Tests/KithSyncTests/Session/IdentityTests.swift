@@ -84,7 +84,9 @@ import Testing
         #expect(effects.goodbye == .identityChanged)
     }
 
-    @Test(arguments: 0..<50) func `a store restored from any moment of its life gets back what it lost`(seed: UInt64) {
+    @Test(arguments: 0..<UInt64(Soak.count(15, soaking: 50))) func `a store restored from any moment of its life gets back what it lost`(
+        seed: UInt64
+    ) {
         var random = SplitMix64(seed: seed)
         let network = VirtualNetwork(nodes: 3, seed: seed)
         network.connectAll()

@@ -17,7 +17,7 @@ import Testing
     }
 
     private static let memberCount = 20
-    private static let framesBetweenExchanges = 500
+    private static let framesBetweenExchanges = 100
     private static let memoryBefore = peakBytes
 
     @Test(arguments: Kind.allCases.filter { !$0.isOfComparison })
@@ -34,7 +34,7 @@ import Testing
         let before = Self.memoryBefore
         var random = SplitMix64(seed: Soak.firstSeed)
         var home = MutatedHome(kind, memberCount: Self.memberCount)
-        let rounds = Soak.count(1_000, soaking: 1_000_000)
+        let rounds = Soak.count(300, soaking: 1_000_000)
         for round in 0..<rounds {
             home.receive(from: round % Self.memberCount, &random)
             if round % Self.framesBetweenExchanges == 0 { home.exchange(&random) }

@@ -12,8 +12,8 @@ import Testing
 /// The processes are the example `SeveralProcesses`, killed at random, and another device that they synchronise with.
 @Suite(.serialized, .timeLimit(.minutes(30))) struct SeveralProcessesTests {
     private static let processes = 8
-    /// How long: a minute here, ten minutes in `make soak`.
-    private static let seconds = Soak.count(60, soaking: 600)
+    /// How long: ten seconds here, ten minutes in `make soak`.
+    private static let seconds = Soak.count(10, soaking: 600)
 
     @Test func `eight processes that are killed at random lose nothing and end equal`() async throws {
         let folder = try TemporaryFolder()

@@ -79,9 +79,10 @@ final class NotesLAN {
     func wait(seconds: Double = 30, _ condition: () throws -> Bool) throws -> Bool {
         let end = Date(timeIntervalSinceNow: seconds)
         while Date() < end {
+            let looked = Date()
             if try condition() { return true }
-            // Each look starts a process, which keeps the nodes from their work.
-            Thread.sleep(forTimeInterval: 0.2)
+            // Each look starts processes, which keep the nodes from their work: half of the time nobody looks.
+            Thread.sleep(forTimeInterval: max(0.2, -looked.timeIntervalSinceNow))
         }
         return try condition()
     }

@@ -78,7 +78,7 @@ import Testing
 
     @Test func `honest devices agree whenever one is revoked`() throws {
         let keys = (0..<5).map { _ in DeviceKey() }
-        for seed in 0..<500 {
+        for seed in 0..<Soak.count(150, soaking: 500) {
             var simulation = try Simulation(seed: UInt64(seed), keys: keys)
             let moment = Int.random(in: 0..<16, using: &simulation.random)
             for step in 0..<24 {
