@@ -36,13 +36,16 @@ extension Simulation {
         }
     }
 
-    /// Where members were connected only through one that was revoked, or sends nothing, they find each other.
+    /// Where members were connected only through one that was revoked, or sends nothing, they find each other. One that sends nothing tells of the
+    /// household all the same.
     private func bridge() {
-        let members = speakers
-        guard members.count < nodes.count else { return }
-        for (one, other) in zip(members, members.dropFirst())
-        where !links.contains(where: { $0.nodes == [one.index, other.index] }) {
-            addLink(one.index, other.index)
+        let chains = [speakers, members]
+        guard chains[0].count < nodes.count else { return }
+        for chain in chains {
+            for (one, other) in zip(chain, chain.dropFirst())
+            where !links.contains(where: { $0.nodes == [one.index, other.index] }) {
+                addLink(one.index, other.index)
+            }
         }
     }
 
