@@ -54,6 +54,7 @@ import Testing
             ("update note 1 title=5", "title of note is TEXT, in which SQLite stores another value than 5"),
             ("insert task 1 weight=1", "weight of task is REAL"), ("upsert note 1 rank='7'", "rank of note is INTEGER"),
             ("move note title 1 1 2", "is a register, which is not for move"), ("relink nosuch next 1 2", "no table nosuch"),
+            ("undo; savepoint", "undo without a savepoint"),
         ])
     func `a script that names what does not synchronise is refused and not run`(statement: String, part: String) throws {
         let simulator = try KithSimulator.standard

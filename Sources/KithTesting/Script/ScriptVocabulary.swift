@@ -18,7 +18,8 @@ struct ScriptVocabulary {
 
     /// What is wrong with the first of these statements that does not fit; `nil` if all do.
     func fault(in operations: [UserOperation]) -> String? {
-        operations.lazy.compactMap(fault).first
+        if let undo = operations.firstIndex(of: .undo), !operations[..<undo].contains(.savepoint) { return "undo without a savepoint." }
+        return operations.lazy.compactMap(fault).first
     }
 
     private func fault(in operation: UserOperation) -> String? {
