@@ -86,7 +86,7 @@ struct Adoption {
         var part = try found.state(tracked, values: visible.values) { try SetText.elements(of: $0, connection) }
         let (nothing, texts) = (VersionVector(), TextCells(ledger))
         try texts.fill(&part, table: table.number, id: id, unknownTo: nothing)
-        try texts.spellOut(&state, before: part, table: table.number, id: id)
+        try texts.spellOut(&state, with: &part, table: table.number, id: id)
         // Nothing is covered by what nobody knows, so that both sides stay.
         state.merge(part, knowing: nothing, theirs: nothing)
         try texts.settle(&state, table: table.number, id: id)
