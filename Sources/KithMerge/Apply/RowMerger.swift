@@ -74,9 +74,11 @@ package struct RowMerger {
         state.context = try ledger.contextVector(held.context)
         let mine = known.joined(with: state.context)
         var part = part
-        if held.isBare, !part.tombstones.isEmpty, mine.covers(part.clock) {
-            // The deleted row was collected here, and comes once more from somebody who has not heard that all of it was known here.
-            part.cells.removeAll { $0.isCollectable }
+        if !part.tombstones.isEmpty, mine.covers(part.clock) {
+            // The deleted row comes once more, from somebody who has not heard that all of it was known here. It was collected, or written
+            // anew since: then what it says was forgotten, and counts no more.
+            if held.visible != nil, held.state.tombstones.isEmpty { return true }
+            if held.isBare { part.cells.removeAll { $0.isCollectable } }
         }
         let carrying = RegistersMadeTexts(table)
         let marks = carrying?.carryOver(&part) ?? []
