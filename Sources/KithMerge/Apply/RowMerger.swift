@@ -74,10 +74,10 @@ package struct RowMerger {
         state.context = try ledger.contextVector(held.context)
         let mine = known.joined(with: state.context)
         var part = part
-        if !part.tombstones.isEmpty, mine.covers(part.clock) {
-            // The deleted row comes once more, from somebody who has not heard that all of it was known here. It was collected, or written
-            // anew since: then what it says was forgotten, and counts no more.
-            if held.visible != nil, held.state.tombstones.isEmpty { return true }
+        if mine.covers(part.clock) {
+            // The row comes once more, from somebody who has not heard that all of it was known here. If it was collected, or was deleted and
+            // written anew, what it says was forgotten, and counts no more.
+            if !part.tombstones.isEmpty, held.visible != nil, held.state.tombstones.isEmpty { return true }
             if held.isBare { part.cells.removeAll { $0.isCollectable } }
         }
         let carrying = RegistersMadeTexts(table)

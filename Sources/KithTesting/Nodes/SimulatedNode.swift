@@ -58,6 +58,8 @@ final class SimulatedNode {
     private(set) var calledDurable = VersionVector()
     /// What the oracle takes the node to have seen.
     var known = NodeKnowledge()
+    /// What the senders of lists of deletions knew, which a store may say of the rows that a list passes over.
+    var listed = Knowledge()
     /// What the node's sessions hear.
     var router = SessionRouter()
     /// Whom the node dials, and when: the nodes that it has links to, each at its one address.

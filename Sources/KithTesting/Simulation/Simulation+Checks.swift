@@ -105,6 +105,7 @@ extension Simulation {
     /// The node has what a slice brings, and knows of these rows what their sender knew. Returns them.
     func learnRows(of slice: Slice, _ node: SimulatedNode) -> [RowKey] {
         let theirs = ledger.knowledge(slice.vector)
+        if slice.listing != nil { node.listed.join(theirs) }
         return slice.rows.compactMap { row in
             guard !row.isPrelude, let key = key(slice, row) else { return nil }
             node.known.learn(key, theirs)
@@ -221,7 +222,9 @@ extension Simulation {
         }
         for row in slice.rows where !row.state.context.isEmpty {
             guard let key = key(slice, row), !taint.covers(key) else { continue }
-            guard node.known.of(key).covers(ledger.knowledge(row.state.context)) else {
+            var known = node.known.of(key)
+            known.join(node.listed)
+            guard known.covers(ledger.knowledge(row.state.context)) else {
                 throw Violation(
                     .vectorClaimsUnknown, "\(node.name) sends \(workload.tables[key.table].name) \(key.row) with \(row.state.context).")
             }
