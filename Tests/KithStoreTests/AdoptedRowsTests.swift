@@ -94,7 +94,8 @@ struct AdoptedRowsTests {
     }
 
     /// As if thousands of changes came, of which one transaction takes some.
-    @Test(arguments: 1...4) func `found texts that wait for their turn are what they were, and nobody writes them again`(limit: Int) throws {
+    @Test(arguments: 1...4) func `found texts that wait for their turn are what they were, and nobody writes them again`(limit: Int) throws
+    {
         let sql = Self.sql + "ALTER TABLE note ADD COLUMN remark TEXT;"
         let notes = TrackedTable("note", sets: ["tags"], counters: ["views"], texts: ["body", "remark"])
         var budget = TextBudget()
