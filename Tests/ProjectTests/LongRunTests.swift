@@ -19,19 +19,24 @@ struct LongRunTests {
     private static func suites() throws -> Set<String> {
         var suites: Set<String> = []
         let tests = package.appendingPathComponent("Tests")
-        for path in try FileManager.default.subpathsOfDirectory(atPath: tests.path) where path.hasSuffix("Tests.swift") {
+        for path in try FileManager.default.subpathsOfDirectory(atPath: tests.path)
+        where path.hasSuffix("Tests.swift") && !path.hasSuffix("/LongRunTests.swift") {
             let text = try text("Tests/" + path)
             guard text.contains("Soak.") else { continue }
             var suite = ""
+            // The attribute of a suite stands before its name.
+            var isAskedAhead = false
             for line in text.split(separator: "\n") {
                 let words = line.split(separator: " ")
                 if words.contains("struct") || words.contains("class"),
                     let name = words.first(where: { $0.prefix { $0 != ":" }.hasSuffix("Tests") })
                 {
                     suite = path.prefix { $0 != "/" } + "." + name.prefix { $0 != ":" }
+                    if isAskedAhead { suites.insert(suite) }
+                    isAskedAhead = false
                 }
-                // A name on the line of the attribute that asks is that of the suite itself.
-                if line.contains("Soak.") { suites.insert(suite) }
+                if line.contains("Soak."), suite.isEmpty { isAskedAhead = true }
+                if line.contains("Soak."), !suite.isEmpty { suites.insert(suite) }
             }
         }
         return suites
