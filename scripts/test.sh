@@ -82,6 +82,8 @@ for name; do command_of "$name"; done
 [ -x "$program" ] || { printf 'test: the tests are not built; run: make test\n' >&2; exit 1; }
 # Nearly every test writes to a store, and would wait for the disk: its files are in memory, if there is room and programs may run there.
 if [ -z "${TMPDIR:-}" ] && files=$(mktemp -d /dev/shm/kith-tests.XXXXXX 2>/dev/null); then
+    # Tests run programs as another user, too.
+    chmod 711 "$files"
     printf '#!/bin/sh\n' >"$files/runs" && chmod +x "$files/runs"
     free=$(df -Pk "$files" | awk 'NR == 2 { print $4 }')
     if [ "$free" -gt 4000000 ] && "$files/runs" 2>/dev/null; then export TMPDIR=$files; fi

@@ -186,7 +186,24 @@ struct ForeignFormatTests {
             bytes[place] ^= 4
             try expectRefused("takeout.zip", bytes, place)
         }
-        for place in Array(stride(from: 10, to: tgz.count - 20, by: 13)) + [tgz.count - 8, tgz.count - 1] {
+        // Within a run of zeros another distance brings the same zeros: such a byte is not damage.
+        let harmless = """
+            import gzip
+            whole = open("takeout.tgz", "rb").read()
+            content = gzip.decompress(whole)
+            with open("harmless", "w") as file:
+                for place in range(10, len(whole)):
+                    bytes = bytearray(whole)
+                    bytes[place] ^= 4
+                    try:
+                        if gzip.decompress(bytes) == content: print(place, file=file)
+                    except Exception: pass
+            """
+        try folder.write("harmless.py", harmless)
+        try shell("python3 harmless.py")
+        let places = Set(String(decoding: try folder.bytes("harmless"), as: UTF8.self).split(separator: "\n").compactMap { Int($0) })
+        try #require(places.count < tgz.count / 4)
+        for place in Array(stride(from: 10, to: tgz.count - 20, by: 13)) + [tgz.count - 8, tgz.count - 1] where !places.contains(place) {
             var bytes = tgz
             bytes[place] ^= 4
             try expectRefused("takeout.tgz", bytes, place)

