@@ -56,6 +56,13 @@ struct ChangeRows {
         """
     private static let newestSQL = "FROM kith_text_change WHERE text = ? AND first < ? ORDER BY first DESC LIMIT ?"
 
+    /// Selects the parents that restarts of a text name and that were not here when these came. Restarts are never packed.
+    func selectingOutsides(of text: Int64) throws -> PreparedStatement {
+        let select = try connection.statement("SELECT outside FROM kith_text_change WHERE text = ? AND outside IS NOT NULL")
+        select.bind(1, text)
+        return select
+    }
+
     /// How many changes of a text can be packed.
     func packableCount(of text: Int64) throws -> Int {
         let count = try connection.statement("SELECT count(*) FROM kith_text_change WHERE text = ? AND replaced IS NULL")

@@ -230,6 +230,21 @@ package struct TextArchive {
         try ChangeRows(connection).remove(text.number, text.nextEvent..<Int.max)
     }
 
+    /// Whether a restart in the history names one of `changes` as a parent that was not here when it came.
+    func hasRestart(lacking changes: [TextState.Change], in text: ArchivedText?) throws -> Bool {
+        guard let text else { return false }
+        let arriving = Set(changes.map(\.stamp.dot))
+        // What builds on a version that is the only one comes after all restarts.
+        let versions = text.heads.count == 1 ? arriving.union([text.heads[0].dot]) : []
+        if changes.allSatisfy({ !$0.parents.isEmpty && $0.parents.allSatisfy(versions.contains) }) { return false }
+        let select = try ChangeRows(connection).selectingOutsides(of: text.number)
+        defer { select.reset() }
+        while try select.step() {
+            if try decodeDots(select.blob(0)).contains(where: arriving.contains) { return true }
+        }
+        return false
+    }
+
     /// The newest changes that are not packed and end where `end` is or before, newest first, as long as they are in a row.
     package func unpacked(_ text: Int64, endingAt end: Int, max limit: Int, operations: Bool = false) throws -> [ArchivedChange] {
         let select = try ChangeRows(connection).selecting(text, before: end, max: limit, operations: operations)

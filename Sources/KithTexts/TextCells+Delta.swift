@@ -60,9 +60,14 @@ extension TextCells {
     }
 
     private func kept(_ state: TextState, at key: TextKey, unknownTo vector: VersionVector) throws -> [TextState.Change] {
-        var opened = try open(state, at: key, needsText: false)
+        try kept(try open(state, at: key, needsText: false), unknownTo: vector)
+    }
+
+    /// The same of a text that was opened.
+    func kept(_ opened: Opened, unknownTo vector: VersionVector) throws -> [TextState.Change] {
         guard let archived = opened.archived, !archived.heads.allSatisfy({ vector.covers($0.dot) }) else { return [] }
-        let changes = try opened.document.changes(unknownTo: vector, history: opened.history)
+        var document = opened.document
+        let changes = try document.changes(unknownTo: vector, history: opened.history)
         var facts: [Dot: ArchivedChange] = [:]
         var open = Set(changes.map(\.dot))
         try StoredTextHistory(archive: archive, text: archived.number).forEachPart(before: archived.nextEvent, downTo: 0) { part in

@@ -100,6 +100,9 @@ extension TextCells {
 
     /// Merges changes that are here.
     ///
+    /// A restart that stands for itself stands otherwise once a change comes on which it was made: the text is made anew from all changes.
+    /// Only who was lied to, or has lost something, gets the one after the other.
+    ///
     /// - Returns: `false` if more of the history would have to be read than one transaction may. Then nothing was written.
     func settle(_ changes: [TextState.Change], in state: inout TextState, at key: TextKey) throws -> Bool {
         state.changes = []
@@ -111,11 +114,19 @@ extension TextCells {
             return true
         }
         let budget = archive.ledger.textBudget
+        var changes = changes
         var opened = try open(state, at: key, readMax: budget.readMax)
         // A history that begins here is no longer than what comes.
         if opened.archived != nil { opened.stepsMax = budget.stepsMax }
+        let isLate = try archive.hasRestart(lacking: changes, in: opened.archived)
+        if isLate {
+            guard let all = try opened.history.withinAllowance({ try kept(opened, unknownTo: VersionVector()) }) else { return false }
+            changes = all + changes
+            opened = Opened(document: TextDocument(), history: .inMemory, stepsMax: budget.stepsMax)
+        }
         guard let resolution = try resolve(changes, in: &opened), opened.document.heads.count <= budget.headsMax else { return false }
         try takeBack(changes.map(\.stamp.dot), at: key)
+        if isLate { state.past = .none }
         try keep(resolution.appended, of: opened, in: &state, at: key)
         for (change, standing) in resolution.aside { try putAside(change, standing, at: key) }
         for change in resolution.pending { try noteWait(of: change, in: &opened, at: key) }

@@ -159,6 +159,43 @@ struct BadTextTests {
         try store.expectSound()
     }
 
+    /// Honest devices send what a new life of a row begins after before it, or have collected it; after a lie they mend what they lack.
+    @Test func `what a restart replaces may come after it in any order`() throws {
+        var restart = Self.change(4, parents: [Self.stamp(2).dot, Self.stamp(3).dot], [.delete(count: 4, at: 0), .insert("new", at: 0)])
+        restart.replacedScalars = 4
+        let changes = [
+            Self.change(1, [.insert("ab", at: 0)]),
+            Self.change(2, parents: [Self.stamp(1).dot], [.insert("c", at: 2)]),
+            Self.change(3, [.insert("x", at: 0)]),
+            restart,
+            Self.change(5, parents: [Self.stamp(4).dot], [.insert("er", at: 3)]),
+        ]
+        var digests: Set<StoreDigest> = []
+        for order in Self.orders(of: Array(changes.indices)) {
+            let store = try TextStore(1)
+            try store.insert("")
+            for index in order { _ = try store.store.apply(try Self.slice([changes[index]], last: 5, to: store)) }
+            #expect(try store.body() == "newer", "\(order)")
+            #expect(try store.store.refusedTextChanges().isEmpty, "\(order)")
+            try store.expectSound()
+            digests.insert(try store.store.recomputedDigest())
+            // What is sent on is what was sent.
+            let other = try TextStore(2)
+            try other.receive(from: store)
+            #expect(try other.body() == "newer", "\(order)")
+        }
+        #expect(digests.count == 1)
+    }
+
+    private static func orders(of numbers: [Int]) -> [[Int]] {
+        if numbers.isEmpty { return [[]] }
+        return numbers.indices.flatMap { index in
+            var rest = numbers
+            let first = rest.remove(at: index)
+            return orders(of: rest).map { [first] + $0 }
+        }
+    }
+
     @Test func `restarts that wait for restarts are taken a portion at each arrival`() throws {
         let store = try TextStore(1)
         try store.insert("")
