@@ -89,6 +89,8 @@ extension TextCells {
         opened.stepsMax = budget.stepsAsideMax
         let base =
             opened.archived ?? ArchivedText(number: 0, heads: opened.document.heads, nextEvent: opened.document.nextEvent)
+        // A text that has to be made anew is made so within one transaction, or not.
+        if try archive.hasRestart(lacking: portions.flatMap(\.changes), in: opened.archived) { return nil }
         guard count > 0, let resolution = try resolve(portions.flatMap(\.changes), in: &opened),
             opened.document.heads.count <= budget.headsMax
         else { return nil }
