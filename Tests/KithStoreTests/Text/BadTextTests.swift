@@ -187,6 +187,25 @@ struct BadTextTests {
         #expect(digests.count == 1)
     }
 
+    @Test func `what comes late takes nothing that was built on a restart which lied about its past`() throws {
+        let store = try TextStore(1)
+        try store.insert("")
+        let late = Self.change(1, [.insert("ab", at: 0)])
+        var restart = Self.change(2, parents: [Self.stamp(1).dot], [.delete(count: 9, at: 0), .insert("new", at: 0)])
+        restart.replacedScalars = 9
+        _ = try store.store.apply(try Self.slice([restart], to: store))
+        #expect(try store.body() == "new")
+        try store.save("new and mine")
+        _ = try store.store.apply(try Self.slice([late], last: 2, to: store))
+        try store.store.takeTextTurns()
+        #expect(try store.body() == "new and mine")
+        #expect(try store.store.refusedTextChanges().map(\.dot) == [Self.stamp(1).dot])
+        try store.expectSound()
+        try store.save("new, mine, and more")
+        #expect(try store.body() == "new, mine, and more")
+        try store.expectSound()
+    }
+
     private static func orders(of numbers: [Int]) -> [[Int]] {
         if numbers.isEmpty { return [[]] }
         return numbers.indices.flatMap { index in
