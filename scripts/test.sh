@@ -116,5 +116,9 @@ for name; do
 done
 [ "${#failed[@]}" -gt 0 ] || exit 0
 printf '\nWhat failed:\n'
-for name in "${failed[@]}"; do grep -a '✘' "$folder/$name" || tail -n 20 "$folder/$name"; done
+# Each line of a failure, and what follows it until the next line of the runner: what a program said, of which the end says most.
+for name in "${failed[@]}"; do
+    awk '/^✘/ { failed = 1; shown = 0; any = 1 } /^(◇|✔|➜|↻)/ { failed = 0 } failed && shown++ < 60 { print } END { exit !any }' "$folder/$name" ||
+        tail -n 20 "$folder/$name"
+done
 exit 1
