@@ -9,6 +9,7 @@ begins with `part_`. Prints a line for each part, with what went wrong, and how 
 No part depends on how fast the machine is: each waits until something is so, and holds back itself what shall come late.
 """
 
+import os
 import sys
 import time
 import traceback
@@ -32,6 +33,16 @@ def find(part):
     return next(getattr(module, "part_" + part) for module in (writing, others, places, choices, ordering, figures) if hasattr(module, "part_" + part))
 
 
+def print_standing(browser, homes):
+    """What the pages and programs said last, to those who were not there."""
+    for page in (page for context in browser.contexts for page in context.pages):
+        shown = {name: page.locator(name).all_inner_texts() for name in ("#alerts", "#status", "#saved")}
+        print(f"{page.url}: {shown}, complaints: {getattr(page, 'complaints', [])[-5:]}", flush=True)
+    for home in homes:
+        with open(os.path.join(home.folder, "log")) as log:
+            print(f"{home.folder}, {'ended' if home.process is None else home.process.poll()}: {log.read()[-1_000:]}", flush=True)
+
+
 def main():
     started, failed, seconds = [], [], 0
     begin = Home.start
@@ -46,6 +57,7 @@ def main():
             except Exception:
                 failed.append(name)
                 print(f"{name}: wrong, {time.monotonic() - begun:.1f} s\n{traceback.format_exc()}", flush=True)
+                print_standing(browser, started)
             finally:
                 for context in browser.contexts:
                     context.close()

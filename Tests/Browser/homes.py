@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import socket
 import sqlite3
@@ -32,6 +33,17 @@ class Home:
     def start(self, *arguments):
         log = open(os.path.join(self.folder, "log"), "a")
         self.process = subprocess.Popen([KITH, *arguments], env=self.environment, stdout=log, stderr=log)
+
+    def start_page_again(self, port):
+        """Serves the page where it was. Another program may have got the port meanwhile: then it is tried again, as a person would."""
+        started = time.time()
+
+        def is_served_again():
+            if self.process is None or self.process.poll() is not None:
+                self.start("web", "--port", port)
+            return os.path.exists(self.page_file()) and os.path.getmtime(self.page_file()) > started
+
+        until(is_served_again, f"the page is served on port {port} again")
 
     def entrance(self):
         """An address that lets in one browser."""
@@ -78,6 +90,32 @@ def until(is_true, what, seconds=90):
         assert now < begun + seconds, f"waited {seconds} s until {what}"
         time.sleep(max(pause, 2 * (now - looked)))
         pause = min(1.5 * pause, 0.2)
+
+
+def free_port():
+    """A port of which no program is given one that asks for any: it is free again when its own program starts anew."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as file:
+        first_given = int(file.read().split()[0])
+    while True:
+        port = random.randrange(10_000, first_given)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return str(port)
+            except OSError:
+                continue
+
+
+def hold_port(port):
+    """Keeps programs from a port that all of them ask for first, so that another test's does not take the place of one that ends."""
+    holder = socket.socket()
+    try:
+        holder.bind(("127.0.0.1", port))
+        holder.listen()
+    except OSError:
+        # Another one has it already.
+        pass
+    return holder
 
 
 def is_served(port):

@@ -4,7 +4,7 @@ import json
 import os
 import re
 
-from homes import Home, pair, until
+from homes import Home, free_port, hold_port, pair, until
 from pages import open_page, pump, saved
 
 
@@ -12,7 +12,7 @@ def part_pairing(browser):
     """Two pages pair with the digits that both show, whatever of the answers and the news comes late, and with stopping in between."""
     homes = [Home(name) for name in ("near", "far")]
     for home in homes:
-        home.start("web", "--port", "0", "--no-discovery")
+        home.start("web", "--port", free_port(), "--no-discovery")
     near, far = [open_page(browser, home) for home in homes]
     address = near.url.rstrip("/")
     shows = lambda page, text: until(lambda: text in page.inner_text("#pairing"), f"the page says: {text}")
@@ -94,10 +94,11 @@ def part_news(browser):
     first, second = Home("first"), Home("second")
     pair(first, second)
     note = second.kith("note", "add", "Typed", "--body", "begun").splitlines()[-1]
-    first.start("up", "--port", "0", "--no-discovery", "--no-web")
+    port = free_port()
+    first.start("up", "--port", port, "--no-discovery", "--no-web")
     status = os.path.join(first.folder, "store", "notes.sqlite-status.json")
     until(lambda: os.path.exists(status) and json.load(open(status)).get("port"), "the node listens")
-    port = str(json.load(open(status))["port"])
+    standard = hold_port(4780)
     second.kith("device", "add", first.kith("device", "id"), "--address", "127.0.0.1:" + port)
     second.start("up", "--port", "0", "--no-discovery")
     page = open_page(browser, second)
@@ -133,7 +134,7 @@ def part_news(browser):
     second.kill()
     type_word()
     until(lambda: page.inner_text("#alerts").startswith("Kith does not answer"), "the page says that nobody answers")
-    second.start("web", "--port", port)
+    second.start_page_again(port)
     until(lambda: "Kith was updated." in page.inner_text("#alerts"), "the page says that it is of another version")
     type_word()
     page.click("#alerts button:has-text('Load the new page')")
@@ -142,5 +143,6 @@ def part_news(browser):
     text = second.kith("note", "show", note, "--body-only")
     assert text == " ".join(["begun", *words]), text
     assert page.input_value("#text") == text
+    standard.close()
     for home in (first, second):
         home.stop()

@@ -7,7 +7,7 @@ import re
 import subprocess
 import time
 
-from homes import KITH, Home, is_served, two_nodes, until
+from homes import KITH, Home, free_port, is_served, two_nodes, until
 from pages import listen_often, open_page, errors_of, pump, saved
 
 
@@ -123,7 +123,7 @@ def part_restart(browser):
     """The node is killed while somebody types, and starts again: the page says so, and no letter is lost; nor in a tab that was closed."""
     home = Home("restart")
     note = home.kith("note", "add", "Draft", "--body", "begun\r\nhere").splitlines()[-1]
-    home.start("web", "--port", "0")
+    home.start("web", "--port", free_port())
     page = open_page(browser, home)
     port = re.search(r":(\d+)", page.url).group(1)
     page.click(f'#rows li[data-id="{note}"] a')
@@ -184,7 +184,7 @@ def part_letters(browser):
     """Answers are lost, letters composed, tabs closed, duplicated and many: each letter is there, and once."""
     home = Home("letters")
     note = home.kith("note", "add", "Letters", "--body", "begun").splitlines()[-1]
-    home.start("web", "--port", "0")
+    home.start("web", "--port", free_port())
     page = open_page(browser, home)
     context, port = page.context, re.search(r":(\d+)", page.url).group(1)
     base = f"http://127.0.0.1:{port}"
