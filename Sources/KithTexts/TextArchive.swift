@@ -37,7 +37,7 @@ package struct TextArchive {
 
     static let sql = """
         -- Text cells that more than one change has made: the current version, how many events there are, and per author the last
-        -- change. `doc` is 0, or the number of a text that was found.
+        -- change. `doc` is 0, or the number of a text that was found; below 0, what a text is made anew into (`~doc`).
         CREATE TABLE IF NOT EXISTS kith_text (
             number INTEGER PRIMARY KEY, tbl INTEGER NOT NULL, id BLOB NOT NULL, col INTEGER NOT NULL,
             doc INTEGER NOT NULL, heads BLOB NOT NULL, next INTEGER NOT NULL, applied BLOB NOT NULL,
@@ -177,7 +177,7 @@ package struct TextArchive {
     }
 
     package func count() throws -> Int {
-        let select = try connection.statement("SELECT count(*) FROM kith_text")
+        let select = try connection.statement("SELECT count(*) FROM kith_text WHERE doc >= 0")
         defer { select.reset() }
         return try select.step() ? select.int(0) : 0
     }
@@ -225,24 +225,31 @@ package struct TextArchive {
         try insert.run()
     }
 
+    /// Lets the history of a text be another one, which was written beside it.
+    func replace(_ key: TextKey, by made: ArchivedText) throws {
+        try forget(key)
+        let update = try connection.statement("UPDATE kith_text SET doc = ? WHERE number = ?")
+        update.bind(1, key.document)
+        update.bind(2, made.number)
+        try update.run()
+    }
+
     /// Drops changes that were to become part of a history which has changed since.
     func dropStaged(_ text: ArchivedText) throws {
         try ChangeRows(connection).remove(text.number, text.nextEvent..<Int.max)
     }
 
-    /// Whether a restart in the history names one of `changes` as a parent that was not here when it came.
-    func hasRestart(lacking changes: [TextState.Change], in text: ArchivedText?) throws -> Bool {
-        guard let text else { return false }
+    /// Those of `changes` that a restart in the history names as parents, and that were not here when it came.
+    func replacedByRestarts(_ changes: [TextState.Change], in text: ArchivedText?) throws -> Set<Dot> {
+        guard let text else { return [] }
         let arriving = Set(changes.map(\.stamp.dot))
         // What builds on a version that is the only one comes after all restarts.
         let versions = text.heads.count == 1 ? arriving.union([text.heads[0].dot]) : []
-        if changes.allSatisfy({ !$0.parents.isEmpty && $0.parents.allSatisfy(versions.contains) }) { return false }
+        if changes.allSatisfy({ !$0.parents.isEmpty && $0.parents.allSatisfy(versions.contains) }) { return [] }
         let select = try ChangeRows(connection).selectingOutsides(of: text.number)
-        defer { select.reset() }
-        while try select.step() {
-            if try decodeDots(select.blob(0)).contains(where: arriving.contains) { return true }
-        }
-        return false
+        var replaced: Set<Dot> = []
+        while try select.step() { replaced.formUnion(try decodeDots(select.blob(0)).filter(arriving.contains)) }
+        return replaced
     }
 
     /// The newest changes that are not packed and end where `end` is or before, newest first, as long as they are in a row.

@@ -100,11 +100,7 @@ extension TextCells {
 
     /// Merges changes that are here.
     ///
-    /// A restart that stands for itself stands otherwise once a change comes on which it was made: the text is made anew from all changes.
-    /// Only who was lied to, or has lost something, gets the one after the other.
-    ///
-    /// - Returns: `false` if more of the history would have to be read than one transaction may, or if a change would be refused that was
-    ///   applied before. Then nothing was written.
+    /// - Returns: `false` if more of the history would have to be read than one transaction may. Then nothing was written.
     func settle(_ changes: [TextState.Change], in state: inout TextState, at key: TextKey) throws -> Bool {
         state.changes = []
         if state.text == nil { state.text = [] }
@@ -115,27 +111,18 @@ extension TextCells {
             return true
         }
         let budget = archive.ledger.textBudget
-        var changes = changes
-        var opened = try open(state, at: key, readMax: budget.readMax)
-        // A history that begins here is no longer than what comes.
-        if opened.archived != nil { opened.stepsMax = budget.stepsMax }
-        var before: [TextState.Change] = []
-        let isLate = try archive.hasRestart(lacking: changes, in: opened.archived)
-        if isLate {
-            let read = try opened.history.withinAllowance { try readingHistory { try kept(opened, unknownTo: VersionVector()) } }
-            guard let read else { return false }
-            before = read
-            changes = before + changes
-            opened = Opened(document: TextDocument(), history: .inMemory, stepsMax: budget.stepsMax)
+        let merged = try merging(changes) {
+            var opened = try open(state, at: key, readMax: budget.readMax)
+            // A history that begins here is no longer than what comes.
+            if opened.archived != nil { opened.stepsMax = budget.stepsMax }
+            return opened
         }
-        guard let resolution = try resolve(changes, in: &opened), opened.document.heads.count <= budget.headsMax else { return false }
-        // What would refuse a change that the text shows, because its author lied about what he saw, is left.
-        if !Set(resolution.appended.map(\.header.dot)).isSuperset(of: before.map(\.stamp.dot)) { return false }
+        guard var merged, merged.opened.document.heads.count <= budget.headsMax else { return false }
         try takeBack(changes.map(\.stamp.dot), at: key)
-        if isLate { state.past = .none }
-        try keep(resolution.appended, of: opened, in: &state, at: key)
-        for (change, standing) in resolution.aside { try putAside(change, standing, at: key) }
-        for change in resolution.pending { try noteWait(of: change, in: &opened, at: key) }
+        if merged.isAnew { state.past = .none }
+        try keep(merged.resolution.appended, of: merged.opened, in: &state, at: key)
+        for (change, standing) in merged.resolution.aside { try putAside(change, standing, at: key) }
+        for change in merged.resolution.pending { try noteWait(of: change, in: &merged.opened, at: key) }
         return true
     }
 
@@ -229,7 +216,7 @@ extension TextCells {
         try readingHistory { try opened.document.standIn(for: restart, history: opened.history) }
     }
 
-    private func readingHistory<Result>(_ body: () throws -> Result) throws -> Result {
+    func readingHistory<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as TextError {

@@ -8,7 +8,7 @@ import KithText
 ///
 /// Their merge is computed beside the writers (``prepare(_:at:)``). Then its changes are written behind the end of the history, some in each
 /// transaction, so that the app writes in between, and the last one makes them part of it (``writePart(of:in:at:)``). If the text has changed by
-/// then, all begins anew.
+/// then, all begins anew. A text that is made anew gets a history of its own, which takes the place of the other one in the last transaction.
 extension TextCells {
     /// What came of a turn.
     package enum Turn {
@@ -35,6 +35,8 @@ extension TextCells {
         let due = try portions.due(at: key, of: state, max: 2)
         guard let portion = due.first else {
             try turns.end(key)
+            // What was begun and has become of no use.
+            try archive.forget(key.beside)
             return .over
         }
         guard due.count == 1, try settle(portion.changes, in: &state, at: key) else { return .tooLong }
@@ -68,8 +70,7 @@ extension TextCells {
     package struct Prepared {
         /// The text that it was computed for; of a text without a history, the number is 0.
         var base: ArchivedText
-        let document: TextDocument
-        let resolution: Resolution
+        let merged: Merged
         let portions: [PortionRows.Due]
         /// How much of the resolution is written.
         var written = 0
@@ -85,16 +86,23 @@ extension TextCells {
             portions.append(portion)
             count += portion.changes.count
         }
-        var opened = try open(state, at: key, readMax: budget.readAsideMax)
-        opened.stepsMax = budget.stepsAsideMax
+        if count == 0 { return nil }
+        let changes = portions.flatMap(\.changes)
+        let opening = {
+            var opened = try open(state, at: key, readMax: budget.readAsideMax)
+            opened.stepsMax = budget.stepsAsideMax
+            return opened
+        }
+        let opened = try opening()
+        var merged = try merging(changes, readingIn: opening)
+        if merged == nil {
+            let late = try archive.replacedByRestarts(changes, in: opened.archived)
+            if !late.isEmpty { merged = try merging(changes, into: opened, leaving: late) }
+        }
+        guard let merged, merged.opened.document.heads.count <= budget.headsMax else { return nil }
         let base =
             opened.archived ?? ArchivedText(number: 0, heads: opened.document.heads, nextEvent: opened.document.nextEvent)
-        // A text that has to be made anew is made so within one transaction, or not.
-        if try archive.hasRestart(lacking: portions.flatMap(\.changes), in: opened.archived) { return nil }
-        guard count > 0, let resolution = try resolve(portions.flatMap(\.changes), in: &opened),
-            opened.document.heads.count <= budget.headsMax
-        else { return nil }
-        return Prepared(base: base, document: opened.document, resolution: resolution, portions: portions)
+        return Prepared(base: base, merged: merged, portions: portions)
     }
 
     /// What came of a part of a prepared merge.
@@ -107,9 +115,12 @@ extension TextCells {
 
     /// Writes a part of a prepared merge.
     package func writePart(of prepared: inout Prepared, in state: inout TextState, at key: TextKey) throws -> Part {
-        let (resolution, limit) = (prepared.resolution, archive.ledger.textBudget.changesMax)
+        let (resolution, document) = (prepared.merged.resolution, prepared.merged.opened.document)
+        let limit = archive.ledger.textBudget.changesMax
         if prepared.written == 0, try !begin(&prepared, in: &state, at: key) { return .stale }
-        guard state.past == .kept, var archived = try archive.find(key), archived == prepared.base else { return .stale }
+        guard state.past == .kept, try archive.find(key) == prepared.base,
+            var archived = prepared.merged.isAnew ? try archive.find(key.beside) : prepared.base
+        else { return .stale }
         let count = resolution.appended.count
         if prepared.written < count {
             let part = resolution.appended[prepared.written...].prefix(limit)
@@ -124,12 +135,13 @@ extension TextCells {
         let outlines = try PortionRows(archive.ledger).outlines(at: key)
         guard prepared.portions.allSatisfy({ portion in outlines.contains(portion.outline) }) else { return .stale }
         archived.staging = 0
-        try keepVersion(of: prepared.document, resolution.appended, &archived)
-        state.text = prepared.document.text.utf8
+        if prepared.merged.isAnew { try archive.replace(key, by: archived) }
+        try keepVersion(of: document, resolution.appended, &archived)
+        state.text = document.text.utf8
         var opened = try open(state, at: key)
         for change in resolution.pending { try noteWait(of: change, in: &opened, at: key) }
         for portion in prepared.portions { try PortionRows(archive.ledger).replace(portion.outline.number, by: portion.left, at: key) }
-        try noteFollowers(of: resolution.appended.map(\.header.dot), at: key)
+        try noteFollowers(of: prepared.portions.flatMap(\.changes).map(\.stamp.dot), at: key)
         return .done
     }
 
@@ -144,6 +156,7 @@ extension TextCells {
         if opened.archived == nil { try keepHistory(of: opened, in: &state, at: key) }
         guard var archived = try archive.find(key) else { throw TextArchive.corrupt }
         try archive.dropStaged(archived)
+        if prepared.merged.isAnew { _ = try archive.create(key.beside) } else { try archive.forget(key.beside) }
         archived.staging = Int64.random(in: 1 ... .max)
         try archive.save(archived)
         prepared.base = archived

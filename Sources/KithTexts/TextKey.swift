@@ -32,6 +32,9 @@ package struct TextKey: Hashable {
         statement.bind(4, document)
     }
 
+    /// Where the text is made anew, until it takes the place of what is there.
+    var beside: TextKey { TextKey(table: table, id: id, column: column, document: ~document) }
+
     /// The same cell's document that `state` speaks of.
     package func of(_ state: TextState) -> TextKey {
         TextKey(table: table, id: id, column: column, document: state.document)

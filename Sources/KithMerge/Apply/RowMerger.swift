@@ -152,6 +152,14 @@ package struct RowMerger {
 
     /// Makes the store hold `state`, whose context says what it must keep.
     package func save(_ state: RowState, _ table: CatalogTable, _ id: RowID, _ held: Held) throws {
+        try write(state, table, id, held)
+        // No new commit tells the digest of it: the turn of a text came, or somebody sent what was known.
+        if state.cells != held.state.cells || state.tombstones != held.state.tombstones, isKnown(state) {
+            try DigestLedger(ledger: ledger).reread([SlicePosition(table: table.name, row: id)])
+        }
+    }
+
+    private func write(_ state: RowState, _ table: CatalogTable, _ id: RowID, _ held: Held) throws {
         let context = try ledger.context(for: state.context)
         var bare = state
         bare.context = VersionVector()
