@@ -225,7 +225,7 @@ package struct TextArchive {
         try insert.run()
     }
 
-    /// Lets the history of a text be another one, which was written beside it.
+    /// Puts a history that was written beside a text in the place of its own.
     func replace(_ key: TextKey, by made: ArchivedText) throws {
         try forget(key)
         let update = try connection.statement("UPDATE kith_text SET doc = ? WHERE number = ?")

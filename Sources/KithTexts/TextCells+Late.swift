@@ -2,10 +2,11 @@ import KithCausality
 import KithSync
 import KithText
 
-/// Changes that come after a restart which says that it replaces them. Only who was lied to, or has lost something, gets these in that order.
+/// Changes that come after a restart which names them as parents. A store gets them in this order if a member lied to it, or if it has lost
+/// something.
 ///
-/// Such a restart stands for itself. It stands otherwise once a change comes on which it was made: then the text is made anew from all its
-/// changes, so that it does not matter in which order they came.
+/// Until they come, the restart is applied without them. Once one comes, the store makes the text anew from all its changes, so that stores show
+/// the same, whatever came first.
 extension TextCells {
     /// What a merge makes of a text.
     struct Merged {
@@ -15,8 +16,9 @@ extension TextCells {
         var isAnew = false
     }
 
-    /// Merges changes into a text, of which so much may be read as `open` lets. Writes nothing.
+    /// Merges changes into a text. Writes nothing.
     ///
+    /// - Parameter open: opens the text, and says how much of it may be read.
     /// - Returns: `nil` if more of the history would have to be read than may be.
     func merging(_ changes: [TextState.Change], readingIn open: () throws -> Opened) throws -> Merged? {
         let opened = try open()
@@ -33,7 +35,7 @@ extension TextCells {
         return try merging(changes, into: open(), leaving: late)
     }
 
-    /// The same without the changes that come late: they are refused, and the text stays what it is but for the others.
+    /// The same, but refuses the changes that come late.
     func merging(_ changes: [TextState.Change], into opened: Opened, leaving late: Set<Dot>) throws -> Merged? {
         var merged = try merging(changes.filter { !late.contains($0.stamp.dot) }, into: opened)
         for change in changes where late.contains(change.stamp.dot) {

@@ -35,7 +35,7 @@ extension TextCells {
         let due = try portions.due(at: key, of: state, max: 2)
         guard let portion = due.first else {
             try turns.end(key)
-            // What was begun and has become of no use.
+            // A process that was killed, or found the text changed, may have begun to make it anew.
             try archive.forget(key.beside)
             return .over
         }

@@ -36,8 +36,11 @@ def find(part):
 def print_standing(browser, homes):
     """What the pages and programs said last, to those who were not there."""
     for page in (page for context in browser.contexts for page in context.pages):
-        shown = {name: page.locator(name).all_inner_texts() for name in ("#alerts", "#status", "#saved")}
-        print(f"{page.url}: {shown}, complaints: {getattr(page, 'complaints', [])[-5:]}", flush=True)
+        try:
+            shown = {name: page.locator(name).all_inner_texts() for name in ("#alerts", "#status", "#saved")}
+            print(f"{page.url}: {shown}, complaints: {getattr(page, 'complaints', [])[-5:]}", flush=True)
+        except Exception as error:
+            print(f"{page.url} cannot be read: {error}", flush=True)
     for home in homes:
         with open(os.path.join(home.folder, "log")) as log:
             print(f"{home.folder}, {'ended' if home.process is None else home.process.poll()}: {log.read()[-1_000:]}", flush=True)

@@ -153,7 +153,7 @@ package struct RowMerger {
     /// Makes the store hold `state`, whose context says what it must keep.
     package func save(_ state: RowState, _ table: CatalogTable, _ id: RowID, _ held: Held) throws {
         try write(state, table, id, held)
-        // No new commit tells the digest of it: the turn of a text came, or somebody sent what was known.
+        // The digest looks for new commits. If all of a changed row were known, as when a text's turn comes, the merge tells it.
         if state.cells != held.state.cells || state.tombstones != held.state.tombstones, isKnown(state) {
             try DigestLedger(ledger: ledger).reread([SlicePosition(table: table.name, row: id)])
         }

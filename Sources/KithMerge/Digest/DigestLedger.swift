@@ -6,9 +6,9 @@ import KithTexts
 
 /// Keeps the digest of the store in step with its rows, in proportion to what has changed.
 ///
-/// Capture and merge leave it alone. What changes a row leaves a commit in it that was not there before, so the index of commits tells which
-/// rows to look at; a merge that leaves none, as that of a text whose turn has come, looks at the row itself (``reread(_:)``). ``DigestRows``
-/// remembers what each row added to the sum, so that it can be taken away.
+/// Capture and merge leave it alone if they leave a commit in the row that was not there before: the index of commits tells which rows to look
+/// at. If a merge changes a row and leaves none, as when a text's turn comes, it calls ``reread(_:)``. ``DigestRows`` remembers what each row
+/// added to the sum, so that it can be taken away.
 /// Rows that garbage collection removes have been deleted before, and no longer counted.
 package struct DigestLedger {
     package let ledger: RowLedger

@@ -113,7 +113,7 @@ struct WriterBox: @unchecked Sendable {
     let state: WriterState
     let declarations: Declarations
     let schema: SchemaGuard?
-    /// Tells the connection; never used.
+    /// Tells one connection from another: it is compared, and nothing is read through it, so any thread may have it.
     nonisolated(unsafe) let handle: OpaquePointer
     let doubt: IdentityDoubt?
 

@@ -1,8 +1,10 @@
+import Foundation
 import KithCausality
 import KithLedger
 import KithStore
 import KithSync
 import KithText
+import Synchronization
 import TestSupport
 import Testing
 
@@ -103,6 +105,53 @@ struct LateChangeTests {
         try store.receive(from: other)
         #expect(try store.body() == "even newer...")
         try store.expectSound()
+    }
+
+    @Test(arguments: [1, 2]) func `what a killed process had begun to make anew is dropped`(count: Int) throws {
+        let store = try TextStore(1, budget: Self.small(count))
+        try store.insert("")
+        try Self.apply(Array(Self.changes[3...]), last: 5, to: store)
+        try store.inner.execute(
+            """
+            INSERT INTO kith_text (tbl, id, col, doc, heads, next, applied, staging)
+                SELECT tbl, id, col, ~doc, x'00', 0, x'00', 0 FROM kith_text;
+            INSERT INTO kith_text_change (text, first, length, replica, sequence, timestamp, steps, inserted)
+                SELECT number, 7, 1, 0, 1, 1, x'ff', x'ff' FROM kith_text WHERE doc < 0;
+            """)
+        try store.expectSound()
+        try Self.apply(Array(Self.changes[..<3]), last: 5, to: store)
+        #expect(try store.body() == "newer")
+        #expect(try store.count(Self.besides) == 0)
+        #expect(try store.count("SELECT count(*) FROM kith_text_change WHERE text NOT IN (SELECT number FROM kith_text)") == 0)
+        try store.expectSound()
+    }
+
+    @Test(arguments: 0..<4) func `a user who saves while a text is made anew loses nothing`(attempt: Int) throws {
+        let store = try TextStore(1, .pool, budget: Self.small(1))
+        try store.insert("")
+        try Self.apply(Array(Self.changes[3...]), last: 5, to: store)
+        nonisolated(unsafe) let saver = store
+        let failures = Mutex<[String]>([])
+        let thread = Thread {
+            for number in 0..<10 {
+                Thread.sleep(forTimeInterval: 0.002 * Double(attempt))
+                do { try saver.save("newer" + String(repeating: "+", count: number + 1)) } catch {
+                    failures.withLock { $0.append("\(error)") }
+                }
+            }
+        }
+        thread.start()
+        try Self.apply(Array(Self.changes[..<3]), last: 5, to: store)
+        while !thread.isFinished { Thread.sleep(forTimeInterval: 0.001) }
+        try store.store.takeTextTurns()
+        #expect(failures.withLock(\.self).isEmpty)
+        #expect(try store.body() == "newer++++++++++")
+        #expect(try store.store.refusedTextChanges().isEmpty)
+        #expect(try store.count(Self.besides) == 0)
+        try store.expectSound()
+        let other = try TextStore(2)
+        try other.receive(from: store)
+        #expect(try other.body() == store.body())
     }
 
     private static func orders(of numbers: [Int]) -> [[Int]] {
