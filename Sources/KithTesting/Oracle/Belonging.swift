@@ -35,9 +35,6 @@ struct Belonging {
         return !(known...newest).contains { expulsions[Place(machine: machine, round: $0)]?.isDisjoint(with: heard) == false }
     }
 
-    /// What a machine has heard of who was put out and let in.
-    func heard(by machine: Int) -> Set<MembershipRecord.ID> { heard[machine] ?? [] }
-
     /// A device has signed that the machine is out, in this round.
     mutating func sign(_ records: [MembershipRecord.ID], against machine: Int, round: Int) {
         for record in records { signed[record] = Place(machine: machine, round: round) }

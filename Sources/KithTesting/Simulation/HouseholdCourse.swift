@@ -57,7 +57,7 @@ struct HouseholdCourse {
         belonging.letIn(machine.index, by: last.id)
         for (node, household) in [(machine, own), (host, other)] {
             household.hear(phone)
-            belonging.hear(belonging.heard(by: host.index).union([last.id]), node.index)
+            belonging.hear(phone.records.map(\.id), node.index)
         }
         leaving.remove(machine.index)
         doomed.remove(machine.index)

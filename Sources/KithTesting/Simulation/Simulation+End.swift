@@ -37,16 +37,24 @@ extension Simulation {
     }
 
     /// Where members were connected only through one that was revoked, or sends nothing, they find each other. One that sends nothing tells of the
-    /// household all the same.
+    /// household all the same. Who does not trust its neighbour yet, because it has not heard that it is back, hears that from others.
     private func bridge() {
         let chains = [speakers, members]
         guard chains[0].count < nodes.count else { return }
         for chain in chains {
-            for (one, other) in zip(chain, chain.dropFirst())
-            where !links.contains(where: { $0.nodes == [one.index, other.index] }) {
-                addLink(one.index, other.index)
+            for (one, other) in zip(chain, chain.dropFirst()) {
+                link(one, other)
+                if one.trusts(other), other.trusts(one) { continue }
+                for node in [one, other] {
+                    for third in chain where third !== node { link(node, third) }
+                }
             }
         }
+    }
+
+    private func link(_ one: SimulatedNode, _ other: SimulatedNode) {
+        let ends = [one.index, other.index].sorted()
+        if !links.contains(where: { $0.nodes == ends }) { addLink(ends[0], ends[1]) }
     }
 
     func converge() throws {

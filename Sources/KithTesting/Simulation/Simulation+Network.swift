@@ -89,6 +89,8 @@ extension Simulation {
                 guard decode(frame.wire.prefix(rest), end) == .needsMore else {
                     throw Violation(.wrongState, "\(node(of: end).name) takes the first \(rest) bytes of a frame for one.")
                 }
+                // Nothing arrives behind a gap, also if what the other side receives breaks the connection once more.
+                links[end.link].ends[end.side]?.inbound = []
                 return
             }
             rest -= frame.wire.count
