@@ -26,7 +26,8 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
     ] + (warningsAreErrors ? [.unsafeFlags(["-warnings-as-errors"])] : [])
-/// Of the modules that most of the tests' time is spent in: `make test` has them optimised in its debug build.
+/// Of the modules that most of the tests' time is spent in: `make test` has them optimised in its debug build. Not of those that take longer
+/// to optimise than the tests save by it, as KithTesting.
 let computing = settings + (isOptimized ? [.unsafeFlags(["-O"])] : [])
 
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -166,8 +167,7 @@ let package = Package(
         module("KithReport", ["Kith", "KithNotes", "KithFiles", "KithProgram"]),
         .target(name: "CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
         module(
-            "KithTesting", ["KithCausality", "KithText", "KithSync", "KithLock", "KithStore", "KithTrust", "CFaultVFS", grdb, sqlite],
-            computing),
+            "KithTesting", ["KithCausality", "KithText", "KithSync", "KithLock", "KithStore", "KithTrust", "CFaultVFS", grdb, sqlite]),
         .target(
             name: "KithLab",
             dependencies: [

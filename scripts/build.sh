@@ -7,6 +7,27 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export KITH_WERROR=1 KITH_OPTIMIZE=1
-exec "${SWIFT:-swift}" build --scratch-path .build/whole -debug-info-format none \
-    -Xswiftc -disable-batch-mode -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -no-emit-module-separately-wmo \
-    -Xcxx -index-ignore-system-symbols -Xcxx -index-ignore-macros "$@"
+
+swift=${SWIFT:-swift}
+readonly folder=.build/whole
+options=(--scratch-path "$folder" -debug-info-format none
+    -Xswiftc -disable-batch-mode -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -no-emit-module-separately-wmo
+    -Xcxx -index-ignore-system-symbols -Xcxx -index-ignore-macros)
+
+# BoringSSL is twice among the packages, and nearly each of its 520 files of C++ reads the same headers of the standard library: they are
+# compiled once, with the flags that SwiftPM gives today. Whether it still gives them the first build shows.
+compile_headers() {
+    local clang
+    clang=$("$swift" -print-target-info | sed -nE 's#^ *"runtimeResourcePath": "(.*)/lib/swift".*#\1/bin/clang#p')
+    printf '#include <%s>\n' algorithm array functional initializer_list iterator limits memory optional string_view tuple type_traits \
+        utility variant |
+        "$clang" -std=c++17 -O0 -g0 -fPIC -fblocks -fno-omit-frame-pointer -fpch-instantiate-templates -x c++-header -o "$1" -
+}
+headers=$PWD/$folder/headers-$("$swift" --version 2>/dev/null | cksum | cut -d ' ' -f 1).pch
+if [ "$(uname)" = Linux ] && [ ! -e "$headers" ]; then
+    mkdir -p "$folder"
+    compile_headers "$headers" 2>/dev/null && "$swift" build "${options[@]}" -Xcxx -include-pch -Xcxx "$headers" --target CNIOBoringSSL ||
+        : >"$headers"
+fi
+[ ! -s "$headers" ] || options+=(-Xcxx -include-pch -Xcxx "$headers")
+exec "$swift" build "${options[@]}" "$@"

@@ -90,6 +90,8 @@ struct HouseholdCommandTests {
         #expect(try second.kith("device", "id").lastLine != before)
         try second.kith("note", "add", "Under a new key")
         try await one.wait { _ in try first.kith("note", "list").output.contains("Under a new key") }
+        // What a machine wrote itself, and has on its disk, it tells with the answer to the next note, or a quarter of a minute later.
+        try first.kith("note", "add", "An answer")
         let safe = { (home: KithHome) in try home.kith("status").output.contains("Everything you wrote is safe on:") }
         try await one.wait { _ in try safe(first) }
         try await one.wait { _ in try first.kith("note", "show", "Under a new key").output.contains("Safe on: second.") }

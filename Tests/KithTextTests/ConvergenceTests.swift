@@ -7,7 +7,7 @@ import Testing
 /// Risk: two devices with the same changes show different texts.
 @Suite struct ConvergenceTests {
     @Test func `every replay of random graphs gives the text of the tree`() throws {
-        for seed in 0..<Soak.count(2_000) {
+        for seed in 0..<Soak.count(1_000) {
             var random = SplitMix64(seed: UInt64(seed))
             let changes = try RandomGraph.any(using: &random).changes
             let expected = TextBuffer(TreeOracle.text(changes))

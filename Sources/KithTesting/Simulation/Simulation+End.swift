@@ -40,7 +40,7 @@ extension Simulation {
     /// household all the same. Who does not trust its neighbour yet, because it has not heard that it is back, hears that from others.
     private func bridge() {
         let chains = [speakers, members]
-        guard chains[0].count < nodes.count else { return }
+        guard chains[0].count < nodes.count || links.indices.contains(where: isRefused) else { return }
         for chain in chains {
             for (one, other) in zip(chain, chain.dropFirst()) {
                 link(one, other)
