@@ -30,6 +30,7 @@ enum SliceCodec {
         let rowsRemaining = try reader.index(below: Int(Int32.max), "rows remaining")
         let tables = try tables(&reader)
         let rows = try rows(&reader, tables, replicas)
+        try check(rows, vector, reader.highest, replicas)
         if rows.first?.isPrelude == true, flags & Flag.last != 0 { throw .malformed("beginning of a row at the end") }
         let slice = Slice(
             since: since, vector: vector, target: target, clock: clock, isFirst: flags & Flag.first != 0,
@@ -175,6 +176,25 @@ extension SliceCodec {
             }
         }
         return rows
+    }
+
+    /// What lives in a row its sender knows: by its vector, or by what it knows of this row beyond that. A store that took anything else would
+    /// hold commits that it does not know.
+    ///
+    /// - Parameter highest: see ``ByteReader/highest``; empty if that was not noted.
+    private static func check(
+        _ rows: [RowPart], _ vector: VersionVector, _ highest: [UInt64], _ replicas: ReplicaTable
+    ) throws(WireError) {
+        func isKnown(_ dot: Dot, in context: VersionVector = VersionVector()) -> Bool {
+            vector.covers(dot) || context.covers(dot) || dot.replica == .nobody
+        }
+        // Rows with a context are few. The changes of a prelude wait for their row, which says what it knows.
+        if !highest.isEmpty, zip(replicas.ids, highest).allSatisfy({ isKnown(Dot(replica: $0, sequence: $1)) }) { return }
+        for row in rows where !row.isPrelude {
+            guard row.state.liveDots.allSatisfy({ isKnown($0, in: row.state.context) }) else {
+                throw .malformed("row with a commit that its sender does not know")
+            }
+        }
     }
 
     private static func row(

@@ -49,7 +49,9 @@ extension Simulation {
     func householdChanged(_ node: SimulatedNode, except session: SessionRouter.SessionID? = nil) throws {
         guard let own = node.household else { return }
         try checkMembers(node)
-        for end in ends(of: node) where !node.trusts(self.node(of: end.other)) { try cut(end) }
+        for link in linksOfNode[node.index] where !node.trusts(peer(of: node, link)) {
+            try cut(EndID(link: link, side: links[link].nodes[0] == node.index ? 0 : 1, epoch: links[link].epoch))
+        }
         for other in nodes where other !== node {
             revokedContents.note(member: node.index, refuses: other.index, !node.trusts(other))
         }
@@ -58,9 +60,10 @@ extension Simulation {
         dialAgain(node)
     }
 
-    /// A side does not trust the other one any more. It takes nothing more of it; what it has sent may have arrived before.
+    /// A side does not trust the other one any more. It takes nothing more of it; what it has sent may have arrived before, but does not arrive
+    /// from now on, also if its own end is closed.
     private func cut(_ end: EndID) throws {
-        guard isOpen(end) else { return }
+        guard isOpen(end) || isOpen(end.other) else { return }
         links[end.link].ends[end.side]?.inbound = []
         try breakConnection(end.link)
         for one in [end, end.other] where isOpen(one) { try close(one) }

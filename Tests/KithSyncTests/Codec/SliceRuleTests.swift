@@ -23,10 +23,34 @@ import Testing
         // One stamp (replica 0, sequence 1, time 0), one cell in column 0 or 1 with one write of NULL.
         let stamp: [UInt8] = [1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]
         func frame(column: UInt8) -> FrameBuilder {
-            FrameBuilder(rows: [FrameBuilder.Row(state: stamp + [1, column, 2, 0, 0] + [0, 0])])
+            FrameBuilder(vector: [(0, 1)], rows: [FrameBuilder.Row(state: stamp + [1, column, 2, 0, 0] + [0, 0])])
         }
         #expect(frame(column: 0).refusal == nil)
         #expect(frame(column: 1).refusal == .malformed("unknown column number"))
+    }
+
+    @Test func `what lives in a row its sender knows`() throws {
+        let refusal = WireError.malformed("row with a commit that its sender does not know")
+        let stamp: [UInt8] = [1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0]
+        // A write, an element, a total, a deletion by the second commit of the first replica.
+        let states: [[UInt8]] = [
+            stamp + [1, 0, 2, 0, 0] + [0],
+            [0, 1, 1] + [1, 0, 2] + [4, 1, 7, 1, 0, 2] + [0],
+            [0, 1, 2] + [4, 0, 2, 2] + [0],
+            [0, 0] + [1, 0, 2, 0],
+        ]
+        let columns = [ColumnKey("r", .register), ColumnKey("s", .set), ColumnKey("c", .counter)]
+        for state in states {
+            func frame(vector: [(UInt64, UInt64)], context: [UInt8]) -> FrameBuilder {
+                FrameBuilder(
+                    vector: vector, tables: [TableSchema(name: Array("t".utf8), columns: columns)],
+                    rows: [FrameBuilder.Row(state: state + context)])
+            }
+            #expect(frame(vector: [(0, 2)], context: [0]).refusal == nil, "\(state)")
+            #expect(frame(vector: [(0, 1), (1, 9)], context: [1, 0, 2]).refusal == nil, "\(state)")
+            #expect(frame(vector: [(0, 1), (1, 9)], context: [0]).refusal == refusal, "\(state)")
+            #expect(frame(vector: [(0, 1)], context: [1, 1, 2]).refusal == refusal, "\(state)")
+        }
     }
 
     @Test func `a value that says it stands elsewhere is refused`() {

@@ -183,7 +183,8 @@ import Testing
         var writer = ByteWriter()
         RowStateCodec.encode(state, shown: .inline, to: &writer, &replicas)
         return FrameBuilder(
-            replicas: replicas.ids, tables: [TableSchema(name: [1], columns: columns)], rows: [FrameBuilder.Row(state: writer.bytes)]
+            replicas: replicas.ids, vector: replicas.ids.indices.map { (UInt64($0), 1 << 40) },
+            tables: [TableSchema(name: [1], columns: columns)], rows: [FrameBuilder.Row(state: writer.bytes)]
         ).refusal
     }
 
@@ -252,7 +253,7 @@ import Testing
         // One row whose cells all have as many writes as may be, of NULL, but for the last one, which fills up to the limit.
         let stamps = WireLimits.concurrentMax
         let columns = (WireLimits.entriesMax - stamps) / (stamps + 2) + 1
-        let others = 2 + 1 + columns + 1 + stamps + columns
+        let others = 2 + 1 + 1 + columns + 1 + stamps + columns
         let writes = WireLimits.entriesMax - others
         var state = ByteWriter()
         state.count(stamps)
@@ -273,7 +274,7 @@ import Testing
         }
         state.raw([0, 0])
         var frame = FrameBuilder(
-            tables: [TableSchema(name: [1], columns: (0..<columns).map { ColumnKey("c\($0)", .register) })],
+            vector: [(0, 1 << 40)], tables: [TableSchema(name: [1], columns: (0..<columns).map { ColumnKey("c\($0)", .register) })],
             rows: [FrameBuilder.Row(state: state.bytes)])
         #expect(frame.refusal == nil)
         frame.alsoSentTo = [0]

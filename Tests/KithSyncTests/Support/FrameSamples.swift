@@ -57,7 +57,7 @@ enum FrameSamples {
         var row = RowState()
         var register = RegisterState(writes: [Write(stamp: found, value: .text("milk"))])
         register.set(.text("bread"), stamp: edit)
-        register.add(Write(stamp: Stamp(dot: Dot(replica: a, sequence: 4), timestamp: time, isAdopted: true), value: .text("salt")))
+        register.add(Write(stamp: Stamp(dot: Dot(replica: a, sequence: 2), timestamp: time, isAdopted: true), value: .text("salt")))
         row[0] = .register(register)
         var set = SetState(adopting: [Array("\"a\"".utf8), Array("\"b\"".utf8)], dot: found.dot)
         _ = set.set(to: [Array("\"b\"".utf8), Array("\"c\"".utf8)], dot: edit.dot)
