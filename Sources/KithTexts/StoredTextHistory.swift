@@ -16,12 +16,19 @@ package struct StoredTextHistory: TextHistory {
     private let ends = ChangeEnds()
     private let allowance: Allowance
 
-    /// - Parameter readMax: how many changes may be read.
-    package init(archive: TextArchive, text: Int64, applied: VersionVector? = nil, readMax: Int = .max) {
+    /// - Parameters:
+    ///   - readMax: how many changes may be read.
+    ///   - isForEachPurpose: whether so many may be read for each ``Purpose``: a merge reads most of what it needs for several.
+    package init(archive: TextArchive, text: Int64, applied: VersionVector? = nil, readMax: Int = .max, isForEachPurpose: Bool = false) {
         self.archive = archive
         self.text = text
         self.applied = applied
-        allowance = Allowance(readMax)
+        allowance = Allowance(readMax, isForEachPurpose: isForEachPurpose)
+    }
+
+    /// What a change is read for.
+    package enum Purpose: CaseIterable, Sendable {
+        case header, operations, search, end
     }
 
     /// What `body` gives; `nil` if it would have to read more than it may.
@@ -33,13 +40,13 @@ package struct StoredTextHistory: TextHistory {
         let rows = try archive.unpacked(text, endingAt: end, max: Self.pageChanges)
         let headers =
             rows.isEmpty ? try archive.chunk(text, before: end)?.headers.filter { $0.end <= end } ?? [] : rows.reversed().map(\.header)
-        try allowance.spend(headers.count)
+        try allowance.spend(headers.count, on: .header)
         return headers
     }
 
     package func operations(in events: Range<Int>) throws -> [TextOperations] {
         var result: [[TextOperations]] = []
-        try forEachPart(before: events.upperBound, downTo: events.lowerBound, operations: true) { changes in
+        try forEachPart(before: events.upperBound, downTo: events.lowerBound, for: .operations) { changes in
             result.append(changes.map(\.operations))
         }
         return result.reversed().flatMap { $0 }
@@ -50,7 +57,7 @@ package struct StoredTextHistory: TextHistory {
         if !ends.isAsked {
             ends.isAsked = true
             var found: Int?
-            try forEachPart(before: end, downTo: 0) { changes in
+            try forEachPart(before: end, downTo: 0, for: .search) { changes in
                 found = found ?? changes.first { $0.header.dot == dot }?.header.lastEvent
             } until: {
                 found != nil
@@ -63,9 +70,10 @@ package struct StoredTextHistory: TextHistory {
 
     /// Hands out the changes that end at `end` or before and begin at `start` or after, newest part first, each part in order.
     package func forEachPart(
-        before end: Int, downTo start: Int, operations: Bool = false, _ body: ([ArchivedChange]) throws -> Void,
+        before end: Int, downTo start: Int, for purpose: Purpose = .header, _ body: ([ArchivedChange]) throws -> Void,
         until isDone: () -> Bool = { false }
     ) throws {
+        let operations = purpose == .operations
         var next = end
         while next > start, !isDone() {
             var part = Array(
@@ -77,26 +85,29 @@ package struct StoredTextHistory: TextHistory {
                 throw TextError.damagedHistory("no changes before event \(next)")
             }
             let lowest = next
-            try allowance.spend(part.count)
+            try allowance.spend(part.count, on: purpose)
             try body(part.filter { $0.header.firstEvent >= start && $0.header.end <= lowest })
             next = first
         }
     }
 }
 
-/// How many changes of a history may be read yet.
+/// How many changes of a history may be read yet, for all purposes together or for each.
 private final class Allowance {
     struct Spent: Error {}
 
-    private var left: Int
+    private var left: [StoredTextHistory.Purpose: Int]
+    private let isForEachPurpose: Bool
 
-    init(_ left: Int) {
-        self.left = left
+    init(_ max: Int, isForEachPurpose: Bool) {
+        left = Dictionary(uniqueKeysWithValues: StoredTextHistory.Purpose.allCases.map { ($0, max) })
+        self.isForEachPurpose = isForEachPurpose
     }
 
-    func spend(_ count: Int) throws {
-        left -= count
-        if left < 0 { throw Spent() }
+    func spend(_ count: Int, on purpose: StoredTextHistory.Purpose) throws {
+        let account = isForEachPurpose ? purpose : .header
+        left[account, default: 0] -= count
+        if left[account, default: 0] < 0 { throw Spent() }
     }
 }
 
@@ -113,7 +124,7 @@ private final class ChangeEnds {
 
     func read(_ history: StoredTextHistory, before end: Int) throws {
         ends = [:]
-        try history.forEachPart(before: end, downTo: 0) { changes in
+        try history.forEachPart(before: end, downTo: 0, for: .end) { changes in
             for change in changes.reversed() {
                 let dot = change.header.dot
                 ends[dot.replica, default: []].append((dot.sequence, change.header.lastEvent))

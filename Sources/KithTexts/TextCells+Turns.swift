@@ -89,7 +89,7 @@ extension TextCells {
         if count == 0 { return nil }
         let changes = portions.flatMap(\.changes)
         let opening = {
-            var opened = try open(state, at: key, readMax: budget.readAsideMax)
+            var opened = try open(state, at: key, readMax: budget.readAsideMax, isForEachPurpose: true)
             opened.stepsMax = budget.stepsAsideMax
             return opened
         }

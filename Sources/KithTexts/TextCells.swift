@@ -24,7 +24,10 @@ package struct TextCells {
     /// - Parameters:
     ///   - needsText: whether the current text is read, too; the graph of changes does without it.
     ///   - readMax: how many older changes may be read; beyond, ``PastOfText/withinAllowance(_:)`` gives up.
-    package func open(_ state: TextState, at cell: TextKey, needsText: Bool = true, readMax: Int = .max) throws -> Opened {
+    ///   - isForEachPurpose: see ``StoredTextHistory/init(archive:text:applied:readMax:isForEachPurpose:)``.
+    package func open(
+        _ state: TextState, at cell: TextKey, needsText: Bool = true, readMax: Int = .max, isForEachPurpose: Bool = false
+    ) throws -> Opened {
         let key = cell.of(state)
         switch state.past {
         case .none:
@@ -38,7 +41,8 @@ package struct TextCells {
             let document = TextDocument(
                 text: needsText ? try TextBuffer(utf8: state.text ?? []) : TextBuffer(), heads: archived.heads,
                 nextEvent: archived.nextEvent)
-            let history = StoredTextHistory(archive: archive, text: archived.number, applied: archived.applied, readMax: readMax)
+            let history = StoredTextHistory(
+                archive: archive, text: archived.number, applied: archived.applied, readMax: readMax, isForEachPurpose: isForEachPurpose)
             return Opened(document: document, archived: archived, history: .stored(history))
         }
     }

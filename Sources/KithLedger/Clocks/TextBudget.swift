@@ -8,12 +8,12 @@ package struct TextBudget: Hashable, Sendable {
     package var changesOfAllMax = 8_192
     /// Current versions that a text may have. If it would have more, what came for it stays as it came, and is passed on.
     package var headsMax = 16_384
-    /// Older changes that it reads for that. If more, or more steps, would be needed, the merge is computed beside the writers, and only written in transactions.
+    /// How many times it reads an older change for that. If more, or more steps, would be needed, the merge is computed beside the writers, and only written in transactions.
     package var readMax = 8_192
     /// Steps that the merge takes: spans of text that are undone, redone and looked at.
     package var stepsMax = 1 << 17
-    /// Older changes that are read, changes that are merged, and steps, beside the writers. If more would be needed, the changes stay as they
-    /// came, and are passed on.
+    /// Older changes of which anything is read, changes that are merged, and steps, beside the writers. If more would be needed, the changes stay
+    /// as they came, and are passed on.
     package var readAsideMax = 131_072
     package var changesAsideMax = 32_768
     package var stepsAsideMax = 1 << 26

@@ -146,7 +146,7 @@ extension SyncedDatabase {
             }
             var revisions: [TextRevision] = []
             guard case .stored(let history) = opened.history else { return [] }
-            try history.forEachPart(before: archived.nextEvent, downTo: 0, operations: true) { part in
+            try history.forEachPart(before: archived.nextEvent, downTo: 0, for: .operations) { part in
                 revisions += part.reversed().map { TextRevision($0, of: state) }
             }
             return revisions

@@ -122,6 +122,22 @@ struct TextTurnTests {
         try store.expectSound()
     }
 
+    /// Of two devices that were apart for long, each change is read for several purposes.
+    @Test(arguments: [(600, true), (299, false)])
+    func `a text with as many older changes as may be read shows what comes`(readAside: Int, isShown: Bool) throws {
+        let store = try TextStore(1, budget: Self.budget(changes: 10, read: 20, readAside: readAside))
+        try store.insert("")
+        for changes in [Self.chain(1...300, 8), Self.chain(1...300, 9)] {
+            for start in stride(from: 0, to: 300, by: 30) {
+                _ = try store.store.apply(try Self.slice(Array(changes[start..<start + 30]), to: store))
+                try store.store.takeTextTurns()
+            }
+        }
+        #expect(try store.store.refusedTextChanges().isEmpty == isShown)
+        #expect(try (store.body()?.unicodeScalars.count == 600) == isShown)
+        try store.expectSound()
+    }
+
     @Test(arguments: [(50, 1_000, .max), (.max, 60, .max), (.max, 1_000, 50)] as [(Int, Int, Int)])
     func `a text of which too much changed at once is passed on, can be edited, and is merged by a store that may read more`(
         readAside: Int, heads: Int, steps: Int
