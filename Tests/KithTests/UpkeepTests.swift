@@ -33,6 +33,21 @@ import Testing
         #expect(try node.store.members().map(\.durable) == [status.durable])
     }
 
+    /// A device under a new key speaks as soon as its records are here, and the list of devices follows.
+    @Test func `what a device says before it is listed, or before it was away from the list, is known once it is listed`() throws {
+        let (node, other) = (try TestNode(), try TestNode())
+        try node.add("a note")
+        let upkeep = Upkeep(node.store, logger: Logger(label: "test"))
+        let status = status(of: try other.store.summary().replica, try node.store.summary().vector)
+        let device = try TrustedDevice(id: other.key.id, name: "other", added: .now)
+        upkeep.heard(device.id, status)
+        upkeep.trust([device])
+        #expect(try node.store.members().map(\.durable) == [status.durable])
+        upkeep.trust([])
+        upkeep.trust([device])
+        #expect(try node.store.members().map(\.durable) == [status.durable])
+    }
+
     /// "About a second" is what people are told; see docs/cli.md.
     @Test func `nobody waits longer than a second for what is safe to be written down`() {
         #expect(Upkeep.settledMilliseconds <= 1_000)

@@ -44,8 +44,13 @@ final class Upkeep: Sendable {
     // MARK: What happens
 
     func trust(_ devices: [TrustedDevice]) {
-        state.withLock { $0.members = devices.map { Array($0.id.bytes) } }
-        if !noteMembers() { alarm.ring() }
+        // The store keeps nothing of what a device says before it is a member, nor of what it said before it was none for a while.
+        state.withLock { state in
+            state.members = devices.map { Array($0.id.bytes) }
+            state.noted = [:]
+            state.news.merge(state.connected) { new, _ in new }
+        }
+        note()
     }
 
     func heard(_ device: DeviceID, _ status: PeerStatus) {
