@@ -34,7 +34,7 @@ import Testing
     }
 
     /// A device under a new key speaks as soon as its records are here, and the list of devices follows.
-    @Test func `what a device says before it is listed, or before it was away from the list, is known once it is listed`() throws {
+    @Test func `what a device says before it is listed, for the first time or again, is written down once it is`() throws {
         let (node, other) = (try TestNode(), try TestNode())
         try node.add("a note")
         let upkeep = Upkeep(node.store, logger: Logger(label: "test"))
@@ -44,6 +44,8 @@ import Testing
         upkeep.trust([device])
         #expect(try node.store.members().map(\.durable) == [status.durable])
         upkeep.trust([])
+        upkeep.disconnected(device.id)
+        upkeep.heard(device.id, status)
         upkeep.trust([device])
         #expect(try node.store.members().map(\.durable) == [status.durable])
     }

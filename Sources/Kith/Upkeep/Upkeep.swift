@@ -44,12 +44,8 @@ final class Upkeep: Sendable {
     // MARK: What happens
 
     func trust(_ devices: [TrustedDevice]) {
-        // The store keeps nothing of what a device says before it is a member, nor of what it said before it was none for a while.
-        state.withLock { state in
-            state.members = devices.map { Array($0.id.bytes) }
-            state.noted = [:]
-            state.news.merge(state.connected) { new, _ in new }
-        }
+        state.withLock { $0.members = devices.map { Array($0.id.bytes) } }
+        // A device under a new key may have spoken before it is a member here.
         note()
     }
 
@@ -109,15 +105,17 @@ final class Upkeep: Sendable {
         var isFailing = !noteMembers()
         let due = state.withLock { state in state.news.filter { isDue($0.value, state.noted[$0.key]) } }
         for (device, status) in due {
+            var isMember = false
             let isNoted = attempt("what a device holds cannot be stored") {
-                try store.noteMember(Array(device.bytes), replica: status.replica, durable: status.durable)
+                isMember = try store.noteMember(Array(device.bytes), replica: status.replica, durable: status.durable)
             }
             guard isNoted else {
                 isFailing = true
                 continue
             }
             state.withLock { state in
-                state.noted[device] = status
+                // A connected one that is no member yet may soon be one: then it is written.
+                if isMember { state.noted[device] = status } else if state.connected[device] != nil { return }
                 // It may have said more meanwhile.
                 if state.news[device] == status { state.news[device] = nil }
             }

@@ -38,13 +38,17 @@ extension SyncedDatabase {
 
     /// A member was heard of: it is this replica, and cannot lose what `durable` covers. Of a device that is not a member
     /// nothing is noted.
-    package func noteMember(_ device: [UInt8], replica: ReplicaID, durable: VersionVector) throws {
+    /// - Returns: whether it is a member.
+    @discardableResult
+    package func noteMember(_ device: [UInt8], replica: ReplicaID, durable: VersionVector) throws -> Bool {
         let now = options.clock().milliseconds
-        let wasAway = try members().contains { $0.device == device && ListingRule.wasAway($0, nowMilliseconds: now) }
+        guard let known = try members().first(where: { $0.device == device }) else { return false }
+        let wasAway = ListingRule.wasAway(known, nowMilliseconds: now)
         try write { _, state in
             if wasAway { try ListingRule(state.ledger).becomeDue(nowMilliseconds: now) }
             try MemberRecords(ledger: state.ledger).note(device, replica, durable: durable, nowMilliseconds: now)
         }
+        return true
     }
 
     /// A member's word came by a file that was written when its wall clock said `madeMilliseconds`, and that may be older than what it
