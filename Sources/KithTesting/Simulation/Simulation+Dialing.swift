@@ -23,7 +23,7 @@ extension Simulation {
         dialDue(node)
     }
 
-    func peer(of node: SimulatedNode, _ link: Int) -> SimulatedNode {
+    private func peer(of node: SimulatedNode, _ link: Int) -> SimulatedNode {
         nodes[links[link].nodes[links[link].nodes[0] == node.index ? 1 : 0]]
     }
 

@@ -49,8 +49,9 @@ extension Simulation {
     func householdChanged(_ node: SimulatedNode, except session: SessionRouter.SessionID? = nil) throws {
         guard let own = node.household else { return }
         try checkMembers(node)
-        for link in linksOfNode[node.index] where !node.trusts(peer(of: node, link)) {
-            try cut(EndID(link: link, side: links[link].nodes[0] == node.index ? 0 : 1, epoch: links[link].epoch))
+        for link in linksOfNode[node.index] {
+            let end = end(of: node, link)
+            if !node.trusts(self.node(of: end.other)) { try cut(end) }
         }
         for other in nodes where other !== node {
             revokedContents.note(member: node.index, refuses: other.index, !node.trusts(other))

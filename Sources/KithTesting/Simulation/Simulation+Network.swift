@@ -10,10 +10,12 @@ extension Simulation {
 
     /// The open ends of a node's connections.
     func ends(of node: SimulatedNode) -> [EndID] {
-        linksOfNode[node.index].compactMap { link in
-            let side = links[link].nodes[0] == node.index ? 0 : 1
-            return links[link].ends[side] == nil ? nil : EndID(link: link, side: side, epoch: links[link].epoch)
-        }
+        linksOfNode[node.index].map { end(of: node, $0) }.filter(isOpen)
+    }
+
+    /// A node's end of a link, open or not.
+    func end(of node: SimulatedNode, _ link: Int) -> EndID {
+        EndID(link: link, side: links[link].nodes[0] == node.index ? 0 : 1, epoch: links[link].epoch)
     }
 
     func latency() -> Int64 { random.int64(in: script.conditions.latencyMilliseconds) }
