@@ -90,7 +90,7 @@ struct HouseholdCommandTests {
         #expect(try second.kith("device", "id").lastLine != before)
         try second.kith("note", "add", "Under a new key")
         try await one.wait { _ in try first.kith("note", "list").output.contains("Under a new key") }
-        // What a machine wrote itself, and has on its disk, it tells with the answer to the next note, or a quarter of a minute later.
+        // With its answer to the next note the machine tells what of its own is on its disk; else it does so within a quarter of a minute.
         try first.kith("note", "add", "An answer")
         let safe = { (home: KithHome) in try home.kith("status").output.contains("Everything you wrote is safe on:") }
         try await one.wait { _ in try safe(first) }
