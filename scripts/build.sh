@@ -24,7 +24,7 @@ compile_headers() {
         "$clang" -std=c++17 -O0 -g0 -fPIC -fblocks -fno-omit-frame-pointer -fpch-instantiate-templates -x c++-header -o "$1" -
 }
 headers=$PWD/$folder/headers-$("$swift" --version 2>/dev/null | cksum | cut -d ' ' -f 1).pch
-if [ "$(uname)" = Linux ] && [ ! -e "$headers" ]; then
+if [ "$(uname)" = Linux ] && [ ! -e "$headers" ] && [ "$*" != --show-bin-path ]; then
     mkdir -p "$folder"
     compile_headers "$headers" 2>/dev/null && "$swift" build "${options[@]}" -Xcxx -include-pch -Xcxx "$headers" --target CNIOBoringSSL ||
         : >"$headers"
