@@ -90,6 +90,9 @@ struct UpCommand: AsyncParsableCommand {
         }
         defer { others.cancel() }
         try await Self.run(node, until: signals.stream, showing: display)
+        // Nothing may read while the file is closed: GRDB would hand out a connection that is gone.
+        others.cancel()
+        await others.value
         try? notes.close()
     }
 
