@@ -15,19 +15,22 @@ options=(--scratch-path "$folder" -debug-info-format none
     -Xcxx -index-ignore-system-symbols -Xcxx -index-ignore-macros)
 
 # BoringSSL is twice among the packages, and nearly each of its 520 files of C++ reads the same headers of the standard library: they are
-# compiled once, with the flags that SwiftPM gives today. Whether it still gives them the first build shows.
+# compiled once, with the flags that SwiftPM gives today. Whether it still gives them the first build shows. Once the system has other
+# headers, clang refuses what was made of the earlier ones, and they are compiled again.
+readonly flags=(-std=c++17 -O0 -g0 -fPIC -fblocks -fno-omit-frame-pointer)
 compile_headers() {
-    local clang
-    clang=$("$swift" -print-target-info | sed -nE 's#^ *"runtimeResourcePath": "(.*)/lib/swift".*#\1/bin/clang#p')
     printf '#include <%s>\n' algorithm array functional initializer_list iterator limits memory optional string_view tuple type_traits \
-        utility variant |
-        "$clang" -std=c++17 -O0 -g0 -fPIC -fblocks -fno-omit-frame-pointer -fpch-instantiate-templates -x c++-header -o "$1" -
+        utility variant | "$clang" "${flags[@]}" -fpch-instantiate-templates -x c++-header -o "$headers" -
 }
+headers_are_valid() { "$clang" -x c++ "${flags[@]}" -verify-pch "$headers"; }
 headers=$PWD/$folder/headers-$("$swift" --version 2>/dev/null | cksum | cut -d ' ' -f 1).pch
-if [ "$(uname)" = Linux ] && [ ! -e "$headers" ] && [ "$*" != --show-bin-path ]; then
-    mkdir -p "$folder"
-    compile_headers "$headers" 2>/dev/null && "$swift" build "${options[@]}" -Xcxx -include-pch -Xcxx "$headers" --target CNIOBoringSSL ||
-        : >"$headers"
+if [ "$(uname)" = Linux ] && [ "$*" != --show-bin-path ]; then
+    clang=$("$swift" -print-target-info | sed -nE 's#^ *"runtimeResourcePath": "(.*)/lib/swift".*#\1/bin/clang#p')
+    if [ ! -e "$headers" ] || { [ -s "$headers" ] && ! headers_are_valid 2>/dev/null; }; then
+        mkdir -p "$folder"
+        compile_headers 2>/dev/null && "$swift" build "${options[@]}" -Xcxx -include-pch -Xcxx "$headers" --target CNIOBoringSSL ||
+            : >"$headers"
+    fi
 fi
 [ ! -s "$headers" ] || options+=(-Xcxx -include-pch -Xcxx "$headers")
 exec "$swift" build "${options[@]}" "$@"
