@@ -29,7 +29,8 @@ package struct DialPlanner<
     package static var addressesMax: Int { 8 }
     /// Most announcements that are followed.
     package static var announcedMax: Int { 512 }
-    /// The pause after a peer refused us or we it: nothing helps but a change, which ends the pause.
+    /// The least pause after somebody refused us or we them: nothing helps but a change, and one that is seen here ends the pause. A device
+    /// of the list may see it later than this one, so it is asked again as one that did not answer, soon first and then more rarely.
     static var refusedMilliseconds: Int64 { 60_000 }
 
     private struct Entry: Sendable {
@@ -296,7 +297,9 @@ package struct DialPlanner<
         switch advice {
         case .atOnce: entry.due = now
         case .later: entry.due = now.advanced(byMilliseconds: wait)
-        case .afterChange: entry.due = now.advanced(byMilliseconds: max(wait, Self.refusedMilliseconds))
+        case .afterChange:
+            let isOfList = if case .device = target { true } else { entry.expected != nil }
+            entry.due = now.advanced(byMilliseconds: isOfList ? wait : max(wait, Self.refusedMilliseconds))
         }
         entries[target] = entry
     }

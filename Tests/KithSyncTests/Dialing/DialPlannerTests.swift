@@ -115,6 +115,26 @@ import Testing
         #expect(planner.start(now: at(1_000)).count == 1)
     }
 
+    @Test mutating func `a device of the list that refuses is asked again soon, and then ever more rarely`() throws {
+        planner.trust([device(1)], now: at(0))
+        planner.found("one", [address(2)], device: id(2), now: at(0))
+        planner.found("stranger", [address(3)], now: at(0))
+        var now: Int64 = 0
+        var asked: [Planner.Target: [Int64]] = [:]
+        while now < 600_000 {
+            for start in planner.start(now: at(now)) {
+                asked[start.target, default: []].append(now)
+                planner.failed(start.target, .afterChange, now: at(now), using: &random)
+            }
+            now = try #require(planner.nextDue).milliseconds
+        }
+        for target in [Planner.Target.device(id(1)), .announced("one")] {
+            let times = try #require(asked[target])
+            #expect(times[1] <= 500 && times[2] <= 1_500 && times.count < 30, "\(times)")
+        }
+        #expect(try #require(asked[.announced("stranger")]).count == 10)
+    }
+
     @Test mutating func `a changed list of devices ends every pause`() throws {
         planner.found("one", [address(1)], now: at(0))
         let target = try #require(planner.start(now: at(0)).first?.target)
