@@ -33,23 +33,63 @@ extension TextCells {
         }
     }
 
-    /// Lets go of texts of a deleted row that the sender of `part` had collected, and whose id the authors of these texts have used again.
-    package func beginAnew(_ state: inout RowState, with part: RowState, theirs: VersionVector, table: Int, id: RowID) throws {
+    /// Lets go of what the sender of `part` had collected of the texts of a deleted row, where the merge of cells would let go of too much or
+    /// too little: where authors of the text have used its id again, or other changes stand beside what was collected.
+    package func leaveCollected(_ state: inout RowState, with part: inout RowState, theirs: VersionVector, table: Int, id: RowID) throws {
         // Who has not heard of the deletion has not collected the row.
         guard !state.tombstones.isEmpty, part.tombstones.isEmpty, state.tombstones.allSatisfy({ theirs.covers($0.dot) }) else { return }
-        for entry in part.cells {
-            guard case .text(let new) = entry.cell, case .text(let old)? = state[entry.column], new.beginsAnew(after: old, knowing: theirs)
-            else { continue }
-            let key = TextKey(table: table, id: id, column: entry.column)
-            // Changes that travelled ahead of the row are not in the part.
-            if try hasAside(at: key) { continue }
+        for index in part.cells.indices {
+            let column = part.cells[index].column
+            guard case .text(var new) = part.cells[index].cell, case .text(let old)? = state[column] else { continue }
+            let key = TextKey(table: table, id: id, column: column)
+            guard let left = try left(of: old, by: new, knowing: theirs, at: key) else { continue }
             try archive.forgetCell(key)
-            state[entry.column] = nil
+            state[column] = .text(old.leaving(theirs))
+            let known = Set(left.map(\.stamp.dot))
+            new.changes = left + new.changes.filter { !known.contains($0.stamp.dot) }
+            part.cells[index].cell = .text(new)
         }
     }
 
-    private func hasAside(at key: TextKey) throws -> Bool {
-        try AsideRows(archive.connection).has(key) || PortionRows(archive.ledger).has(key)
+    /// Which changes of a text stay, if the sender of `new` knows some that it does not hold any more; `nil` if it knows none, if others
+    /// build on these, or if that cannot be told.
+    private func left(of old: TextState, by new: TextState, knowing theirs: VersionVector, at key: TextKey) throws -> [TextState.Change]? {
+        guard old.adopted == nil, new.adopted == nil else { return nil }
+        let last: VersionVector
+        switch old.past {
+        case .none: return nil
+        case .one(let stamp): last = VersionVector([stamp.dot])
+        case .kept: last = try archive.find(key)?.applied ?? VersionVector()
+        }
+        let authors = last.entries.filter { theirs[$0.replica] > 0 && new.touched[$0.replica] != old.touched[$0.replica] }
+        if authors.isEmpty { return nil }
+        let ahead = try changesAhead(at: key)
+        // What waits of the old text would be taken for a part of the new one.
+        if try ahead.contains(where: { old.touched.covers($0.stamp.dot) }) || AsideRows(archive.connection).has(key) { return nil }
+        let returned = new.authorsBeginningAnew(after: old, ahead: ahead)
+        func isGone(_ dot: Dot) -> Bool {
+            theirs.covers(dot) && (new.touched[dot.replica] < dot.sequence || returned.contains(dot.replica))
+        }
+        if authors.allSatisfy({ !returned.contains($0.replica) && new.touched[$0.replica] >= min($0.sequence, theirs[$0.replica]) }) {
+            return nil
+        }
+        let all: [TextState.Change]
+        if case .one(let stamp) = old.past {
+            all = [TextState.Change(insertingAll: old.text ?? [], stamp)]
+        } else {
+            let opened = try open(old, at: key, needsText: false, readMax: archive.ledger.textBudget.readMax)
+            guard let read = try opened.history.withinAllowance({ try kept(opened, unknownTo: VersionVector()) }) else { return nil }
+            all = read
+        }
+        let left = all.filter { !isGone($0.stamp.dot) }
+        let dots = Set(left.map(\.stamp.dot))
+        return left.count < all.count && left.allSatisfy { dots.isSuperset(of: $0.parents) } ? left : nil
+    }
+
+    /// The changes whose turn has not come, or that came ahead of their row.
+    private func changesAhead(at key: TextKey) throws -> [TextState.Change] {
+        let portions = PortionRows(archive.ledger)
+        return try portions.outlines(at: key).flatMap { try portions.changes($0.number, at: key) }
     }
 
     /// Applies `state.changes`, and those that waited for one of them, each to its document. What cannot be applied is put aside; it

@@ -83,7 +83,7 @@ package struct RowMerger {
         let carrying = RegistersMadeTexts(table)
         let marks = carrying?.carryOver(&part) ?? []
         try TextCells(ledger).spellOut(&state, with: &part, table: tableNumber, id: id)
-        if !isCut { try TextCells(ledger).beginAnew(&state, with: part, theirs: theirs, table: tableNumber, id: id) }
+        try TextCells(ledger).leaveCollected(&state, with: &part, theirs: theirs, table: tableNumber, id: id)
         state.merge(part, isWhole: !isCut, incomplete: incomplete, knowing: known, theirs: theirs)
         try TextCells(ledger).forget(held.state, unlessIn: state, table: tableNumber, id: id)
         try TextCells(ledger).settle(&state, table: tableNumber, id: id)

@@ -102,12 +102,13 @@ package struct RowState: Hashable, Sendable {
         for entry in part.cells {
             var cell = self[entry.column] ?? entry.cell.empty
             // The text of a deleted row that one side has collected, and whose id it may have used again.
-            if case .text(let old) = cell, case .text(let new) = entry.cell {
-                if !tombstones.isEmpty, new.hasForgotten(old, knowing: theirs) { cell = cell.empty }
-                if !part.tombstones.isEmpty, old.hasForgotten(new, knowing: mine) { continue }
+            var other = entry.cell
+            if case .text(let old) = cell, case .text(let new) = other {
+                if !tombstones.isEmpty, new.hasForgotten(old, knowing: theirs) { cell = .text(old.leaving(theirs)) }
+                if !part.tombstones.isEmpty, old.hasForgotten(new, knowing: mine) { other = .text(new.leaving(mine)) }
             }
             let before = cell
-            cell.merge(entry.cell, knowing: mine, theirs: theirs)
+            cell.merge(other, knowing: mine, theirs: theirs)
             if !merged.isEmpty, case .set(let old) = before, case .set(let new) = entry.cell, case .set(var set) = cell {
                 set.forget(old, new, knowing: mine, theirs: theirs)
                 cell = .set(set)

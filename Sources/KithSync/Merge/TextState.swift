@@ -96,17 +96,37 @@ package struct TextState: Hashable, Sendable {
         vector.covers(old.touched) && !touched.covers(old.touched)
     }
 
-    /// Whether this is such a text of a row that was written anew by those who wrote `old`, whose later commits cover their earlier ones.
+    /// The authors of `old` who have touched this text since, and had collected `old` before: their later commits cover their earlier ones.
     ///
-    /// All of them have touched it since. Had they done so knowing the text, which is not empty, a change would build on it: somebody
-    /// who makes a text NULL deletes it first. None of those that `old` lacks does.
+    /// Had one of them known the text, which is not empty, its change would build on it, at least by way of others; and so would somebody's,
+    /// if it changed nothing: who makes a text NULL deletes it first.
     ///
-    /// - Parameter vector: what the sender knows of the row.
-    package func beginsAnew(after old: TextState, knowing vector: VersionVector) -> Bool {
-        guard old.text?.isEmpty == false, old.adopted == nil, adopted == nil, vector.covers(old.touched) else { return false }
-        let dots = Set(changes.map(\.stamp.dot))
-        return old.touched.entries.allSatisfy { touched[$0.replica] > $0.sequence }
-            && changes.allSatisfy { dots.isSuperset(of: $0.parents) }
+    /// - Parameter ahead: changes of the cell that wait at the receiver, parents first.
+    package func authorsBeginningAnew(after old: TextState, ahead: [Change]) -> Set<ReplicaID> {
+        guard old.text?.isEmpty == false else { return [] }
+        let added = ahead.filter { touched.covers($0.stamp.dot) } + changes
+        // Those that build on nothing but each other.
+        var closed: Set<Dot> = []
+        var first: [ReplicaID: Dot] = [:]
+        for change in added {
+            let dot = change.stamp.dot
+            if closed.isSuperset(of: change.parents) { closed.insert(dot) }
+            first[dot.replica] = min(first[dot.replica] ?? dot, dot)
+        }
+        let areAllClosed = added.allSatisfy { closed.contains($0.stamp.dot) }
+        return Set(
+            old.touched.entries.lazy.map(\.replica).filter { replica in
+                guard touched[replica] > old.touched[replica] else { return false }
+                return first[replica].map(closed.contains) ?? areAllClosed
+            })
+    }
+
+    /// The cell without its changes, for a merge with one whose holder knows `vector` and had collected them. Of the commits that gave it a
+    /// text the merge tells which stay.
+    package func leaving(_ vector: VersionVector) -> TextState {
+        let unknown = touched.entries.filter { $0.sequence > vector[$0.replica] }
+        return TextState(
+            touched: VersionVector(unknown.map { Dot(replica: $0.replica, sequence: $0.sequence) }), present: present, text: [])
     }
 
     /// Adds what is new. The text is for whoever can read changes to bring up to date.

@@ -41,6 +41,20 @@ struct IDUsedAgainTests {
             _ = try store.apply(try other.store.delta(since: try store.vector()))
         }
 
+        /// The same in slices of one row, with changes of texts ahead of their row.
+        func receiveSlices(from other: Machine) throws {
+            let summary = try store.summary()
+            var (last, preludes) = (Slice?.none, Preludes())
+            while last?.isLast != true {
+                let request = SliceRequest(
+                    since: summary.vector, resumption: summary.resumption, after: last?.position, target: last?.target, preludes: preludes)
+                let slice = try other.store.slice(request, limits: SliceLimits(rowsMax: 1, textChangesMax: 1))
+                preludes.follow(slice)
+                guard case .applied = try store.apply(slice) else { throw StoreError(.failed, "refused") }
+                last = slice
+            }
+        }
+
         /// Learns what `other` cannot lose.
         func note(_ other: Machine) throws {
             let summary = try other.store.summary()
@@ -88,6 +102,51 @@ struct IDUsedAgainTests {
             #expect(try machine.store.verify().problems == [])
         }
         #expect(try remover.body()?.contains("old") == false)
+    }
+
+    @Test(arguments: [false, true])
+    func `what the author of a removed text writes under the id that others use again is the whole text`(inSlices: Bool) throws {
+        let machines = try machines()
+        let (remover, author, keeper) = (machines[0], machines[1], machines[2])
+        #expect(try remover.store.collectGarbage() == 1)
+        try remover.insert("")
+        try author.receive(from: remover)
+        for body in ["new", "new words"] { try author.write("UPDATE page SET body = ?", [body]) }
+        try inSlices ? keeper.receiveSlices(from: author) : keeper.receive(from: author)
+        try remover.receive(from: author)
+        for machine in machines {
+            #expect(try machine.body() == "new words")
+            #expect(try machine.store.digest() == author.store.digest())
+            #expect(try machine.store.verify().problems == [])
+        }
+    }
+
+    @Test(arguments: [("", "new"), ("own", "ownnew")], [true, false])
+    func `a removed text does not come back beside what a device wrote that knew nothing of it`(
+        texts: (own: String, all: String), deletionComesFirst: Bool
+    ) throws {
+        let clock = Clock()
+        let machines = try machines(clock)
+        let (remover, author) = (machines[0], machines[1])
+        let stranger = try Machine(4, clock)
+        #expect(try remover.store.collectGarbage() == 1)
+        try stranger.insert(texts.own)
+        let own = try stranger.store.delta(since: VersionVector())
+        try remover.insert("new")
+        // What the author sends is made before the other one's is here.
+        let old = try author.store.delta(since: VersionVector())
+        for isOld in [deletionComesFirst, !deletionComesFirst] {
+            _ = try stranger.store.apply(isOld ? old : try remover.store.delta(since: try stranger.store.vector()))
+        }
+        for machine in machines { _ = try machine.store.apply(own) }
+        for machine in machines { try machine.receive(from: stranger) }
+        for machine in machines + [stranger] {
+            #expect(try machine.body() == stranger.body())
+            #expect(try machine.store.digest() == stranger.store.digest())
+            #expect(try machine.store.verify().problems == [])
+        }
+        let letters = { (text: String?) in String((text ?? "").sorted()) }
+        #expect(try letters(stranger.body()) == letters(texts.all))
     }
 
     @Test func `what somebody may not have heard of, or is in the trash, is kept when its id is used again`() throws {
