@@ -36,8 +36,11 @@ extension TextCells {
     /// Lets go of what the sender of `part` had collected of the texts of a deleted row, where the merge of cells would let go of too much or
     /// too little: where authors of the text have used its id again, or other changes stand beside what was collected.
     package func leaveCollected(_ state: inout RowState, with part: inout RowState, theirs: VersionVector, table: Int, id: RowID) throws {
-        // Who has not heard of the deletion has not collected the row.
-        guard !state.tombstones.isEmpty, part.tombstones.isEmpty, state.tombstones.allSatisfy({ theirs.covers($0.dot) }) else { return }
+        // Who has not heard of the deletion, or remembers it, has not collected the row.
+        let remembered = part.tombstones.map(\.dot)
+        guard !state.tombstones.isEmpty, state.tombstones.allSatisfy({ theirs.covers($0.dot) && !remembered.contains($0.dot) }) else {
+            return
+        }
         for index in part.cells.indices {
             let column = part.cells[index].column
             guard case .text(var new) = part.cells[index].cell, case .text(let old)? = state[column] else { continue }

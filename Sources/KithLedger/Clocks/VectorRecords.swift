@@ -249,14 +249,12 @@ package struct VectorRecords {
 
     /// Forgets a broken-off catch-up once the vector has caught up with it. Returns whether there was one.
     package func forgetCoveredResumption(_ catalog: Catalog) throws -> Bool {
+        let kept = try ["resumption", "listed"].compactMap { name in try progress(name, catalog).map { (name, $0.vector) } }
+        if kept.isEmpty { return false }
         let vector = try vector(catalog)
-        var hasForgotten = false
-        for name in ["resumption", "listed"] {
-            guard let progress = try progress(name, catalog), vector.covers(progress.vector) else { continue }
-            try removeMeta(name)
-            hasForgotten = true
-        }
-        return hasForgotten
+        let covered = kept.filter { vector.covers($0.1) }
+        for (name, _) in covered { try removeMeta(name) }
+        return !covered.isEmpty
     }
 
     // MARK: What was collected
@@ -279,8 +277,10 @@ package struct VectorRecords {
 
     /// Forgets the vectors that the store's own now covers; the rows that refer to them need them no more.
     package func dropCoveredContexts(_ ledger: RowLedger) throws {
+        let contexts = try contexts(ledger.catalog)
+        if contexts.isEmpty { return }
         let vector = try vector(ledger.catalog)
-        let covered = try contexts(ledger.catalog).filter { vector.covers($0.vector) }.map(\.number)
+        let covered = contexts.filter { vector.covers($0.vector) }.map(\.number)
         if covered.isEmpty { return }
         try ContextRecords(connection).remove(covered)
         try HiddenRows(connection).removeWithoutContext()
