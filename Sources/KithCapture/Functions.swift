@@ -11,10 +11,11 @@ package enum Functions {
     package static func install(_ capture: Capture, on connection: OpaquePointer) throws {
         try register("kith_before_insert", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
-                if capture.connection.isEcho() { return sqlite3_result_int(context, 1) }
+                let table = try arguments.table()
                 // What is no id is refused when the row is inserted.
-                guard let id = arguments.id(1) else { return }
-                try capture.beforeInsert(try arguments.table(), id: id, row: try arguments.row(2))
+                guard let id = arguments.id(1) else { return sqlite3_result_int(context, capture.connection.isMerging ? 1 : 0) }
+                if capture.connection.isEcho(.new(table: table, id: id)) { return sqlite3_result_int(context, 1) }
+                try capture.beforeInsert(table, id: id, row: try arguments.row(2))
             }
         }
         try register("kith_before_move", capture, connection) { context, count, values in
@@ -29,9 +30,11 @@ package enum Functions {
         try register("kith_size", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in try capture.check(size: arguments.byteCount(from: 0)) }
         }
-        try register("kith_is_echo", capture, connection) { context, _, _ in
-            guard let pointer = sqlite3_user_data(context) else { return }
-            sqlite3_result_int(context, Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().connection.isEcho() ? 1 : 0)
+        try register("kith_is_echo", capture, connection) { context, count, values in
+            Functions.guarded(context, count, values) { capture, arguments in
+                let row = MergedRow.shown(table: try arguments.table(), row: try arguments.row(1))
+                sqlite3_result_int(context, capture.connection.isEcho(row) ? 1 : 0)
+            }
         }
         try register("kith_is_applying", capture, connection) { context, _, _ in
             guard let pointer = sqlite3_user_data(context) else { return }

@@ -81,7 +81,7 @@ struct SetTidier {
         update.bind(1, tidy)
         update.bind(2, row)
         do {
-            try connection.writingRow { () throws(SQLiteError) in try update.run() }
+            try connection.writingRow(.shown(table: table.number, row: row)) { () throws(SQLiteError) in try update.run() }
         } catch {
             // A rule of the app keeps the row as it was written, and so does a trigger that writes a virtual table, such as a search index:
             // SQLite lets none be written while it commits.

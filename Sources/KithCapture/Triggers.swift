@@ -62,18 +62,18 @@ package struct Triggers {
     private var beforeUpdate: Trigger {
         return (
             "before_update", "BEFORE UPDATE",
-            Self.ignoresEcho + """
+            ignoresEcho + """
                   SELECT kith_before_move(\(table.number), \(id("new")), new.rowid) WHERE old.rowid <> new.rowid;
 
                 """
         )
     }
 
-    private var beforeDelete: Trigger { ("before_delete", "BEFORE DELETE", Self.ignoresEcho) }
+    private var beforeDelete: Trigger { ("before_delete", "BEFORE DELETE", ignoresEcho) }
 
     /// While a delta is applied, the app's own triggers run, for instance to keep a search index. What they write to
     /// tracked tables was noted where the change was made, and arrives as data; done again here, it would count twice.
-    private static let ignoresEcho = "  SELECT RAISE(IGNORE) WHERE kith_is_echo();\n"
+    private var ignoresEcho: String { "  SELECT RAISE(IGNORE) WHERE kith_is_echo(\(table.number), old.rowid);\n" }
 
     private var insert: Trigger {
         let arguments = ["\(table.number)", "new.rowid", id("new")] + columnNames.map { "new.\($0)" }

@@ -10,8 +10,15 @@ package enum Writer {
     /// Kith, which shows what was noted elsewhere. What triggers of the app write to tracked tables meanwhile is passed over: it was
     /// noted where the change was made, and arrives as data; done again here, it would count twice.
     case merge
-    /// The same, and the next write is not made by a trigger.
-    case mergedRow
+    /// The same, and this row is yet to be written. What comes before it is made by triggers that fire before Kith's.
+    case mergedRow(MergedRow)
+}
+
+/// The row of the app's table that a merge writes next.
+package enum MergedRow: Hashable, Sendable {
+    case new(table: Int, id: RowID)
+    /// By rowid.
+    case shown(table: Int, row: Int64)
 }
 
 extension DatabaseConnection {
@@ -27,10 +34,12 @@ extension DatabaseConnection {
         return try body()
     }
 
-    /// Runs `body`, which writes one row of the app's table: within a merge, not by a trigger. A trigger that fires before Kith's may
+    /// Runs `body`, which writes `row` of the app's table: within a merge, not by a trigger. A trigger that fires before Kith's may
     /// keep Kith from hearing of it.
-    package func writingRow<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        if case .merge = writer { return try writing(as: .mergedRow, body) }
+    package func writingRow<Result, Failure: Error>(
+        _ row: MergedRow, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        if case .merge = writer { return try writing(as: .mergedRow(row), body) }
         return try body()
     }
 
@@ -42,12 +51,13 @@ extension DatabaseConnection {
         }
     }
 
-    /// Whether the write that is about to happen follows from one that is merged.
-    package func isEcho() -> Bool {
+    /// Whether the write of `row` that is about to happen follows from one that is merged.
+    package func isEcho(_ row: MergedRow) -> Bool {
         switch writer {
         case .app, .noted: return false
         case .merge: return true
-        case .mergedRow:
+        case .mergedRow(let merged):
+            if row != merged { return true }
             writer = .merge
             return false
         }

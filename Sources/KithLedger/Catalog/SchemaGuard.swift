@@ -107,8 +107,7 @@ package final class SchemaGuard: Sendable {
         var state = state
         let select = try connection.statement(
             """
-            SELECT type, name, tbl_name, sql, sql LIKE '%raise%', sql LIKE '%on conflict%', sql LIKE '%references%',
-                sql LIKE '%rollback%' OR sql LIKE '%fail%', sql LIKE '%check%', sql LIKE '%as%(%'
+            SELECT type, name, tbl_name, sql
             FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
             WHERE sql NOT NULL AND name NOT GLOB CASE type WHEN 'trigger' THEN 'kith_[0-9]*_*' ELSE 'kith_*' END
             AND type IN ('trigger', 'table', 'view') ORDER BY name
@@ -120,21 +119,23 @@ package final class SchemaGuard: Sendable {
         var mayGenerate: Set<String> = []
         while try select.step() {
             func text(_ column: Int32) -> String { String(decoding: select.blob(column), as: UTF8.self) }
+            // Not asked of SQLite: an app may set what LIKE means.
+            let sql = text(3).asciiLowercased
             if text(0) == "trigger" {
                 state.triggerCount += 1
-                state.mayRaise = state.mayRaise || select.int(4) != 0
+                state.mayRaise = state.mayRaise || sql.contains("raise")
                 state.targets.add(text(3), on: text(2))
                 nesting.insert(text(2).lowercased())
             } else {
                 if text(0) == "table" {
-                    state.mayRaise = state.mayRaise || select.int(5) != 0
-                    mayRefer = mayRefer || select.int(6) != 0
-                    if select.int(8) != 0 { checked.insert(text(1).lowercased()) }
-                    if select.int(9) != 0 { mayGenerate.insert(text(1).lowercased()) }
+                    state.mayRaise = state.mayRaise || sql.contains("on conflict")
+                    mayRefer = mayRefer || sql.contains("references")
+                    if sql.contains("check") { checked.insert(text(1).lowercased()) }
+                    if sql.contains("as") { mayGenerate.insert(text(1).lowercased()) }
                 }
                 state.names[text(1).lowercased()] = text(1)
             }
-            if state.mayRaise, select.int(7) != 0 { state.mayEndTransactions = true }
+            if state.mayRaise, sql.contains("rollback") || sql.contains("fail") { state.mayEndTransactions = true }
             for byte in select.blob(3) { state.rulesHash = (state.rulesHash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         }
         for table in tables {
@@ -162,7 +163,7 @@ package final class SchemaGuard: Sendable {
         let select = try connection.statement(
             """
             SELECT 1 FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f
-            WHERE m.type = 'table' AND m.sql LIKE '%references%' AND f."table" = ?1 COLLATE NOCASE
+            WHERE m.type = 'table' AND m.name NOT GLOB 'kith_*' AND f."table" = ?1 COLLATE NOCASE
             LIMIT 1
             """)
         select.bind(1, .text(table))
@@ -173,13 +174,16 @@ package final class SchemaGuard: Sendable {
     private static func rules(_ table: String, _ number: Int, _ connection: DatabaseConnection) throws -> String {
         let select = try connection.statement(
             """
-            SELECT sql FROM sqlite_master WHERE tbl_name = ?1 AND (type = 'table' OR type = 'index' AND sql LIKE '%unique%'
+            SELECT sql, type = 'index' FROM sqlite_master WHERE tbl_name = ?1 AND sql NOT NULL AND (type IN ('table', 'index')
                 OR type = 'trigger' AND name GLOB 'kith_' || ?2 || '_*') ORDER BY type, name
             """)
         select.bind(1, .text(table))
         select.bind(2, number)
         var rules: [String] = []
-        while try select.step() { rules.append(String(decoding: select.blob(0), as: UTF8.self)) }
+        while try select.step() {
+            let sql = String(decoding: select.blob(0), as: UTF8.self)
+            if select.int(1) == 0 || sql.asciiLowercased.contains("unique") { rules.append(sql) }
+        }
         return rules.joined(separator: ";\n")
     }
 

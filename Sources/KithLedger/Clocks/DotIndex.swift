@@ -148,7 +148,7 @@ package struct DotIndex {
         let select = try connection.statement(
             """
             SELECT sequence, tbl, row FROM kith_dot
-            WHERE replica = ?1 AND (sequence, tbl, row) > (?2, ?3, ?4) AND sequence <= ?5 LIMIT ?6
+            WHERE replica = ?1 AND (sequence, tbl, row) > (?2, ?3, ?4) AND sequence <= ?5 ORDER BY sequence, tbl, row LIMIT ?6
             """)
         select.bind(1, replica)
         select.bind(2, entry.sequence)

@@ -32,7 +32,7 @@ package struct UserTable {
             "INSERT INTO \(sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks)) RETURNING rowid")
         insert.bind(1, id, as: tracked.form)
         for (position, index) in present.enumerated() { insert.bind(Int32(position + 2), values[index] ?? .null) }
-        return try connection.writeRow {
+        return try connection.write(.new(table: table.number, id: id)) {
             guard try insert.step() else { throw DatabaseConnection.rowIgnored }
             let row = insert.integer(0)
             try insert.run()
@@ -47,7 +47,7 @@ package struct UserTable {
         let update = try update(of: changed)
         for (position, index) in changed.enumerated() { update.bind(Int32(position + 1), values[index] ?? .null) }
         update.bind(Int32(changed.count + 1), row)
-        try write(update)
+        try write(update, row)
     }
 
     /// Writes the columns at `places`, in their order; then comes the rowid.
@@ -59,11 +59,11 @@ package struct UserTable {
     package func delete(_ row: Int64) throws {
         let delete = try connection.statement("DELETE FROM \(sqlName) WHERE rowid = ?")
         delete.bind(1, row)
-        try write(delete)
+        try write(delete, row)
     }
 
-    private func write(_ statement: PreparedStatement) throws {
-        try connection.writeRow {
+    private func write(_ statement: PreparedStatement, _ row: Int64) throws {
+        try connection.write(.shown(table: table.number, row: row)) {
             try statement.run()
             if connection.changedRowCount == 0 { throw DatabaseConnection.rowIgnored }
         }

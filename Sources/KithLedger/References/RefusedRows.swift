@@ -90,17 +90,17 @@ package struct TransactionRefused: Error {
 }
 
 extension DatabaseConnection {
-    /// Writes one row of the app's table, wholly or not at all.
+    /// Writes `row` of the app's table, wholly or not at all.
     ///
     /// - Throws: ``SQLiteError`` that is a constraint if a rule of the app is against it; ``TransactionRefused`` if that has ended
     ///   the transaction.
-    func writeRow<Result>(_ body: () throws -> Result) throws -> Result {
+    func write<Result>(_ row: MergedRow, _ body: () throws -> Result) throws -> Result {
         let wasInTransaction = !isOutsideTransaction
         // What a trigger has done before RAISE(FAIL) would stay.
         let keepsRemains = rulesMayRaise && wasInTransaction
         if keepsRemains { try statement("SAVEPOINT kith_row").run() }
         do {
-            let result = try writingRow(body)
+            let result = try writingRow(row, body)
             if keepsRemains { try statement("RELEASE kith_row").run() }
             return result
         } catch let error as SQLiteError {

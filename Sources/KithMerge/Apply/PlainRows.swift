@@ -81,9 +81,9 @@ final class PlainRows {
     }
 
     /// Writes the app's table, unless a rule of the app refuses it.
-    private func isAccepted(_ write: PreparedStatement, _ id: RowID) throws -> Bool {
+    private func isAccepted(_ write: PreparedStatement, of row: MergedRow, _ id: RowID) throws -> Bool {
         do {
-            try ledger.connection.writingRow { () throws(SQLiteError) in try write.run() }
+            try ledger.connection.writingRow(row) { () throws(SQLiteError) in try write.run() }
         } catch {
             guard error.isConstraint else { throw error }
             if ledger.connection.isOutsideTransaction {
@@ -115,7 +115,7 @@ final class PlainRows {
             else { return false }
             insert.bind(Int32(index + 2), value)
         }
-        guard try isAccepted(insert, part.id) else { return false }
+        guard try isAccepted(insert, of: .new(table: table.number, id: part.id), part.id) else { return false }
         ledger.touch(table.number, part.id)
         ledger.noteForJournal(table.number, part.id, shown: nil, from: [], to: [stamp.dot])
         try noteClocks(part.id, row: ledger.connection.lastInsertedRow, stamp, columns: cells.count)
@@ -177,7 +177,7 @@ final class PlainRows {
             update.bind(Int32(index + 1), register.writes[0].value)
         }
         update.bind(Int32(changed.count + 1), row)
-        guard try isAccepted(update, part.id) else { return false }
+        guard try isAccepted(update, of: .shown(table: table.number, row: row), part.id) else { return false }
         ledger.touch(table.number, part.id)
         stored.context = try context()
         try ledger.save(stored, table.number, row: row, id: part.id)

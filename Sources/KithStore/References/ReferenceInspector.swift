@@ -51,7 +51,7 @@ struct ReferenceInspector {
             throw reject(
                 "is not one plain column that synchronises, so a merge could not obey it. Refer to one row by its id, in a register.")
         }
-        guard let parent = tables.first(where: { $0.name.lowercased() == key.table.lowercased() }) else {
+        guard let parent = tables.first(where: { $0.name.asciiLowercased == key.table.asciiLowercased }) else {
             throw reject(
                 "refers to \(key.table), which is not tracked: its rows are not on other machines. Track it too, or drop the reference.",
                 declaration: "TrackedTable(\"\(key.table)\")")

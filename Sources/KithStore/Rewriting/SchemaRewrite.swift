@@ -27,7 +27,7 @@ struct SchemaRewrite {
         if tables.isEmpty { return [] }
         let views = try Self.objects("type = 'view'", db)
         let triggers = try Self.objects("type = 'trigger' AND name NOT GLOB 'kith_[0-9]*_*'", db)
-        let indexes = SearchIndexes(try Self.objects("type = 'table' AND sql LIKE 'create virtual table%'", db))
+        let indexes = SearchIndexes(try Self.objects("type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'", db))
         var statements = triggers.map { "DROP TRIGGER \(quoted($0.name))" } + views.map { "DROP VIEW \(quoted($0.name))" }
         for table in tables { statements += try rebuilding(table, db) }
         for table in tables {
@@ -47,7 +47,7 @@ struct SchemaRewrite {
         let new = "kith_new_" + table.name
         let indexes = try Self.objects("type = 'index' AND sql NOT NULL AND tbl_name = ? COLLATE NOCASE", db, [table.name])
         var columns = table.columns
-        if table.keepsRowid { columns.insert((name: "rowid", value: "o.rowid"), at: 0) }
+        if table.keepsRowid { columns.insert((name: "rowid", value: ValueCheck.positiveRowid(of: "o", in: quoted(table.name))), at: 0) }
         let names = columns.map { $0.name == "rowid" ? "rowid" : quoted($0.name) }.joined(separator: ", ")
         let order = table.keepsRowid ? " ORDER BY o.rowid" : ""
         return [

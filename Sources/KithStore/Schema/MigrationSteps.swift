@@ -35,19 +35,23 @@ struct MigrationSteps {
         guard isStore, !targets.isEmpty else { return try migrator.migrate(database) }
         let refusal = Mutex<StoreError?>(nil)
         for target in targets {
-            try database.writeWithoutTransaction { db in
+            let before = try database.writeWithoutTransaction { db in
+                var before = Before()
                 try StoreError.mapping {
                     try db.inTransaction(.immediate) {
-                        try copyTables(db)
+                        before.steps = try migrator.appliedIdentifiers(db)
+                        before.tables = try copyTables(db)
                         return .commit
                     }
                 }
                 try watchEnd(db) { error in refusal.withLock { $0 = error } }
+                return before
             }
             defer { try? database.writeWithoutTransaction(Self.unwatch) }
             do {
                 try migrator.migrate(database, upTo: target)
             } catch {
+                try? database.writeWithoutTransaction { db in try putBack(before, db) }
                 throw refusal.withLock { $0 } ?? error
             }
         }
@@ -62,7 +66,33 @@ struct MigrationSteps {
 
     // MARK: Before a step
 
-    private func copyTables(_ db: Database) throws {
+    /// What there was before a step ran.
+    private struct Before: Sendable {
+        var steps: Set<String> = []
+        /// The tables that were copied for it, and the statements that make the triggers that were taken away.
+        var tables: [(table: KnownTable, triggers: [String])] = []
+    }
+
+    /// The step has failed and was rolled back. If none ran since the tables were copied, they are tracked again as they were: nobody can
+    /// write them without Kith until the step is mended, and what is written once it is open counts as any other edit.
+    private func putBack(_ before: Before, _ db: Database) throws {
+        try db.inTransaction(.immediate) {
+            guard try migrator.appliedIdentifiers(db) == before.steps else { return .rollback }
+            for (table, triggers) in before.tables where try table.isAsCopied(db) {
+                try db.execute(
+                    sql: """
+                        DROP TRIGGER IF EXISTS \(Self.goneTrigger(table.number));
+                        DROP TABLE \(Self.before(table.number));
+                        DELETE FROM \(Self.goneTable) WHERE tbl = \(table.number);
+                        """)
+                for sql in triggers { try db.execute(sql: sql) }
+            }
+            return .commit
+        }
+    }
+
+    /// Returns the tables that were not copied before, for a step whose changes wait for the opening of the store.
+    private func copyTables(_ db: Database) throws -> [(table: KnownTable, triggers: [String])] {
         try StoreFormat.check(try DatabaseConnection(borrowing: db))
         if try Bool.fetchOne(db, sql: "SELECT 1 FROM pragma_function_list WHERE name = 'kith_insert'") == true {
             throw StoreError(.busy, "The store of this database is open. Close it before the database is migrated.")
@@ -72,11 +102,13 @@ struct MigrationSteps {
                 CREATE TABLE IF NOT EXISTS \(Self.goneTable) (tbl INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY (tbl, id)) WITHOUT ROWID;
                 CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)
                 """)
+        var copied: [(table: KnownTable, triggers: [String])] = []
         for table in try KnownTable.all(db) {
             if try !db.tableExists(Self.before(table.number)) {
                 // A table without triggers is not tracked: what was written there is not known to be the steps'.
                 guard try table.hasTriggers(db) else { continue }
                 try table.copy(db)
+                if try db.tableExists(Self.before(table.number)) { copied.append((table, try table.triggers(db))) }
             }
             guard let key = try table.key(db) else { continue }
             try SyncedDatabase.removeTriggers(of: table.name, in: db)
@@ -89,6 +121,7 @@ struct MigrationSteps {
                     END
                     """)
         }
+        return copied
     }
 
     // MARK: At the end of a step
@@ -159,12 +192,34 @@ struct KnownTable {
         return key.count == 1 ? key[0] : nil
     }
 
+    /// The statements that make Kith's triggers, in the order in which they were made.
+    func triggers(_ db: Database) throws -> [String] {
+        try String.fetchAll(
+            db,
+            sql: """
+                SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name GLOB 'kith_\(number)_*' AND tbl_name = ? COLLATE NOCASE
+                ORDER BY rowid
+                """, arguments: [name])
+    }
+
     /// Values stand as they are in columns without a type.
     func copy(_ db: Database) throws {
         guard let key = try key(db) else { return }
         let copies = (["id"] + columns.map { "c\($0.number)" }).joined(separator: ", ")
-        let names = ([key] + columns.map(\.name)).map(quoted).joined(separator: ", ")
         let copy = MigrationSteps.before(number)
-        try db.execute(sql: "CREATE TABLE \(copy) (\(copies)); INSERT INTO \(copy) SELECT \(names) FROM \(quoted(name))")
+        try db.execute(sql: "CREATE TABLE \(copy) (\(copies)); INSERT INTO \(copy) \(rowsSQL(key))")
+    }
+
+    /// Whether the table holds what was copied.
+    func isAsCopied(_ db: Database) throws -> Bool {
+        guard let key = try key(db) else { return false }
+        let (rows, copies) = (rowsSQL(key), "SELECT * FROM \(MigrationSteps.before(number))")
+        return try Bool.fetchOne(
+            db, sql: "SELECT NOT EXISTS (SELECT * FROM (\(rows) EXCEPT \(copies)) UNION ALL SELECT * FROM (\(copies) EXCEPT \(rows)))")
+            == true
+    }
+
+    private func rowsSQL(_ key: String) -> String {
+        "SELECT \(([key] + columns.map(\.name)).map(quoted).joined(separator: ", ")) FROM \(quoted(name))"
     }
 }

@@ -217,7 +217,9 @@ struct StoreOpening {
         let isUpToDate = existing.suffix(wanted.count).elementsEqual(wanted) { $0 == $1 }
         if isUpToDate { return ([], false) }
         let ours = existing.filter { trigger in wanted.contains { $0.name == trigger.name } }
-        for trigger in ours { try connection.execute("DROP TRIGGER \(trigger.name)") }
+        // A table that was renamed takes its triggers along: ours may stand on another table, and those of another table on this one.
+        let others = existing.map(\.name).filter { name in Self.isOfKith(trigger: name) }
+        for name in Set(others + wanted.map(\.name)) { try connection.execute("DROP TRIGGER IF EXISTS main.\(quoted(name))") }
         for trigger in wanted { try connection.execute(trigger.sql) }
         // A key that was declared or changed since shows in the triggers.
         if let key = tracked.naturalKey { try KeyInspector(connection: connection).checkRows(key, of: tracked) }
@@ -235,6 +237,12 @@ struct StoreOpening {
         return (try connection.writing(as: .merge) { try takeUpTexts(table, tracked, appeared, ledger) }, adopts)
     }
 
+    /// Whether a trigger has a name as those of a table of a store: `kith_0_insert`.
+    private static func isOfKith(trigger name: String) -> Bool {
+        let parts = name.split(separator: "_", maxSplits: 2)
+        return parts.count == 3 && parts[0] == "kith" && Int(parts[1]) != nil
+    }
+
     /// Rows without clocks are adopted. Returns whether there were any.
     private func adoptRows(
         _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger, _ clock: CommitClock, _ capture: Capture
@@ -242,9 +250,19 @@ struct StoreOpening {
         try findRows(table, tracked, ledger)
         let adoption = Adoption(table: table, tracked: tracked, ledger: ledger, clock: clock)
         guard try adoption.hasRows() else { return false }
+        try checkRowids(tracked)
         try checkValues(table, tracked)
         try connection.writing(as: .merge) { try adoption.adopt() }
         return true
+    }
+
+    /// The store uses the other numbers for rows that are not shown.
+    private func checkRowids(_ tracked: CatalogTable.Tracked) throws {
+        let select = try connection.statement("SELECT count(*) FROM \(quoted(tracked.sqlName)) WHERE \(ValueCheck.hasNoPositiveRowid)")
+        let count = try select.step() ? select.int(0) : 0
+        select.reset()
+        guard count > 0 else { return }
+        throw StoreError(.tableRejected, "Table \(tracked.sqlName) cannot be tracked: \(ValueCheck.rowidRefusal(count))")
     }
 
     /// A migration that built the table anew may have numbered its rows anew: then clocks find their rows by the rows' ids.

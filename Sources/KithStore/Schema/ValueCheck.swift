@@ -31,6 +31,12 @@ struct ValueCheck {
                 "column \(column) is \(form), but \(count) rows have something else there. Mend them first.", .values, column: column,
                 sql: Self.mend(table, name, kind))
         }
+        let below = try number("SELECT count(*) FROM \(table) WHERE \(Self.hasNoPositiveRowid)")
+        if below > 0 {
+            report(
+                Self.rowidRefusal(below), .values,
+                sql: "UPDATE \(table) SET rowid = \(Self.positiveRowid(of: table, in: table)) WHERE \(Self.hasNoPositiveRowid)")
+        }
         if looksAtIDs, let key = found.table.key, Set(found.columns.tracked.map(\.name)).isSuperset(of: key) {
             let wrong = try wrongIDs(found, key)
             if wrong > 0 {
@@ -40,6 +46,17 @@ struct ValueCheck {
             }
         }
         return report.all
+    }
+
+    static let hasNoPositiveRowid = "rowid < 1"
+
+    static func rowidRefusal(_ count: Int) -> String {
+        "\(count) of its rows have a rowid below 1, and tracked rows have positive ones. Give them others first."
+    }
+
+    /// The rowid of a row, or another one if it is not positive.
+    static func positiveRowid(of row: String, in table: String) -> String {
+        "CASE WHEN \(row).rowid > 0 THEN \(row).rowid ELSE (SELECT max(max(m.rowid), 0) FROM \(table) m) + 1 - \(row).rowid END"
     }
 
     static func isNoSet(_ name: String) -> String {

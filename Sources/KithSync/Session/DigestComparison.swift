@@ -40,8 +40,10 @@ struct DigestComparison: Hashable, Sendable {
     /// A range with at most so many rows is exchanged as rows.
     static let leafRowsMax: UInt64 = 64
     /// Comparisons at one vector that find a difference, after which it is left at that. What was mended by a commit moves the
-    /// vector, and with it the comparison goes on.
+    /// vector, and with it the comparison goes on; but after as many in a row the pause before the next one doubles each time, up to this:
+    /// two apps whose columns make different values of the same would write without end.
     static let differencesMax = 8
+    static let longestPauseMilliseconds: Int64 = 3_600_000
     /// Positions of mended rows that are kept for people.
     static let namesMax = 16
 
@@ -53,6 +55,8 @@ struct DigestComparison: Hashable, Sendable {
     private var work: [Item] = []
     private var questions = 0
     private var differences = 0
+    /// Comparisons in a row that found a difference, at whatever vector.
+    private var streak = 0
     /// When the leader looks again, and when it gives up waiting.
     private var due: Instant
     /// A question that came while rows were mended.
@@ -258,11 +262,13 @@ struct DigestComparison: Hashable, Sendable {
             agreed = mine.vector
             again = now.advanced(byMilliseconds: timing.digestAgainMilliseconds)
             differences = 0
+            streak = 0
             rest(now)
             return []
         }
         agreed = nil
         differences = vector == mine.vector ? differences + 1 : 1
+        streak += 1
         vector = mine.vector
         questions = 0
         work = [Item(range: DigestRange(), isFetched: false)]
@@ -302,7 +308,10 @@ struct DigestComparison: Hashable, Sendable {
     private mutating func rest(_ now: Instant, forMilliseconds pause: Int64? = nil) {
         state = .resting
         work = []
-        let usual = differences == 0 ? timing.digestMilliseconds : timing.digestDelayMilliseconds
+        let doublings = min(max(0, streak - Self.differencesMax), 32)
+        let usual =
+            streak == 0
+            ? timing.digestMilliseconds : min(timing.digestDelayMilliseconds << Int64(doublings), Self.longestPauseMilliseconds)
         due = now.advanced(byMilliseconds: pause ?? usual)
     }
 

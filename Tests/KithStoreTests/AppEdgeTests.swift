@@ -1,0 +1,193 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import TestSupport
+import Testing
+
+@Suite("What an app has of its own stays its own")
+struct AppEdgeTests {
+    private static let noteSQL = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT)"
+    private static let logSQL = "CREATE TABLE log (id BLOB PRIMARY KEY NOT NULL DEFAULT (randomblob(16)), line TEXT)"
+
+    private static func store(
+        _ sql: String, _ tables: [TrackedTable], _ configuration: Configuration = Configuration()
+    ) throws -> (database: DatabaseQueue, store: SyncedDatabase) {
+        let database = try DatabaseQueue(configuration: configuration)
+        try database.write { try $0.execute(sql: sql) }
+        return (database, try SyncedDatabase(database, tables: tables, options: TestStore.options()))
+    }
+
+    private static func strings(_ database: some DatabaseReader, _ sql: String) throws -> [String?] {
+        try database.read { try Optional<String>.fetchAll($0, sql: sql) }
+    }
+
+    // MARK: LIKE
+
+    private static var caseSensitive: Configuration {
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA case_sensitive_like = ON") }
+        return configuration
+    }
+
+    @Test func `an index over a set stays whole whatever LIKE means to the app`() throws {
+        let (database, store) = try Self.store(
+            """
+            CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, tags TEXT,
+                first TEXT GENERATED ALWAYS AS (json_extract(tags, '$[0]')) VIRTUAL);
+            CREATE INDEX firsts ON note (first)
+            """, [TrackedTable("note", sets: ["tags"])], Self.caseSensitive)
+        try database.write { try $0.execute(sql: #"INSERT INTO note (id, tags) VALUES (?, '["b","a"]')"#, arguments: [key(1)]) }
+        #expect(try Self.strings(database, "PRAGMA integrity_check") == ["ok"])
+        #expect(try store.verify().problems == [])
+    }
+
+    @Test(arguments: ["ROLLBACK", "FAIL", "ABORT"], ["BEFORE", "AFTER"])
+    func `a rule of the app refuses one row alone whatever LIKE means to the app`(how: String, when: String) throws {
+        let rule = """
+            CREATE TRIGGER rule \(when) INSERT ON note WHEN new.title = 'bad' BEGIN SELECT RAISE(\(how), 'no'); END
+            """
+        let other = try Self.store(Self.noteSQL, [TrackedTable("note")])
+        try other.database.write { db in
+            for (number, title) in ["good", "bad", "better"].enumerated() {
+                try db.execute(sql: "INSERT INTO note VALUES (?, ?)", arguments: [key(UInt64(number)), title])
+            }
+        }
+        let (database, store) = try Self.store(Self.noteSQL + "; " + rule, [TrackedTable("note")], Self.caseSensitive)
+        _ = try store.apply(try other.store.delta(since: VersionVector()))
+        #expect(try Self.strings(database, "SELECT title FROM note ORDER BY title") == ["better", "good"])
+        #expect(try store.refusedRows().count == 1)
+        #expect(try store.verify().problems == [])
+    }
+
+    @Test func `a unique index that is made while the store is open is noticed whatever LIKE means to the app`() throws {
+        let (database, _) = try Self.store(Self.noteSQL, [TrackedTable("note")], Self.caseSensitive)
+        try database.write { try $0.execute(sql: "CREATE UNIQUE INDEX titles ON note (title)") }
+        #expect(throws: (any Error).self) {
+            try database.write { try $0.execute(sql: "INSERT INTO note VALUES (?, 'a')", arguments: [key(1)]) }
+        }
+    }
+
+    // MARK: Triggers that fire before Kith's
+
+    @Test(arguments: ["TEMP TRIGGER", "TRIGGER"], ["INSERT", "UPDATE", "DELETE"])
+    func `a merged row is written though a trigger of the app fires first and writes a tracked table`(
+        trigger: String, event: String
+    ) throws {
+        let tables = [TrackedTable("note"), TrackedTable("log")]
+        let sql = Self.noteSQL + "; " + Self.logSQL
+        let (one, other) = (try Self.store(sql, tables), try Self.store(sql, tables))
+        // Made last, so SQLite fires it first.
+        try other.database.write {
+            try $0.execute(sql: "CREATE \(trigger) tt BEFORE \(event) ON note BEGIN INSERT INTO log (line) VALUES ('x'); END")
+        }
+        for statement in [
+            "INSERT INTO note VALUES (x'00000000000000000000000000000001', 'a'), (x'00000000000000000000000000000002', 'b')",
+            "UPDATE note SET title = title || '!'", "DELETE FROM note WHERE title = 'b!'",
+        ] {
+            try one.database.write { try $0.execute(sql: statement) }
+            _ = try other.store.apply(try one.store.delta(since: try other.store.vector()))
+            let titles = "SELECT title FROM note ORDER BY title"
+            #expect(try Self.strings(other.database, titles) == Self.strings(one.database, titles), "\(statement)")
+            #expect(try Self.strings(other.database, "SELECT line FROM log") == [])
+            #expect(try other.store.refusedRows().isEmpty)
+            #expect(try other.store.verify().problems == [])
+        }
+    }
+
+    // MARK: Migrations
+
+    @Test func `a step that fails leaves the tables tracked, and the store opens once it is mended`() throws {
+        struct Failed: Error {}
+        let folder = try TemporaryFolder()
+        let path = folder.url.appendingPathComponent("app.sqlite").path
+        let tables = [TrackedTable("note", texts: ["title"])]
+        var database = try DatabaseQueue(path: path)
+        try database.write { try $0.execute(sql: Self.noteSQL) }
+        let first = try SyncedDatabase(database, tables: tables, options: TestStore.options())
+        try database.write { try $0.execute(sql: "INSERT INTO note VALUES (?, 'b')", arguments: [key(1)]) }
+        let before = try Self.strings(database, "SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name")
+        first.close()
+        try database.close()
+        database = try DatabaseQueue(path: path)
+        var broken = DatabaseMigrator()
+        broken.registerMigration("v2") { db in
+            try db.execute(sql: "UPDATE note SET title = NULL; ALTER TABLE note ADD COLUMN color TEXT")
+            throw Failed()
+        }
+        #expect(throws: Failed.self) {
+            _ = try SyncedDatabase(database, tables: tables, migrator: broken, options: TestStore.options())
+        }
+        #expect(try Self.strings(database, "SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name") == before)
+        #expect(throws: DatabaseError.self, "a write that nobody would note") {
+            try database.write { try $0.execute(sql: "UPDATE note SET title = 'typed'") }
+        }
+        var mended = DatabaseMigrator()
+        mended.registerMigration("v2") { try $0.execute(sql: "ALTER TABLE note ADD COLUMN color TEXT") }
+        let store = try SyncedDatabase(database, tables: tables, migrator: mended, options: TestStore.options())
+        #expect(try Self.strings(database, "SELECT title FROM note") == ["b"])
+        #expect(try Self.strings(database, "SELECT name FROM sqlite_master WHERE name GLOB 'kith_before_*' OR name GLOB 'kith_gone_*'") == [])
+        #expect(try store.verify().problems == [])
+    }
+
+    @Test(arguments: [true, false]) func `a table may be renamed while no store is open`(isMadeAnew: Bool) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.url.appendingPathComponent("app.sqlite").path
+        var database = try DatabaseQueue(path: path)
+        try database.write { try $0.execute(sql: Self.noteSQL) }
+        let first = try SyncedDatabase(database, tables: [TrackedTable("note")], options: TestStore.options())
+        try database.write { try $0.execute(sql: "INSERT INTO note VALUES (?, 'a')", arguments: [key(1)]) }
+        first.close()
+        try database.close()
+        database = try DatabaseQueue(path: path)
+        let anew = "ALTER TABLE note RENAME TO old; \(Self.noteSQL); INSERT INTO note SELECT * FROM old"
+        try database.write { db in
+            // As a migration that knows of no store does it.
+            if isMadeAnew { try db.execute(sql: anew.replacing("INSERT INTO note SELECT * FROM old", with: "")) }
+            try db.execute(sql: isMadeAnew ? "INSERT INTO note SELECT * FROM old" : "ALTER TABLE note RENAME TO page")
+        }
+        let name = isMadeAnew ? "note" : "page"
+        let store = try SyncedDatabase(database, tables: [TrackedTable(name)], options: TestStore.options())
+        try database.write { db in
+            try db.execute(sql: "UPDATE \(name) SET title = 'b'")
+            if isMadeAnew { try db.execute(sql: "DELETE FROM old") }
+        }
+        #expect(try Self.strings(database, "SELECT title FROM \(name)") == ["b"])
+        #expect(try store.verify().problems == [])
+    }
+
+    @Test func `rows with a rowid below 1 are named before they are tracked, with what mends them`() throws {
+        let database = try DatabaseQueue()
+        try database.write {
+            try $0.execute(
+                sql: Self.noteSQL + "; INSERT INTO note (rowid, id, title) VALUES (-1, ?, 'a'), (0, ?, 'b'), (1, ?, 'c')",
+                arguments: [key(1), key(2), key(3)])
+        }
+        let tables = [TrackedTable("note")]
+        let refusal = #expect(throws: StoreError.self) { _ = try SyncedDatabase(database, tables: tables, options: TestStore.options()) }
+        #expect(refusal?.message.contains("2 of its rows have a rowid below 1") == true, "\(String(describing: refusal))")
+        let problems = try SyncedDatabase.check(database, tables: tables).problems
+        let sql = try #require(problems.first?.sql)
+        #expect(problems.count == 1)
+        try database.write { try $0.execute(sql: sql) }
+        let store = try SyncedDatabase(database, tables: tables, options: TestStore.options())
+        try database.write { try $0.execute(sql: "UPDATE note SET title = title || '!'") }
+        #expect(try Self.strings(database, "SELECT title FROM note ORDER BY title") == ["a!", "b!", "c!"])
+        #expect(try store.verify().problems == [])
+    }
+
+    // MARK: Columns that make other values of the same
+
+    @Test func `stores that cannot become equal compare more and more rarely`() throws {
+        let one = try Self.store(Self.noteSQL, [TrackedTable("note")])
+        let other = try Self.store(Self.noteSQL.replacing("title TEXT", with: "title INTEGER"), [TrackedTable("note")])
+        try one.database.write { try $0.execute(sql: "INSERT INTO note VALUES (?, '5')", arguments: [key(1)]) }
+        let pair = try SessionPair(one.store, other.store)
+        try pair.wait(seconds: 60)
+        let questions = pair.questionCount
+        try pair.wait(seconds: 1_800)
+        #expect(questions < 60)
+        #expect(pair.questionCount - questions < 30)
+    }
+}
