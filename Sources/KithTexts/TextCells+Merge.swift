@@ -84,7 +84,13 @@ extension TextCells {
             guard let read = try opened.history.withinAllowance({ try kept(opened, unknownTo: VersionVector()) }) else { return nil }
             all = read
         }
-        let left = all.filter { !isGone($0.stamp.dot) }
+        // Parents first. Who held a change held what it builds on, and let go of both.
+        var gone: Set<Dot> = []
+        for change in all.reversed() where isGone(change.stamp.dot) || gone.contains(change.stamp.dot) {
+            gone.insert(change.stamp.dot)
+            gone.formUnion(change.parents.filter(theirs.covers))
+        }
+        let left = all.filter { !gone.contains($0.stamp.dot) }
         let dots = Set(left.map(\.stamp.dot))
         return left.count < all.count && left.allSatisfy { dots.isSuperset(of: $0.parents) } ? left : nil
     }

@@ -178,6 +178,56 @@ struct AppEdgeTests {
         #expect(try store.verify().problems == [])
     }
 
+    // MARK: Values
+
+    @Test func `numbers of a set keep their digits, and each has one spelling`() throws {
+        let tables = [TrackedTable("note", sets: ["tags"])]
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, tags TEXT)"
+        let (one, other) = (try Self.store(sql, tables), try Self.store(sql, tables))
+        let cases = [
+            ("[18446744073709551615, 18446744073709551614,7]", "[18446744073709551614,18446744073709551615,7]"),
+            ("[0.30000000000000004 , 0.3, 3e-1]", "[0.3,0.30000000000000004]"), ("[1.00,1.0,1e0,1]", "[1,1.0]"),
+            ("[1e400,-1e400,\"a]\\\"\", [1.0, {\"b\": 1e400}]]", "[\"a]\\\"\",-1e400,1e400,[1.0,{\"b\":1e400}]]"),
+            ("[9223372036854775808,9223372036854775807,-1]", "[-1,9223372036854775807,9223372036854775808]"),
+            ("[5e-324,1.7976931348623157e308,100000000000000000000.5]", "[1.0e+20,1.7976931348623157e+308,4.94065645841247e-324]"),
+        ]
+        for (number, (written, _)) in cases.enumerated() {
+            try one.database.write { db in
+                try db.execute(sql: "INSERT INTO note VALUES (?, ?)", arguments: [key(UInt64(number)), written])
+            }
+        }
+        _ = try other.store.apply(try one.store.delta(since: VersionVector()))
+        for database in [one.database, other.database] {
+            let shown = try Self.strings(database, "SELECT tags FROM note ORDER BY id")
+            for (shown, (_, tidy)) in zip(shown, cases) { #expect(shown == tidy) }
+        }
+        // Written again as they are shown, they are the same.
+        let before = try one.store.vector()
+        try one.database.write { db in
+            for row in try Row.fetchAll(db, sql: "SELECT id, tags FROM note") {
+                try db.execute(sql: "UPDATE note SET tags = ? WHERE id = ?", arguments: [row["tags"] as String + " ", row["id"] as Data])
+            }
+        }
+        #expect(try Self.strings(one.database, "SELECT tags FROM note ORDER BY id") == cases.map(\.1))
+        _ = try other.store.apply(try one.store.delta(since: before))
+        #expect(try other.store.digest() == one.store.digest())
+        for store in [one.store, other.store] { #expect(try store.verify().problems == []) }
+    }
+
+    @Test func `rows with the last rowids that there are can be written`() throws {
+        let (database, store) = try Self.store(Self.noteSQL, [TrackedTable("note")])
+        try database.write { db in
+            for number in 0..<40 {
+                try db.execute(
+                    sql: "INSERT INTO note (rowid, id, title) VALUES (?, ?, 'a')",
+                    arguments: [Int64.max - 39 + Int64(number), key(UInt64(number))])
+            }
+        }
+        try database.write { try $0.execute(sql: "UPDATE note SET title = 'b'") }
+        #expect(try store.verify().problems == [])
+        #expect(try store.delta(since: VersionVector()).rows.count == 40)
+    }
+
     // MARK: Columns that make other values of the same
 
     @Test func `stores that cannot become equal compare more and more rarely`() throws {

@@ -205,13 +205,13 @@ package struct ClockRuns {
         let (table, first, count, columns) = (run.int(0), run.integer(1), run.int(2), run.integer(6))
         let isKnown = run.int(8) == 1
         var ids = ByteReader(run.blob(7))
-        guard isKnown, first > 0, first <= Int64.max - Int64(Self.rowsMax), (1...Self.rowsMax).contains(count),
+        guard isKnown, (1...Self.rowsMax).contains(count), first > 0, first <= Int64.max - Int64(count - 1),
             ids.remaining == count * RowID.byteCount, (0...Int64(WireLimits.columnsMax)).contains(columns)
         else { return try noteLostRows() }
         let writer = try RowWriter(
             connection, table: table, replica: run.integer(3), sequence: run.integer(4), timestamp: run.integer(5),
             columns: columns, conflict: Self.givingWay)
-        for row in first..<first + Int64(count) { try writer.insert(row, try ids.identifier(RowID.self)) }
+        for row in first...first + Int64(count - 1) { try writer.insert(row, try ids.identifier(RowID.self)) }
     }
 
     /// The clocks of a row that is gone give way to those of a run; those of the row itself are newer.

@@ -39,12 +39,69 @@ package enum SetText {
         // SQLite's own JSON functions, so that an element has one spelling whatever wrote it.
         let each = try connection.statement(
             """
-            SELECT CASE type WHEN 'object' THEN value WHEN 'array' THEN value WHEN 'true' THEN 'true'
-                WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' ELSE json_quote(value) END FROM json_each(?)
+            SELECT CASE type WHEN 'object' THEN value WHEN 'array' THEN value WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
+                WHEN 'null' THEN 'null' WHEN 'real' THEN printf('%!.15g', value) ELSE json_quote(value) END,
+                typeof(value) = 'real' AND type IN ('integer', 'real')
+            FROM json_each(?)
             """)
         each.bind(1, .text(text))
         var elements: [[UInt8]] = []
-        while try each.step() { elements.append(each.blob(0)) }
+        // Those that SQLite has made a REAL of.
+        var reals: [Int] = []
+        while try each.step() {
+            if each.int(1) != 0 { reals.append(elements.count) }
+            elements.append(each.blob(0))
+        }
+        if !reals.isEmpty {
+            let written = elementsAsWritten(text)
+            if written.count == elements.count {
+                for index in reals { elements[index] = number(elements[index], writtenAs: Array(text[written[index]])) }
+            }
+        }
+        return elements
+    }
+
+    /// The one spelling of a number: 15 digits if these are the number; the shortest that is it otherwise. An integer that no REAL is, and
+    /// what is beyond all REALs, stays as it is written.
+    private static func number(_ short: [UInt8], writtenAs text: [UInt8]) -> [UInt8] {
+        let isInteger = text.allSatisfy { $0 == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard !isInteger, let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite else { return text }
+        return Double(String(decoding: short, as: UTF8.self)) == value ? short : Array(value.description.utf8)
+    }
+
+    /// Where the elements of an array stand, which is valid JSON.
+    private static func elementsAsWritten(_ text: [UInt8]) -> [Range<Int>] {
+        var elements: [Range<Int>] = []
+        var (depth, start, end) = (0, 0, 0)
+        var isString = false
+        var index = 0
+        while index < text.count {
+            let byte = text[index]
+            switch byte {
+            case UInt8(ascii: "\\") where isString: index += 1
+            case UInt8(ascii: "\""): isString.toggle()
+            case _ where isString: break
+            case UInt8(ascii: "["), UInt8(ascii: "{"):
+                depth += 1
+                if depth == 1 { (start, end) = (index + 1, index + 1) }
+            case UInt8(ascii: "]"), UInt8(ascii: "}"):
+                depth -= 1
+                if depth == 0, start < end { elements.append(start..<end) }
+            case UInt8(ascii: ",") where depth == 1:
+                elements.append(start..<end)
+                (start, end) = (index + 1, index + 1)
+            default: break
+            }
+            let isSpace = byte == 0x20 || (0x09...0x0d).contains(byte)
+            if depth > 0, !(depth == 1 && byte == UInt8(ascii: ",") && !isString) {
+                if isSpace, !isString {
+                    if start == end { (start, end) = (index + 1, index + 1) }
+                } else if index >= start {
+                    end = index + 1
+                }
+            }
+            index += 1
+        }
         return elements
     }
 

@@ -98,12 +98,11 @@ package struct TextState: Hashable, Sendable {
 
     /// The authors of `old` who have touched this text since, and had collected `old` before: their later commits cover their earlier ones.
     ///
-    /// Had one of them known the text, which is not empty, its change would build on it, at least by way of others; and so would somebody's,
-    /// if it changed nothing: who makes a text NULL deletes it first.
+    /// Had one of them known the text, its change would build on it, at least by way of others; and so would somebody's, if it changed nothing
+    /// and the text is not empty: who makes a text NULL deletes it first.
     ///
     /// - Parameter ahead: changes of the cell that wait at the receiver, parents first.
     package func authorsBeginningAnew(after old: TextState, ahead: [Change]) -> Set<ReplicaID> {
-        guard old.text?.isEmpty == false else { return [] }
         let added = ahead.filter { touched.covers($0.stamp.dot) } + changes
         // Those that build on nothing but each other.
         var closed: Set<Dot> = []
@@ -113,7 +112,7 @@ package struct TextState: Hashable, Sendable {
             if closed.isSuperset(of: change.parents) { closed.insert(dot) }
             first[dot.replica] = min(first[dot.replica] ?? dot, dot)
         }
-        let areAllClosed = added.allSatisfy { closed.contains($0.stamp.dot) }
+        let areAllClosed = old.text?.isEmpty == false && added.allSatisfy { closed.contains($0.stamp.dot) }
         return Set(
             old.touched.entries.lazy.map(\.replica).filter { replica in
                 guard touched[replica] > old.touched[replica] else { return false }
