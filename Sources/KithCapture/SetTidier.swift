@@ -33,7 +33,7 @@ struct SetTidier {
             // A column that nobody has written shows its default.
             let select = try connection.statement(
                 """
-                SELECT n.rowid, n.\(tracked.names[place]), c.columns > ? FROM \(quoted(tracked.sqlName)) n
+                SELECT n.rowid, n.\(tracked.names[place]), c.columns > ? FROM \(tracked.mainName) n
                     LEFT JOIN \(ClockTable.name(table.number)) c ON c.row = n.rowid
                 """)
             select.bind(1, tracked.columns[place])
@@ -70,7 +70,7 @@ struct SetTidier {
     }
 
     private func tidy(_ place: Int, _ row: Int64) throws {
-        let select = try connection.statement("SELECT \(tracked.names[place]) FROM \(quoted(tracked.sqlName)) WHERE rowid = ?")
+        let select = try connection.statement("SELECT \(tracked.names[place]) FROM \(tracked.mainName) WHERE rowid = ?")
         select.bind(1, row)
         guard try select.step() else { return }
         let shown = select.value(0)

@@ -178,6 +178,22 @@ struct AppEdgeTests {
         #expect(try store.verify().problems == [])
     }
 
+    // MARK: Names
+
+    @Test func `a temporary table of the same name takes no merged rows`() throws {
+        let (one, other) = (try Self.store(Self.noteSQL, [TrackedTable("note")]), try Self.store(Self.noteSQL, [TrackedTable("note")]))
+        try one.database.write { try $0.execute(sql: "INSERT INTO note VALUES (?, 'a')", arguments: [key(1)]) }
+        try other.database.write { try $0.execute(sql: "CREATE TEMP TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT)") }
+        _ = try other.store.apply(try one.store.delta(since: VersionVector()))
+        let changes = "UPDATE note SET title = 'b'; INSERT INTO note VALUES (x'00000000000000000000000000000002', 'c')"
+        try one.database.write { try $0.execute(sql: changes) }
+        _ = try other.store.apply(try one.store.delta(since: try other.store.vector()))
+        #expect(try Self.strings(other.database, "SELECT title FROM temp.note") == [])
+        #expect(try Self.strings(other.database, "SELECT title FROM main.note ORDER BY title") == ["b", "c"])
+        #expect(try other.store.verify().problems == [])
+        #expect(try other.store.digest() == one.store.digest())
+    }
+
     // MARK: Values
 
     @Test func `numbers of a set keep their digits, and each has one spelling`() throws {

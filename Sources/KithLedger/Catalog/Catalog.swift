@@ -44,6 +44,8 @@ package struct CatalogTable {
         package let valuesSQL: String
         /// Reads the key and the tracked columns of the row with a rowid.
         package let rowSQL: String
+        /// The table's name in SQL outside of triggers: a temporary table may have the same.
+        package let mainName: String
         /// Finds rowid and tracked columns by the key.
         let findSQL: String
 
@@ -65,9 +67,11 @@ package struct CatalogTable {
             checked = kinds.indices.filter { kinds[$0] != .register }.map {
                 CheckedColumn(place: $0, kind: kinds[$0], name: sqlName + "." + names[$0])
             }
-            valuesSQL = "SELECT \((names + ["1"]).joined(separator: ", ")) FROM \(quoted(sqlName)) WHERE rowid = ?"
-            rowSQL = "SELECT \(([quoted(key)] + names).joined(separator: ", ")) FROM \(quoted(sqlName)) WHERE rowid = ?"
-            findSQL = "SELECT \((["rowid"] + names).joined(separator: ", ")) FROM \(quoted(sqlName)) WHERE \(quoted(key)) = ?"
+            let mainName = "main." + quoted(sqlName)
+            self.mainName = mainName
+            valuesSQL = "SELECT \((names + ["1"]).joined(separator: ", ")) FROM \(mainName) WHERE rowid = ?"
+            rowSQL = "SELECT \(([quoted(key)] + names).joined(separator: ", ")) FROM \(mainName) WHERE rowid = ?"
+            findSQL = "SELECT \((["rowid"] + names).joined(separator: ", ")) FROM \(mainName) WHERE \(quoted(key)) = ?"
         }
 
         /// The table as it is without these columns, for reading and writing rows; its natural key, and the places of its foreign

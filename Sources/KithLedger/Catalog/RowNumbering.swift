@@ -62,7 +62,7 @@ package struct RowNumbering {
         try connection.statement(
             """
             INSERT INTO kith_moved (row, now)
-                SELECT c.row, n.rowid FROM \(clocks) c JOIN \(quoted(tracked.sqlName)) n ON n.\(quoted(tracked.key)) = \(tracked.form.keySQL("c.id"))
+                SELECT c.row, n.rowid FROM \(clocks) c JOIN \(tracked.mainName) n ON n.\(quoted(tracked.key)) = \(tracked.form.keySQL("c.id"))
             """
         ).run()
         guard let deleted else { return }

@@ -69,7 +69,7 @@ package struct UserTable {
         }
     }
 
-    private var sqlName: String { quoted(tracked.sqlName) }
+    private var sqlName: String { tracked.mainName }
 }
 
 extension RowState {

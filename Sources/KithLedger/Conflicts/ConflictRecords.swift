@@ -50,7 +50,7 @@ package struct ConflictRecords {
             let delete = try connection.statement(
                 """
                 DELETE FROM kith_conflict WHERE tbl = ? AND NOT EXISTS (
-                    SELECT 1 FROM \(quoted(tracked.sqlName)) n WHERE n.\(quoted(tracked.key)) = \(tracked.form.keySQL("kith_conflict.id")))
+                    SELECT 1 FROM \(tracked.mainName) n WHERE n.\(quoted(tracked.key)) = \(tracked.form.keySQL("kith_conflict.id")))
                 """)
             delete.bind(1, table.number)
             try delete.run()

@@ -62,7 +62,7 @@ final class PlainRows {
         find = try ledger.connection.statement(
             """
             SELECT n.rowid, c.replica, c.sequence, c.timestamp, c.columns, c.exceptions, c.context
-            FROM \(quoted(tracked.sqlName)) n CROSS JOIN \(clocks) c ON c.row = n.rowid WHERE n.\(quoted(tracked.key)) = ?
+            FROM \(tracked.mainName) n CROSS JOIN \(clocks) c ON c.row = n.rowid WHERE n.\(quoted(tracked.key)) = ?
             """)
         insertClocks = try ledger.connection.statement(
             "INSERT OR REPLACE INTO \(clocks) (row, id, replica, sequence, timestamp, columns, context) VALUES (?, ?, ?, ?, ?, ?, ?)")
@@ -145,7 +145,7 @@ final class PlainRows {
         let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
         let statement = try ledger.connection.passingStatement(
             """
-            INSERT INTO \(quoted(tracked.sqlName)) (\(names.joined(separator: ", "))) VALUES (\(marks))
+            INSERT INTO \(tracked.mainName) (\(names.joined(separator: ", "))) VALUES (\(marks))
             ON CONFLICT (\(quoted(tracked.key))) DO NOTHING
             """)
         insertion = (count, statement)

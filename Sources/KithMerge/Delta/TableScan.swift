@@ -62,7 +62,7 @@ package struct TableScan {
         let names = tracked.names.map { "n.\($0)" }
         let statement = try ledger.connection.statement(
             """
-            SELECT \(([key] + clocks + names).joined(separator: ", ")) FROM \(quoted(tracked.sqlName)) n
+            SELECT \(([key] + clocks + names).joined(separator: ", ")) FROM \(tracked.mainName) n
             CROSS JOIN \(ClockTable.name(table.number)) c ON c.row = n.rowid
             \(after == nil ? "" : "WHERE \(key) > ?") ORDER BY \(key)
             """)

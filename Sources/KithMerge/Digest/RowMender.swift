@@ -89,7 +89,7 @@ package struct RowMender {
         for number in tables {
             guard let tracked = ledger.catalog[number]?.tracked else { continue }
             let clocks = ClockTable.name(number)
-            try ledger.connection.statement("DELETE FROM \(clocks) WHERE row NOT IN (SELECT rowid FROM \(quoted(tracked.sqlName)))").run()
+            try ledger.connection.statement("DELETE FROM \(clocks) WHERE row NOT IN (SELECT rowid FROM \(tracked.mainName))").run()
             try DotIndex(ledger.connection).removeWithoutClocks(of: number)
         }
     }

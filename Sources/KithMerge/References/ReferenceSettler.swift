@@ -181,7 +181,7 @@ package final class ReferenceSettler {
     private func selectChildren(of row: RowKey, _ reference: Reference) throws -> PreparedStatement {
         guard let tracked = ledger.catalog[reference.child]?.tracked else { throw RowLedger.corruptRecord }
         let select = try ledger.connection.statement(
-            "SELECT \(reference.child), \(quoted(tracked.key)) FROM \(quoted(tracked.sqlName)) WHERE \(reference.name) = ?")
+            "SELECT \(reference.child), \(quoted(tracked.key)) FROM \(tracked.mainName) WHERE \(reference.name) = ?")
         select.bind(1, row.id, as: reference.parentForm)
         return select
     }

@@ -88,7 +88,7 @@ package struct MassDeletions {
     /// How many rows the app's table has; `nil` if this process has not declared it.
     private func shownRows(of table: Int) throws -> Int? {
         guard let tracked = ledger.catalog[table]?.tracked else { return nil }
-        let select = try connection.statement("SELECT count(*) FROM \(quoted(tracked.sqlName))")
+        let select = try connection.statement("SELECT count(*) FROM \(tracked.mainName)")
         defer { select.reset() }
         return try select.step() ? select.int(0) : nil
     }

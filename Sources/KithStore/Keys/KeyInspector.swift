@@ -62,7 +62,7 @@ struct KeyInspector {
     /// Rows that are there already have the ids that the key gives them.
     func checkRows(_ key: NaturalKey, of tracked: CatalogTable.Tracked) throws {
         let values = key.names.map(quoted).joined(separator: ", ")
-        let select = try connection.statement("SELECT \(quoted(tracked.key)), \(values) FROM \(quoted(tracked.sqlName))")
+        let select = try connection.statement("SELECT \(quoted(tracked.key)), \(values) FROM \(tracked.mainName)")
         var wrong = 0
         while try select.step() {
             let id = tracked.form.id(of: select.value(0))

@@ -16,7 +16,7 @@ struct Adoption {
 
     private var connection: DatabaseConnection { ledger.connection }
     private var clocks: String { ClockTable.name(table.number) }
-    private var name: String { quoted(tracked.sqlName) }
+    private var name: String { tracked.mainName }
     private var key: String { quoted(tracked.key) }
     /// Rows without clocks, as `n`.
     private var found: String { "\(name) n LEFT JOIN \(clocks) c ON c.row = n.rowid WHERE c.row IS NULL" }

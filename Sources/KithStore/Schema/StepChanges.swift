@@ -74,7 +74,7 @@ struct StepChanges {
                 """
                 SELECT c.row, \(KeyForm.anyFunction)(b.id)\(old.names.map { ", b." + $0 }.joined()) FROM \(MigrationSteps.goneTable) g
                 JOIN \(old.sqlName) b ON b.id = g.id JOIN \(ClockTable.name(number)) c ON c.id = \(KeyForm.anyFunction)(b.id)
-                WHERE g.tbl = \(number) AND NOT EXISTS (SELECT 1 FROM \(quoted(tracked.sqlName)) n WHERE n.\(quoted(tracked.key)) = \(key(of: tracked)))
+                WHERE g.tbl = \(number) AND NOT EXISTS (SELECT 1 FROM \(tracked.mainName) n WHERE n.\(quoted(tracked.key)) = \(key(of: tracked)))
                 """)
             var rows: [ReplacedRow] = []
             while try select.step() {
@@ -177,7 +177,7 @@ struct StepChanges {
         let select = try connection.statement(
             """
             SELECT b.rowid, n.rowid, \(KeyForm.anyFunction)(b.id), \(values.joined(separator: ", ")) FROM \(MigrationSteps.before(table.number)) b
-            JOIN \(quoted(tracked.sqlName)) n ON n.\(quoted(tracked.key)) = \(key(of: tracked))
+            JOIN \(tracked.mainName) n ON n.\(quoted(tracked.key)) = \(key(of: tracked))
             WHERE b.rowid > ? AND (\(conditions.joined(separator: " OR "))) ORDER BY b.rowid LIMIT \(Self.rowsMax)
             """)
         var last: Int64 = 0

@@ -258,7 +258,7 @@ struct StoreOpening {
 
     /// The store uses the other numbers for rows that are not shown.
     private func checkRowids(_ tracked: CatalogTable.Tracked) throws {
-        let select = try connection.statement("SELECT count(*) FROM \(quoted(tracked.sqlName)) WHERE \(ValueCheck.hasNoPositiveRowid)")
+        let select = try connection.statement("SELECT count(*) FROM \(tracked.mainName) WHERE \(ValueCheck.hasNoPositiveRowid)")
         let count = try select.step() ? select.int(0) : 0
         select.reset()
         guard count > 0 else { return }
@@ -269,7 +269,7 @@ struct StoreOpening {
     private func findRows(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ ledger: RowLedger) throws {
         let select = try connection.statement(
             """
-            SELECT 1 FROM \(ClockTable.name(table.number)) c LEFT JOIN \(quoted(tracked.sqlName)) n ON n.rowid = c.row
+            SELECT 1 FROM \(ClockTable.name(table.number)) c LEFT JOIN \(tracked.mainName) n ON n.rowid = c.row
             WHERE n.\(quoted(tracked.key)) IS NOT \(tracked.form.keySQL("c.id")) LIMIT 1
             """)
         let isMoved = try select.step()
@@ -299,7 +299,7 @@ struct StoreOpening {
                 continue
             }
             let select = try connection.statement(
-                "SELECT count(*) FROM \(quoted(tracked.sqlName)) WHERE \(name) IS NOT NULL AND (\(wrong))")
+                "SELECT count(*) FROM \(tracked.mainName) WHERE \(name) IS NOT NULL AND (\(wrong))")
             let count = try select.step() ? select.int(0) : 0
             select.reset()
             if count > 0 {

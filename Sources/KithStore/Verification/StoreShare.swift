@@ -54,7 +54,7 @@ struct ShareMeasure {
                 .map { "coalesce(length(CAST(\($0) AS BLOB)), 0)" }
             try add(
                 """
-                SELECT c.replica, count(*), sum(\(bytes.joined(separator: " + "))) FROM \(quoted(tracked.sqlName)) n
+                SELECT c.replica, count(*), sum(\(bytes.joined(separator: " + "))) FROM \(tracked.mainName) n
                 CROSS JOIN \(ClockTable.name(table.number)) c ON c.row = n.rowid GROUP BY c.replica
                 """
             ) { share, select in

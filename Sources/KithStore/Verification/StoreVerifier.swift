@@ -80,7 +80,7 @@ struct StoreVerifier {
     /// Every row has its clocks, and every clock its row.
     private func checkPairs(_ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ report: (String) -> Void) throws {
         let clocks = ClockTable.name(table.number)
-        let name = quoted(tracked.sqlName)
+        let name = tracked.mainName
         let key = quoted(tracked.key)
         var questions = [
             ("SELECT count(*) FROM \(name) n LEFT JOIN \(clocks) c ON c.row = n.rowid WHERE c.row IS NULL", "rows have no clocks"),
@@ -100,7 +100,7 @@ struct StoreVerifier {
                 (
                     """
                     SELECT count(*) FROM \(name) n WHERE n.\(reference.name) NOT NULL AND NOT EXISTS (
-                        SELECT 1 FROM \(quoted(parent.sqlName)) p WHERE p.\(quoted(parent.key)) = n.\(reference.name))
+                        SELECT 1 FROM \(parent.mainName) p WHERE p.\(quoted(parent.key)) = n.\(reference.name))
                     """, "rows refer by \(reference.name) to rows that are not there"
                 ))
         }
