@@ -24,7 +24,10 @@ final class StopSignals {
         // A reader of our output that has gone must not end the synchronisation.
         signal(SIGPIPE, SIG_IGN)
         sources = [SIGINT, SIGTERM, SIGHUP].map { number in
+            // Elsewhere the source does that itself, a moment later; until then the signal ends the process, and is not lost.
+            #if canImport(Darwin)
             signal(number, SIG_IGN)
+            #endif
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { continuation.yield() }
             source.resume()
