@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import KithCapture
 import KithLedger
 import KithMerge
@@ -19,11 +20,17 @@ struct MigrationSteps {
     static let goneTable = "kith_gone"
     static func before(_ table: Int) -> String { "kith_before_\(table)" }
     static func goneTrigger(_ table: Int) -> String { "kith_gone_\(table)" }
+    /// The triggers that keep everybody but the steps from writing a table: see ``keepOthersOut(_:)``.
+    private static func guards(_ table: Int) -> [(name: String, event: String)] {
+        ["insert", "update", "delete"].map { ("\(goneTrigger(table))_\($0)", $0.uppercased()) }
+    }
     /// Where the names of the tracked columns of a table are kept, in the order of ``SchemaArrival``'s numbers.
     static func namesKey(_ table: Int) -> String { "names:\(table)" }
     static let nameSeparator: Character = "\u{1f}"
 
     private static let function = "kith_end_step"
+    /// Who runs steps has it. It is never called: SQLite prepares no statement whose triggers name a function that is not there.
+    private static let permit = "kith_step"
 
     /// - Throws: ``StoreError`` with code `valueRejected` for a step that changes a text or a counter, which is rolled back; what steps
     ///   throw themselves as it is.
@@ -50,6 +57,8 @@ struct MigrationSteps {
             defer { try? database.writeWithoutTransaction(Self.unwatch) }
             do {
                 try migrator.migrate(database, upTo: target)
+                // The step may have built tables anew.
+                try database.write { db in try StoreError.mapping { try KnownTable.all(db).forEach { try keepOthersOut($0, db) } } }
             } catch {
                 try? database.writeWithoutTransaction { db in try putBack(before, db) }
                 throw refusal.withLock { $0 } ?? error
@@ -73,15 +82,17 @@ struct MigrationSteps {
         var tables: [(table: KnownTable, triggers: [String])] = []
     }
 
-    /// The step has failed and was rolled back. If none ran since the tables were copied, they are tracked again as they were: nobody can
-    /// write them without Kith until the step is mended, and what is written once it is open counts as any other edit.
+    /// The step has failed and was rolled back. If no other step ran since the tables were copied, Kith tracks them again as before, so
+    /// that processes which have the store open can go on.
     private func putBack(_ before: Before, _ db: Database) throws {
         try db.inTransaction(.immediate) {
             guard try migrator.appliedIdentifiers(db) == before.steps else { return .rollback }
             for (table, triggers) in before.tables where try table.isAsCopied(db) {
+                for name in [Self.goneTrigger(table.number)] + Self.guards(table.number).map(\.name) {
+                    try db.execute(sql: "DROP TRIGGER IF EXISTS \(name)")
+                }
                 try db.execute(
                     sql: """
-                        DROP TRIGGER IF EXISTS \(Self.goneTrigger(table.number));
                         DROP TABLE \(Self.before(table.number));
                         DELETE FROM \(Self.goneTable) WHERE tbl = \(table.number);
                         """)
@@ -120,8 +131,22 @@ struct MigrationSteps {
                         INSERT OR IGNORE INTO \(Self.goneTable) VALUES (\(table.number), old.\(quoted(key)));
                     END
                     """)
+            try keepOthersOut(table, db)
         }
         return copied
+    }
+
+    /// A copied table has no triggers of Kith's until the store is opened. Until then, steps aside, a write fails with "no such function:
+    /// kith_step", on connections of other processes and also if this one dies, so that nothing that a person writes counts as a step's.
+    private func keepOthersOut(_ table: KnownTable, _ db: Database) throws {
+        guard try db.tableExists(Self.before(table.number)) else { return }
+        for (name, event) in Self.guards(table.number) {
+            try db.execute(
+                sql: """
+                    DROP TRIGGER IF EXISTS \(name);
+                    CREATE TRIGGER \(name) BEFORE \(event) ON \(quoted(table.name)) BEGIN SELECT \(Self.permit)() WHERE 0; END
+                    """)
+        }
     }
 
     // MARK: At the end of a step
@@ -132,6 +157,8 @@ struct MigrationSteps {
         // Used by the function alone, which SQLite calls on this connection.
         nonisolated(unsafe) let connection = DatabaseConnection(handle)
         let declared = tables
+        // Innocuous, as Kith's other functions are: an app may trust no schema.
+        sqlite3_create_function_v2(handle, Self.permit, 0, SQLITE_UTF8 | SQLITE_INNOCUOUS, nil, { _, _, _ in }, nil, nil, nil)
         db.add(
             function: DatabaseFunction(Self.function, argumentCount: 1) { values in
                 defer { connection.finalizeStatements() }
@@ -155,6 +182,7 @@ struct MigrationSteps {
     private static func unwatch(_ db: Database) throws {
         try db.execute(sql: "DROP TRIGGER IF EXISTS temp.\(function)")
         db.remove(function: DatabaseFunction(function, argumentCount: 1) { _ in nil })
+        if let handle = db.sqliteConnection { sqlite3_create_function_v2(handle, permit, 0, SQLITE_UTF8, nil, nil, nil, nil, nil) }
     }
 }
 
