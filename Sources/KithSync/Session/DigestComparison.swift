@@ -39,11 +39,11 @@ struct DigestComparison: Hashable, Sendable {
     static let questionsMax = 256
     /// A range with at most so many rows is exchanged as rows.
     static let leafRowsMax: UInt64 = 64
-    /// Comparisons at one vector that find a difference, after which it is left at that. What was mended by a commit moves the
-    /// vector, and with it the comparison goes on; but after as many in a row the pause before the next one doubles each time, up to this:
-    /// two apps whose columns make different values of the same would write without end.
+    /// After so many comparisons in a row that found a difference, the pause before the next one doubles each time. Mending may bring
+    /// nothing, or write a commit each time: two apps whose columns make different values of the same would do so without end.
     static let differencesMax = 8
-    static let longestPauseMilliseconds: Int64 = 3_600_000
+    /// The longest of these pauses.
+    static let pauseMillisecondsMax: Int64 = 3_600_000
     /// Positions of mended rows that are kept for people.
     static let namesMax = 16
 
@@ -54,9 +54,8 @@ struct DigestComparison: Hashable, Sendable {
     private var vector = VersionVector()
     private var work: [Item] = []
     private var questions = 0
+    /// How many comparisons in a row, up to the last one, found a difference.
     private var differences = 0
-    /// Comparisons in a row that found a difference, at whatever vector.
-    private var streak = 0
     /// When the leader looks again, and when it gives up waiting.
     private var due: Instant
     /// A question that came while rows were mended.
@@ -94,7 +93,7 @@ struct DigestComparison: Hashable, Sendable {
     mutating func tick(_ now: Instant, knowing current: VersionVector, isQuiet: Bool) -> [Step] {
         switch state {
         case .resting where isLeader:
-            guard isQuiet, let next = nextComparison(at: current), next <= now else { return [] }
+            guard isQuiet, nextComparison(at: current) <= now else { return [] }
             state = .reading(nil)
             due = .never
             return [.perform(.read)]
@@ -223,10 +222,9 @@ struct DigestComparison: Hashable, Sendable {
 
     // MARK: Parts
 
-    /// When the leader compares next, if nothing is under way; `nil` if it is left at that.
-    private func nextComparison(at current: VersionVector) -> Instant? {
-        if agreed == current { return max(again, due) }
-        return differences < Self.differencesMax || vector != current ? due : nil
+    /// When the leader compares next, if nothing is under way.
+    private func nextComparison(at current: VersionVector) -> Instant {
+        agreed == current ? max(again, due) : due
     }
 
     private mutating func read(_ digest: StoreDigest?, isBehind: Bool, _ theirs: StoreDigest?, _ now: Instant) -> [Step] {
@@ -262,13 +260,11 @@ struct DigestComparison: Hashable, Sendable {
             agreed = mine.vector
             again = now.advanced(byMilliseconds: timing.digestAgainMilliseconds)
             differences = 0
-            streak = 0
             rest(now)
             return []
         }
         agreed = nil
-        differences = vector == mine.vector ? differences + 1 : 1
-        streak += 1
+        differences += 1
         vector = mine.vector
         questions = 0
         work = [Item(range: DigestRange(), isFetched: false)]
@@ -308,10 +304,10 @@ struct DigestComparison: Hashable, Sendable {
     private mutating func rest(_ now: Instant, forMilliseconds pause: Int64? = nil) {
         state = .resting
         work = []
-        let doublings = min(max(0, streak - Self.differencesMax), 32)
+        let doublings = min(max(0, differences - Self.differencesMax), 32)
         let usual =
-            streak == 0
-            ? timing.digestMilliseconds : min(timing.digestDelayMilliseconds << Int64(doublings), Self.longestPauseMilliseconds)
+            differences == 0
+            ? timing.digestMilliseconds : min(timing.digestDelayMilliseconds << Int64(doublings), Self.pauseMillisecondsMax)
         due = now.advanced(byMilliseconds: pause ?? usual)
     }
 
