@@ -37,7 +37,7 @@ extension TextCells {
     /// too little: where authors of the text have used its id again, or other changes stand beside what was collected.
     package func leaveCollected(_ state: inout RowState, with part: inout RowState, theirs: VersionVector, table: Int, id: RowID) throws {
         // Who has not heard of the deletion, or remembers it, has not collected the row.
-        let remembered = part.tombstones.map(\.dot)
+        let remembered = Set(part.tombstones.map(\.dot))
         guard !state.tombstones.isEmpty, state.tombstones.allSatisfy({ theirs.covers($0.dot) && !remembered.contains($0.dot) }) else {
             return
         }
@@ -66,6 +66,8 @@ extension TextCells {
         }
         let authors = last.entries.filter { theirs[$0.replica] > 0 && new.touched[$0.replica] != old.touched[$0.replica] }
         if authors.isEmpty { return nil }
+        let budget = archive.ledger.textBudget
+        guard try PortionRows(archive.ledger).size(at: key).count <= budget.readMax else { return nil }
         let ahead = try changesAhead(at: key)
         // What waits of the old text would be taken for a part of the new one.
         if try ahead.contains(where: { old.touched.covers($0.stamp.dot) }) || AsideRows(archive.connection).has(key) { return nil }
@@ -80,7 +82,7 @@ extension TextCells {
         if case .one(let stamp) = old.past {
             all = [TextState.Change(insertingAll: old.text ?? [], stamp)]
         } else {
-            let opened = try open(old, at: key, needsText: false, readMax: archive.ledger.textBudget.readMax)
+            let opened = try open(old, at: key, needsText: false, readMax: budget.readMax)
             guard let read = try opened.history.withinAllowance({ try kept(opened, unknownTo: VersionVector()) }) else { return nil }
             all = read
         }

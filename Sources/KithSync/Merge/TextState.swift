@@ -98,8 +98,8 @@ package struct TextState: Hashable, Sendable {
 
     /// The authors of `old` who have touched this text since, and had collected `old` before: their later commits cover their earlier ones.
     ///
-    /// Had one of them known the text, its change would build on it, at least by way of others; and so would somebody's, if it changed nothing
-    /// and the text is not empty: who makes a text NULL deletes it first.
+    /// An author who had known `old` would have built on it, directly or through changes of others. An author without a change of its own
+    /// counts only if `old` is not empty: whoever makes such a text NULL deletes it first, so somebody's change would build on it.
     ///
     /// - Parameter ahead: changes of the cell that wait at the receiver, parents first.
     package func authorsBeginningAnew(after old: TextState, ahead: [Change]) -> Set<ReplicaID> {
