@@ -132,6 +132,92 @@ struct AppEdgeTests {
         #expect(try store.verify().problems == [])
     }
 
+    /// What the file is at a moment in a step is what a process that dies there leaves.
+    @Test(arguments: [false, true])
+    func `nobody but the steps writes a table until the store opens, and nothing that a person writes counts as a step's`(
+        isRebuilt: Bool
+    ) throws {
+        struct Failed: Error {}
+        let folder = try TemporaryFolder()
+        let root = folder.url
+        @Sendable func path(_ name: String) -> String { root.appendingPathComponent(name).path }
+        let tables = [TrackedTable("note", texts: ["title"])]
+        var database = try DatabaseQueue(path: path("app"))
+        try database.write { try $0.execute(sql: Self.noteSQL) }
+        let first = try SyncedDatabase(database, tables: tables, options: TestStore.options())
+        try database.write { try $0.execute(sql: "INSERT INTO note VALUES (?, 'b')", arguments: [key(1)]) }
+        first.close()
+        try database.close()
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
+        database = try DatabaseQueue(path: path("app"), configuration: configuration)
+
+        @Sendable func expectKeptOut(_ name: String) throws {
+            let other = try DatabaseQueue(path: path(name))
+            defer { try? other.close() }
+            for sql in ["INSERT INTO note (id) VALUES (x'00')", "UPDATE note SET title = 'typed'", "DELETE FROM note"] {
+                let error = #expect(throws: DatabaseError.self) {
+                    try other.writeWithoutTransaction { _ = try $0.makeStatement(sql: sql) }
+                }
+                #expect(error?.message?.contains("kith_step") == true, "\(sql): \(String(describing: error))")
+            }
+        }
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("v2") { db in
+            try FileManager.default.copyItem(atPath: path("app"), toPath: path("died"))
+            try expectKeptOut("app")
+            try db.execute(
+                sql: isRebuilt
+                    ? """
+                    CREATE TABLE new (id BLOB PRIMARY KEY NOT NULL, title TEXT, color TEXT);
+                    INSERT INTO new (id, title) SELECT id, title FROM note; DROP TABLE note; ALTER TABLE new RENAME TO note
+                    """ : "ALTER TABLE note ADD COLUMN color TEXT")
+            try db.execute(sql: "UPDATE note SET color = 'red'")
+        }
+        var broken = migrator
+        broken.registerMigration("v3") { _ in throw Failed() }
+        #expect(throws: Failed.self) {
+            _ = try SyncedDatabase(database, tables: tables, migrator: broken, options: TestStore.options())
+        }
+        // The first step is done, and waits for the opening.
+        for name in ["app", "died"] { try expectKeptOut(name) }
+        for name in ["app", "died"] {
+            if name == "died" { migrator = DatabaseMigrator() }
+            let opened = name == "app" ? database : try DatabaseQueue(path: path(name))
+            let store = try SyncedDatabase(opened, tables: tables, migrator: migrator, options: TestStore.options())
+            try opened.write { try $0.execute(sql: "UPDATE note SET title = 'typed'") }
+            #expect(try Self.strings(opened, "SELECT title FROM note") == ["typed"])
+            #expect(try Self.strings(opened, "SELECT name FROM sqlite_master WHERE name GLOB 'kith_gone_*'") == [])
+            #expect(try store.verify().problems == [])
+        }
+        #expect(try Self.strings(database, "SELECT color FROM note") == ["red"])
+    }
+
+    @Test func `ids below 1 are no hindrance to rows that get other keys`() throws {
+        let database = try DatabaseQueue()
+        try database.write {
+            try $0.execute(
+                sql: """
+                    CREATE TABLE folder (id INTEGER PRIMARY KEY, name TEXT);
+                    CREATE TABLE file (id INTEGER PRIMARY KEY, folder INTEGER REFERENCES folder (id));
+                    CREATE VIRTUAL TABLE found USING fts5 (name, content='folder', content_rowid='id');
+                    INSERT INTO folder VALUES (-1, 'Trash'), (0, 'Inbox'), (1, 'Work');
+                    INSERT INTO file VALUES (1, 0), (2, -1);
+                    INSERT INTO found (found) VALUES ('rebuild')
+                    """)
+        }
+        let tables = [TrackedTable("folder"), TrackedTable("file")]
+        try KeyMigration(tables).run(on: database)
+        #expect(try SyncedDatabase.check(database, tables: tables).isReady)
+        let store = try SyncedDatabase(database, tables: tables, options: TestStore.options())
+        try database.write { try $0.execute(sql: "UPDATE folder SET name = name || '!'") }
+        let names = "SELECT f.name FROM file JOIN folder f ON f.id = file.folder ORDER BY f.name"
+        #expect(try Self.strings(database, names) == ["Inbox!", "Trash!"])
+        let found = "SELECT folder.name FROM found JOIN folder ON folder.rowid = found.rowid WHERE found MATCH 'inbox'"
+        #expect(try Self.strings(database, found) == ["Inbox!"])
+        #expect(try store.verify().problems == [])
+    }
+
     @Test(arguments: [true, false]) func `a table may be renamed while no store is open`(isMadeAnew: Bool) throws {
         let folder = try TemporaryFolder()
         let path = folder.url.appendingPathComponent("app.sqlite").path
@@ -143,11 +229,8 @@ struct AppEdgeTests {
         try database.close()
         database = try DatabaseQueue(path: path)
         let anew = "ALTER TABLE note RENAME TO old; \(Self.noteSQL); INSERT INTO note SELECT * FROM old"
-        try database.write { db in
-            // As a migration that knows of no store does it.
-            if isMadeAnew { try db.execute(sql: anew.replacing("INSERT INTO note SELECT * FROM old", with: "")) }
-            try db.execute(sql: isMadeAnew ? "INSERT INTO note SELECT * FROM old" : "ALTER TABLE note RENAME TO page")
-        }
+        // As a migration that knows of no store does it.
+        try database.write { try $0.execute(sql: isMadeAnew ? anew : "ALTER TABLE note RENAME TO page") }
         let name = isMadeAnew ? "note" : "page"
         let store = try SyncedDatabase(database, tables: [TrackedTable(name)], options: TestStore.options())
         try database.write { db in
@@ -194,6 +277,45 @@ struct AppEdgeTests {
         #expect(try other.store.digest() == one.store.digest())
     }
 
+    @Test func `names that differ in letters beyond A to Z are different names, as they are to SQLite`() throws {
+        let tables = [TrackedTable("É"), TrackedTable("é"), TrackedTable("c")]
+        let sql = """
+            CREATE TABLE "É" (id BLOB PRIMARY KEY NOT NULL, t TEXT); CREATE TABLE "é" (id BLOB PRIMARY KEY NOT NULL, t TEXT);
+            CREATE TABLE c (id BLOB PRIMARY KEY NOT NULL, x BLOB REFERENCES "é" (id) ON DELETE CASCADE, y BLOB REFERENCES "É" ON DELETE SET NULL)
+            """
+        let (one, other) = (try Self.store(sql, tables), try Self.store(sql, tables))
+        try one.database.write { db in
+            try db.execute(
+                sql: #"INSERT INTO "é" VALUES (?, 'low'); INSERT INTO "É" VALUES (?, 'up'); INSERT INTO c VALUES (?, ?, ?)"#,
+                arguments: [key(1), key(2), key(3), key(1), key(2)])
+        }
+        for change in ["", #"DELETE FROM "É""#, #"DELETE FROM "é""#] {
+            try one.database.write { try $0.execute(sql: change) }
+            _ = try other.store.apply(try one.store.delta(since: try other.store.vector()))
+            let rows = "SELECT hex(x) || '-' || coalesce(hex(y), '') FROM c"
+            #expect(try Self.strings(other.database, rows) == Self.strings(one.database, rows), "\(change)")
+            #expect(try Self.strings(one.database, rows).count == (change.contains("é") ? 0 : 1))
+            for store in [one.store, other.store] { #expect(try store.verify().problems == []) }
+        }
+    }
+
+    // MARK: Orders
+
+    @Test func `the digest is right whatever order SQLite gives to rows that ask for none`() throws {
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA reverse_unordered_selects = ON") }
+        let (database, store) = try Self.store(Self.noteSQL, [TrackedTable("note")], configuration)
+        let fill = """
+            WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4500)
+            INSERT INTO note SELECT CAST(printf('%016d', i) AS BLOB), 'note ' || i FROM n
+            """
+        for sql in [fill, "UPDATE note SET title = 'a'", "UPDATE note SET title = 'b' WHERE rowid % 3 = 0"] {
+            try database.write { try $0.execute(sql: sql) }
+            while try store.advanceDigest().isBehind {}
+            #expect(try store.digest() == store.recomputedDigest(), "\(sql)")
+        }
+    }
+
     // MARK: Values
 
     @Test func `numbers of a set keep their digits, and each has one spelling`() throws {
@@ -215,6 +337,7 @@ struct AppEdgeTests {
         _ = try other.store.apply(try one.store.delta(since: VersionVector()))
         for database in [one.database, other.database] {
             let shown = try Self.strings(database, "SELECT tags FROM note ORDER BY id")
+            #expect(shown.count == cases.count)
             for (shown, (_, tidy)) in zip(shown, cases) { #expect(shown == tidy) }
         }
         // Written again as they are shown, they are the same.

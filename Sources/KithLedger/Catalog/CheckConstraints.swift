@@ -1,3 +1,5 @@
+import KithSQLite
+
 /// The names in the CHECK constraints of a `CREATE TABLE`, which SQLite tells in no other way.
 package struct CheckConstraints {
     /// In lower case, of columns and of functions.
@@ -10,7 +12,7 @@ package struct CheckConstraints {
             switch token {
             case .open: if depth > 0 || isCheck { depth += 1 }
             case .close: if depth > 0 { depth -= 1 }
-            case .name(let name): if depth > 0 { names.insert(name.lowercased()) }
+            case .name(let name): if depth > 0 { names.insert(name.asciiLowercased) }
             case .other: break
             }
             isCheck = depth == 0 && token == .name("check")

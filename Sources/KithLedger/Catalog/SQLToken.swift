@@ -1,3 +1,5 @@
+import KithSQLite
+
 /// A part of SQL, as far as it has to be told here what a schema names: SQLite tells much of it in no other way.
 package enum SQLToken: Equatable {
     /// A word, in lower case, or a quoted name.
@@ -58,7 +60,7 @@ package enum SQLToken: Equatable {
             case UInt8(ascii: "/") where sql[index...].starts(with: "/*".utf8): skip(to: "*/")
             case let byte where isWord(byte):
                 while index < sql.count, isWord(sql[index]) { index += 1 }
-                add(.name(String(decoding: sql[start..<index], as: UTF8.self).lowercased()), isWord: true)
+                add(.name(String(decoding: sql[start..<index], as: UTF8.self).asciiLowercased), isWord: true)
             case let byte:
                 index += 1
                 if byte == UInt8(ascii: "(") {

@@ -120,22 +120,23 @@ package final class SchemaGuard: Sendable {
         while try select.step() {
             func text(_ column: Int32) -> String { String(decoding: select.blob(column), as: UTF8.self) }
             // Not asked of SQLite: an app may set what LIKE means.
-            let sql = text(3).asciiLowercased
+            let sql = Array(text(3).asciiLowercased.utf8)
+            func mentions(_ word: String) -> Bool { sql.contains(word.utf8) }
             if text(0) == "trigger" {
                 state.triggerCount += 1
-                state.mayRaise = state.mayRaise || sql.contains("raise")
+                state.mayRaise = state.mayRaise || mentions("raise")
                 state.targets.add(text(3), on: text(2))
-                nesting.insert(text(2).lowercased())
+                nesting.insert(text(2).asciiLowercased)
             } else {
                 if text(0) == "table" {
-                    state.mayRaise = state.mayRaise || sql.contains("on conflict")
-                    mayRefer = mayRefer || sql.contains("references")
-                    if sql.contains("check") { checked.insert(text(1).lowercased()) }
-                    if sql.contains("as") { mayGenerate.insert(text(1).lowercased()) }
+                    state.mayRaise = state.mayRaise || mentions("conflict")
+                    mayRefer = mayRefer || mentions("references")
+                    if mentions("check") { checked.insert(text(1).asciiLowercased) }
+                    if mentions("as") { mayGenerate.insert(text(1).asciiLowercased) }
                 }
-                state.names[text(1).lowercased()] = text(1)
+                state.names[text(1).asciiLowercased] = text(1)
             }
-            if state.mayRaise, sql.contains("rollback") || sql.contains("fail") { state.mayEndTransactions = true }
+            if state.mayRaise, mentions("rollback") || mentions("fail") { state.mayEndTransactions = true }
             for byte in select.blob(3) { state.rulesHash = (state.rulesHash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         }
         for table in tables {
@@ -143,7 +144,7 @@ package final class SchemaGuard: Sendable {
                 state.mayNest.append(true)
                 state.mayWriteInPlace.append(false)
             }
-            let name = table.name.lowercased()
+            let name = table.name.asciiLowercased
             state.mayNest[table.number] = try nesting.contains(name) || mayRefer && Self.isReferredTo(table.name, connection)
             state.mayWriteInPlace[table.number] =
                 try !checked.contains(name) && !(mayGenerate.contains(name) && Self.generatesColumns(table.name, connection))
@@ -182,7 +183,7 @@ package final class SchemaGuard: Sendable {
         var rules: [String] = []
         while try select.step() {
             let sql = String(decoding: select.blob(0), as: UTF8.self)
-            if select.int(1) == 0 || sql.asciiLowercased.contains("unique") { rules.append(sql) }
+            if select.int(1) == 0 || sql.asciiLowercased.utf8.contains("unique".utf8) { rules.append(sql) }
         }
         return rules.joined(separator: ";\n")
     }

@@ -1,3 +1,5 @@
+import KithSQLite
+
 /// Which tables the triggers of the app write, for each table whose rows they follow.
 package struct TriggerTargets: Sendable {
     private var targets: [String: Set<String>] = [:]
@@ -6,12 +8,12 @@ package struct TriggerTargets: Sendable {
 
     /// Notes the trigger `sql`, which stands on `table`.
     package mutating func add(_ sql: String, on table: String) {
-        targets[table.lowercased(), default: []].formUnion(Self.written(by: sql))
+        targets[table.asciiLowercased, default: []].formUnion(Self.written(by: sql))
     }
 
     /// All that may be written when rows of `tables` are, through however many triggers; in lower case, without these tables.
     package func reached(from tables: [String]) -> Set<String> {
-        let first = Set(tables.map { $0.lowercased() })
+        let first = Set(tables.map { $0.asciiLowercased })
         var reached = first
         var stack = Array(first)
         while let table = stack.popLast() {
@@ -35,7 +37,7 @@ package struct TriggerTargets: Sendable {
             default: continue
             }
             if word == "from", index == 0 || tokens[index - 1] != .name("delete") { continue }
-            if case .name(let table)? = tokens.dropFirst(next).first { written.insert(table.lowercased()) }
+            if case .name(let table)? = tokens.dropFirst(next).first { written.insert(table.asciiLowercased) }
         }
         return written
     }

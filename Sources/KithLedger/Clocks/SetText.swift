@@ -53,9 +53,9 @@ package enum SetText {
             elements.append(each.blob(0))
         }
         if !reals.isEmpty {
-            let written = elementsAsWritten(text)
+            let written = try elementsAsWritten(text, connection)
             if written.count == elements.count {
-                for index in reals { elements[index] = number(elements[index], writtenAs: Array(text[written[index]])) }
+                for index in reals { elements[index] = number(elements[index], writtenAs: written[index]) }
             }
         }
         return elements
@@ -69,38 +69,32 @@ package enum SetText {
         return Double(String(decoding: short, as: UTF8.self)) == value ? short : Array(value.description.utf8)
     }
 
-    /// Where the elements of an array stand, which is valid JSON.
-    private static func elementsAsWritten(_ text: [UInt8]) -> [Range<Int>] {
-        var elements: [Range<Int>] = []
-        var (depth, start, end) = (0, 0, 0)
+    /// The elements of an array as they are written, but for spaces around what they are made of.
+    private static func elementsAsWritten(_ text: [UInt8], _ connection: DatabaseConnection) throws -> [[UInt8]] {
+        let compact = try connection.statement("SELECT json(?)")
+        compact.bind(1, .text(text))
+        defer { compact.reset() }
+        guard try compact.step() else { return [] }
+        var elements: [[UInt8]] = [[]]
+        var depth = 0
         var isString = false
-        var index = 0
-        while index < text.count {
-            let byte = text[index]
-            switch byte {
-            case UInt8(ascii: "\\") where isString: index += 1
-            case UInt8(ascii: "\""): isString.toggle()
-            case _ where isString: break
-            case UInt8(ascii: "["), UInt8(ascii: "{"):
-                depth += 1
-                if depth == 1 { (start, end) = (index + 1, index + 1) }
-            case UInt8(ascii: "]"), UInt8(ascii: "}"):
-                depth -= 1
-                if depth == 0, start < end { elements.append(start..<end) }
-            case UInt8(ascii: ",") where depth == 1:
-                elements.append(start..<end)
-                (start, end) = (index + 1, index + 1)
-            default: break
-            }
-            let isSpace = byte == 0x20 || (0x09...0x0d).contains(byte)
-            if depth > 0, !(depth == 1 && byte == UInt8(ascii: ",") && !isString) {
-                if isSpace, !isString {
-                    if start == end { (start, end) = (index + 1, index + 1) }
-                } else if index >= start {
-                    end = index + 1
+        var isEscaped = false
+        for byte in compact.blob(0).dropFirst().dropLast() {
+            if isString {
+                if byte == UInt8(ascii: "\""), !isEscaped { isString = false }
+                isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+            } else {
+                switch byte {
+                case UInt8(ascii: "\""): isString = true
+                case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+                case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+                case UInt8(ascii: ",") where depth == 0:
+                    elements.append([])
+                    continue
+                default: break
                 }
             }
-            index += 1
+            elements[elements.count - 1].append(byte)
         }
         return elements
     }

@@ -82,9 +82,9 @@ package struct ReferenceRecords {
         guard let child = catalog[reference.child]?.tracked, let parent = catalog[reference.parent]?.tracked else { return }
         try connection.execute(
             """
-            INSERT INTO kith_unsettled (tbl, id) SELECT \(reference.child), \(child.form.idSQL("c." + quoted(child.key))) FROM \(quoted(child.sqlName)) c
+            INSERT INTO kith_unsettled (tbl, id) SELECT \(reference.child), \(child.form.idSQL("c." + quoted(child.key))) FROM \(child.mainName) c
             WHERE c.\(reference.name) NOT NULL
-              AND NOT EXISTS (SELECT 1 FROM \(quoted(parent.sqlName)) p WHERE p.\(quoted(parent.key)) = c.\(reference.name))
+              AND NOT EXISTS (SELECT 1 FROM \(parent.mainName) p WHERE p.\(quoted(parent.key)) = c.\(reference.name))
             """)
     }
 

@@ -15,7 +15,7 @@ struct AttachmentReferences {
         try columns.flatMap { column in
             let name = quoted(column)
             let select = try connection.statement(
-                "SELECT DISTINCT \(name) FROM \(quoted(table)) WHERE typeof(\(name)) = 'text' AND length(\(name)) = \(digits)")
+                "SELECT DISTINCT \(name) FROM main.\(quoted(table)) WHERE typeof(\(name)) = 'text' AND length(\(name)) = \(digits)")
             var ids: [AttachmentID] = []
             while try select.step() {
                 if let id = AttachmentID(digits: select.blob(0)) { ids.append(id) }
@@ -28,7 +28,7 @@ struct AttachmentReferences {
     func shown(table: String, columns: [String], key: String, id: RowID) throws -> [AttachmentID] {
         try columns.compactMap { column in
             let select = try connection.statement(
-                "SELECT \(quoted(column)) FROM \(quoted(table)) WHERE \(quoted(key)) = ? AND typeof(\(quoted(column))) = 'text'")
+                "SELECT \(quoted(column)) FROM main.\(quoted(table)) WHERE \(quoted(key)) = ? AND typeof(\(quoted(column))) = 'text'")
             select.bind(1, blob: id.bytes)
             defer { select.reset() }
             return try select.step() ? AttachmentID(digits: select.blob(0)) : nil

@@ -82,7 +82,7 @@ private struct RowOrder {
         let moved = try present(rows)
         if moved.isEmpty { return 0 }
         let update = try db.makeStatement(
-            sql: "UPDATE \(quoted(table)) SET \(quoted(column)) = ? WHERE \(quoted(key.column)) = ?")
+            sql: "UPDATE main.\(quoted(table)) SET \(quoted(column)) = ? WHERE \(quoted(key.column)) = ?")
         for (row, position) in try positions(of: moved, at: place) {
             try update.execute(arguments: [position, key.value(row)])
         }
@@ -205,7 +205,7 @@ private struct RowOrder {
         // The row that names a place need not be in the list.
         let listed: SQL = skipped.isEmpty ? "" : condition.map { "(\($0)) AND " } ?? ""
         let request: SQLRequest<Row> =
-            "SELECT \(order), \(id) FROM \(sql: quoted(table)) WHERE \(listed)\(filter) ORDER BY \(columns)"
+            "SELECT \(order), \(id) FROM main.\(sql: quoted(table)) WHERE \(listed)\(filter) ORDER BY \(columns)"
         return Side(try request.fetchCursor(db), key, skipped)
     }
 }

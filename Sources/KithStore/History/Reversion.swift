@@ -278,7 +278,7 @@ struct Reversion {
     private func rows(_ reference: Reference, to id: RowID) throws -> [RowKey] {
         guard let child = state.ledger.catalog.tracked(reference.child) else { return [] }
         let select = try state.ledger.connection.statement(
-            "SELECT \(quoted(child.key)) FROM \(quoted(child.sqlName)) WHERE \(reference.name) = ? LIMIT 1000")
+            "SELECT \(quoted(child.key)) FROM \(child.mainName) WHERE \(reference.name) = ? LIMIT 1000")
         select.bind(1, id, as: reference.parentForm)
         var rows: [RowKey] = []
         while try select.step() { rows.append(RowKey(table: reference.child, id: try select.rowID(0, as: child.form))) }
@@ -324,7 +324,7 @@ struct Reversion {
             else { return false }
             let before = Array(after[..<start]) + removed + Array(after[(start + inserted.count)...])
             let save = try state.ledger.connection.statement(
-                "UPDATE \(quoted(user.tracked.sqlName)) SET \(name) = kith_text(?, ?, \(name)) WHERE rowid = ?")
+                "UPDATE \(user.tracked.mainName) SET \(name) = kith_text(?, ?, \(name)) WHERE rowid = ?")
             save.bind(1, .text(before))
             save.bind(2, .text(after))
             save.bind(3, row)

@@ -22,7 +22,7 @@ struct LiveMoment: Sendable {
             hasLocalColumns = earlier.hasLocalColumns
         } else {
             let declared = declared()
-            hasLocalColumns = try db.columns(in: table).contains { !declared.contains($0.name.lowercased()) }
+            hasLocalColumns = try db.columns(in: table).contains { !declared.contains($0.name.asciiLowercased) }
         }
     }
 

@@ -151,7 +151,7 @@ final class LiveReader<Record: LiveRecord>: Sendable where Record.ID: Sendable {
 
     private func columns(of name: String) -> Set<String> {
         guard let table = store.writer.declarations.tables.first(where: { $0.name == name }) else { return [] }
-        return Set((table.columns.map(\.name) + [table.key]).map { $0.lowercased() })
+        return Set((table.columns.map(\.name) + [table.key]).map { $0.asciiLowercased })
     }
 
     /// How many rows are read one by one: more take longer than all.

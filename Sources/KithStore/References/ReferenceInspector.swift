@@ -93,7 +93,7 @@ struct ReferenceInspector {
         select.bind(1, .text(table))
         var keys: [String] = []
         while try select.step() { keys.append(String(decoding: select.blob(0), as: UTF8.self)) }
-        return keys.map { $0.lowercased() } == [column.lowercased()]
+        return keys.map { $0.asciiLowercased } == [column.asciiLowercased]
     }
 
     private func rule(

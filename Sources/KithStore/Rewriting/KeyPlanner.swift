@@ -105,7 +105,7 @@ struct KeyPlanner {
     private func reject(_ message: String) -> StoreError { StoreError(.tableRejected, message) }
 
     private func target(_ table: TrackedTable) throws -> Target? {
-        guard let name = try names().first(where: { $0.lowercased() == table.name.lowercased() }) else {
+        guard let name = try names().first(where: { $0.asciiLowercased == table.name.asciiLowercased }) else {
             throw reject("There is no table \(table.name). Name the tables that the database has.")
         }
         let columns = try Row.fetchAll(db, sql: "SELECT name, upper(type) type, pk FROM pragma_table_info(?)", arguments: [name])
@@ -133,7 +133,7 @@ struct KeyPlanner {
             throw reject("\(name) has no column \(column), which its key names.")
         }
         let isNew = keys.count != 1 || table.key?.contains(keys[0].name) == true
-        let taken = Set(columns.map { ($0["name"] as String).lowercased() })
+        let taken = Set(columns.map { ($0["name"] as String).asciiLowercased })
         guard let key = isNew ? ["id", "uuid", "kith_id"].first(where: { !taken.contains($0) }) : keys[0].name else {
             throw reject("\(name) has columns id, uuid and kith_id, none of which is its key. Rename one.")
         }
@@ -178,7 +178,7 @@ struct KeyPlanner {
                     "SELECT id, \"table\" parent, group_concat(\"from\", char(31)) columns, group_concat(\"to\", char(31)) targets, count(*) n FROM pragma_foreign_key_list(?) GROUP BY id",
                 arguments: [table])
             for row in rows {
-                guard let parent = targets.first(where: { $0.name.lowercased() == (row["parent"] as String).lowercased() }) else {
+                guard let parent = targets.first(where: { $0.name.asciiLowercased == (row["parent"] as String).asciiLowercased }) else {
                     continue
                 }
                 let column: String = row["columns"]
@@ -186,8 +186,9 @@ struct KeyPlanner {
                 guard row["n"] == 1 else {
                     throw reject("\(table) refers to \(parent.name) by several columns, which an id cannot follow. Refer to it by one.")
                 }
-                if let to, to.lowercased() != parent.formerKey.first?.name.lowercased() { continue }
-                if let own = targets.first(where: { $0.name == table }), !own.isNewColumn, own.key.lowercased() == column.lowercased() {
+                if let to, to.asciiLowercased != parent.formerKey.first?.name.asciiLowercased { continue }
+                if let own = targets.first(where: { $0.name == table }), !own.isNewColumn, own.key.asciiLowercased == column.asciiLowercased
+                {
                     throw reject(
                         "The key of \(table) is that of a row of \(parent.name). Give it an id of its own, and a column that refers to \(parent.name)."
                     )
@@ -230,7 +231,7 @@ struct KeyPlanner {
     /// What a column of a row `o` of the new table holds.
     private func value(_ column: String, of table: String, _ referrers: [Referrer]) -> String {
         let old = "o." + quoted(column)
-        guard let reference = referrers.first(where: { $0.table == table && $0.column.lowercased() == column.lowercased() }) else {
+        guard let reference = referrers.first(where: { $0.table == table && $0.column.asciiLowercased == column.asciiLowercased }) else {
             return old
         }
         return "coalesce((SELECT new FROM temp.\(quoted(mapName(reference.parent))) WHERE old = \(old)), \(old))"
@@ -243,7 +244,7 @@ struct KeyPlanner {
         while !rest.isEmpty {
             func needs(_ target: Target) -> [String] {
                 (target.table.key ?? []).compactMap { column in
-                    referrers.first { $0.table == target.name && $0.column.lowercased() == column.lowercased() }?.parent.name
+                    referrers.first { $0.table == target.name && $0.column.asciiLowercased == column.asciiLowercased }?.parent.name
                 }
             }
             let open = Set(rest.map(\.name))

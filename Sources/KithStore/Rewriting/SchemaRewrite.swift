@@ -1,5 +1,6 @@
 import GRDB
 import KithLedger
+import KithSQLite
 
 /// Builds tables anew in the form that SQLite's documentation gives (sqlite.org/lang_altertable.html, section 7), with all that stands
 /// beside them: indexes, triggers, views and search indexes are made again as they were, but for what refers to a row by a key that is
@@ -36,7 +37,7 @@ struct SchemaRewrite {
         }
         statements += views.map(\.sql)
         statements += triggers.map { trigger in
-            let table = tables.first { $0.name.lowercased() == trigger.table.lowercased() }
+            let table = tables.first { $0.name.asciiLowercased == trigger.table.asciiLowercased }
             guard let key = table?.formerRowid else { return trigger.sql }
             return indexes.rewriting(trigger: trigger.sql, key: key)
         }
@@ -47,7 +48,11 @@ struct SchemaRewrite {
         let new = "kith_new_" + table.name
         let indexes = try Self.objects("type = 'index' AND sql NOT NULL AND tbl_name = ? COLLATE NOCASE", db, [table.name])
         var columns = table.columns
-        if table.keepsRowid { columns.insert((name: "rowid", value: ValueCheck.positiveRowid(of: "o", in: quoted(table.name))), at: 0) }
+        if table.keepsRowid {
+            // What the app used as ids may be 0 or below; a tracked row has a positive rowid.
+            let rowid = table.formerRowid == nil ? "o.rowid" : ValueCheck.positiveRowid(of: "o", in: quoted(table.name))
+            columns.insert((name: "rowid", value: rowid), at: 0)
+        }
         let names = columns.map { $0.name == "rowid" ? "rowid" : quoted($0.name) }.joined(separator: ", ")
         let order = table.keepsRowid ? " ORDER BY o.rowid" : ""
         return [
@@ -110,8 +115,8 @@ struct SearchIndexes {
     func rewriting(contentOf table: String, key: String) -> [String] {
         tables.flatMap { index -> [String] in
             let options = Self.options(index.sql)
-            guard options.contains(where: { $0.name == "content" && $0.value.lowercased() == table.lowercased() }),
-                let rowid = options.first(where: { $0.name == "content_rowid" }), rowid.value.lowercased() == key.lowercased()
+            guard options.contains(where: { $0.name == "content" && $0.value.asciiLowercased == table.asciiLowercased }),
+                let rowid = options.first(where: { $0.name == "content_rowid" }), rowid.value.asciiLowercased == key.asciiLowercased
             else { return [] }
             var bytes = Array(index.sql.utf8)
             bytes.replaceSubrange(rowid.range, with: "'rowid'".utf8)
@@ -124,7 +129,7 @@ struct SearchIndexes {
     func rewriting(trigger sql: String, key: String) -> String {
         var bytes = Array(sql.utf8)
         let tokens = SQLToken.located(in: bytes)
-        let names = Set(tables.map { $0.name.lowercased() })
+        let names = Set(tables.map { $0.name.asciiLowercased })
         var changes: [Range<Int>] = []
         var statement: [Int] = []
         func isDot(_ index: Int) -> Bool { bytes[tokens[index].range] == [UInt8(ascii: ".")][...] }
@@ -132,12 +137,12 @@ struct SearchIndexes {
             statement.append(index)
             guard bytes[tokens[index].range] == [UInt8(ascii: ";")][...] || index == tokens.count - 1 else { continue }
             let writes = statement.contains {
-                if case .name(let name) = tokens[$0].token { names.contains(name.lowercased()) } else { false }
+                if case .name(let name) = tokens[$0].token { names.contains(name.asciiLowercased) } else { false }
             }
             if writes {
                 for place in statement where place + 2 < tokens.count {
                     guard [.name("new"), .name("old")].contains(tokens[place].token), isDot(place + 1),
-                        case .name(let column) = tokens[place + 2].token, column.lowercased() == key.lowercased()
+                        case .name(let column) = tokens[place + 2].token, column.asciiLowercased == key.asciiLowercased
                     else { continue }
                     changes.append(tokens[place + 2].range)
                 }

@@ -1,4 +1,5 @@
 import KithLedger
+import KithSQLite
 
 /// A `CREATE TABLE`, taken apart as far as it is rewritten here: columns and constraints, each with the text that the app wrote.
 struct TableDefinition {
@@ -71,7 +72,7 @@ struct TableDefinition {
 
     func column(_ name: String) -> Part? { parts.first { Self.isSame($0.name, name) } }
 
-    private static func isSame(_ one: String?, _ other: String) -> Bool { one?.lowercased() == other.lowercased() }
+    private static func isSame(_ one: String?, _ other: String) -> Bool { one?.asciiLowercased == other.asciiLowercased }
 
     // MARK: Rewriting
 
@@ -91,20 +92,20 @@ struct TableDefinition {
     mutating func removeConstraint(_ words: [String], of columns: [String]) {
         parts.removeAll { part in
             guard part.name == nil else { return false }
-            var names = part.tokens.compactMap { if case .name(let name) = $0.token { name.lowercased() } else { nil } }
+            var names = part.tokens.compactMap { if case .name(let name) = $0.token { name.asciiLowercased } else { nil } }
             if names.first == "constraint" { names.removeFirst(2) }
             guard names.starts(with: words) else { return false }
             let listed = Set(names.dropFirst(words.count)).subtracting([
                 "collate", "nocase", "binary", "rtrim", "asc", "desc", "autoincrement",
             ])
-            return listed == Set(columns.map { $0.lowercased() })
+            return listed == Set(columns.map { $0.asciiLowercased })
         }
     }
 
     /// Removes the constraints of the table that look at a column by `CHECK`.
     mutating func removeChecks(on column: String) {
-        parts.removeAll { $0.name == nil && CheckConstraints(sql: $0.text).names.contains(column.lowercased()) }
-        for index in parts.indices where CheckConstraints(sql: parts[index].text).names.contains(column.lowercased()) {
+        parts.removeAll { $0.name == nil && CheckConstraints(sql: $0.text).names.contains(column.asciiLowercased) }
+        for index in parts.indices where CheckConstraints(sql: parts[index].text).names.contains(column.asciiLowercased) {
             parts[index].removeCheck()
         }
     }
@@ -117,13 +118,14 @@ struct TableDefinition {
                 guard Self.isSame(name, column) else { continue }
             } else {
                 // FOREIGN KEY (column) REFERENCES …
-                let names = tokens.compactMap { if case .name(let name) = $0.token { name.lowercased() } else { nil } }
-                guard let foreign = names.firstIndex(of: "foreign"), names.dropFirst(foreign + 2).first == column.lowercased() else {
+                let names = tokens.compactMap { if case .name(let name) = $0.token { name.asciiLowercased } else { nil } }
+                guard let foreign = names.firstIndex(of: "foreign"), names.dropFirst(foreign + 2).first == column.asciiLowercased else {
                     continue
                 }
             }
             guard let place = tokens.firstIndex(where: { $0.isWord && $0.token == .name("references") }), place + 2 < tokens.count,
-                case .name(let named) = tokens[place + 1].token, named.lowercased() == parent.lowercased(), tokens[place + 2].token == .open
+                case .name(let named) = tokens[place + 1].token, named.asciiLowercased == parent.asciiLowercased,
+                tokens[place + 2].token == .open
             else { continue }
             var changed = bytes
             changed.replaceSubrange(tokens[place + 3].range, with: quoted(key).utf8)
@@ -132,7 +134,7 @@ struct TableDefinition {
     }
 
     mutating func removeOption(_ words: String) {
-        let pattern = words.split(separator: " ").map { $0.lowercased() }
+        let pattern = words.split(separator: " ").map { $0.asciiLowercased }
         let bytes = Array(options.utf8)
         let tokens = SQLToken.located(in: bytes)
         guard

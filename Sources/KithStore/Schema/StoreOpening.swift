@@ -207,19 +207,24 @@ struct StoreOpening {
     ) throws -> (shown: Set<Int64>, adopts: Bool) {
         let wanted = Triggers(table: table, tracked: tracked).all
         let select = try connection.statement(
-            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE ORDER BY rowid")
+            """
+            SELECT name, sql, name GLOB 'kith_[0-9]*_*' FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE
+            ORDER BY rowid
+            """)
         select.bind(1, .text(tracked.sqlName))
         var existing: [(name: String, sql: String)] = []
+        var kiths: [String] = []
         while try select.step() {
-            existing.append((String(decoding: select.blob(0), as: UTF8.self), String(decoding: select.blob(1), as: UTF8.self)))
+            let name = String(decoding: select.blob(0), as: UTF8.self)
+            existing.append((name, String(decoding: select.blob(1), as: UTF8.self)))
+            if select.int(2) != 0 { kiths.append(name) }
         }
         // SQLite fires the trigger first that was made last. Ours must note a write before triggers of the app act on it.
         let isUpToDate = existing.suffix(wanted.count).elementsEqual(wanted) { $0 == $1 }
         if isUpToDate { return ([], false) }
         let ours = existing.filter { trigger in wanted.contains { $0.name == trigger.name } }
         // A table that was renamed takes its triggers along: ours may stand on another table, and those of another table on this one.
-        let others = existing.map(\.name).filter { name in Self.isOfKith(trigger: name) }
-        for name in Set(others + wanted.map(\.name)) { try connection.execute("DROP TRIGGER IF EXISTS main.\(quoted(name))") }
+        for name in kiths + wanted.map(\.name) { try connection.execute("DROP TRIGGER IF EXISTS main.\(quoted(name))") }
         for trigger in wanted { try connection.execute(trigger.sql) }
         // A key that was declared or changed since shows in the triggers.
         if let key = tracked.naturalKey { try KeyInspector(connection: connection).checkRows(key, of: tracked) }
@@ -235,12 +240,6 @@ struct StoreOpening {
         let hasNewText = appeared.contains { table.kind(of: $0) == .text }
         if ours.isEmpty, !hasNewText, RegistersMadeTexts(table) == nil { return ([], adopts) }
         return (try connection.writing(as: .merge) { try takeUpTexts(table, tracked, appeared, ledger) }, adopts)
-    }
-
-    /// Whether a trigger has a name as those of a table of a store: `kith_0_insert`.
-    private static func isOfKith(trigger name: String) -> Bool {
-        let parts = name.split(separator: "_", maxSplits: 2)
-        return parts.count == 3 && parts[0] == "kith" && Int(parts[1]) != nil
     }
 
     /// Rows without clocks are adopted. Returns whether there were any.

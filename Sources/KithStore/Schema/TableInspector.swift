@@ -78,8 +78,8 @@ struct TableInspector {
         if table.name.contains("\"") {
             return reject("there is a quotation mark in its name, with which no observation finds it. Rename it.")
         }
-        if table.name.lowercased().hasPrefix("kith_") { return reject("names that begin with kith_ are Kith's own. Rename it.") }
-        if table.name.lowercased().hasPrefix("sqlite_") { return reject("it is SQLite's own.") }
+        if table.name.asciiLowercased.hasPrefix("kith_") { return reject("names that begin with kith_ are Kith's own. Rename it.") }
+        if table.name.asciiLowercased.hasPrefix("sqlite_") { return reject("it is SQLite's own.") }
         let list = try connection.statement("SELECT type, wr FROM pragma_table_list WHERE schema = 'main' AND name = ?")
         defer { list.reset() }
         list.bind(1, .text(table.name))
@@ -133,7 +133,7 @@ struct TableInspector {
 
     /// Whether what is declared of columns fits the table, and itself.
     private func checkDeclaration(_ table: TrackedTable, _ infos: [Info], _ report: SchemaProblems) {
-        for info in infos where info.name.lowercased() == "rowid" {
+        for info in infos where info.name.asciiLowercased == "rowid" {
             report(
                 "its column \(info.name) hides SQLite's rowid, by which rows are followed. Rename it.", .table, column: info.name,
                 sql: "ALTER TABLE \(quoted(table.name)) RENAME COLUMN \(quoted(info.name)) TO \(quoted(info.name + "_"))")
@@ -229,7 +229,7 @@ struct TableInspector {
         defer { select.reset() }
         select.bind(1, .text(table.name))
         let checked = try select.step() ? CheckConstraints(sql: String(decoding: select.blob(0), as: UTF8.self)).names : []
-        for name in counters where checked.contains(name.lowercased()) {
+        for name in counters where checked.contains(name.asciiLowercased) {
             report(
                 "a CHECK looks at the counter \(name). Two devices that each count down within it may together pass its bound, and "
                     + "the row would be shown nowhere. Drop the CHECK, and look at the value where it is used.", .check, column: name,
