@@ -143,6 +143,42 @@ import Testing
         again.store.close()
     }
 
+    /// What lies beside the database, in whole blocks.
+    private func bytesOnDisk(_ house: House) -> Int {
+        let folder = house.folder.file("home.sqlite-kith-files")
+        let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+        return files.reduce(0) { sum, file in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(file)")
+            guard attributes?[.type] as? FileAttributeType == .typeRegular, let size = attributes?[.size] as? Int else { return sum }
+            return sum + (size + Self.block - 1) / Self.block * Self.block
+        }
+    }
+
+    @Test(arguments: [400, 6 * block])
+    func `who names ever other content, and takes the names back, fills no more than twice its room`(bytes: Int) throws {
+        let limit = 12 * Self.block
+        let house = try House(limit: Int64(limit))
+        // What is of use to this device's user is not in the way: attached and not yet named, asked for, named by another.
+        let own = try house.store.attach(AttachmentTests.content(bytes, seed: 1))
+        let honest = try house.name(bytes, row: 2, by: house.honest)
+        let asked = try house.name(bytes, row: 3, by: house.hostile)
+        try house.store.fetchAttachment(asked)
+        try house.fetch()
+        try house.hostile.execute("UPDATE photo SET file = NULL WHERE id = ?", [key(3)])
+        try house.hostile.execute("INSERT INTO photo VALUES (?, NULL)", [key(4)])
+        let before = bytesOnDisk(house)
+        for seed in 10..<60 {
+            let id = try house.hostile.store.attach(AttachmentTests.content(bytes, seed: UInt64(seed)))
+            try house.hostile.execute("UPDATE photo SET file = ? WHERE id = ?", [id.description, key(4)])
+            try house.take(from: house.hostile)
+            try house.fetch()
+            #expect(house.isHere(id), "what is named now has room")
+        }
+        #expect(bytesOnDisk(house) - before <= 2 * limit)
+        #expect(house.isHere(own) && house.isHere(honest) && house.isHere(asked))
+        house.store.close()
+    }
+
     @Test func `with the room used up, all rows are read once however many attachments wait`() throws {
         let house = try House(limit: Int64(3 * Self.block))
         for row in 1...20 { try house.name(200, row: UInt64(row), by: house.hostile) }

@@ -21,6 +21,7 @@ import Darwin
 /// | `ab/cdef….outline` | the bytes whose hash is the id; may be missing where it is quickly made again |
 /// | `ab/cdef….part` | the beginning of content that is on its way |
 /// | `ab/cdef….damaged` | what was the content before the disk changed it |
+/// | `ab/cdef….unasked` | empty: it was fetched because a row named it, not because somebody asked for it |
 /// | `asked/abcdef…` | empty: somebody asked for this attachment |
 /// | `new/…` | content that is being attached |
 ///
@@ -57,6 +58,7 @@ struct AttachmentFolder: Sendable {
     func outlineFile(_ id: AttachmentID) -> String { content(id) + ".outline" }
     func part(_ id: AttachmentID) -> String { content(id) + ".part" }
     func damaged(_ id: AttachmentID) -> String { content(id) + ".damaged" }
+    func unasked(_ id: AttachmentID) -> String { content(id) + ".unasked" }
     func asked(_ id: AttachmentID) -> String { "\(path)/asked/\(id)" }
 
     // MARK: What is there
@@ -121,6 +123,12 @@ struct AttachmentFolder: Sendable {
         return kept
     }
 
+    /// Whether it came only because a row named it, and nothing of it is under way: its content, or an outline alone.
+    func isLeftOver(_ id: AttachmentID) -> Bool {
+        if [part(id), damaged(id), asked(id)].contains(where: { OpenFile.size(of: $0) != nil }) { return false }
+        return OpenFile.size(of: content(id)) == nil || OpenFile.size(of: unasked(id)) != nil
+    }
+
     /// What a file of so many bytes takes on a disk, as a rule: a million files of a few bytes take gigabytes.
     static func inBlocks(_ bytes: Int64) -> Int64 { (bytes + 4_095) & ~4_095 }
 
@@ -175,7 +183,7 @@ struct AttachmentFolder: Sendable {
     /// Removes all that is kept of an attachment.
     func remove(_ id: AttachmentID) throws {
         // The content last: what is left by a failure is then complete or nothing.
-        for file in [asked(id), part(id), outlineFile(id), damaged(id), content(id)]
+        for file in [asked(id), part(id), outlineFile(id), damaged(id), unasked(id), content(id)]
         where unlink(file) != 0 && errno != ENOENT {
             throw FileFailure.error("removed", file)
         }

@@ -55,6 +55,21 @@ struct AttachmentGarbage {
         return count
     }
 
+    /// Removes of what was fetched unasked and nothing refers to now what came first, until at most half of `bytesMax` is left of it.
+    func collectLeftOvers(beyond bytesMax: Int64) throws {
+        let referred = try AttachmentReferences(connection: connection).all(ledger.catalog)
+        var left = folder.keptBytes().filter { !referred.contains($0.key) && folder.isLeftOver($0.key) }
+        var bytes = left.values.reduce(0, +)
+        guard bytes > bytesMax else { return }
+        let age = left.keys.map { (OpenFile.modified(folder.content($0)) ?? 0, $0) }
+        for (_, id) in age.sorted(by: <) {
+            if bytes <= bytesMax / 2 { return }
+            try folder.remove(id)
+            try spare(id)
+            bytes -= left.removeValue(forKey: id) ?? 0
+        }
+    }
+
     private func orphansKnown() throws -> [AttachmentID: Int64] {
         let select = try connection.statement("SELECT id, since FROM kith_orphan")
         var known: [AttachmentID: Int64] = [:]
@@ -69,6 +84,14 @@ extension SyncedDatabase {
     /// How long an attachment stays after the last reference to it was noticed to be gone, in milliseconds. Also the time that an app
     /// has from ``attach(contentsOf:)`` to the row that refers to it.
     package static let attachmentGraceMilliseconds: Int64 = 24 * 60 * 60 * 1_000
+
+    /// Removes what peers had named, was fetched unasked and is named no more, once that is more than one device may fill; in the write
+    /// lock, as ``collectAttachments()``.
+    func collectLeftOverAttachments(_ folder: AttachmentFolder) throws {
+        try write { _, state in
+            try AttachmentGarbage(ledger: state.ledger, folder: folder).collectLeftOvers(beyond: options.attachmentBytesFetchedOfDevice)
+        }
+    }
 
     /// Removes the bytes of attachments that nothing here has referred to for ``attachmentGraceMilliseconds``: no visible row, no
     /// alternative, no row in the trash or kept for another schema.

@@ -67,6 +67,11 @@ struct AttachmentShares: Sendable {
 
     func authors(of id: AttachmentID) -> Set<Author> { authors[id] ?? [.unknown] }
 
+    /// The bytes of what came because a row named it, and no row does now.
+    fileprivate func bytesOfNobody(_ kept: [AttachmentID: Int64], in folder: AttachmentFolder) -> Int64 {
+        kept.reduce(0) { $0 + (authors[$1.key] == nil && folder.isLeftOver($1.key) ? $1.value : 0) }
+    }
+
     /// What each device has named.
     var named: [Author: [AttachmentID]] {
         var named: [Author: [AttachmentID]] = [:]
@@ -98,9 +103,14 @@ extension SyncedDatabase {
     }
 
     private func measureAttachmentRoom(byDevice: Bool) throws {
-        let kept = attachments?.keptBytes() ?? [:]
+        var kept = attachments?.keptBytes() ?? [:]
+        let bytesMax = options.attachmentBytesFetchedOfDevice
         let shares = byDevice ? try read { ledger in try AttachmentShares(ledger, kept: kept) } : nil
-        let room = AttachmentRoom(bytesMax: options.attachmentBytesFetchedOfDevice, kept: kept.values.reduce(0, +), shares: shares)
+        if let attachments, let shares, shares.bytesOfNobody(kept, in: attachments) > bytesMax {
+            try collectLeftOverAttachments(attachments)
+            kept = attachments.keptBytes()
+        }
+        let room = AttachmentRoom(bytesMax: bytesMax, kept: kept.values.reduce(0, +), shares: shares)
         attachmentRoom.withLock { $0 = room }
     }
 }

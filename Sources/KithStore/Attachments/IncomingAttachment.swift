@@ -122,7 +122,10 @@ extension SyncedDatabase {
         let (folder, id) = (try attachmentFolder(), incoming.id)
         // What was begun goes on.
         if OpenFile.size(of: folder.part(id)) != nil { return true }
-        guard try isAskedFor(id, in: folder) || isFetchedUnasked(id, incoming.outline.size) else { return false }
+        if !isAskedFor(id, in: folder) {
+            guard try isFetchedUnasked(id, incoming.outline.size) else { return false }
+            _ = try OpenFile(writing: folder.unasked(id))
+        }
         _ = try OpenFile(writing: folder.part(id))
         takeAttachmentRoom(for: id, bytes: incoming.outline.size)
         return true

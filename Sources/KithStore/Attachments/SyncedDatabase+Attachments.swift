@@ -189,6 +189,7 @@ extension SyncedDatabase {
             try AttachmentGarbage(ledger: state.ledger, folder: folder).spare(id)
             // Over what is there as well: this one is proved.
             try folder.move(temporary, to: folder.content(id))
+            unlink(folder.unasked(id))
         }
         if let open { try keep(open) } else { try write { _, state in try keep(state) } }
         if outline.chunkCount > 1 { try? folder.save(outline, id) }
