@@ -78,6 +78,8 @@ extension TextCells {
         if authors.allSatisfy({ !returned.contains($0.replica) && new.touched[$0.replica] >= min($0.sequence, theirs[$0.replica]) }) {
             return nil
         }
+        // All are gone, however many there are: none has to be read.
+        if last.entries.allSatisfy({ theirs.covers($0) && (new.touched[$0.replica] == 0 || returned.contains($0.replica)) }) { return [] }
         let all: [TextState.Change]
         if case .one(let stamp) = old.past {
             all = [TextState.Change(insertingAll: old.text ?? [], stamp)]
