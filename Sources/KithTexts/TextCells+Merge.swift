@@ -20,7 +20,7 @@ extension TextCells {
         for entry in old.cells {
             // A cell that is gone altogether may yet be written again from its history, when the row is mended.
             guard case .text(let before) = entry.cell, case .text(let after)? = state[entry.column],
-                !after.touched.covers(before.touched)
+                !after.touched.covers(before.touched) || after.lacksAllFound(in: before)
             else { continue }
             try archive.forgetCell(TextKey(table: table, id: id, column: entry.column))
         }

@@ -96,6 +96,7 @@ package struct RowState: Hashable, Sendable {
     ) {
         let mine = context.isEmpty ? vector : vector.joined(with: context)
         if isWhole { dropCells(besides: part, incomplete, theirs: theirs) }
+        let wasDeleted = !tombstones.isEmpty || !part.tombstones.isEmpty
         let merged = keep(
             tombstones, knowing: mine, part.tombstones, knowing: theirs, dot: \.dot,
             same: { Tombstone(dot: $0.dot, seen: $0.seen.joined(with: $1.seen)) })
@@ -109,7 +110,7 @@ package struct RowState: Hashable, Sendable {
             }
             let before = cell
             cell.merge(other, knowing: mine, theirs: theirs)
-            if !merged.isEmpty, case .set(let old) = before, case .set(let new) = entry.cell, case .set(var set) = cell {
+            if wasDeleted, case .set(let old) = before, case .set(let new) = entry.cell, case .set(var set) = cell {
                 set.forget(old, new, knowing: mine, theirs: theirs)
                 cell = .set(set)
             }

@@ -179,7 +179,7 @@ package struct SetState: Hashable, Sendable {
         if removed.isEverything { adopted = [] }
     }
 
-    /// In a row that was deleted: nobody has touched the cell, or found something in it, of whom a side has forgotten, with a row that it
+    /// In a row that is deleted on a side: nobody has touched the cell, or found something in it, of whom a side has forgotten, with a row that it
     /// collected, that he ever did. A deleted row is not kept alive by what is gone.
     mutating func forget(_ mine: SetState, _ theirs: SetState, knowing myVector: VersionVector, theirs theirVector: VersionVector) {
         func left(_ a: VersionVector, _ b: VersionVector) -> VersionVector {

@@ -90,10 +90,17 @@ package struct TextState: Hashable, Sendable {
         return part
     }
 
-    /// Whether this is the text of a row that its holder had collected and has written anew since: it knows of all changes of `old`,
-    /// and not all of them are there any more.
+    /// Whether this is the text of a row that its holder had collected and has written anew since: it knows of all changes of `old`, and of
+    /// all that was found there, and not all of these changes, or nothing of what was found, is there any more.
     func hasForgotten(_ old: TextState, knowing vector: VersionVector) -> Bool {
-        vector.covers(old.touched) && !touched.covers(old.touched)
+        guard vector.covers(old.touched), old.adopted.map({ vector.covers($0.adopters) }) ?? true else { return false }
+        return !touched.covers(old.touched) || lacksAllFound(in: old)
+    }
+
+    /// Whether something was found in `old`, and is not here.
+    package func lacksAllFound(in old: TextState) -> Bool {
+        guard let found = old.adopted?.adopters, !found.isEmpty else { return false }
+        return found.entries.allSatisfy { adopted?.adopters.covers($0) != true }
     }
 
     /// The authors of `old` who have touched this text since, and had collected `old` before: their later commits cover their earlier ones.

@@ -90,6 +90,9 @@ public struct Script: Hashable, Sendable {
         steps.contains { if case .carryOut = $0 { true } else { false } }
     }
 
+    /// Whether a deleted row can be gone for good: each store knows what the others hold.
+    var removesRows: Bool { collectsGarbage || carries }
+
     /// Whether some member lies on purpose, for which nodes must know who the others are.
     var lies: Bool {
         steps.contains { if case .lie = $0 { true } else { false } }

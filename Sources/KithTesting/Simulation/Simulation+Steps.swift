@@ -85,7 +85,7 @@ extension Simulation {
     /// where a row's new life would otherwise keep columns that the node's version of the app does not know.
     private func rowsWithoutPast(_ operations: [UserOperation], _ node: SimulatedNode) throws -> Set<RowKey> {
         var keys: Set<RowKey> = []
-        guard script.collectsGarbage else { return keys }
+        guard script.removesRows else { return keys }
         for case .write(let write) in operations {
             guard let index = node.tables.firstIndex(where: { $0.name == write.table && $0.isKnown }),
                 node.tables[index].columns.contains(where: { !$0.isKnown })
