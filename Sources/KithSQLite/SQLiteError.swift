@@ -22,6 +22,12 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
     /// Whether the row broke a constraint of the user's table.
     package var isConstraint: Bool { code & 0xff == SQLITE_CONSTRAINT || code & 0xff == SQLITE_MISMATCH }
 
+    /// The same of a statement that runs and writes one row: where an expression of the app's (of an index, a generated column, a CHECK, a
+    /// trigger) cannot be evaluated, that counts as a constraint, for no other row has to do with it.
+    package var asRefusalOfRow: SQLiteError {
+        code == SQLITE_ERROR ? SQLiteError(code: SQLITE_CONSTRAINT | 7 << 8, message: message, sql: sql) : self
+    }
+
     /// What SQLite says where a rule for foreign keys is against a statement.
     package static let foreignKey = SQLiteError(code: SQLITE_CONSTRAINT | 3 << 8, message: "FOREIGN KEY constraint failed")
 

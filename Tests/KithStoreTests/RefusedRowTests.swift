@@ -182,4 +182,33 @@ struct RefusedRowTests {
         #expect(try second.store.refusedRows().map(\.reason) == ["NOT NULL constraint failed: note.title"])
         try Self.expectWhole([first, second])
     }
+
+    @Test(arguments: [
+        "CREATE INDEX i ON note (json_extract(title, '$.x'))",
+        "ALTER TABLE note ADD COLUMN x GENERATED ALWAYS AS (json_extract(title, '$.x')); CREATE INDEX i ON note (x)",
+        "CREATE TRIGGER rule AFTER INSERT ON note BEGIN INSERT INTO log SELECT value FROM json_each(new.title); END; "
+            + "CREATE TRIGGER rule2 AFTER UPDATE ON note BEGIN INSERT INTO log SELECT value FROM json_each(new.title); END",
+        "CREATE TRIGGER rule BEFORE INSERT ON note BEGIN INSERT INTO log VALUES (abs(new.n)); SELECT json_extract(new.title, '$.x'); END; "
+            + "CREATE TRIGGER rule2 BEFORE UPDATE ON note BEGIN SELECT json_extract(new.title, '$.x'); END",
+    ])
+    func `a row for which an expression of the app has no value is refused, and everything else arrives`(rule: String) throws {
+        let (first, second, third) = (try Self.store(), try Self.store(rule), try Self.store())
+        try first.database.write { db in
+            for (number, title) in ["[1]", "{bad", "[3]", "{worse"].enumerated() {
+                try db.execute(sql: "INSERT INTO note VALUES (?, ?, 0)", arguments: [key(UInt64(number + 1)), title])
+            }
+            try db.execute(sql: "INSERT INTO page VALUES (?, 'p')", arguments: [key(9)])
+        }
+        try second.receive(from: first)
+        try third.receive(from: second)
+        #expect(try Self.titles(second) == ["[1]", "[3]"] && Self.titles(third) == ["[1]", "{bad", "[3]", "{worse"])
+        #expect(try second.store.refusedRows().map(\.reason) == ["malformed JSON", "malformed JSON"])
+        try Self.expectWhole([first, second, third])
+        // A row that was shown goes, one that is mended comes; what comes in larger transactions is the same.
+        try first.execute("UPDATE note SET title = CASE title WHEN '[1]' THEN '{bad, too' WHEN '{bad' THEN '[2]' ELSE title END")
+        try second.receive(from: first)
+        #expect(try Self.titles(second) == ["[2]", "[3]"] && second.store.refusedRows().map(\.id) == [rowID(1), rowID(4)])
+        try third.receive(from: second)
+        try Self.expectWhole([first, second, third])
+    }
 }

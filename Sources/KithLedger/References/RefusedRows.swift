@@ -92,7 +92,7 @@ package struct TransactionRefused: Error {
 extension DatabaseConnection {
     /// Writes `row` of the app's table, wholly or not at all.
     ///
-    /// - Throws: ``SQLiteError`` that is a constraint if a rule of the app is against it; ``TransactionRefused`` if that has ended
+    /// - Throws: ``SQLiteError`` that is a constraint if a rule of the app is against it, or cannot be evaluated; ``TransactionRefused`` if that has ended
     ///   the transaction.
     func write<Result>(_ row: MergedRow, _ body: () throws -> Result) throws -> Result {
         let wasInTransaction = !isOutsideTransaction
@@ -109,7 +109,7 @@ extension DatabaseConnection {
                 try statement("ROLLBACK TO kith_row").run()
                 try statement("RELEASE kith_row").run()
             }
-            throw error
+            throw error.asRefusalOfRow
         }
     }
 

@@ -85,7 +85,7 @@ final class PlainRows {
         do {
             try ledger.connection.writingRow(row) { () throws(SQLiteError) in try write.run() }
         } catch {
-            guard error.isConstraint else { throw error }
+            guard error.asRefusalOfRow.isConstraint else { throw error }
             if ledger.connection.isOutsideTransaction {
                 throw TransactionRefused(message: error.message, row: RowKey(table: table.number, id: id))
             }
