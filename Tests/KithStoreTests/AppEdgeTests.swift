@@ -318,7 +318,7 @@ struct AppEdgeTests {
 
     // MARK: Values
 
-    @Test func `numbers of a set keep their digits, and each has one spelling`() throws {
+    @Test func `numbers of a set keep their digits, strings their characters, and each has one spelling`() throws {
         let tables = [TrackedTable("note", sets: ["tags"])]
         let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, tags TEXT)"
         let (one, other) = (try Self.store(sql, tables), try Self.store(sql, tables))
@@ -328,6 +328,9 @@ struct AppEdgeTests {
             ("[1e400,-1e400,\"a]\\\"\", [1.0, {\"b\": 1e400}]]", "[\"a]\\\"\",-1e400,1e400,[1.0,{\"b\":1e400}]]"),
             ("[9223372036854775808,9223372036854775807,-1]", "[-1,9223372036854775807,9223372036854775808]"),
             ("[5e-324,1.7976931348623157e308,100000000000000000000.5]", "[1.0e+20,1.7976931348623157e+308,4.94065645841247e-324]"),
+            (#"["a\u0000b", "a\u0000c","a"]"#, #"["a","a\u0000b","a\u0000c"]"#),
+            (#"["\\u0000", "\\\u0000", "\/",1.50]"#, #"["/","\\\u0000","\\u0000",1.5]"#),
+            (#"[{"k\u0000l":"a\u0000b"},["\u0000"]]"#, #"[["\u0000"],{"k\u0000l":"a\u0000b"}]"#),
         ]
         for (number, (written, _)) in cases.enumerated() {
             try one.database.write { db in

@@ -52,13 +52,32 @@ package enum SetText {
             if each.int(1) != 0 { reals.append(elements.count) }
             elements.append(each.blob(0))
         }
-        if !reals.isEmpty {
+        let mayEndEarly = text.contains(nulEscape)
+        if !reals.isEmpty || mayEndEarly {
             let written = try elementsAsWritten(text, connection)
             if written.count == elements.count {
                 for index in reals { elements[index] = number(elements[index], writtenAs: written[index]) }
+                if mayEndEarly { for index in elements.indices where hasNul(written[index]) { elements[index] = written[index] } }
             }
         }
         return elements
+    }
+
+    private static let nulEscape = Array("\\u0000".utf8)
+
+    /// Whether `json` is a string with the character U+0000, at which SQLite's values end: it stays as it is written.
+    private static func hasNul(_ json: [UInt8]) -> Bool {
+        guard json.first == UInt8(ascii: "\"") else { return false }
+        var index = 1
+        while index < json.count {
+            guard json[index] == UInt8(ascii: "\\") else {
+                index += 1
+                continue
+            }
+            if json[index...].starts(with: nulEscape) { return true }
+            index += 2
+        }
+        return false
     }
 
     /// The one spelling of a number: 15 digits if these are the number; the shortest that is it otherwise. An integer that no REAL is, and
