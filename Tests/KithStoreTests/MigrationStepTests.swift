@@ -236,6 +236,40 @@ struct MigrationStepTests {
         again.close()
     }
 
+    @Test(arguments: [Backend.queue, .pool])
+    func `a migrator that erases on a change of steps erases no store, and says what has changed`(backend: Backend) throws {
+        let folder = try TemporaryFolder()
+        let device = try Device(backend, replica: 1, folder: folder)
+        try device.execute("INSERT INTO note (id, title) VALUES (?, 'kept')", [key(1)])
+        device.migrator.eraseDatabaseOnSchemaChange = true
+        try device.update()
+        try device.update("ALTER TABLE note ADD COLUMN more TEXT")
+        #expect(try device.text("SELECT title FROM note") == ["kept"])
+        device.store.close()
+        var changed = DatabaseMigrator()
+        changed.eraseDatabaseOnSchemaChange = true
+        changed.registerMigration("v1") { try $0.execute(sql: Self.sql + " STRICT") }
+        var shorter = changed
+        shorter.registerMigration("v2") { try $0.execute(sql: "ALTER TABLE note ADD COLUMN more TEXT") }
+        for migrator in [changed, shorter] {
+            let error = #expect(throws: StoreError.self) {
+                try SyncedDatabase(device.database, tables: [Self.table], migrator: migrator, options: TestStore.options())
+            }
+            #expect(error?.code == .valueRejected && error?.message.contains("eraseDatabaseOnSchemaChange") == true, "\(error as Any)")
+        }
+        #expect(try device.text("SELECT title FROM note") == ["kept"])
+        // Before it is a store, the database is the app's alone.
+        let plain = try DatabaseQueue()
+        try plain.write { try $0.execute(sql: "CREATE TABLE old (x)") }
+        changed.registerMigration("v3") { _ in }
+        var first = DatabaseMigrator()
+        first.registerMigration("v1") { try $0.execute(sql: "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT)") }
+        try first.migrate(plain)
+        let store = try SyncedDatabase(plain, tables: [Self.table], migrator: changed)
+        #expect(try plain.read { try $0.tableExists("old") } == false)
+        store.close()
+    }
+
     @Test func `a migrator with nothing to do changes nothing, and the store of an open database is not migrated`() throws {
         let (a, _) = try pair()
         let vector = try a.store.vector()

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import GRDBSQLite
 import KithCapture
@@ -14,8 +15,16 @@ import Synchronization
 /// opening notes how it differs (``StepChanges``). So a step may be any SQL, and it may drop columns and build tables anew. The
 /// copies stand in the file until then, so nothing is lost if the app is stopped in between. See docs/store.md, "Migrations".
 struct MigrationSteps {
-    let migrator: DatabaseMigrator
-    let tables: [TrackedTable]
+    private let migrator: DatabaseMigrator
+    private let tables: [TrackedTable]
+    /// Whether the app wants its database erased when steps that ran say something else by now.
+    private let erasesOnChange: Bool
+
+    init(migrator: DatabaseMigrator, tables: [TrackedTable]) {
+        var steps = migrator
+        steps.eraseDatabaseOnSchemaChange = false
+        (self.migrator, self.tables, erasesOnChange) = (steps, tables, migrator.eraseDatabaseOnSchemaChange)
+    }
 
     static let goneTable = "kith_gone"
     static func before(_ table: Int) -> String { "kith_before_\(table)" }
@@ -32,12 +41,20 @@ struct MigrationSteps {
     /// Who runs steps has it. It is never called: SQLite prepares no statement whose triggers name a function that is not there.
     private static let permit = "kith_step"
 
-    /// - Throws: ``StoreError`` with code `valueRejected` for a step that changes a text or a counter, which is rolled back; what steps
-    ///   throw themselves as it is.
+    /// - Throws: ``StoreError`` with code `valueRejected` for a step that changes a text or a counter, which is rolled back, and for a step
+    ///   that ran and was changed since, if the migrator has `eraseDatabaseOnSchemaChange`; what steps throw themselves as it is.
     func run(on database: any DatabaseWriter) throws {
         let (isStore, targets) = try database.unsafeReentrantWrite { db in
             try db.requireNoAccess()
             return (try db.tableExists(MetaRecords.table), try self.targets(db))
+        }
+        if erasesOnChange {
+            if !isStore {
+                var eraser = migrator
+                eraser.eraseDatabaseOnSchemaChange = true
+                return try eraser.migrate(database)
+            }
+            try refuseChangedSteps(database)
         }
         guard isStore, !targets.isEmpty else { return try migrator.migrate(database) }
         let refusal = Mutex<StoreError?>(nil)
@@ -64,6 +81,44 @@ struct MigrationSteps {
                 throw refusal.withLock { $0 } ?? error
             }
         }
+    }
+
+    /// Where GRDB would erase the database (it takes Kith's own tables for a change, too), nothing is erased: other machines have what is
+    /// in it, and would bring it back into tables that they alone know.
+    private func refuseChangedSteps(_ database: any DatabaseWriter) throws {
+        let (applied, found) = try database.read { db in (try migrator.appliedIdentifiers(db), try Self.schema(db)) }
+        var expected: [[String?]] = []
+        if let last = migrator.migrations.last(where: applied.contains) {
+            var configuration = database.configuration
+            configuration.readonly = false
+            configuration.targetQueue = nil
+            configuration.writeTargetQueue = nil
+            let folder = FileManager.default.temporaryDirectory.appending(path: "kith-steps-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let fresh = try DatabaseQueue(path: folder.appending(path: "steps.sqlite").path, configuration: configuration)
+            try migrator.migrate(fresh, upTo: last)
+            expected = try fresh.read(Self.schema)
+            try fresh.close()
+        }
+        if found == expected, applied.isSubset(of: migrator.migrations) { return }
+        throw StoreError(
+            .valueRejected,
+            "A migration step that this database has had says something else now, and eraseDatabaseOnSchemaChange would erase a database that "
+                + "synchronises; nothing was changed. Add a step instead, or remove the database with the files beside it, of which the names "
+                + "begin with its own.")
+    }
+
+    /// What the app has made: neither Kith's nor SQLite's nor GRDB's tables.
+    private static func schema(_ db: Database) throws -> [[String?]] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT type, name, tbl_name, sql FROM sqlite_master
+                WHERE name NOT GLOB 'kith_*' AND tbl_name NOT GLOB 'kith_*' AND name NOT GLOB 'sqlite_*' AND tbl_name <> 'grdb_migrations'
+                ORDER BY 1, 2
+                """
+        ).map { [$0[0], $0[1], $0[2], $0[3]] }
     }
 
     /// The steps that have not run, each of which may run alone; an earlier one that was forgotten runs with the next.
