@@ -127,6 +127,10 @@ struct RegistrationTests {
             "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, Stock INTEGER NOT NULL DEFAULT 0, CHECK ('Stock' <> '' AND abs([stock]) < 9))",
             "a CHECK looks at the counter Stock"
         ),
+        (
+            TrackedTable("t"), "CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, p TEXT REFERENCES t)",
+            "a key that SQLite compares by NOCASE"
+        ),
         (TrackedTable("a\"b"), "CREATE TABLE \"a\"\"b\" (id BLOB PRIMARY KEY NOT NULL, a)", "quotation mark"),
         (
             TrackedTable("t", key: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a TEXT NOT NULL UNIQUE COLLATE NOCASE)",

@@ -59,6 +59,11 @@ struct ReferenceInspector {
         guard try isKey(key.to, of: parent.name) else {
             throw reject("refers to \(parent.name) by another column than its primary key, which alone names a row. Refer to that one.")
         }
+        if let collation = try collation(ofKeyOf: parent.name), collation.asciiLowercased != "binary" {
+            throw reject(
+                "refers to \(parent.name) by a key that SQLite compares by \(collation), so a reference may look different from the id, and "
+                    + "other machines would not find the row. Drop the COLLATE from the key, and write references as the ids are.")
+        }
         if found.contains(where: { $0.column == column }) { throw reject("is declared twice. Drop one.") }
         return Declarations.Reference(
             column: column, parent: parent.name, rule: try rule(key.action, table, column, forms[parent.name] ?? .blob))
@@ -94,6 +99,15 @@ struct ReferenceInspector {
         var keys: [String] = []
         while try select.step() { keys.append(String(decoding: select.blob(0), as: UTF8.self)) }
         return keys.map { $0.asciiLowercased } == [column.asciiLowercased]
+    }
+
+    /// How SQLite compares a table's primary key with what refers to it.
+    private func collation(ofKeyOf table: String) throws -> String? {
+        let select = try connection.statement(
+            "SELECT i.coll FROM pragma_index_list(?) l, pragma_index_xinfo(l.name) i WHERE l.origin = 'pk' AND i.\"key\"")
+        defer { select.reset() }
+        select.bind(1, .text(table))
+        return try select.step() ? String(decoding: select.blob(0), as: UTF8.self) : nil
     }
 
     private func rule(
