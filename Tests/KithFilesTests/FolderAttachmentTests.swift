@@ -54,6 +54,38 @@ struct FolderAttachmentTests {
         #expect(try machine.sync().isQuiet)
     }
 
+    @Test func `what another machine put in the place of an attachment takes the place of its file, unless that was written since`() throws
+    {
+        let note = try notes.add(title: "Note", body: "![](attachments/p.png)")
+        let old = try notes.attach(URL(filePath: place.write("p.png", "old")), to: note.id)
+        try machine.sync()
+        try notes.attach(URL(filePath: place.write("p.png", "newer")), to: note.id, replacing: old)
+        try machine.sync()
+        #expect(try machine.read("attachments/p.png") == "newer")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: machine.path("attachments")) == ["p.png"])
+        #expect(try names(of: note.id) == ["p.png"] && machine.sync().isQuiet)
+        // Another note has it, too: it stays.
+        let other = try notes.add(title: "Other", body: "")
+        try notes.attach(URL(filePath: place.write("p.png", "newer")), to: other.id)
+        try machine.sync()
+        let shared = try #require(try notes.attachments(of: note.id).first)
+        try notes.attach(URL(filePath: place.write("p.png", "newest")), to: note.id, replacing: shared)
+        try machine.sync()
+        #expect(try machine.read("attachments/p.png") == "newer" && machine.read("attachments/p (2).png") == "newest")
+        // What was written in the last moment is kept.
+        try notes.detach(try #require(try notes.attachments(of: other.id).first))
+        let last = try #require(try notes.attachments(of: note.id).first)
+        machine.options.beforeExchange = { path in
+            if path.hasSuffix("/p.png") { try? Data("mine".utf8).write(to: URL(filePath: path)) }
+        }
+        try notes.attach(URL(filePath: place.write("p.png", "last")), to: note.id, replacing: last)
+        try machine.sync()
+        let all = try FileManager.default.contentsOfDirectory(atPath: machine.path("attachments")).map {
+            try machine.read("attachments/\($0)")
+        }
+        #expect(all.contains("mine") && all.contains("last"))
+    }
+
     @Test(
         "an attachment that is written anew is another one; one that the front matter does not name is detached; one that is gone comes back"
     )

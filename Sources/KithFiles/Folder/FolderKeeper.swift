@@ -115,7 +115,10 @@ package final class FolderKeeper: Sendable {
             guard let scope = try kept.agenda.scope(notes) else { return }
             let report = try kept.folder.pass(notes, options, scope, kept.events.readers)
             kept.agenda.done(report)
-            kept.awaited = report.awaited
+            switch scope {
+            case .everything: kept.awaited = report.awaited
+            case .some(_, let notes): kept.awaited = kept.awaited.subtracting(notes).union(report.awaited)
+            }
             if report.busy > 0 { kept.due = options.nowMilliseconds() + options.quietMilliseconds }
             tell(report.sentence.map { "\(kept.folder.path): \($0)" } ?? "", &kept)
         } catch {

@@ -36,12 +36,14 @@ extension FolderPass {
         unlink(aside)
         try options.step("attachment")
         try NewFile.copy(file.url, to: aside)
-        var path = known ?? "\(folder)/\(stem)\(dotted)"
+        func numbered(_ number: Int) -> String { "\(folder)/\(stem)\(number == 1 ? "" : " (\(number))")\(dotted)" }
+        var path = known ?? numbered(1)
         var number = 1
+        if known == nil { try clear(path, for: attachment, numbered) }
         while kith_rename_new(aside, place(path)) != 0 {
             guard errno == EEXIST else { throw NewFile.failure(place(path)) }
             number += 1
-            path = "\(folder)/\(stem) (\(number))\(dotted)"
+            path = numbered(number)
         }
         try options.step("attached")
         let tables = tables
@@ -49,6 +51,23 @@ extension FolderPass {
         try database.write { [path] db in try tables.save(attachment.content, attachment.name, stamp, path, db) }
         report.written += 1
         return path
+    }
+
+    /// Moves the file of an attachment of this name that no note has any more out of the way, unless somebody has written it since.
+    private func clear(_ path: String, for attachment: WholeNote.Attachment, _ numbered: (Int) -> String) throws {
+        let tables = tables
+        guard let former = try database.read({ db in try tables.attachment(at: path, db) }), let stamp = former.stamp,
+            former.name.utf8.elementsEqual(attachment.name.utf8), ForeignFile.stamp(place(path)) == stamp,
+            let content = AttachmentID(former.content), try !notes.attachments(withContent: content).contains(where: former.isOne)
+        else { return }
+        options.beforeExchange(place(path))
+        var number = 2
+        while kith_rename_new(place(path), place(numbered(number))) != 0 {
+            guard errno == EEXIST else { return }
+            number += 1
+        }
+        // What was written in the last moment stays, under its new name.
+        if ForeignFile.stamp(place(numbered(number))) == stamp { unlink(place(numbered(number))) }
     }
 }
 
@@ -146,8 +165,7 @@ extension FolderPass {
         let tables = tables
         if content.description != known.content, let old = AttachmentID(known.content) {
             for attachment in try notes.attachments(withContent: old) where known.isOne(attachment) {
-                try notes.attach(URL(filePath: place(file.path)), to: attachment.note, name: known.name)
-                try notes.detach(attachment)
+                try notes.attach(URL(filePath: place(file.path)), to: attachment.note, name: known.name, replacing: attachment)
                 touched.insert(attachment.note)
                 report.read += 1
             }

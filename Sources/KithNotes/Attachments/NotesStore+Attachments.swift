@@ -5,20 +5,24 @@ import Kith
 extension NotesStore {
     /// Attaches a copy of a file to a note. It is an edit of the note: one that was deleted elsewhere meanwhile comes back.
     ///
+    /// - Parameter old: an attachment of that note, which is detached in the same commit.
     /// - Throws: ``NotesError`` with code `notFound` if there is no such note or file; `valueRejected` if it is no regular file, too
     ///   large, or its name longer than ``NoteLimits/attachmentNameBytesMax``, or the note has ``NoteLimits/attachmentsMax``
     ///   already; `diskFull`, `readOnly`, `busy`.
     @discardableResult
-    public func attach(_ file: URL, to note: UUID, name: String? = nil) throws(NotesError) -> NoteAttachment {
+    public func attach(_ file: URL, to note: UUID, name: String? = nil, replacing old: NoteAttachment? = nil) throws(NotesError)
+        -> NoteAttachment
+    {
         let name = name ?? file.lastPathComponent
         try NoteLimits.checkAttachmentName(name)
         return try NotesError.mapping {
             // Before a large file is copied in vain.
-            _ = try database.read { try Self.checkRoom(for: note, $0) }
+            if old == nil { _ = try database.read { try Self.checkRoom(for: note, $0) } }
             let content = try store.attach(contentsOf: file)
             let now = options.nowMilliseconds()
             let id = options.makeID(now)
             try database.write { db in
+                if let old { try db.execute(sql: "DELETE FROM attachment WHERE id = ?", arguments: [Data(old.id.bytes)]) }
                 let note = try Self.checkRoom(for: note, db)
                 try db.execute(
                     sql: "INSERT INTO attachment (\(NoteAttachment.columns)) VALUES (?, ?, ?, ?, ?)",
