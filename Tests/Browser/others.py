@@ -115,7 +115,7 @@ def part_news(browser):
     until(lambda: page.inner_text("#safety") == "Safe on: first.", "the page says that the other machine has it")
     first.stop()
     type_word()
-    until(lambda: page.inner_text("#safety") == "As it is now, only here.", "the page says that only this machine has it")
+    until(lambda: page.inner_text("#safety") == "As it is now, confirmed by no other device yet.", "the page says that only this machine has it")
     first.start("up", "--port", port, "--no-discovery", "--no-web")
     until(lambda: page.inner_text("#safety") == "Safe on: first.", "the other machine has it, too")
     assert "Safe on: first." in second.kith("note", "show", note)

@@ -53,7 +53,7 @@ import Testing
         await b.stop()
         try await a.until { a.node.status.peers.allSatisfy { $0.state == .notReachable } }
         try change(a, id)
-        #expect(try a.store.safety(among: a.trust.devices).sentence == "1 change is only here.")
+        #expect(try a.store.safety(among: a.trust.devices).sentence == "1 change is confirmed by no other device yet.")
         #expect(try a.store.safety(ofRow: row, in: "note", among: a.trust.devices).holders.isEmpty)
         // Who is trusted no more does not count.
         try a.trust.remove(c.key.id)
@@ -84,7 +84,7 @@ import Testing
         // The row travels, the film does not.
         let film = try await attach(300_000)
         try await b.until { b.store.attachmentState(film) == .notFetched(sizeBytes: 300_000) }
-        try await a.until { try sentence(a) == "Rows are safe on attic; 1 attachment (292 KiB) is only here." }
+        try await a.until { try sentence(a) == "Rows are safe on attic; 1 attachment (292 KiB) is confirmed by no other device yet." }
         let safety = try a.store.safety(among: a.trust.devices)
         #expect(safety.holders.isEmpty && safety.rowHolders.map(\.name) == ["attic"])
         #expect(safety.attachmentsHereOnly == [Safety.LooseAttachment(id: film.description, sizeBytes: 300_000)])
@@ -98,7 +98,7 @@ import Testing
         await b.stop()
         try await a.until { a.node.status.peers.allSatisfy { $0.state == .notReachable } }
         b.start()
-        try await a.until { try sentence(a).hasSuffix("1 attachment (292 KiB) is only here.") }
+        try await a.until { try sentence(a).hasSuffix("1 attachment (292 KiB) is confirmed by no other device yet.") }
         await a.stop()
         await b.stop()
     }
@@ -141,10 +141,10 @@ import Testing
         try a.add("a note")
         #expect(try a.store.safety(among: devices).sentence == "Not confirmed yet: no other device has said what it holds.")
         try a.store.noteMember(b.key.id.bytes, replica: b.store.summary().replica, durable: VersionVector())
-        #expect(try a.store.safety(among: devices).sentence == "1 change is only here.")
+        #expect(try a.store.safety(among: devices).sentence == "1 change is confirmed by no other device yet.")
     }
 
-    @Test func `what is only here is named and counted`() {
+    @Test func `what no other device has confirmed is named and counted`() {
         func holders(_ names: String...) -> [Safety.Holder] { names.map { Safety.Holder(deviceID: $0, name: $0) } }
         let films = (1...5).map { Safety.LooseAttachment(id: "\($0)", sizeBytes: Int64($0) << 20) }
         func safety(_ rowHolders: [Safety.Holder], _ commits: UInt64?, _ films: ArraySlice<Safety.LooseAttachment>) -> Safety {
@@ -154,20 +154,24 @@ import Testing
         }
         let both = holders("attic", "laptop")
         func texts(_ safety: Safety) -> String { safety.sentence(rows: "Texts") { "film \($0.id)" } }
-        #expect(texts(safety(both, 0, films[..<1])) == "Texts are safe on attic and laptop; film 1 (1.0 MiB) is only here.")
+        #expect(
+            texts(safety(both, 0, films[..<1]))
+                == "Texts are safe on attic and laptop; film 1 (1.0 MiB) is confirmed by no other device yet.")
         #expect(
             texts(safety(both, 0, films[...]))
                 == "Texts are safe on attic and laptop; film 1 (1.0 MiB), film 2 (2.0 MiB), film 3 (3.0 MiB) and 2 more attachments (9.0 MiB) "
-                + "are only here.")
-        #expect(texts(safety([], 1, films[..<1])) == "1 change, and film 1 (1.0 MiB), are only here.")
+                + "are confirmed by no other device yet.")
+        #expect(texts(safety([], 1, films[..<1])) == "1 change, and film 1 (1.0 MiB), are confirmed by no other device yet.")
         #expect(
             texts(safety([], 0, films[..<2]))
-                == "Texts are on other devices, too, though none of them has all yet; film 1 (1.0 MiB) and film 2 (2.0 MiB) are only here.")
-        #expect(safety([], 2_000, films[..<2]).sentence == "2,000 changes, and 2 attachments (3.0 MiB), are only here.")
+                == "Texts are on other devices, too, though none of them has all yet; film 1 (1.0 MiB) and film 2 (2.0 MiB) are confirmed by no other device yet."
+        )
+        #expect(
+            safety([], 2_000, films[..<2]).sentence == "2,000 changes, and 2 attachments (3.0 MiB), are confirmed by no other device yet.")
         #expect(safety(both, 0, []).sentence == "Everything here is on other devices, too, though none of them has all of it yet.")
         let label = safety(both, nil, films[..<1]).label(rows: "Text") { _ in "film" }
-        #expect(label == "Text safe on: attic and laptop; film (1.0 MiB) only here.")
-        #expect(safety([], nil, []).label() == "As it is now, only here.")
+        #expect(label == "Text safe on: attic and laptop; film (1.0 MiB) confirmed by no other device yet.")
+        #expect(safety([], nil, []).label() == "As it is now, confirmed by no other device yet.")
     }
 
     @Test func `numbers that a peer made up crash nothing`() throws {
@@ -186,6 +190,6 @@ import Testing
         try node.store.noteMember(device.id.bytes, replica: phone.store.summary().replica, durable: VersionVector())
         let safety = try node.store.safety(among: [device])
         #expect(safety.commitsHereOnly == .max)
-        #expect(safety.sentence.hasSuffix("changes are only here."))
+        #expect(safety.sentence.hasSuffix("changes are confirmed by no other device yet."))
     }
 }

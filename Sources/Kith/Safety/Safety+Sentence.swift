@@ -28,16 +28,18 @@ extension Safety {
         let isOne = attachmentsHereOnly.count == 1
         if let names = rowHolderNames {
             guard let loose else { return "Everything here is on other devices, too, though none of them has all of it yet." }
-            return "\(rows) are safe on \(names); \(loose) \(isOne ? "is" : "are") only here."
+            return "\(rows) are safe on \(names); \(loose) \(isOne ? "is" : "are") \(Self.unconfirmed)."
         }
         switch (commitsHereOnly, loose) {
         case (0?, nil): return "Everything here is on other devices, too, though none of them has all of it yet."
         case (0?, let loose?):
-            return "\(rows) are on other devices, too, though none of them has all yet; \(loose) \(isOne ? "is" : "are") only here."
-        case (1?, nil): return "1 change is only here."
-        case (let count?, nil): return "\(NodeStatus.grouped(Int(clamping: count))) changes are only here."
+            let rest = "\(loose) \(isOne ? "is" : "are") \(Self.unconfirmed)"
+            return "\(rows) are on other devices, too, though none of them has all yet; \(rest)."
+        case (1?, nil): return "1 change is \(Self.unconfirmed)."
+        case (let count?, nil): return "\(NodeStatus.grouped(Int(clamping: count))) changes are \(Self.unconfirmed)."
         case (let count?, let loose?):
-            return "\(count == 1 ? "1 change" : "\(NodeStatus.grouped(Int(clamping: count))) changes"), and \(loose), are only here."
+            let changes = count == 1 ? "1 change" : "\(NodeStatus.grouped(Int(clamping: count))) changes"
+            return "\(changes), and \(loose), are \(Self.unconfirmed)."
         case (nil, _): return "No other device has all of it yet."
         }
     }
@@ -46,11 +48,13 @@ extension Safety {
     public func label(rows: String = "Row", attachmentName: (LooseAttachment) -> String? = { _ in nil }) -> String {
         if let names { return "Safe on: \(names)." }
         if devicesHeard == 0 { return "Not confirmed yet." }
-        guard let names = rowHolderNames else { return "As it is now, only here." }
-        if let loose = listed(attachmentsHereOnly, attachmentName) { return "\(rows) safe on: \(names); \(loose) only here." }
+        guard let names = rowHolderNames else { return "As it is now, \(Self.unconfirmed)." }
+        if let loose = listed(attachmentsHereOnly, attachmentName) { return "\(rows) safe on: \(names); \(loose) \(Self.unconfirmed)." }
         if let missing = missing(attachmentName) { return "\(rows) safe on: \(names). \(missing)." }
         return "On other devices, too, though none of them has all of it yet."
     }
+
+    private static let unconfirmed = "confirmed by no other device yet"
 
     /// Names this many attachments at most.
     private static let namedMax = 3
