@@ -110,7 +110,7 @@ let package = Package(
         // Thin shells around files, SQLite, keys, TLS and mDNS.
         module("KithLock"),
         // What a widget reads: Foundation alone.
-        module("KithSnapshot", [], computing),
+        module("KithSnapshot"),
         .target(name: "CSQLiteConfig"),
         module("KithSQLite", ["KithCausality", "KithSync", "KithLock", "CSQLiteConfig", grdb, sqlite], computing),
         module("KithLedger", ["KithCausality", "KithText", "KithSync", "KithSQLite", crypto, grdb, sqlite], computing),
@@ -122,8 +122,8 @@ let package = Package(
             [
                 "KithCausality", "KithText", "KithSync", "KithLock", "KithSQLite", "KithLedger", "KithTexts", "KithCapture", "KithMerge",
                 "KithSnapshot", crypto, grdb, sqlite,
-            ], computing),
-        module("KithTrust", ["KithCausality", "KithLock", crypto, cryptoExtras] + certificates, computing),
+            ]),
+        module("KithTrust", ["KithCausality", "KithLock", crypto, cryptoExtras] + certificates),
         module("KithTransport", ["KithSync", "KithTrust", logging] + nio),
         .systemLibrary(name: "CDNSSD", providers: [.apt(["libavahi-compat-libdnssd-dev"])]),
         module("KithDiscovery", ["CDNSSD", logging]),
