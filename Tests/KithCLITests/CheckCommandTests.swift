@@ -59,6 +59,20 @@ struct CheckCommandTests {
         try Data(bytes).write(to: home.store, options: [])
         let result = try home.kith("verify")
         #expect(result.status == 65 && result.output.contains("behind Kith's back"), "\(result.output)")
+        // Until it is mended or written.
+        for _ in 1...2 {
+            let again = try home.kith("verify")
+            #expect(again.status == 65 && again.output.contains("neither mended nor written since"), "\(again.output)")
+        }
+        #expect(try home.kith("backup", home.path("notes.kithbackup")).status != 0)
+        let damaged = try #require(
+            (try home.kith("note", "list", "--json").json() as? [[String: Any]])?.first { note in
+                (note["title"] as? String)?.hasSuffix(" 7") == true && note["title"] as? String != "note 7"
+            }?["id"] as? String)
+        let edited = try home.kith("note", "edit", damaged, "--title", "note 7")
+        #expect(edited.status == 0, "\(edited.error)")
+        let whole = try home.kith("verify")
+        #expect(whole.status == 0, "\(whole.output)")
     }
 
     @Test func `the parts add up to the file, and deleted notes are counted`() throws {

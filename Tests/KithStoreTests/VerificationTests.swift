@@ -63,6 +63,36 @@ struct VerificationTests {
         #expect(try first.store.digest()?.contradicts(other) == true)
     }
 
+    @Test func `what was changed behind Kith's back is named until it is mended, or somebody has written it`() throws {
+        let (first, _) = try Self.pair()
+        _ = try first.store.digest()
+        try Self.damage(
+            first, "UPDATE note SET title = 'x' WHERE rowid = 1; DELETE FROM kith_clock_0 WHERE row = 2; DELETE FROM note WHERE rowid = 2")
+        let found = try first.store.verify()
+        #expect(found.changed.count == 2 && !found.isSound)
+        try first.store.distrustDigest(found.changed)
+        // Also once the digest takes it as it is.
+        _ = try first.store.digest()
+        var problems = try first.store.verify().problems
+        #expect(problems.contains { $0.contains("neither mended nor written") } && problems.contains { $0.contains("did not come back") })
+        try first.execute("UPDATE note SET title = 'y' WHERE title = 'x'")
+        problems = try first.store.verify().problems
+        #expect(!problems.contains { $0.contains("neither mended nor written") } && problems.contains { $0.contains("did not come back") })
+        let lost = try #require(
+            found.changed.first { position in
+                (try? first.database.read {
+                    try Bool.fetchOne($0, sql: "SELECT 1 FROM note WHERE id = ?", arguments: [Data(position.row.bytes)])
+                }) != true
+            })
+        try first.execute("INSERT INTO note (id, title) VALUES (?, 'again')", [Data(lost.row.bytes)])
+        #expect(try first.store.verify().problems.allSatisfy { !$0.contains("did not come back") })
+        // What the patrol finds is named, too.
+        _ = try first.store.digest()
+        try Self.damage(first, "UPDATE note SET title = 'z' WHERE title = 'y'")
+        while try first.store.advanceDigest().tampered.isEmpty {}
+        #expect(try first.store.verify().problems.contains { $0.contains("neither mended nor written") })
+    }
+
     @Test(
         arguments: [
             ("DELETE FROM note WHERE rowid = 1", "clocks have no row"),

@@ -21,7 +21,7 @@ struct VerifyCommand: ParsableCommand {
         let (result, attachments, damaged) = try options.withNotes { notes in
             var result = try notes.store.verify()
             // So that the next comparison with another machine looks at every row.
-            if !result.isSound { try? notes.store.distrustDigest() }
+            if !result.isSound { try? notes.store.distrustDigest(result.changed) }
             let count = notes.store.attachmentsHere().count
             var damaged: [AttachmentRecord] = []
             for id in try notes.store.verifyAttachments() {

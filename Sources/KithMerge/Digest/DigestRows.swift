@@ -45,7 +45,7 @@ package struct DigestRows {
     }
 
     /// Hands what is noted of a table's rows after `first`, up to `last`, to `body`, in order.
-    func read(of table: Int, after first: RowID?, through last: RowID?, _ body: (RowID, UInt64) throws -> Void) throws {
+    package func read(of table: Int, after first: RowID?, through last: RowID?, _ body: (RowID, UInt64) throws -> Void) throws {
         let select = try connection.statement(
             """
             SELECT id, hash FROM kith_digest

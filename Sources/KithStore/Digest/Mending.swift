@@ -26,8 +26,11 @@ extension SyncedDatabase {
 
     /// Somebody has looked at the store, and all is well.
     package func forgetMending() throws {
-        if try mending() == nil { return }
-        try write { _, state in try MendingRecord(state.ledger).remove() }
+        if try read(rows: false, { ledger in try MendingRecord(ledger).load() == nil && DamageRecord(ledger).load().isEmpty }) { return }
+        try write { _, state in
+            try MendingRecord(state.ledger).remove()
+            try DamageRecord(state.ledger).remove()
+        }
     }
 }
 

@@ -32,6 +32,7 @@ extension SyncedDatabase {
             let now = options.clock().milliseconds
             let digest = try digests.advance(rowsMax: Self.digestRowsMax, nowMilliseconds: now)
             let tampered = digest == nil ? [] : try digests.patrol(rowsMax: Self.patrolRowsMax)
+            try DamageRecord(state.ledger).add(tampered)
             let isBehind = try digest == nil && !WaitingRows(state.ledger).holdBack(nowMilliseconds: now)
             return DigestReading(
                 digest: tampered.isEmpty ? digest : try digests.advance(rowsMax: 0, nowMilliseconds: now), isBehind: isBehind,
@@ -76,7 +77,12 @@ extension SyncedDatabase {
 
     /// Lets the next look at the digest read every row anew, as is right when something may have been changed behind
     /// Kith's back. Takes no time by itself.
-    package func distrustDigest() throws {
-        try write { _, state in try DigestLedger(ledger: state.ledger).distrust() }
+    ///
+    /// - Parameter changed: rows that were: ``verify()`` names them until they are mended or written.
+    package func distrustDigest(_ changed: [SlicePosition] = []) throws {
+        try write { _, state in
+            try DamageRecord(state.ledger).add(changed)
+            try DigestLedger(ledger: state.ledger).distrust()
+        }
     }
 }

@@ -35,6 +35,7 @@ struct StoreVerifier {
         }
         let digests = DigestLedger(ledger: ledger)
         let record = try DigestRecord.load(ledger)
+        var damage = try DamageRecord(ledger).load()
         var entries = 0
         var histories = 0
         var noted = 0
@@ -54,8 +55,12 @@ struct StoreVerifier {
             histories += try checkTexts(row, name, report)
             let digest = try digests.noted(row.table, row.position.row)
             if digest != nil { noted += 1 }
+            let before = damage.removeValue(forKey: row.position)
             if digests.isCurrent(row, record), try digest != digests.digest(of: row) {
                 report("\(name) was changed behind Kith's back since it was last looked at.")
+                note(row.position, &result)
+            } else if let before = before ?? nil, try before == digests.digest(of: row) {
+                report("\(name) was changed behind Kith's back, and neither mended nor written since.")
             }
             return true
         }
@@ -66,6 +71,22 @@ struct StoreVerifier {
         let gone = try DigestRows(ledger.connection).count() - noted
         if gone > 0, record.isComplete {
             report("\(gone) rows vanished behind Kith's back since they were last looked at.")
+            try noteGone(&result)
+        }
+        let away = damage.values.count { $0 == nil }
+        if away > 0 { report("\(away) rows vanished behind Kith's back, and did not come back.") }
+    }
+
+    private func note(_ position: SlicePosition, _ result: inout Verification) {
+        if result.changed.count < DamageRecord.rowsMax { result.changed.append(position) }
+    }
+
+    private func noteGone(_ result: inout Verification) throws {
+        let candidates = RowCandidates(ledger: ledger)
+        for table in ledger.catalog.tables {
+            try DigestRows(ledger.connection).read(of: table.number, after: nil, through: nil) { id, _ in
+                if try candidates.find(table, id) == nil { note(SlicePosition(table: table.name, row: id), &result) }
+            }
         }
     }
 

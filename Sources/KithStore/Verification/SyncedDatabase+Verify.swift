@@ -14,6 +14,8 @@ public struct Verification: Hashable, Sendable {
     public var refusedRows: [RefusedRow] = []
     /// What does not hold together, one sentence each, at most ``problemsMax``; empty if the store is sound.
     public var problems: [String] = []
+    /// Rows that were changed behind Kith's back, or have vanished, at most as many as ``SyncedDatabase/distrustDigest(_:)`` notes.
+    package var changed: [SlicePosition] = []
 
     /// More problems than this are not listed.
     public static let problemsMax = 100
