@@ -96,7 +96,6 @@ package struct RowState: Hashable, Sendable {
     ) {
         let mine = context.isEmpty ? vector : vector.joined(with: context)
         if isWhole { dropCells(besides: part, incomplete, theirs: theirs) }
-        let wasDeleted = !tombstones.isEmpty || !part.tombstones.isEmpty
         let merged = keep(
             tombstones, knowing: mine, part.tombstones, knowing: theirs, dot: \.dot,
             same: { Tombstone(dot: $0.dot, seen: $0.seen.joined(with: $1.seen)) })
@@ -110,8 +109,10 @@ package struct RowState: Hashable, Sendable {
             }
             let before = cell
             cell.merge(other, knowing: mine, theirs: theirs)
-            if wasDeleted, case .set(let old) = before, case .set(let new) = entry.cell, case .set(var set) = cell {
-                set.forget(old, new, knowing: mine, theirs: theirs)
+            // A row that was collected, and is deleted still or was written anew on the other side.
+            let (losesMine, losesTheirs) = (!merged.isEmpty || !tombstones.isEmpty, !merged.isEmpty || !part.tombstones.isEmpty)
+            if losesMine || losesTheirs, case .set(let old) = before, case .set(let new) = entry.cell, case .set(var set) = cell {
+                set.forget(old, new, beyond: losesMine ? theirs : nil, theirs: losesTheirs ? mine : nil)
                 cell = .set(set)
             }
             self[entry.column] = cell.isEmpty ? nil : cell

@@ -179,14 +179,18 @@ package struct SetState: Hashable, Sendable {
         if removed.isEverything { adopted = [] }
     }
 
-    /// In a row that is deleted on a side: nobody has touched the cell, or found something in it, of whom a side has forgotten, with a row that it
-    /// collected, that he ever did. A deleted row is not kept alive by what is gone.
-    mutating func forget(_ mine: SetState, _ theirs: SetState, knowing myVector: VersionVector, theirs theirVector: VersionVector) {
+    /// In a row that is deleted on a side: nobody has touched the cell, or found something in it, of whom a side has forgotten, with a row that
+    /// it collected, that he ever did. A deleted row is not kept alive by what is gone.
+    ///
+    /// - Parameters:
+    ///   - theirVector: what they know, if what they have forgotten of `mine` goes.
+    ///   - myVector: the same of `theirs`.
+    mutating func forget(_ mine: SetState, _ theirs: SetState, beyond theirVector: VersionVector?, theirs myVector: VersionVector?) {
         func left(_ a: VersionVector, _ b: VersionVector) -> VersionVector {
             if a == b { return a }
             var result = VersionVector()
-            for dot in a.entries where b[dot.replica] > 0 || !theirVector.covers(dot) { result.insert(dot) }
-            for dot in b.entries where a[dot.replica] > 0 || !myVector.covers(dot) { result.insert(dot) }
+            for dot in a.entries where b[dot.replica] > 0 || theirVector?.covers(dot) != true { result.insert(dot) }
+            for dot in b.entries where a[dot.replica] > 0 || myVector?.covers(dot) != true { result.insert(dot) }
             return result
         }
         touched = left(mine.touched, theirs.touched)
