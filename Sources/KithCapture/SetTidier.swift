@@ -83,9 +83,9 @@ struct SetTidier {
         do {
             try connection.writingRow(.shown(table: table.number, row: row)) { () throws(SQLiteError) in try update.run() }
         } catch {
-            // A rule of the app keeps the row as it was written, and so does a trigger that writes a virtual table, such as a search index:
-            // SQLite lets none be written while it commits.
-            guard [SQLITE_CONSTRAINT, SQLITE_LOCKED].contains(error.code & 0xFF) else { throw error }
+            // A rule of the app, also one that cannot be evaluated, keeps the row as it was written, and so does a trigger that writes a
+            // virtual table, such as a search index: SQLite lets none be written while it commits.
+            guard [SQLITE_CONSTRAINT, SQLITE_LOCKED, SQLITE_ERROR].contains(error.code & 0xFF) else { throw error }
             update.reset()
         }
     }

@@ -59,10 +59,11 @@ public final class SyncedDatabase: Sendable {
     public init(
         _ database: any DatabaseWriter, tables: [TrackedTable], migrator: DatabaseMigrator? = nil, options: Options = Options()
     ) throws {
-        try StoreError.mapping {
+        let isOpenAlready = try StoreError.mapping {
             try database.unsafeReentrantWrite { db in
                 try db.requireNoAccess()
                 try Self.addFunctions(to: db, clock: options.clock)
+                return try MigrationSteps.isOpen(db)
             }
         }
         let checkpoints = DatabaseFile(database.path).map { CheckpointRight(databasePath: $0.path) }
@@ -97,6 +98,8 @@ public final class SyncedDatabase: Sendable {
             }
         } catch {
             Self.stopCheckpointing(database, by: checkpoints)
+            // What was refused is not open.
+            if !isOpenAlready { database.unsafeReentrantWrite { db in _ = db.sqliteConnection.map(Functions.remove) } }
             throw error
         }
         checkpoints?.didOpen()

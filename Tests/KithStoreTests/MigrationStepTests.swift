@@ -22,9 +22,12 @@ struct MigrationStepTests {
         var table: TrackedTable
         private let options: SyncedDatabase.Options
 
-        init(_ backend: Backend = .memory, replica: UInt64, folder: TemporaryFolder? = nil, sql: String = MigrationStepTests.sql) throws {
+        init(
+            _ backend: Backend = .memory, replica: UInt64, folder: TemporaryFolder? = nil, sql: String = MigrationStepTests.sql,
+            table: TrackedTable = MigrationStepTests.table
+        ) throws {
             database = try backend.open(folder?.file("\(replica)") ?? "")
-            table = MigrationStepTests.table
+            self.table = table
             options = TestStore.options(ReplicaID(high: 1, low: replica))
             migrator.registerMigration("v1") { try $0.execute(sql: sql) }
             store = try SyncedDatabase(database, tables: [table], migrator: migrator, options: options)
@@ -189,6 +192,39 @@ struct MigrationStepTests {
         let c = try Device(replica: 3)
         try c.update(step, table: table)
         try meet(a, b, c)
+    }
+
+    @Test(arguments: [
+        (TrackedTable("note"), TrackedTable("note", sets: ["tags"], counters: ["views"])),
+        (TrackedTable("note", sets: ["tags"], counters: ["views"], texts: ["body"]), TrackedTable("note")),
+    ])
+    func `a column that becomes another kind keeps its values with a migration step, and is refused without one`(
+        before: TrackedTable, after: TrackedTable
+    ) throws {
+        let (first, second, third) = (
+            try Device(replica: 1, table: before), try Device(replica: 2, table: before), try Device(replica: 3, table: after)
+        )
+        let shown = "SELECT title || tags || views || body FROM note ORDER BY id"
+        try first.execute("INSERT INTO note (id, title, tags, views, body) VALUES (?, 'a', '[\"x\"]', 4, 'text')", [key(1)])
+        try first.execute("INSERT INTO note (id, title, tags, views, body) VALUES (?, 'b', '[\"y\"]', 5, 'more')", [key(2)])
+        try second.receive(from: first)
+        first.store.close()
+        let error = #expect(throws: StoreError.self) {
+            try SyncedDatabase(first.database, tables: [after], migrator: first.migrator, options: TestStore.options())
+        }
+        #expect(error?.code == .tableRejected && error?.message.contains("migration step") == true, "\(error as Any)")
+        try first.update("SELECT 1", table: after)
+        try second.update("SELECT 1", table: after)
+        try third.receive(from: first)
+        try second.receive(from: first)
+        try second.execute("UPDATE note SET views = views + 1, tags = '[\"x\",\"z\"]' WHERE title = 'a'")
+        try first.receive(from: second)
+        try third.receive(from: second)
+        for device in [first, second, third] {
+            #expect(try device.text(shown) == ["a[\"x\",\"z\"]5text", "b[\"y\"]5more"])
+            try device.expectClean()
+            #expect(try device.store.digest() == first.store.digest())
+        }
     }
 
     @Test func `a table that a step builds anew keeps its rows, and what it changed of them is noted`() throws {

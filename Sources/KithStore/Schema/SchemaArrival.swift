@@ -42,6 +42,7 @@ struct SchemaArrival {
         }
         try records.setMeta(name(of: table), .text(current))
         let vanished = before?.subtracting(tracked.columns).sorted() ?? []
+        if steps?.hasCopied(table) != true { try refuseOtherKinds(vanished, of: table, tracked) }
         // Until it is revealed, what peers sent of a column stands in the clocks and not in the app's table: whatever is written anew
         // before must not take it for shown.
         ledger.catalog.tables[table.number].tracked = appeared.isEmpty ? tracked : tracked.without(appeared)
@@ -53,6 +54,23 @@ struct SchemaArrival {
         if !appeared.isEmpty { try reveal(appeared, of: table, besides: shown) }
         try settleHiddenRows(table)
         try steps?.noteNewColumns(of: table, tracked)
+    }
+
+    /// A column of the same name and another kind is another column, of which no commit knows what the table shows. A register made a text
+    /// is carried over: ``RegistersMadeTexts``; and a migration step writes what stands there.
+    private func refuseOtherKinds(_ vanished: [Int], of table: CatalogTable, _ tracked: CatalogTable.Tracked) throws {
+        for column in vanished where table.columns.indices.contains(column) {
+            let before = table.columns[column].key
+            let declared = tracked.columns.map { table.columns[$0].key }
+            guard let now = declared.first(where: { $0.name == before.name && $0.kind != before.kind }),
+                before.kind != .register || now.kind != .text, try !rows(of: table, "LIMIT 1").isEmpty
+            else { continue }
+            throw StoreError(
+                .tableRejected,
+                "Column \(String(decoding: before.name, as: UTF8.self)) of \(tracked.sqlName) was declared as a \(before.kind) until now, and is "
+                    + "declared as a \(now.kind), so other machines could not tell what its values are. Register a migration step with this "
+                    + "version, even an empty one: then the values that stand there are taken over.")
+        }
     }
 
     /// By these names the columns are found when the app's next migration begins.

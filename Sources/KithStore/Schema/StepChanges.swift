@@ -123,6 +123,9 @@ struct StepChanges {
         }
     }
 
+    /// Whether migration steps have run on the table since it was opened last.
+    func hasCopied(_ table: CatalogTable) -> Bool { copied[table.number] != nil }
+
     /// Notes what stands in columns that the table did not have.
     func noteNewColumns(of table: CatalogTable, _ tracked: CatalogTable.Tracked) throws {
         guard let copied = copied[table.number] else { return }
