@@ -54,6 +54,20 @@ struct FolderAttachmentTests {
         #expect(try machine.sync().isQuiet)
     }
 
+    @Test func `an attachment that was detached elsewhere does not come back, though the text links to it`() throws {
+        let note = try notes.add(title: "Note", body: "See ![[d.txt]]")
+        let attachment = try notes.attach(URL(filePath: place.write("d.txt", "bytes")), to: note.id)
+        try machine.sync()
+        #expect(try machine.read("attachments/d.txt") == "bytes")
+        try notes.detach(attachment)
+        try machine.sync()
+        try machine.save(machine.read("Note.md") + "\nmore", as: "Note.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try names(of: note.id).isEmpty && notes.note(note.id)?.body.contains("more") == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: machine.path("attachments")) == [])
+    }
+
     @Test func `what another machine put in the place of an attachment takes the place of its file, unless that was written since`() throws
     {
         let note = try notes.add(title: "Note", body: "![](attachments/p.png)")

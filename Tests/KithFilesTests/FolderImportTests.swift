@@ -120,6 +120,26 @@ struct FolderImportTests {
         #expect(try notes.list().isEmpty)
     }
 
+    @Test("files that are linked by a definition or by HTML are attached, too")
+    func otherLinks() throws {
+        let body = """
+            ![a][one], [two], <img alt='x' src="img/c d.png"> and <A HREF='img/e.png'>e</A>
+
+            [one]: img/a.png "A title"
+              [two]: <img/b b.png>
+                [three]: img/no.png
+            hrefs="img/no.png" [four] x: img/no.png [five]:
+            """
+        try folder.write("links/Note.md", body)
+        for name in ["a", "b b", "c d", "e", "no"] { try folder.write("links/img/\(name).png", name) }
+        #expect(try run("links").attachments == 4)
+        let note = try #require(try notes.titled("Note"))
+        #expect(try notes.attachments(of: note.id).map(\.name) == ["a.png", "b b.png", "c d.png", "e.png"])
+        let expected = body.replacing("img/a.png", with: "attachments/a.png").replacing("<img/b b.png>", with: "<attachments/b b.png>")
+            .replacing("img/c d.png", with: "attachments/c%20d.png").replacing("img/e.png", with: "attachments/e.png")
+        #expect(note.body == expected)
+    }
+
     @Test("attachments of one name from two folders stay two, and links lead to each")
     func twins() throws {
         try folder.write("two/a/Note A.md", "![](pic.png)")

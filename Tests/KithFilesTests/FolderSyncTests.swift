@@ -67,6 +67,22 @@ struct FolderSyncTests {
         #expect(try machine.sync().isQuiet)
     }
 
+    @Test("a file that was there before keeps its date as that of the note, and those who may read it")
+    func olderFile() throws {
+        try machine.save("text", as: "Old.md")
+        let path = machine.path("Old.md")
+        let date = Date(timeIntervalSince1970: 1_400_000_000)
+        try FileManager.default.setAttributes([.modificationDate: date, .posixPermissions: 0o644], ofItemAtPath: path)
+        machine.clock.advance(1_000)
+        try machine.sync()
+        let note = try #require(try notes.titled("Old"))
+        #expect(note.createdMilliseconds == 1_400_000_000_000 && note.updatedMilliseconds == 1_400_000_000_000)
+        try notes.edit(note.id) { $0.body = "other" }
+        try machine.sync()
+        #expect(try machine.read("Old.md").contains("other"))
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o644)
+    }
+
     @Test("renaming a file renames the note, and the other way round; moving it changes nothing")
     func renaming() throws {
         let note = try notes.add(title: "Old", body: "text")

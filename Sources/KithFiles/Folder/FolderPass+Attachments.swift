@@ -39,7 +39,7 @@ extension FolderPass {
         func numbered(_ number: Int) -> String { "\(folder)/\(stem)\(number == 1 ? "" : " (\(number))")\(dotted)" }
         var path = known ?? numbered(1)
         var number = 1
-        if known == nil { try clear(path, for: attachment, numbered) }
+        if known == nil { try clear(path, of: attachment.name, numbered) }
         while kith_rename_new(aside, place(path)) != 0 {
             guard errno == EEXIST else { throw NewFile.failure(place(path)) }
             number += 1
@@ -53,11 +53,23 @@ extension FolderPass {
         return path
     }
 
-    /// Moves the file of an attachment of this name that no note has any more out of the way, unless somebody has written it since.
-    private func clear(_ path: String, for attachment: WholeNote.Attachment, _ numbered: (Int) -> String) throws {
+    /// Removes the files of attachments that the note's file named, and no note has any more, unless somebody has written them since: its
+    /// text may link to them yet, and they would be attached again.
+    func removeDetached(since record: FolderRecord, _ content: FolderContent) throws {
+        let named = Set(content.attachments.compactMap { Self.attachment($0.path, in: record.path) })
+        for link in record.links {
+            guard let link = MarkdownNote.Attachment(link: link), let target = Self.attachment(link.path, in: record.path),
+                !named.contains(target)
+            else { continue }
+            try clear(target.text, of: nil) { "\(target.text) (\($0))" }
+        }
+    }
+
+    /// Moves the file of an attachment (of this name) that no note has any more out of the way, unless somebody has written it since.
+    private func clear(_ path: String, of name: String?, _ numbered: (Int) -> String) throws {
         let tables = tables
         guard let former = try database.read({ db in try tables.attachment(at: path, db) }), let stamp = former.stamp,
-            former.name.utf8.elementsEqual(attachment.name.utf8), ForeignFile.stamp(place(path)) == stamp,
+            name.map({ former.name.utf8.elementsEqual($0.utf8) }) ?? true, ForeignFile.stamp(place(path)) == stamp,
             let content = AttachmentID(former.content), try !notes.attachments(withContent: content).contains(where: former.isOne)
         else { return }
         options.beforeExchange(place(path))

@@ -136,18 +136,20 @@ extension FolderPass {
         _ db: Database
     ) throws -> FolderRecord {
         let now = options.nowMilliseconds()
+        // A file that was there before is as old as it says.
+        let written = min(now, file.stamp?.modifiedMilliseconds ?? now)
         let known = try content.id.flatMap { try tables.record(of: $0, db) } != nil
         var id = known ? options.makeID(now) : content.id ?? options.makeID(now)
         var isNew = true
         if let current = try NotesStore.fetch(id, db) {
             // What it was made of is not known. If it says something else it is a note of its own, so that nothing is lost.
-            isNew = !current.fieldsThatDiffer(from: FolderNote.note(content, id, now)).isEmpty
+            isNew = !current.fieldsThatDiffer(from: FolderNote.note(content, id, written)).isEmpty
             if isNew { id = options.makeID(now) }
         }
         var scoped = content
         if let tag, !content.tags.contains(tag) { scoped.tags.append(tag) }
         if isNew {
-            try FolderNote.insert(id, scoped, now, db)
+            try FolderNote.insert(id, scoped, written, db)
         } else if let tag {
             try FolderNote.insert(tag: tag, into: id, now, db)
         }

@@ -162,12 +162,14 @@ extension FolderPass {
         return path[...]
     }
 
-    /// Makes a whole file under its temporary name.
-    private func writeTemporary(_ bytes: [UInt8], _ name: String) throws -> FileStamp? {
+    /// Makes a whole file under its temporary name, for those who may read the one that it will replace.
+    private func writeTemporary(_ bytes: [UInt8], _ name: String, replacing path: String? = nil) throws -> FileStamp? {
         try options.step("temporary")
         let unfinished = place(name) + "~"
         unlink(unfinished)
         let stamp = try NewFile.writeStamped(bytes, to: unfinished, options.nowMilliseconds(), startsSync: options.synchronizes)
+        var former = stat()
+        if let path, stat(place(path), &former) == 0 { chmod(unfinished, former.st_mode & 0o777) }
         try options.step("whole")
         guard rename(unfinished, place(name)) == 0 else { throw NewFile.failure(place(name)) }
         return stamp
@@ -207,9 +209,11 @@ extension FolderPass {
         }
         let (note, content) = try desired(whole, at: record.path)
         if record.says(content) { return nil }
+        try removeDetached(since: record, content)
         record.pending = note.bytes()
         record.intent = .exchange
-        return Prepared(record: record, content: content, stamp: try writeTemporary(record.pending, temporary(record.note)))
+        return Prepared(
+            record: record, content: content, stamp: try writeTemporary(record.pending, temporary(record.note), replacing: record.path))
     }
 
     private mutating func exchange(_ changed: [Prepared]) throws {

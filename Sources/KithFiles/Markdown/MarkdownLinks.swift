@@ -1,6 +1,7 @@
 import Foundation
 
-/// The links in a Markdown text to files beside it: `[text](path)`, `![text](<a path>)`, `[[path]]`, `![[path|text]]`.
+/// The links in a Markdown text to files beside it: `[text](path)`, `![text](<a path>)`, `[[path]]`, `![[path|text]]`, `[name]: path`,
+/// `<img src="path">`, `<a href="path">`.
 ///
 /// What only looks like a link, in a block of code for instance, is found, too; whoever asks knows which files there are.
 package enum MarkdownLinks {
@@ -14,7 +15,7 @@ package enum MarkdownLinks {
 
     /// The text with the paths of links replaced for which `replacement` returns another one.
     static func replacing(_ text: String, _ replacement: (Link) throws -> String?) rethrows -> String {
-        guard text.utf8.contains(UInt8(ascii: "[")) else { return text }
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "=") }) else { return text }
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
         var copied = 0
@@ -57,13 +58,18 @@ package enum MarkdownLinks {
             guard let end, end > start + 2, bytes[end] != UInt8(ascii: "\n") else { return nil }
             return Target(range: start + 2..<end, isWiki: true)
         }
-        guard first == UInt8(ascii: "]"), second == UInt8(ascii: "(") else { return nil }
-        if start + 2 < bytes.count, bytes[start + 2] == UInt8(ascii: "<") {
-            guard let end = bytes[(start + 3)...].prefix(4_096).firstIndex(where: { ">\n".utf8.contains($0) }),
-                bytes[end] == UInt8(ascii: ">"), end > start + 3
-            else { return nil }
-            return Target(range: start + 3..<end, isWiki: false, isInAngles: true)
+        if first == UInt8(ascii: "=") { return attribute(in: bytes, at: start) }
+        guard first == UInt8(ascii: "]") else { return nil }
+        if second == UInt8(ascii: "("), let range = inAngles(bytes, at: start + 2) {
+            return Target(range: range, isWiki: false, isInAngles: true)
         }
+        if second == UInt8(ascii: ":"), isDefinition(bytes, until: start) {
+            guard let begin = bytes[(start + 2)...].firstIndex(where: { $0 != 0x20 && $0 != 0x09 }) else { return nil }
+            if let range = inAngles(bytes, at: begin) { return Target(range: range, isWiki: false, isInAngles: true) }
+            let range = begin..<(bytes[begin...].firstIndex(where: isSpace) ?? bytes.count)
+            return range.isEmpty || range.count > 4_096 ? nil : Target(range: range, isWiki: false)
+        }
+        guard second == UInt8(ascii: "(") else { return nil }
         var depth = 0
         for index in bytes[(start + 2)...].prefix(4_096).indices {
             switch bytes[index] {
@@ -75,6 +81,39 @@ package enum MarkdownLinks {
             }
         }
         return nil
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+
+    /// What stands in `<` and `>` from here.
+    private static func inAngles(_ bytes: [UInt8], at start: Int) -> Range<Int>? {
+        guard start < bytes.count, bytes[start] == UInt8(ascii: "<"),
+            let end = bytes[(start + 1)...].prefix(4_096).firstIndex(where: { ">\n".utf8.contains($0) }),
+            bytes[end] == UInt8(ascii: ">"), end > start + 1
+        else { return nil }
+        return start + 1..<end
+    }
+
+    /// Whether the line up to here, where a `]` stands, is the name of a definition: `[name`.
+    private static func isDefinition(_ bytes: [UInt8], until end: Int) -> Bool {
+        let begin = bytes[..<end].suffix(1_024).lastIndex { $0 == UInt8(ascii: "\n") }.map { $0 + 1 } ?? max(0, end - 1_024)
+        let line = bytes[begin..<end]
+        let spaces = line.prefix { $0 == 0x20 }.count
+        return spaces <= 3 && line.dropFirst(spaces).first == UInt8(ascii: "[") && !line.contains(UInt8(ascii: "]"))
+    }
+
+    /// The value of `src` or `href`, of which the equals sign is here.
+    private static func attribute(in bytes: [UInt8], at start: Int) -> Target? {
+        let quote = bytes[start + 1]
+        guard quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { return nil }
+        let isName = ["src", "href"].contains { name in
+            let begin = start - name.utf8.count
+            return begin > 0 && isSpace(bytes[begin - 1]) && zip(bytes[begin..<start], name.utf8).allSatisfy { $0 | 0x20 == $1 }
+        }
+        guard isName, let end = bytes[(start + 2)...].prefix(4_096).firstIndex(where: { $0 == quote || $0 == UInt8(ascii: "\n") }),
+            bytes[end] == quote, end > start + 2
+        else { return nil }
+        return Target(range: start + 2..<end, isWiki: false)
     }
 
     private static func link(_ bytes: [UInt8], _ isWiki: Bool) -> Link? {

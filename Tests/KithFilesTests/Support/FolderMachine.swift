@@ -9,6 +9,11 @@ import Testing
 
 @testable import KithFiles
 
+// Swift takes what the C library declares of files for a part of a module that reads its headers first, and asks for that one by name.
+#if canImport(CoreFoundation)
+import CoreFoundation
+#endif
+
 /// A machine with notes and a folder that is kept in step with them. Its time and its ids follow from a seed.
 final class FolderMachine {
     let notes: NotesStore
