@@ -22,6 +22,32 @@ struct NoteReadingTests {
         #expect(replaced == expected)
     }
 
+    @Test("links to files beside the text lead to the attachments of these names, and code stays as it is")
+    func files() throws {
+        let folder = try TemporaryFolder()
+        let notes = try NotesStore.open(folder.url.appending(path: "notes.sqlite"))
+        let note = try notes.add(title: "Note", body: "")
+        var paths: [String] = []
+        for name in ["a b.png", "x&y.png"] {
+            try Data(name.utf8).write(to: folder.url.appending(path: name))
+            paths.append("/file/" + (try notes.attach(folder.url.appending(path: name), to: note.id)).id.uuidString.lowercased())
+        }
+        let reading = NoteReading(notes: notes, attachments: try notes.attachments(of: note.id))
+        let html = reading.html(
+            """
+            ![1](attachments/a%20b.png) [2](<../attachments/x&y.png>) ![3](attachments/no.png) [4][d] `src="attachments/a%20b.png"`
+
+                ![](attachments/a%20b.png)
+
+            [d]: ./attachments/a%20b.png
+            """)
+        #expect(html.contains("<img src=\"\(paths[0])\"") && html.contains("<a href=\"\(paths[1])\""), "\(html)")
+        #expect(html.contains("<a href=\"\(paths[0])\"") && html.contains("attachments/no.png"), "\(html)")
+        #expect(html.ranges(of: "attachments/a%20b.png").count == 2, "\(html)")
+        let long = String(repeating: "![](attachments/a%20b.png) ", count: 40_000)
+        #expect(reading.html(long).ranges(of: paths[0]).count == 40_000)
+    }
+
     @Test("a text of four megabytes of brackets, of links or of boxes is read in a moment, and few of the links are looked up")
     func long() throws {
         let notes = try NotesStore(DatabaseQueue())
