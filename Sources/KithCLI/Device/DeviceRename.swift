@@ -34,7 +34,7 @@ struct DeviceRename: ParsableCommand {
 
 extension TrustStore {
     /// Whether a person means this very machine: by its id, the beginning of its id, or its name in the household.
-    fileprivate func isOwn(_ reference: String) -> Bool {
+    func isOwn(_ reference: String) -> Bool {
         let own = household?.membership.members.first { $0.id == ownID }
         let isNamed = own.map { !$0.name.isEmpty && $0.name.utf8.elementsEqual(reference.utf8) } ?? false
         if isNamed { return !devices.contains { $0.name.utf8.elementsEqual(reference.utf8) } }

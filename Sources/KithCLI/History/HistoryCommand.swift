@@ -89,9 +89,7 @@ extension StoreOptions {
     /// The machine that a person means: this one, or a trusted one, by its name or the beginning of its id.
     func author(_ reference: String) throws -> Author {
         let trust = try trust()
-        if reference == "this" || reference.count >= 5 && trust.ownID.description.lowercased().hasPrefix(reference.lowercased()) {
-            return .own
-        }
+        if reference == "this" || trust.isOwn(reference) { return .own }
         return .device(try trust.find(reference).id.bytes)
     }
 }
