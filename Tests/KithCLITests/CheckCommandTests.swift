@@ -65,14 +65,6 @@ struct CheckCommandTests {
             #expect(again.status == 65 && again.output.contains("neither mended nor written since"), "\(again.output)")
         }
         #expect(try home.kith("backup", home.path("notes.kithbackup")).status != 0)
-        let damaged = try #require(
-            (try home.kith("note", "list", "--json").json() as? [[String: Any]])?.first { note in
-                (note["title"] as? String)?.hasSuffix(" 7") == true && note["title"] as? String != "note 7"
-            }?["id"] as? String)
-        let edited = try home.kith("note", "edit", damaged, "--title", "note 7")
-        #expect(edited.status == 0, "\(edited.error)")
-        let whole = try home.kith("verify")
-        #expect(whole.status == 0, "\(whole.output)")
     }
 
     @Test func `the parts add up to the file, and deleted notes are counted`() throws {
