@@ -27,7 +27,7 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ] + (warningsAreErrors ? [.unsafeFlags(["-warnings-as-errors"])] : [])
 /// Of the modules that most of the tests' time is spent in: `make test` has them optimised in its debug build. Not of those that take longer
-/// to optimise than the tests save by it, as KithTesting.
+/// to optimise than the tests save by it, as KithTesting and KithStore.
 let computing = settings + (isOptimized ? [.unsafeFlags(["-O"])] : [])
 
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -123,7 +123,7 @@ let package = Package(
                 "KithCausality", "KithText", "KithSync", "KithLock", "KithSQLite", "KithLedger", "KithTexts", "KithCapture", "KithMerge",
                 "KithSnapshot", crypto, grdb, sqlite,
             ]),
-        module("KithTrust", ["KithCausality", "KithLock", crypto, cryptoExtras] + certificates),
+        module("KithTrust", ["KithCausality", "KithLock", crypto, cryptoExtras] + certificates, computing),
         module("KithTransport", ["KithSync", "KithTrust", logging] + nio),
         .systemLibrary(name: "CDNSSD", providers: [.apt(["libavahi-compat-libdnssd-dev"])]),
         module("KithDiscovery", ["CDNSSD", logging]),
