@@ -52,6 +52,21 @@ struct UndoTests {
         try here.expectSound()
     }
 
+    @Test func `steps of a text that was NULL in between are taken back and done again`() throws {
+        let store = try HistoryTests.store()
+        try store.execute("INSERT INTO item (id, title, tags, n, body) VALUES (?, 'Milk', '[]', 1, 'hello')", [key(1)])
+        let undo = store.store.undo(scope: "editor")
+        for body in ["'hello world'", "NULL", "'new'"] { try undo.group { try $0.execute(sql: "UPDATE item SET body = \(body)") } }
+        func body() throws -> String? { try store.database.read { try String.fetchOne($0, sql: "SELECT body FROM item") } }
+        for expected in [nil, "hello world", "hello"] {
+            #expect(try undo.undo()?.isWhole == true && body() == expected)
+        }
+        for expected in ["hello world", nil, "new"] {
+            #expect(try undo.redo()?.isWhole == true && body() == expected)
+        }
+        try store.expectSound()
+    }
+
     @Test func `rows that refer to each other in a circle go and come back at once`() throws {
         let store = try TestStore(
             sql: """

@@ -352,23 +352,26 @@ struct Reversion {
 
     /// What a text said right after a transaction: what it says now, without what came later; `nil` if that cannot be told.
     private func text(_ shown: ColumnValue, of row: RowKey, _ column: Int, after number: Int64) throws -> [UInt8]? {
-        guard case .text(var bytes) = shown else { return nil }
+        guard case .text = shown else { return nil }
+        var value = shown
         for (_, change) in try records.changes(of: row, after: number) {
             for case (column, let content) in change.columns {
                 switch content {
                 case .splice(let start, let removed, let inserted):
-                    guard start + inserted.count <= bytes.count, Array(bytes[start..<start + inserted.count]) == inserted else {
-                        return nil
-                    }
+                    guard case .text(var bytes) = value, start + inserted.count <= bytes.count,
+                        Array(bytes[start..<start + inserted.count]) == inserted
+                    else { return nil }
                     bytes.replaceSubrange(start..<start + inserted.count, with: removed)
+                    value = .text(bytes)
                 case .values(let old, let new):
-                    // What the row held when it was deleted, or a text that was none.
+                    // What the row held when it was deleted.
                     if change.kind == .delete { continue }
-                    guard case .text(let old) = old, new == .text(bytes) else { return nil }
-                    bytes = old
+                    guard new == value else { return nil }
+                    value = old
                 }
             }
         }
+        guard case .text(let bytes) = value else { return nil }
         return bytes
     }
 
