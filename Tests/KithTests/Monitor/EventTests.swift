@@ -26,6 +26,12 @@ import Tracing
         try await phone.until {
             seen.count(.conflict, .ended) == 1 && other.count(.conflict, .ended) == 1 && seen.count(.connect, .ended) >= 1
         }
+        // Both may have dialled, and one connection ends in favour of the other.
+        try await phone.until {
+            [seen, other].allSatisfy { log in
+                Dictionary(grouping: log.all, by: \.operation).values.allSatisfy { ![.began, .progress].contains($0.last?.phase) }
+            }
+        }
         #expect(seen.rows(of: .send) >= 2 && seen.rows(of: .receive) >= 1 && other.rows(of: .receive) >= 2)
         #expect(other.bytes(of: .receive) > 0 && seen.bytes(of: .send) > 0)
         #expect(seen.count(.setup, .ended) == 2)
