@@ -59,11 +59,10 @@ public final class SyncedDatabase: Sendable {
     public init(
         _ database: any DatabaseWriter, tables: [TrackedTable], migrator: DatabaseMigrator? = nil, options: Options = Options()
     ) throws {
-        let isOpenAlready = try StoreError.mapping {
+        try StoreError.mapping {
             try database.unsafeReentrantWrite { db in
                 try db.requireNoAccess()
                 try Self.addFunctions(to: db, clock: options.clock)
-                return try MigrationSteps.isOpen(db)
             }
         }
         let checkpoints = DatabaseFile(database.path).map { CheckpointRight(databasePath: $0.path) }
@@ -98,8 +97,6 @@ public final class SyncedDatabase: Sendable {
             }
         } catch {
             Self.stopCheckpointing(database, by: checkpoints)
-            // What was refused is not open.
-            if !isOpenAlready { database.unsafeReentrantWrite { db in _ = db.sqliteConnection.map(Functions.remove) } }
             throw error
         }
         checkpoints?.didOpen()

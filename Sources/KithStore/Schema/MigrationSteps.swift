@@ -128,11 +128,6 @@ struct MigrationSteps {
         return Array(migrator.migrations[(last + 1)...])
     }
 
-    /// Whether a store is open on this connection.
-    static func isOpen(_ db: Database) throws -> Bool {
-        try Bool.fetchOne(db, sql: "SELECT 1 FROM pragma_function_list WHERE name = 'kith_insert'") == true
-    }
-
     // MARK: Before a step
 
     /// What there was before a step ran.
@@ -165,7 +160,7 @@ struct MigrationSteps {
     /// Returns the tables that were not copied before, for a step whose changes wait for the opening of the store.
     private func copyTables(_ db: Database) throws -> [(table: KnownTable, triggers: [String])] {
         try StoreFormat.check(try DatabaseConnection(borrowing: db))
-        if try Self.isOpen(db) {
+        if try Bool.fetchOne(db, sql: "SELECT 1 FROM pragma_function_list WHERE name = 'kith_insert'") == true {
             throw StoreError(.busy, "The store of this database is open. Close it before the database is migrated.")
         }
         try db.execute(

@@ -40,7 +40,10 @@ struct StoreOpening {
         // What an earlier version has merged may dangle, and is settled as a merge is.
         let obeys = try connection.obeyForeignKeys(false)
         defer { if obeys { try? connection.execute("PRAGMA foreign_keys = ON") } }
-        let state = try connection.withLargeCache { try transaction { try prepare(tables) } }
+        var hasFunctions = false
+        // What was refused is not open.
+        defer { if hasFunctions { Functions.remove(from: connection.handle) } }
+        let state = try connection.withLargeCache { try transaction { try prepare(tables) { hasFunctions = true } } }
         // What was adopted, in all tables, is one commit.
         state.clock.tell(.committed)
         do {
@@ -49,6 +52,7 @@ struct StoreOpening {
             connection.finalizeStatements()
             throw error
         }
+        hasFunctions = false
         return state
     }
 
@@ -75,7 +79,8 @@ struct StoreOpening {
         }
     }
 
-    private func prepare(_ tables: [TrackedTable]) throws -> WriterState {
+    /// - Parameter installed: called once the functions of a store are on the connection.
+    private func prepare(_ tables: [TrackedTable], _ installed: () -> Void) throws -> WriterState {
         try checkFormat()
         try connection.execute(
             Sidecar.sql + TextTables.sql + (tables.contains { $0.journal != nil } ? JournalRecords.sql + JournalCursors.sql : ""))
@@ -117,6 +122,7 @@ struct StoreOpening {
             try Trash(ledger: ledger).collect(row, table: table, id: id, nowMilliseconds: now)
         }
         try Functions.install(capture, on: connection.handle)
+        installed()
         let steps = try StepChanges(ledger, capture)
         try steps?.noteDeletions()
         try entry.enter()
