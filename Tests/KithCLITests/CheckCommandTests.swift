@@ -65,6 +65,11 @@ struct CheckCommandTests {
             #expect(again.status == 65 && again.output.contains("neither mended nor written since"), "\(again.output)")
         }
         #expect(try home.kith("backup", home.path("notes.kithbackup")).status != 0)
+        // Or a person takes it as it is.
+        for arguments in [["--accept"], []] {
+            let accepted = try home.shell("\"$KITH\" verify \(arguments.joined(separator: " "))")
+            #expect(accepted.status == 0, "\(accepted.output)")
+        }
     }
 
     @Test func `the parts add up to the file, and deleted notes are counted`() throws {

@@ -10,15 +10,26 @@ struct VerifyCommand: ParsableCommand {
             Checks the file, that every note agrees with what is known of its changes, and the bytes of all attachments. Takes a few seconds for \
             100,000 notes, as long as the disk for attachments, and may run beside `kith up`. Ends with status 65 if something is wrong.
 
+            Names a note that was changed behind Kith's back until another machine has mended it, or somebody has written it. If nobody can, \
+            --accept takes such notes as they are.
+
             EXAMPLES
               kith verify
               kith verify --json | jq .problems
+              kith verify --accept
             """)
+
+    @Flag(help: "Take what was changed behind Kith's back as it is.")
+    var accept = false
 
     @OptionGroup var options: StoreOptions
 
     func run() throws {
         let (result, attachments, damaged) = try options.withNotes { notes in
+            if accept {
+                try notes.store.distrustDigest()
+                try notes.store.forgetMending()
+            }
             var result = try notes.store.verify()
             // So that the next comparison with another machine looks at every row.
             if !result.isSound { try? notes.store.distrustDigest(result.changed) }
@@ -53,7 +64,8 @@ struct VerifyCommand: ParsableCommand {
                 .data,
                 """
                 \(isAll ? "" : "at least ")\(result.problems.count) problems were found. Copy the file, then let the other \
-                machines mend it: `kith up` compares with them. If it does not, move the file away and let them refill a new one: kith recover
+                machines mend it: `kith up` compares with them. If it does not, move the file away and let them refill a new one (kith \
+                recover), or take changed notes as they are: kith verify --accept
                 """)
         }
     }

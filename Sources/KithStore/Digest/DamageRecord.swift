@@ -4,8 +4,8 @@ import KithSQLite
 import KithSync
 import KithTexts
 
-/// Rows that were found to have changed or vanished behind Kith's back, with what each added to the digest then: as long as that is so, nobody
-/// has mended or written them. ``MetaRecords`` keeps it, because the digest takes rows as they are once it has been read anew.
+/// Rows that a check found changed or gone behind Kith's back, with what each added to the digest then. A row that still adds the same was
+/// neither mended nor written since. ``MetaRecords`` keeps this, because a digest that is read anew takes rows as they are.
 struct DamageRecord {
     /// Of more rows than this the rest is not noted.
     static let rowsMax = 10_000
@@ -19,12 +19,16 @@ struct DamageRecord {
         records = VectorRecords(connection: ledger.connection)
     }
 
-    /// What each row added; `nil` for one that was gone.
+    /// What each row added; `nil` for one that was gone. Nothing if the record cannot be read: it is no reason to stop a check.
     func load() throws -> [SlicePosition: UInt64?] {
         guard case .blob(let bytes)? = try records.meta(Self.name) else { return [:] }
+        return (try? Self.rows(in: bytes)) ?? [:]
+    }
+
+    private static func rows(in bytes: [UInt8]) throws(WireError) -> [SlicePosition: UInt64?] {
         var reader = ByteReader(bytes)
         var rows: [SlicePosition: UInt64?] = [:]
-        for _ in 0..<(try reader.count(limit: Self.rowsMax, "rows")) {
+        for _ in 0..<(try reader.count(limit: rowsMax, "rows")) {
             let table = try reader.blob(limit: WireLimits.nameBytesMax, "nameBytesMax")
             let position = SlicePosition(table: table, row: try reader.identifier())
             let isThere = try reader.byte() != 0
