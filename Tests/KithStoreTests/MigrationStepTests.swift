@@ -279,6 +279,9 @@ struct MigrationStepTests {
         try device.execute("INSERT INTO note (id, title) VALUES (?, 'kept')", [key(1)])
         device.migrator.eraseDatabaseOnSchemaChange = true
         try device.update()
+        // A step that calls Kith's functions, too.
+        try device.update("INSERT INTO note (id, title) VALUES (kith_uuid(), 'new'); DELETE FROM note WHERE title = 'new'")
+        try device.update()
         try device.update("ALTER TABLE note ADD COLUMN more TEXT")
         #expect(try device.text("SELECT title FROM note") == ["kept"])
         device.store.close()

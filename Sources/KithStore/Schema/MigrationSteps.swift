@@ -97,6 +97,8 @@ struct MigrationSteps {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
             let fresh = try DatabaseQueue(path: folder.appending(path: "steps.sqlite").path, configuration: configuration)
+            // Steps may call them.
+            try fresh.writeWithoutTransaction { db in try SyncedDatabase.addFunctions(to: db) }
             try migrator.migrate(fresh, upTo: last)
             expected = try fresh.read(Self.schema)
             try fresh.close()
@@ -104,9 +106,9 @@ struct MigrationSteps {
         if found == expected, applied.isSubset(of: migrator.migrations) { return }
         throw StoreError(
             .valueRejected,
-            "A migration step that this database has had says something else now, and eraseDatabaseOnSchemaChange would erase a database that "
-                + "synchronises; nothing was changed. Add a step instead, or remove the database with the files beside it, of which the names "
-                + "begin with its own.")
+            "The tables of this database are not those that its migration steps make now, and eraseDatabaseOnSchemaChange would erase a "
+                + "database that synchronises; nothing was changed. Add a step and turn that option off; or remove the database with the "
+                + "files beside it, of which the names begin with its own.")
     }
 
     /// What the app has made: neither Kith's nor SQLite's nor GRDB's tables.
