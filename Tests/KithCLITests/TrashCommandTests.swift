@@ -48,6 +48,8 @@ struct TrashCommandTests {
     @Test func `the trash is emptied only when that is meant`() throws {
         try home.kith("note", "add", "One")
         try home.kith("note", "rm", "One")
+        #expect(try home.kith("trash", "restore", "--from", "this").output == "Restored 1 note.\n")
+        try home.kith("note", "rm", "One")
         expectFailure(try home.kith("trash", "empty"), 64, "1 note", "--yes")
         #expect(try home.kith("trash", "list").output.contains("One"))
         #expect(try home.kith("trash", "empty", "--yes").output == "Gave up 1 note.\n")

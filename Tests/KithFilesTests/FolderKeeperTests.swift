@@ -1,5 +1,6 @@
 import Foundation
 import KithNotes
+import KithStore
 import Synchronization
 import Testing
 
@@ -50,6 +51,25 @@ struct FolderKeeperTests {
         rename(folder.path + "-away", folder.path)
         try await wait { read("Note.md")?.hasSuffix("meanwhile") == true }
         #expect(try notes.list().count == 6)
+        running.cancel()
+        await running.value
+    }
+
+    @Test("an attachment whose bytes come late gets its file, whatever else was kept meanwhile")
+    func lateAttachment() async throws {
+        let note = try notes.add(title: "Note")
+        let attachment = try notes.attach(URL(filePath: place.write("late.bin", "bytes")), to: note.id)
+        let content = try #require(try notes.provenFile(of: attachment)).url.path
+        rename(content, place.path("aside"))
+        let keeper = FolderKeeper(notes) { _ in }
+        let running = Task { await keeper.run() }
+        try await wait { read("Note.md") != nil }
+        for number in 0..<3 {
+            try notes.add(title: "Other \(number)")
+            try await wait { read("Other \(number).md") != nil }
+        }
+        rename(place.path("aside"), content)
+        try await wait { read("attachments/late.bin") == "bytes" }
         running.cancel()
         await running.value
     }

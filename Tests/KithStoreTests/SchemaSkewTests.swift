@@ -81,6 +81,24 @@ struct SchemaSkewTests {
         try old.expectSound()
     }
 
+    @Test func `a rule that comes with a column, and has no value for what peers sent of it, refuses these rows and not the opening`()
+        throws
+    {
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, meta TEXT)"
+        let (new, old) = (try App(sql, replica: 1), try App(Self.old, replica: 2))
+        try new.execute("INSERT INTO note VALUES (?, 'a', '{bad'), (?, 'b', '{}')", [key(1), key(2)])
+        try old.receive(from: new)
+        #expect(try old.text("SELECT title FROM note ORDER BY title") == ["a", "b"])
+        try old.migrate("ALTER TABLE note ADD COLUMN meta TEXT; CREATE INDEX i ON note (json_extract(meta, '$.x'))")
+        #expect(try old.text("SELECT title FROM note") == ["b"])
+        #expect(try old.store.refusedRows().map(\.reason) == ["malformed JSON"])
+        try new.execute("UPDATE note SET meta = '{\"x\": 1}' WHERE title = 'a'")
+        try old.receive(from: new)
+        #expect(try old.text("SELECT title FROM note ORDER BY title") == ["a", "b"])
+        #expect(try old.store.digest() == new.store.digest())
+        try old.expectSound()
+    }
+
     @Test func `a column of the same name and another kind is another column, and both are kept`() throws {
         let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, tags TEXT NOT NULL DEFAULT '[]')"
         let (register, set) = (try App(sql, replica: 1), try App(sql, [TrackedTable("note", sets: ["tags"])], replica: 2))

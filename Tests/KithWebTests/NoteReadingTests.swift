@@ -28,20 +28,21 @@ struct NoteReadingTests {
         let notes = try NotesStore.open(folder.url.appending(path: "notes.sqlite"))
         let note = try notes.add(title: "Note", body: "")
         var paths: [String] = []
-        for name in ["a b.png", "x&y.png"] {
+        for name in ["a b.png", "x&y.png", "it's.png"] {
             try Data(name.utf8).write(to: folder.url.appending(path: name))
             paths.append("/file/" + (try notes.attach(folder.url.appending(path: name), to: note.id)).id.uuidString.lowercased())
         }
         let reading = NoteReading(notes: notes, attachments: try notes.attachments(of: note.id))
         let html = reading.html(
             """
-            ![1](attachments/a%20b.png) [2](<../attachments/x&y.png>) ![3](attachments/no.png) [4][d] `src="attachments/a%20b.png"`
+            ![1](attachments/a%20b.png) [2](<../attachments/x&y.png>) ![3](attachments/no.png) ![5](attachments/it's.png) [4][d] `src="attachments/a%20b.png"`
 
                 ![](attachments/a%20b.png)
 
             [d]: ./attachments/a%20b.png
             """)
         #expect(html.contains("<img src=\"\(paths[0])\"") && html.contains("<a href=\"\(paths[1])\""), "\(html)")
+        #expect(html.contains("<img src=\"\(paths[2])\""), "\(html)")
         #expect(html.contains("<a href=\"\(paths[0])\"") && html.contains("attachments/no.png"), "\(html)")
         #expect(html.ranges(of: "attachments/a%20b.png").count == 2, "\(html)")
         let long = String(repeating: "![](attachments/a%20b.png) ", count: 40_000)

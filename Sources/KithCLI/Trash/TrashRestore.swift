@@ -46,7 +46,7 @@ struct TrashRestore: ParsableCommand {
     /// The machine that is meant: one that is trusted, or one that has deleted something.
     private func author(_ reference: String) throws -> Author {
         let trust = try options.trust()
-        if reference == "this" || trust.isOwn(reference) || trust.ownID.matches(reference) { return .own }
+        if reference == "this" || trust.isOwn(reference) { return .own }
         let others = try options.withNotes { try $0.trash().map(\.deletedBy) }
         let matching = Set(others).filter { author in
             guard case .device(let bytes) = author, let id = DeviceID(bytes: bytes) else { return false }

@@ -53,8 +53,8 @@ extension FolderPass {
         return path
     }
 
-    /// Removes the files of attachments that the note's file named, and no note has any more, unless somebody has written them since: its
-    /// text may link to them yet, and they would be attached again.
+    /// Removes the files of attachments that the note's file named and no note has any more: the text may link to them yet, and the next
+    /// pass would attach them again. A file that a program has written since stays.
     func removeDetached(since record: FolderRecord, _ content: FolderContent) throws {
         let named = Set(content.attachments.compactMap { Self.attachment($0.path, in: record.path) })
         for link in record.links {
@@ -65,7 +65,8 @@ extension FolderPass {
         }
     }
 
-    /// Moves the file of an attachment (of this name) that no note has any more out of the way, unless somebody has written it since.
+    /// Moves the file of an attachment (of this name) that no note has any more out of the way. A file that a program has written since
+    /// stays.
     private func clear(_ path: String, of name: String?, _ numbered: (Int) -> String) throws {
         let tables = tables
         guard let former = try database.read({ db in try tables.attachment(at: path, db) }), let stamp = former.stamp,

@@ -96,10 +96,12 @@ package enum MarkdownLinks {
 
     /// Whether the line up to here, where a `]` stands, is the name of a definition: `[name`.
     private static func isDefinition(_ bytes: [UInt8], until end: Int) -> Bool {
-        let begin = bytes[..<end].suffix(1_024).lastIndex { $0 == UInt8(ascii: "\n") }.map { $0 + 1 } ?? max(0, end - 1_024)
-        let line = bytes[begin..<end]
+        let before = bytes[..<end].suffix(1_024)
+        let begin = before.lastIndex { "]\n".utf8.contains($0) } ?? before.startIndex - 1
+        guard begin < before.startIndex || bytes[begin] == UInt8(ascii: "\n") else { return false }
+        let line = bytes[(begin + 1)..<end]
         let spaces = line.prefix { $0 == 0x20 }.count
-        return spaces <= 3 && line.dropFirst(spaces).first == UInt8(ascii: "[") && !line.contains(UInt8(ascii: "]"))
+        return spaces <= 3 && line.dropFirst(spaces).first == UInt8(ascii: "[")
     }
 
     /// The value of `src` or `href`, of which the equals sign is here.

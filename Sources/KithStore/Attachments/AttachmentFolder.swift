@@ -21,7 +21,7 @@ import Darwin
 /// | `ab/cdef….outline` | the bytes whose hash is the id; may be missing where it is quickly made again |
 /// | `ab/cdef….part` | the beginning of content that is on its way |
 /// | `ab/cdef….damaged` | what was the content before the disk changed it |
-/// | `ab/cdef….unasked` | empty: it was fetched because a row named it, not because somebody asked for it |
+/// | `ab/cdef….unasked` | empty: a row named the attachment, and no app or person has asked for it |
 /// | `asked/abcdef…` | empty: somebody asked for this attachment |
 /// | `new/…` | content that is being attached |
 ///
@@ -123,7 +123,7 @@ struct AttachmentFolder: Sendable {
         return kept
     }
 
-    /// Whether it came only because a row named it, and nothing of it is under way: its content, or an outline alone.
+    /// Whether the store fetched it only because a row named it, and nothing of it is under way: its content, or an outline alone.
     func isLeftOver(_ id: AttachmentID) -> Bool {
         if [part(id), damaged(id), asked(id)].contains(where: { OpenFile.size(of: $0) != nil }) { return false }
         return OpenFile.size(of: content(id)) == nil || OpenFile.size(of: unasked(id)) != nil

@@ -58,7 +58,7 @@ struct AttachmentGarbage {
     /// Removes of what was fetched unasked and nothing refers to now what came first, until at most half of `bytesMax` is left of it.
     func collectLeftOvers(beyond bytesMax: Int64) throws {
         let referred = try AttachmentReferences(connection: connection).all(ledger.catalog)
-        var left = folder.keptBytes().filter { !referred.contains($0.key) && folder.isLeftOver($0.key) }
+        let left = folder.keptBytes().filter { !referred.contains($0.key) && folder.isLeftOver($0.key) }
         var bytes = left.values.reduce(0, +)
         guard bytes > bytesMax else { return }
         let age = left.keys.map { (OpenFile.modified(folder.content($0)) ?? 0, $0) }
@@ -66,7 +66,7 @@ struct AttachmentGarbage {
             if bytes <= bytesMax / 2 { return }
             try folder.remove(id)
             try spare(id)
-            bytes -= left.removeValue(forKey: id) ?? 0
+            bytes -= left[id] ?? 0
         }
     }
 

@@ -80,7 +80,7 @@ extension SyncedDatabase {
     public func fetchAttachment(_ id: AttachmentID) throws(StoreError) {
         try StoreError.typed {
             let folder = try attachmentFolder()
-            if try provenAttachment(id) == nil { try folder.wish(for: id) }
+            if try provenAttachment(id) == nil { try folder.wish(for: id) } else { unlink(folder.unasked(id)) }
         }
     }
 
@@ -216,6 +216,7 @@ extension AttachmentFolder {
     func wish(for id: AttachmentID) throws {
         try makeFolder(forFile: asked(id))
         _ = try OpenFile(writing: asked(id))
+        unlink(unasked(id))
     }
 
     /// What was wished for is here.

@@ -52,7 +52,9 @@ struct NoteReading {
         while let up = ["../", "./"].first(where: { path.starts(with: $0.utf8) }) { path = path.dropFirst(up.utf8.count) }
         let folder = "attachments/"
         guard path.starts(with: folder.utf8) else { return nil }
-        let name = String(decoding: path.dropFirst(folder.utf8.count), as: UTF8.self).replacing("&amp;", with: "&")
+        // As cmark writes them in links.
+        let name = String(decoding: path.dropFirst(folder.utf8.count), as: UTF8.self)
+            .replacing("&#x27;", with: "'").replacing("&amp;", with: "&")
         return name.removingPercentEncoding ?? name
     }
 
