@@ -179,12 +179,12 @@ package struct SetState: Hashable, Sendable {
         if removed.isEverything { adopted = [] }
     }
 
-    /// In a row that is deleted on a side: nobody has touched the cell, or found something in it, of whom a side has forgotten, with a row that
-    /// it collected, that he ever did. A deleted row is not kept alive by what is gone.
+    /// In a row that is deleted on one side: drops each replica's entry that one side lacks although it knows the commit. That side had
+    /// collected the row, and a deleted row is not kept alive by what is gone.
     ///
     /// - Parameters:
-    ///   - theirVector: what they know, if what they have forgotten of `mine` goes.
-    ///   - myVector: the same of `theirs`.
+    ///   - theirVector: what the other side knows, if the entries of `mine` that it lacks go; else `nil`.
+    ///   - myVector: what this side knows, if the entries of `theirs` that it lacks go; else `nil`.
     mutating func forget(_ mine: SetState, _ theirs: SetState, beyond theirVector: VersionVector?, theirs myVector: VersionVector?) {
         func left(_ a: VersionVector, _ b: VersionVector) -> VersionVector {
             if a == b { return a }
