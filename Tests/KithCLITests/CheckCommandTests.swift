@@ -19,7 +19,7 @@ struct CheckCommandTests {
         let result = try home.kith("verify")
         #expect(result.status == 65)
         #expect(result.output.contains("1 rows have no clocks"))
-        #expect(result.error.hasPrefix("kith: ") && result.error.contains("problems were found"))
+        #expect(result.error.hasPrefix("kith: ") && result.error.contains(" found. Copy the file"))
         let report = try home.kith("verify", "--json").json() as? [String: Any]
         #expect(report?["isSound"] as? Bool == false)
         #expect((report?["problems"] as? [String])?.isEmpty == false)

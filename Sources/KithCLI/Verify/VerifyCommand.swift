@@ -59,11 +59,12 @@ struct VerifyCommand: ParsableCommand {
             for problem in result.problems { try Console.output.writeLine(PlainText.line(problem)) }
         }
         if !result.isSound {
-            let isAll = result.problems.count < Verification.problemsMax
+            let count = result.problems.count
+            let isAll = count < Verification.problemsMax
             throw CommandFailure(
                 .data,
                 """
-                \(isAll ? "" : "at least ")\(result.problems.count) problems were found. Copy the file, then let the other \
+                \(count == 1 ? "1 problem was" : "\(isAll ? "" : "at least ")\(count) problems were") found. Copy the file, then let the other \
                 machines mend it: `kith up` compares with them. If it does not, move the file away and let them refill a new one (kith \
                 recover), or take changed notes as they are: kith verify --accept
                 """)

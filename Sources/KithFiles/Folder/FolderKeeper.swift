@@ -141,7 +141,8 @@ extension FolderReport {
     /// What a person is to look at; `nil` if nothing is.
     fileprivate var sentence: String? {
         if held > 0 {
-            return "\(held) files are gone, and their notes were kept. Say what is to become of them: kith folder sync --help"
+            let gone = held == 1 ? "1 file is gone, and its note was kept" : "\(held) files are gone, and their notes were kept"
+            return "\(gone). Say what is to become of \(held == 1 ? "it" : "them"): kith folder sync --help"
         }
         guard let first = left.first else { return nil }
         return "\(first.path) was left as it is: \(first.words)\(left.count > 1 ? " (\(left.count) such files: kith folder list)" : "")"

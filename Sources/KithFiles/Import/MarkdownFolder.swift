@@ -55,8 +55,11 @@ struct MarkdownFolder {
         }
         let left = walk.files.count { !Self.isNote($0.path) && !used.contains($0.path) }
         if left > 0, only == nil {
-            importer.report.remark(
-                root, "\(left) files that are no notes, and that no note has or links to, were left out.", isLeftOut: false)
+            let files =
+                left == 1
+                ? "1 file that is no note, and that no note has or links to, was"
+                : "\(left) files that are no notes, and that no note has or links to, were"
+            importer.report.remark(root, "\(files) left out.", isLeftOut: false)
         }
     }
 
