@@ -235,4 +235,19 @@ struct KeyMigrationTests {
         #expect(try SyncedDatabase.check(database, tables: tables).problems.map(\.message) == [])
         #expect(try SyncedDatabase(database, tables: tables, options: TestStore.options()).verify().problems == [])
     }
+
+    @Test func `references that SQLite compares without regard to case follow their rows`() throws {
+        let database = try Self.database(
+            """
+            CREATE TABLE city (name TEXT COLLATE NOCASE PRIMARY KEY, land TEXT);
+            CREATE TABLE note (id INTEGER PRIMARY KEY, city TEXT REFERENCES city (name));
+            INSERT INTO city VALUES ('Bern', 'CH');
+            INSERT INTO note VALUES (1, 'BERN'), (2, 'bern');
+            """)
+        let tables = [TrackedTable("city"), TrackedTable("note")]
+        try KeyMigration(tables).run(on: database)
+        #expect(try Self.text(database, "SELECT land FROM note JOIN city ON city.name = note.city") == ["CH", "CH"])
+        #expect(try SyncedDatabase.check(database, tables: tables).problems.map(\.message) == [])
+        #expect(try SyncedDatabase(database, tables: tables, options: TestStore.options()).verify().problems == [])
+    }
 }

@@ -31,6 +31,8 @@ struct KeyPlanner {
         let form: KeyForm
         /// What rows were named by, with the declared types; none if they had rowids alone.
         let formerKey: [(name: String, type: String)]
+        /// How SQLite compares the former key, if it is one column: references to it are compared so, too.
+        let collation: String
         /// The column of the new ids, and whether it is a new one.
         let key: String
         let isNewColumn: Bool
@@ -137,8 +139,11 @@ struct KeyPlanner {
         guard let key = isNew ? ["id", "uuid", "kith_id"].first(where: { !taken.contains($0) }) : keys[0].name else {
             throw reject("\(name) has columns id, uuid and kith_id, none of which is its key. Rename one.")
         }
+        let collation = try String.fetchOne(
+            db, sql: "SELECT x.coll FROM pragma_index_list(?) l, pragma_index_xinfo(l.name) x WHERE l.origin = 'pk' AND x.key",
+            arguments: [name])
         return Target(
-            table: table, name: name, form: form, formerKey: keys, key: key, isNewColumn: isNew,
+            table: table, name: name, form: form, formerKey: keys, collation: collation ?? "BINARY", key: key, isNewColumn: isNew,
             isRowid: keys.count == 1 && keys[0].type == "INTEGER")
     }
 
@@ -258,7 +263,7 @@ struct KeyPlanner {
                 Map(
                     name: mapName(target),
                     creation: """
-                        CREATE TEMP TABLE \(name) (old \(key.type) PRIMARY KEY, new NOT NULL);
+                        CREATE TEMP TABLE \(name) (old \(key.type) COLLATE \(quoted(target.collation)) PRIMARY KEY, new NOT NULL);
                         INSERT INTO temp.\(name) (old, new) SELECT o.\(quoted(key.name)), \(id(target, referrers)) FROM main.\(quoted(target.name)) o
                         """))
         }
@@ -319,6 +324,8 @@ struct KeyPlanner {
                 part.setType(type)
                 part.remove(["not", "null"])
                 part.remove(["unique"])
+                // Kith compares ids as bytes.
+                part.remove(["collate", target.collation.asciiLowercased])
                 part.append("PRIMARY KEY NOT NULL")
                 if !draw.isEmpty { part.setDefault("(\(target.form.drawSQL))") }
             }
