@@ -124,6 +124,12 @@ package final class Capture {
         try noteWrite(tableNumber, id, newRow)
     }
 
+    /// A row is about to be deleted by the app: a merge keeps by itself what does not synchronise.
+    package func beforeDelete(_ tableNumber: Int, row: Int64, id: RowID) throws {
+        guard !connection.isMerging, let tracked = ledger.catalog.tracked(tableNumber) else { return }
+        try LocalValues(connection).keep(tableNumber, tracked, row: row, id: id)
+    }
+
     package func delete(_ tableNumber: Int, row: Int64, id: RowID, values: [ColumnValue]) throws {
         ledger.touch(tableNumber, id)
         if connection.isMerging { return }

@@ -36,6 +36,12 @@ package enum Functions {
                 sqlite3_result_int(context, capture.connection.isEcho(row) ? 1 : 0)
             }
         }
+        try register("kith_before_delete", capture, connection) { context, count, values in
+            Functions.guarded(context, count, values) { capture, arguments in
+                guard let id = arguments.id(2) else { return }
+                try capture.beforeDelete(try arguments.table(), row: try arguments.row(1), id: id)
+            }
+        }
         try register("kith_is_applying", capture, connection) { context, _, _ in
             guard let pointer = sqlite3_user_data(context) else { return }
             sqlite3_result_int(context, Unmanaged<Capture>.fromOpaque(pointer).takeUnretainedValue().connection.isMerging ? 1 : 0)
@@ -84,8 +90,8 @@ package enum Functions {
     /// Takes them away again, so that a write that nobody notes fails.
     package static func remove(from connection: OpaquePointer) {
         for name in [
-            "kith_before_insert", "kith_before_move", "kith_replace", "kith_size", "kith_is_echo", "kith_is_applying",
-            "kith_is_text", "kith_text", "kith_insert", "kith_update", "kith_delete", "kith_key",
+            "kith_before_insert", "kith_before_move", "kith_before_delete", "kith_replace", "kith_size", "kith_is_echo",
+            "kith_is_applying", "kith_is_text", "kith_text", "kith_insert", "kith_update", "kith_delete", "kith_key",
         ] + KeyForm.functions {
             sqlite3_create_function_v2(connection, name, -1, SQLITE_UTF8, nil, nil, nil, nil, nil)
         }

@@ -69,7 +69,11 @@ package struct Triggers {
         )
     }
 
-    private var beforeDelete: Trigger { ("before_delete", "BEFORE DELETE", ignoresEcho) }
+    /// Ignores echoes. A function reads the columns that do not synchronise: no trigger names them, so the app may drop them at any time.
+    private var beforeDelete: Trigger {
+        let keeps = "  SELECT kith_before_delete(\(table.number), old.rowid, \(id("old")));\n"
+        return ("before_delete", "BEFORE DELETE", ignoresEcho + (tracked.localColumns.isEmpty ? "" : keeps))
+    }
 
     /// While a delta is applied, the app's own triggers run, for instance to keep a search index. What they write to
     /// tracked tables was noted where the change was made, and arrives as data; done again here, it would count twice.

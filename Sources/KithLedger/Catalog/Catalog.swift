@@ -31,6 +31,8 @@ package struct CatalogTable {
         package let kinds: [ColumnKind]
         /// For each of `columns`, its name as an SQL identifier.
         package let names: [String]
+        /// The names of the columns that do not synchronise, but for generated ones and foreign keys.
+        package let localColumns: [String]
         /// The columns that ids are made of; `nil` if they are drawn.
         package let naturalKey: NaturalKey?
         /// Its foreign keys, and those of tracked tables that refer to it.
@@ -51,7 +53,8 @@ package struct CatalogTable {
 
         package init(
             sqlName: String, key: String, form: KeyForm, deletePolicy: DeletePolicy, columns: [Int], kinds: [ColumnKind], names: [String],
-            naturalKey: NaturalKey?, references: [Reference] = [], referrers: [Reference] = [], mayBeBrought: Bool = false
+            localColumns: [String] = [], naturalKey: NaturalKey?, references: [Reference] = [], referrers: [Reference] = [],
+            mayBeBrought: Bool = false
         ) {
             self.sqlName = sqlName
             self.key = key
@@ -60,6 +63,7 @@ package struct CatalogTable {
             self.columns = columns
             self.kinds = kinds
             self.names = names
+            self.localColumns = localColumns
             self.naturalKey = naturalKey
             self.references = references
             self.referrers = referrers
@@ -81,14 +85,16 @@ package struct CatalogTable {
             return Tracked(
                 sqlName: sqlName, key: key, form: form, deletePolicy: deletePolicy, columns: kept.map { columns[$0] },
                 kinds: kept.map { kinds[$0] },
-                names: kept.map { names[$0] }, naturalKey: nil, references: references, referrers: referrers, mayBeBrought: mayBeBrought)
+                names: kept.map { names[$0] }, localColumns: localColumns, naturalKey: nil, references: references, referrers: referrers,
+                mayBeBrought: mayBeBrought)
         }
 
         /// The table with its foreign keys.
         package func related(_ references: [Reference], _ referrers: [Reference], mayBeBrought: Bool) -> Tracked {
             Tracked(
                 sqlName: sqlName, key: key, form: form, deletePolicy: deletePolicy, columns: columns, kinds: kinds, names: names,
-                naturalKey: naturalKey, references: references, referrers: referrers, mayBeBrought: mayBeBrought)
+                localColumns: localColumns, naturalKey: naturalKey, references: references, referrers: referrers, mayBeBrought: mayBeBrought
+            )
         }
     }
 

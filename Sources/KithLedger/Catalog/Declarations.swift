@@ -25,6 +25,8 @@ package struct Declarations: Sendable {
         package let references: [Reference]
         /// Columns that name attachments.
         package var attachments: [String] = []
+        /// Columns that do not synchronise, but for generated ones and foreign keys.
+        package var localColumns: [String] = []
         /// The column of the order by hand.
         package var position: String?
         /// For how many days its journal is kept; `nil` without one.
@@ -86,7 +88,7 @@ package struct Declarations: Sendable {
                 sqlName: declared.name, key: declared.key, form: declared.form, deletePolicy: declared.deletePolicy, columns: numbers,
                 kinds: numbers.map { catalog.tables[index].columns[$0].key.kind },
                 names: numbers.map { quoted(catalog.tables[index].columns[$0].sqlName ?? "") },
-                naturalKey: declared.key(of: catalog.tables[index], numbers))
+                localColumns: declared.localColumns, naturalKey: declared.key(of: catalog.tables[index], numbers))
         }
         catalog.connect(tables)
     }

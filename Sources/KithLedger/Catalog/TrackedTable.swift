@@ -73,7 +73,7 @@ public struct TrackedTable: Hashable, Sendable {
     ///   - attachments: TEXT columns that hold the id of an attachment, whose bytes are fetched from peers.
     ///   - position: a TEXT column for an order by hand.
     ///   - texts: TEXT columns that several people may edit at once: what each types is merged character by character.
-    ///   - localColumns: columns that are not synchronised.
+    ///   - localColumns: columns that are not synchronised. A row that was deleted or hidden and comes back has their values again.
     ///   - renamed: for each column that was renamed, its first name: `["heading": "title"]`. Without it a column of another
     ///     name is another column.
     ///   - key: the columns that a row's id is made of, from one to ``keyColumnsMax``, so that the same key on two machines is one row.

@@ -23,15 +23,32 @@ package struct UserTable {
         return (select.integer(0), tracked.columns.indices.map { select.value(Int32($0 + 1)) })
     }
 
-    /// Inserts a row that shows `values`; a column without one takes its default. Returns the rowid.
+    /// Inserts a row that shows `values`; a column without one takes its default, and one that does not synchronise what it held when
+    /// the row was deleted or hidden here, unless a rule of the app is against that. Returns the rowid.
     package func insert(_ id: RowID, _ values: [ColumnValue?]) throws -> Int64 {
+        let kept = LocalValues(connection)
+        let local = try kept.values(of: table.number, tracked, id: id)
+        if local.isEmpty { return try insert(id, values, local) }
+        var row: Int64?
+        do {
+            row = try insert(id, values, local)
+        } catch let error as SQLiteError where error.isConstraint {
+            // A rule of the app may be against what they held.
+        }
+        let inserted = try row ?? insert(id, values, [])
+        try kept.forget(table.number, id: id)
+        return inserted
+    }
+
+    private func insert(_ id: RowID, _ values: [ColumnValue?], _ local: [(name: String, value: ColumnValue)]) throws -> Int64 {
         let present = values.indices.filter { values[$0] != nil }
-        let names = [quoted(tracked.key)] + present.map { tracked.names[$0] }
+        let names = [quoted(tracked.key)] + present.map { tracked.names[$0] } + local.map { quoted($0.name) }
         let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
         let insert = try connection.passingStatement(
             "INSERT INTO \(sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks)) RETURNING rowid")
         insert.bind(1, id, as: tracked.form)
         for (position, index) in present.enumerated() { insert.bind(Int32(position + 2), values[index] ?? .null) }
+        for (position, kept) in local.enumerated() { insert.bind(Int32(present.count + position + 2), kept.value) }
         return try connection.write(.new(table: table.number, id: id)) {
             guard try insert.step() else { throw DatabaseConnection.rowIgnored }
             let row = insert.integer(0)
@@ -56,7 +73,9 @@ package struct UserTable {
         return try connection.passingStatement("UPDATE \(sqlName) SET \(assignments) WHERE rowid = ?")
     }
 
-    package func delete(_ row: Int64) throws {
+    /// Deletes a row, whose id is given. What its columns held that do not synchronise is kept for when it comes back.
+    package func delete(_ row: Int64, id: RowID) throws {
+        try LocalValues(connection).keep(table.number, tracked, row: row, id: id)
         let delete = try connection.statement("DELETE FROM \(sqlName) WHERE rowid = ?")
         delete.bind(1, row)
         try write(delete, row)

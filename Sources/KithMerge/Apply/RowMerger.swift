@@ -239,7 +239,7 @@ package struct RowMerger {
         if let message = ledger.refusals[key], mayStay { return (message, true) }
         do {
             if ledger.refusals[key] == nil {
-                try user.delete(visible)
+                try user.delete(visible, id: key.id)
                 return nil
             }
         } catch let error as SQLiteError where error.isConstraint && !error.isForeignKey {
@@ -247,7 +247,7 @@ package struct RowMerger {
         } catch let error as TransactionRefused {
             throw TransactionRefused(message: error.message, row: key)
         }
-        try ledger.connection.withoutTriggers { try user.delete(visible) }
+        try ledger.connection.withoutTriggers { try user.delete(visible, id: key.id) }
         return nil
     }
 
@@ -282,7 +282,7 @@ package struct RowMerger {
             ledger.noteForJournal(table.number, id, shown: visible.values, from: held.dots, to: state.liveDots)
             if let refusal = try remove(visible.row, user, key, mayStay: mayStay && reason == .deleted) {
                 if try keepShown(state, table, tracked, id, held, context, refusal) { return }
-                try ledger.connection.withoutTriggers { try user.delete(visible.row) }
+                try ledger.connection.withoutTriggers { try user.delete(visible.row, id: id) }
             }
             try ledger.removeClocks(table.number, row: visible.row)
         }

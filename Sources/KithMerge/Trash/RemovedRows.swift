@@ -17,6 +17,11 @@ package struct RemovedRows {
     /// Selects what the rows showed.
     package static let valuesSQL = "SELECT vals FROM kith_removed"
 
+    /// Whether the row that `name` stands for, with its `tbl` and its `id`, is among these.
+    package static func isAmongSQL(as name: String) -> String {
+        "EXISTS (SELECT 1 FROM kith_removed r WHERE r.tbl = \(name).tbl AND r.id = \(name).id)"
+    }
+
     package let ledger: RowLedger
 
     package init(ledger: RowLedger) {
@@ -31,18 +36,14 @@ package struct RemovedRows {
         nowMilliseconds now: Int64
     ) throws {
         try forget(table.number, id)
-        var writer = ByteWriter()
-        let named = zip(tracked.columns, values).compactMap { column, value in table.columns[column].sqlName.map { ($0, value) } }
-        writer.count(named.count)
-        for (name, value) in named {
-            writer.blob(Array(name.utf8))
-            writer.value(value)
+        let named = zip(tracked.columns, values).compactMap { column, value in
+            table.columns[column].sqlName.map { (name: $0, value: value) }
         }
         let insert = try connection.statement("INSERT INTO kith_removed (tbl, id, device, vals, since) VALUES (?, ?, ?, ?, ?)")
         insert.bind(1, table.number)
         insert.bind(2, id)
         insert.bind(3, blob: device)
-        insert.bind(4, blob: writer.bytes)
+        insert.bind(4, blob: NamedValues.bytes(of: named))
         insert.bind(5, now)
         try insert.run()
     }
@@ -63,7 +64,7 @@ package struct RemovedRows {
             rows.append(
                 TrashedRow(
                     table: tracked.sqlName, id: id, deletedMilliseconds: select.integer(4), deletions: [], removedBy: select.blob(2),
-                    values: try Self.values(select.blob(3))))
+                    values: try NamedValues.values(select.blob(3))))
         }
         return rows
     }
@@ -75,17 +76,7 @@ package struct RemovedRows {
         select.bind(2, id)
         select.bind(3, end)
         defer { select.reset() }
-        return try select.step() ? Self.values(select.blob(0)) : nil
-    }
-
-    private static func values(_ bytes: [UInt8]) throws -> [String: ColumnValue] {
-        var reader = ByteReader(bytes)
-        var values: [String: ColumnValue] = [:]
-        for _ in 0..<(try reader.count(eachBytes: 2, "columns")) {
-            let name = String(decoding: try reader.blob("column"), as: UTF8.self)
-            values[name] = try reader.value()
-        }
-        return values
+        return try select.step() ? NamedValues.values(select.blob(0)) : nil
     }
 
     package func forget(_ table: Int, _ id: RowID) throws {

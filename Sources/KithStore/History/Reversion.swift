@@ -253,7 +253,7 @@ struct Reversion {
         if isReferredTo { return false }
         do {
             try attempt {
-                try user.delete(found.row)
+                try user.delete(found.row, id: change.row.id)
             }
             note(change.row, user.tracked.sqlName)
         } catch let error as StoreError where error.code == .valueRejected {
@@ -267,7 +267,7 @@ struct Reversion {
         try atOnce { reversion in
             for change in changes {
                 guard let (_, user) = reversion.table(change.row), let found = try user.find(change.row.id) else { continue }
-                try user.delete(found.row)
+                try user.delete(found.row, id: change.row.id)
                 reversion.note(change.row, user.tracked.sqlName)
             }
             return true

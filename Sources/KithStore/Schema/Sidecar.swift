@@ -10,6 +10,7 @@ enum Sidecar {
         \(IncompleteColumns.sql)
         \(DotIndex.sql)
         \(HiddenRows.sql)
+        \(LocalValues.sql)
         \(DigestRows.sql)
         \(ContextRecords.sql)
         \(MemberRecords.sql)

@@ -113,6 +113,7 @@ struct StoreOpening {
                     naturalKey: table.key ?? [], references: references, attachments: table.attachments))
             declarations.tables[declarations.tables.count - 1].journalDays = table.journal?.days
             declarations.tables[declarations.tables.count - 1].position = table.position
+            declarations.tables[declarations.tables.count - 1].localColumns = found.local
         }
         declarations.annotate(&ledger.catalog)
 

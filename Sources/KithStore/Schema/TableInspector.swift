@@ -17,7 +17,9 @@ struct TableInspector {
         let form: KeyForm
         /// The tracked columns with their kinds, in the order of the table.
         let tracked: [(name: String, kind: ColumnKind)]
-        /// Those that are NOT NULL without a default, and not part of a natural key.
+        /// The columns that do not synchronise, but for generated ones and foreign keys.
+        let local: [String]
+        /// The tracked ones that are NOT NULL without a default, and not part of a natural key.
         let required: [String]
     }
 
@@ -64,7 +66,18 @@ struct TableInspector {
             of: table, key: key.name, suggested: try formOfDefault(of: key.name, in: table.name) ?? Self.suggestedForm(key, isStrict),
             declared: key.type, report)
         try checkDefault(of: key.name, in: table.name, form, report)
-        return Columns(key: key.name, form: form, tracked: columns, required: required)
+        return Columns(
+            key: key.name, form: form, tracked: columns, local: try localColumns(of: table, infos), required: required)
+    }
+
+    private func localColumns(of table: TrackedTable, _ infos: [Info]) throws -> [String] {
+        if table.localColumns.isEmpty { return [] }
+        let list = try connection.statement("SELECT \"from\" FROM pragma_foreign_key_list(?)")
+        list.bind(1, .text(table.name))
+        var references: Set<String> = []
+        while try list.step() { references.insert(String(decoding: list.blob(0), as: UTF8.self).asciiLowercased) }
+        return infos.filter { !$0.isKey && !$0.isGenerated && table.localColumns.contains($0.name) }.map(\.name)
+            .filter { !references.contains($0.asciiLowercased) }
     }
 
     // MARK: The table

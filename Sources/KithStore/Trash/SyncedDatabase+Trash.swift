@@ -98,8 +98,10 @@ extension SyncedDatabase {
                 try RemovedRows(ledger: state.ledger).expire(until: trashEnd, max: Self.garbageRowsMax)
                 try purgeHistory(state)
                 if after == 0 { try ConflictRecords(ledger: state.ledger).forgetHidden() }
-                return try Trash(ledger: state.ledger).collect(
+                let step = try Trash(ledger: state.ledger).collect(
                     acknowledged: try acknowledged(state.ledger), until: trashEnd, after: after, max: Self.garbageRowsMax)
+                if step.last == nil { try LocalValues(state.ledger.connection).sweep(unless: RemovedRows.isAmongSQL(as: "l")) }
+                return step
             }
             count += step.removed
             last = step.last
