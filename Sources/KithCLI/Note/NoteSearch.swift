@@ -9,11 +9,12 @@ struct NoteSearch: ParsableCommand {
             Words are looked for by their beginning in titles, texts and tags, whatever the case and the accents, and if none \
             begins so, as parts of words; also in titles that another machine wrote at the same time. A note of which several versions \
             are kept is marked with `!`. Quotation marks hold words together, a minus leaves out, and tag:, color:, since: and before: \
-            ask for more.
+            ask for more. Behind -- a word may begin with a minus.
 
             EXAMPLES
               kith note search coffee
               kith note search bread house tag:home
+              kith note search -- coffee -decaf
               kith note search '"black coffee" -decaf color:red before:2026-11-01'
             """)
 
