@@ -77,8 +77,6 @@ extension Simulation {
     /// The machine is what it was at its last backup. From inside this looks like nothing: others tell it.
     func revert(_ node: SimulatedNode) throws {
         note(.revert)
-        // Nobody takes the machine that sent this for the one that is there now.
-        for end in ends(of: node) { links[end.link].ends[end.other.side]?.inbound = [] }
         try setBack(node, to: node.backup, isWhole: true)
     }
 
@@ -93,6 +91,8 @@ extension Simulation {
         let wasRunning = node.isRunning
         // Nobody restores a database in the tenth of a second in which its last commit is not on the disk yet.
         try flush(node, node.generation)
+        // Nobody takes the machine that sent this, what it told its peers of the flush included, for the one that is there now.
+        if isWhole { for end in ends(of: node) { links[end.link].ends[end.other.side]?.inbound = [] } }
         try crash(node)
         var remaining = backup.known.common
         for other in nodes where other !== node { remaining.join(other.known.common) }
