@@ -138,6 +138,8 @@ extension Simulation {
         }
         node.known.advance(to: knowledge)
         node.summary = summary
+        // What references make of a commit comes behind it: if the power fails in between, the next opening does it, and is judged.
+        if node.isWithoutPower { return }
         try checkRows(rows, node)
     }
 
