@@ -69,7 +69,7 @@ package struct Triggers {
         )
     }
 
-    /// Ignores echoes. A function reads the columns that do not synchronise: no trigger names them, so the app may drop them at any time.
+    /// Ignores echoes. A function reads the columns that do not synchronise: no trigger names them, so `ALTER TABLE` drops them as before.
     private var beforeDelete: Trigger {
         let keeps = "  SELECT kith_before_delete(\(table.number), old.rowid, \(id("old")));\n"
         return ("before_delete", "BEFORE DELETE", ignoresEcho + (tracked.localColumns.isEmpty ? "" : keeps))

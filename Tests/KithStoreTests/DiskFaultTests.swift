@@ -141,7 +141,7 @@ struct DiskFaultTests {
             for _ in 0...Int.random(in: 0...3, using: &random) {
                 damaged[Int.random(in: 100..<damaged.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
-            // A few bytes may all hit what nobody reads; the kind of a page is read with it.
+            // `verify` may not read the few damaged bytes. SQLite reads the kind of each page that it visits.
             if round % 2 == 0 { damaged[4_096 * Int.random(in: 1..<damaged.count / 4_096, using: &random)] ^= 0x55 }
             let path = notes.folder.file("damaged\(round)")
             try damaged.write(to: URL(fileURLWithPath: path))

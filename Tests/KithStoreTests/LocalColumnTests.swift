@@ -111,6 +111,21 @@ struct LocalColumnTests {
         try b.expectSound()
     }
 
+    @Test func `a damaged record of them costs the values, and keeps no row away`() throws {
+        let (a, b) = try Self.pair()
+        try a.execute("DELETE FROM note")
+        try b.receive(from: a)
+        try b.execute("UPDATE kith_local SET vals = x'FF'")
+        try a.store.restore(table: "note", id: rowID(2))
+        try b.receive(from: a)
+        #expect(try Self.notes(b) == ["t 0 -"])
+        try b.execute("DELETE FROM note")
+        try b.execute("UPDATE kith_local SET vals = x'0501'")
+        try b.store.restore(table: "note", id: rowID(2))
+        #expect(try Self.notes(b) == ["t 0 -"])
+        try b.expectSound()
+    }
+
     @Test func `a column that the app has dropped meanwhile keeps no row away`() throws {
         let (a, b) = try Self.pair()
         try b.execute("DELETE FROM note")

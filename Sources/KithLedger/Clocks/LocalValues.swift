@@ -48,7 +48,8 @@ package struct LocalValues {
         select.bind(2, id)
         defer { select.reset() }
         guard try select.step() else { return [] }
-        let values = try NamedValues.values(select.blob(0))
+        // A damaged record costs these values, and keeps no row away.
+        guard let values = try? NamedValues.values(select.blob(0)) else { return [] }
         return tracked.localColumns.compactMap { name in values[name].map { (name, $0) } }
     }
 

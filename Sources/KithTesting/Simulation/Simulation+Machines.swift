@@ -91,7 +91,7 @@ extension Simulation {
         let wasRunning = node.isRunning
         // Nobody restores a database in the tenth of a second in which its last commit is not on the disk yet.
         try flush(node, node.generation)
-        // Nobody takes the machine that sent this, what it told its peers of the flush included, for the one that is there now.
+        // Its peers must not take what it sent, during the flush too, for what the machine says that takes its place.
         if isWhole { for end in ends(of: node) { links[end.link].ends[end.other.side]?.inbound = [] } }
         try crash(node)
         var remaining = backup.known.common
