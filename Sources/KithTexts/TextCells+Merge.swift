@@ -84,7 +84,7 @@ extension TextCells {
         if case .one(let stamp) = old.past {
             all = [TextState.Change(insertingAll: old.text ?? [], stamp)]
         } else {
-            let opened = try open(old, at: key, needsText: false, readMax: budget.readMax)
+            let opened = try open(old, at: key, needsText: false, readMax: budget.readCollectedMax, isForEachPurpose: true)
             guard let read = try opened.history.withinAllowance({ try kept(opened, unknownTo: VersionVector()) }) else { return nil }
             all = read
         }

@@ -10,6 +10,9 @@ package struct TextBudget: Hashable, Sendable {
     package var headsMax = 16_384
     /// How many times it reads an older change for that. If more, or more steps, would be needed, the merge is computed beside the writers, and only written in transactions.
     package var readMax = 8_192
+    /// Older changes of which anything is read in a transaction to tell what is left of a text that a peer has collected. Of a longer text
+    /// all that was collected is shown again.
+    package var readCollectedMax = 32_768
     /// Steps that the merge takes: spans of text that are undone, redone and looked at.
     package var stepsMax = 1 << 17
     /// Older changes of which anything is read, changes that are merged, and steps, beside the writers. If more would be needed, the changes stay

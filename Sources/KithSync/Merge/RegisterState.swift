@@ -124,9 +124,23 @@ package struct RegisterState: Hashable, Sendable {
     }
 
     mutating func merge(_ other: RegisterState, knowing mine: VersionVector, theirs: VersionVector) {
+        // Else what is remembered of the life before would stay with some.
+        let isNew = hasForgotten(other, knowing: mine)
+        let isOld = other.hasForgotten(self, knowing: theirs)
         writes = keep(writes, knowing: mine, other.writes, knowing: theirs, dot: \.stamp.dot)
-        replaced.formUnion(other.replaced)
+        if isNew == isOld {
+            replaced.formUnion(other.replaced)
+        } else if isOld {
+            replaced = other.replaced
+        }
         dropReplaced()
+    }
+
+    /// Whether this is the cell of a row that its holder had collected and has written anew since: it knows of all that `old` says, and not
+    /// all that was replaced there is remembered here.
+    private func hasForgotten(_ old: RegisterState, knowing vector: VersionVector) -> Bool {
+        !replaced.isSuperset(of: old.replaced) && !writes.isEmpty && !old.writes.isEmpty
+            && old.writes.allSatisfy { vector.covers($0.stamp.dot) && !writes.contains($0) }
     }
 
     /// Drops adopted values that were replaced.

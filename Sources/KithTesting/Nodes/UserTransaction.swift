@@ -113,7 +113,7 @@ struct UserTransaction {
                 }
             }
             var ring = Ring(of: node, table, values: values)
-            // A row that names no other is one of no ring, and may be there after a lie.
+            // A row that names no other is one of no ring, and may be there after a lie, or once a machine was set back.
             let verb =
                 ring.isThere
                 ? "UPDATE \(name) SET \(column) = ? WHERE \(key) = ?"

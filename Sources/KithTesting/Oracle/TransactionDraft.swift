@@ -91,7 +91,7 @@ struct TransactionDraft {
             let rows = (0..<Ring.size).map { Ring.row($0, of: node) }
             let drafts = rows.map { load(RowKey(table: index, row: $0)) }
             var ring = Ring(of: node, tables[index], values: drafts.map { $0.isVisible ? $0.view.shown(tables[index])[column] : nil })
-            let verb = ring.isThere ? RowWrite.Verb.update : .insert
+            let verb = ring.isThere ? RowWrite.Verb.update : .upsert
             for item in ring.change(pair) { _ = try perform(write(verb, rows[item], ring.value(of: item, of: node, tables[index]))) }
         }
         return true
