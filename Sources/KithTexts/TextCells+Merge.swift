@@ -33,19 +33,29 @@ extension TextCells {
         }
     }
 
-    /// Lets go of what the sender of `part` had collected of the texts of a deleted row, where the merge of cells would let go of too much or
-    /// too little: where authors of the text have used its id again, or other changes stand beside what was collected.
-    package func leaveCollected(_ state: inout RowState, with part: inout RowState, theirs: VersionVector, table: Int, id: RowID) throws {
+    /// Lets go of what the sender of `part` had collected of the texts of a row, where the merge of cells would let go of too much or too
+    /// little: where authors of the text have used its id again, or other changes stand beside what was collected.
+    ///
+    /// - Parameter isWhole: whether `part` has all that its sender holds of the row. If not, only of a row that was deleted here can be told
+    ///   what was collected.
+    package func leaveCollected(
+        _ state: inout RowState, with part: inout RowState, isWhole: Bool, theirs: VersionVector, table: Int, id: RowID
+    ) throws {
         // Who has not heard of the deletion, or remembers it, has not collected the row.
         let remembered = Set(part.tombstones.map(\.dot))
-        guard !state.tombstones.isEmpty, state.tombstones.allSatisfy({ theirs.covers($0.dot) && !remembered.contains($0.dot) }) else {
-            return
-        }
+        let isCollected =
+            !state.tombstones.isEmpty && state.tombstones.allSatisfy { theirs.covers($0.dot) && !remembered.contains($0.dot) }
+        guard isWhole || isCollected else { return }
         for index in part.cells.indices {
             let column = part.cells[index].column
             guard case .text(var new) = part.cells[index].cell, case .text(let old)? = state[column] else { continue }
             let key = TextKey(table: table, id: id, column: column)
-            guard let left = try left(of: old, by: new, knowing: theirs, at: key) else { continue }
+            if old.adopted != nil, new.hasForgotten(old, knowing: theirs) {
+                try archive.forgetCell(key)
+                state[column] = .text(old.leaving(theirs))
+                continue
+            }
+            guard let left = try left(of: old, by: new, isWhole: isWhole, knowing: theirs, at: key) else { continue }
             try archive.forgetCell(key)
             state[column] = .text(old.leaving(theirs))
             let known = Set(left.map(\.stamp.dot))
@@ -56,13 +66,17 @@ extension TextCells {
 
     /// Which changes of a text stay, if the sender of `new` knows some that it does not hold any more; `nil` if it knows none, if others
     /// build on these, or if that cannot be told.
-    private func left(of old: TextState, by new: TextState, knowing theirs: VersionVector, at key: TextKey) throws -> [TextState.Change]? {
+    private func left(
+        of old: TextState, by new: TextState, isWhole: Bool, knowing theirs: VersionVector, at key: TextKey
+    ) throws -> [TextState.Change]? {
         guard old.adopted == nil, new.adopted == nil else { return nil }
-        let last: VersionVector
+        let (last, heads): (VersionVector, [Dot])
         switch old.past {
         case .none: return nil
-        case .one(let stamp): last = VersionVector([stamp.dot])
-        case .kept: last = try archive.find(key)?.applied ?? VersionVector()
+        case .one(let stamp): (last, heads) = (VersionVector([stamp.dot]), [stamp.dot])
+        case .kept:
+            let archived = try archive.find(key)
+            (last, heads) = (archived?.applied ?? VersionVector(), archived?.heads.map(\.dot) ?? [])
         }
         let authors = last.entries.filter { theirs[$0.replica] > 0 && new.touched[$0.replica] != old.touched[$0.replica] }
         if authors.isEmpty { return nil }
@@ -72,10 +86,17 @@ extension TextCells {
         // What waits of the old text would be taken for a part of the new one.
         if try ahead.contains(where: { old.touched.covers($0.stamp.dot) }) || AsideRows(archive.connection).has(key) { return nil }
         let returned = new.authorsBeginningAnew(after: old, ahead: ahead)
+        let sent = Set((ahead + new.changes).map(\.stamp.dot))
         func isGone(_ dot: Dot) -> Bool {
-            theirs.covers(dot) && (new.touched[dot.replica] < dot.sequence || returned.contains(dot.replica))
+            theirs.covers(dot)
+                && (isWhole ? !sent.contains(dot) : new.touched[dot.replica] < dot.sequence || returned.contains(dot.replica))
         }
-        if authors.allSatisfy({ !returned.contains($0.replica) && new.touched[$0.replica] >= min($0.sequence, theirs[$0.replica]) }) {
+        if isWhole {
+            // Who holds a change holds what it builds on.
+            if !heads.contains(where: isGone) { return nil }
+        } else if authors.allSatisfy({
+            !returned.contains($0.replica) && new.touched[$0.replica] >= min($0.sequence, theirs[$0.replica])
+        }) {
             return nil
         }
         // All are gone, however many there are: none has to be read.

@@ -58,11 +58,13 @@ package struct RowMerger {
     /// - Parameters:
     ///   - part: with column numbers of this store; empty for a row that the sender does not hold.
     ///   - isCut: whether the sender has cells of the row that are not in the part.
+    ///   - isListed: whether the part has all that the sender holds of the row, and what it lacks is gone.
     ///   - incomplete: columns whose cells the sender may lack although nobody has removed them.
     ///   - theirs: what the sender knew of the row.
     /// - Returns: `false` if the row was collected here and now more than the part is needed. Then the transaction must not stay.
     func merge(
-        _ part: RowState, isCut: Bool, incomplete: [Int], into tableNumber: Int, id: RowID, theirs: VersionVector
+        _ part: RowState, isCut: Bool, isListed: Bool = false, incomplete: [Int], into tableNumber: Int, id: RowID,
+        theirs: VersionVector
     ) throws -> Bool {
         guard let table = ledger.catalog[tableNumber] else { return true }
         let held = try find(table, id)
@@ -82,8 +84,9 @@ package struct RowMerger {
         }
         let carrying = RegistersMadeTexts(table)
         let marks = carrying?.carryOver(&part) ?? []
+        try TextCells(ledger).leaveCollected(
+            &state, with: &part, isWhole: isListed && !isCut, theirs: theirs, table: tableNumber, id: id)
         try TextCells(ledger).spellOut(&state, with: &part, table: tableNumber, id: id)
-        try TextCells(ledger).leaveCollected(&state, with: &part, theirs: theirs, table: tableNumber, id: id)
         state.merge(part, isWhole: !isCut, incomplete: incomplete, knowing: known, theirs: theirs)
         try TextCells(ledger).forget(held.state, unlessIn: state, table: tableNumber, id: id)
         try TextCells(ledger).settle(&state, table: tableNumber, id: id)

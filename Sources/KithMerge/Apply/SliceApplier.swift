@@ -62,7 +62,7 @@ package struct SliceApplier {
             listed: try records.listed(ledger.catalog))
         merger.device = device
         let absent = try listing.map { try absentRows(slice, $0) } ?? []
-        guard let (end, changed) = try merge(slice, from: first, merger) else { return .needsWholeRows }
+        guard let (end, changed) = try merge(slice, from: first, listing, merger) else { return .needsWholeRows }
         for row in absent {
             _ = try merger.merge(RowState(), isCut: false, incomplete: [], into: row.table, id: row.id, theirs: slice.vector)
         }
@@ -109,7 +109,9 @@ package struct SliceApplier {
     }
 
     /// - Returns: the row at which the time was up, and the tables that changed; `nil` if rows must be sent whole.
-    private func merge(_ slice: Slice, from first: Int, _ merger: RowMerger) throws -> (end: Int, tables: Set<Int>)? {
+    private func merge(
+        _ slice: Slice, from first: Int, _ listing: Listing?, _ merger: RowMerger
+    ) throws -> (end: Int, tables: Set<Int>)? {
         let tables = try slice.tables.map(number)
         let plain = try PlainRows.ofTables(tables, merger, theirs: slice.vector)
         let mayPause = !slice.isLast && slice.listing == nil
@@ -129,13 +131,15 @@ package struct SliceApplier {
             lastTable = row.table
             if let plain = plain[row.table], try plain.take(row) { continue }
             let incomplete = tables[row.table].incomplete
+            let position = row.position(in: slice.tables)
+            let isListed = listing.map { $0.after.map { position > $0 } ?? true } ?? false
             let row = try localRow(row, tables)
             var part = row.state
             part.context = VersionVector()
             let theirs = row.state.context.isEmpty ? slice.vector : slice.vector.joined(with: row.state.context)
-            guard try merger.merge(part, isCut: row.isCut, incomplete: incomplete, into: row.table, id: row.id, theirs: theirs) else {
-                return nil
-            }
+            let isMerged = try merger.merge(
+                part, isCut: row.isCut, isListed: isListed, incomplete: incomplete, into: row.table, id: row.id, theirs: theirs)
+            if !isMerged { return nil }
         }
         return (slice.rows.count, changed)
     }

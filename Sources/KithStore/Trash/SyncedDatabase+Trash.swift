@@ -46,6 +46,16 @@ extension SyncedDatabase {
         }
     }
 
+    /// Whether a row is shown, or something is kept of it that garbage collection would take.
+    package func keepsContents(of id: RowID, in table: String) throws(StoreError) -> Bool {
+        try read { ledger in
+            guard let found = ledger.catalog.table(named: Array(table.utf8)) else { return false }
+            if let hidden = try ledger.hiddenRow(found.number, id) { return !hidden.state.isBare }
+            guard let tracked = found.tracked else { return false }
+            return try UserTable(connection: ledger.connection, table: found, tracked: tracked).find(id) != nil
+        }
+    }
+
     /// Empties the trash of `table`, or of all tables: what is there cannot be restored any more. Its bytes go when
     /// no device needs them any more.
     /// - Returns: how many rows that were.

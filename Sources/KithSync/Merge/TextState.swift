@@ -92,7 +92,7 @@ package struct TextState: Hashable, Sendable {
 
     /// Whether this is the text of a row that its holder had collected and has written anew since: it knows of all changes of `old`, and of
     /// all that was found there, and not all of these changes, or nothing of what was found, is there any more.
-    func hasForgotten(_ old: TextState, knowing vector: VersionVector) -> Bool {
+    package func hasForgotten(_ old: TextState, knowing vector: VersionVector) -> Bool {
         guard vector.covers(old.touched), old.adopted.map({ vector.covers($0.adopters) }) ?? true else { return false }
         return !touched.covers(old.touched) || lacksAllFound(in: old)
     }

@@ -81,8 +81,8 @@ extension Simulation {
 
     // MARK: Users
 
-    /// The rows that a transaction writes, and of which the node's store keeps nothing: nobody wrote them, or they were collected. Asked only
-    /// where a row's new life would otherwise keep columns that the node's version of the app does not know.
+    /// The rows that a transaction writes, and of which the node's store keeps nothing but counters: nobody wrote them, or they were collected.
+    /// Asked only where a row's new life would otherwise keep columns that the node's version of the app does not know.
     private func rowsWithoutPast(_ operations: [UserOperation], _ node: SimulatedNode) throws -> Set<RowKey> {
         var keys: Set<RowKey> = []
         guard script.removesRows else { return keys }
@@ -91,18 +91,7 @@ extension Simulation {
                 node.tables[index].columns.contains(where: { !$0.isKnown })
             else { continue }
             let table = node.tables[index]
-            let isKept = try node.database.read { db in
-                try Bool.fetchOne(
-                    db,
-                    sql: """
-                        SELECT EXISTS (SELECT 1 FROM \(quoted(table.name)) WHERE \(quoted(table.key)) = ?2)
-                            OR EXISTS (SELECT 1 FROM kith_hidden h JOIN kith_table t ON t.number = h.tbl
-                                WHERE t.name = CAST(?1 AS BLOB) AND h.id = ?3)
-                        """,
-                    arguments: [
-                        write.table, table.key(of: write.row).databaseValue, ColumnValue.blob(table.id(of: write.row).bytes).databaseValue,
-                    ])
-            }
+            let isKept = try node.store?.keepsContents(of: table.id(of: write.row), in: table.name)
             if isKept != true { keys.insert(RowKey(table: index, row: write.row)) }
         }
         return keys
