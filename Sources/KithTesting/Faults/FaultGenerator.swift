@@ -64,7 +64,7 @@ struct FaultGenerator {
             return [.losePower(node: a, afterWrites: random.pick([0, 3, 30, 300]).map { random.int(in: 0...$0) } ?? 0)]
         case .absence:
             let hours = Int64(random.pick([1, 24, 24 * 40, 24 * 100]) ?? 1)
-            if swarm.collectsGarbage, hoursSlept + hours > Self.hoursSleptMax { return [] }
+            if swarm.removesRows, hoursSlept + hours > Self.hoursSleptMax { return [] }
             hoursSlept += hours
             return [.sleep(hours: hours)]
         case .nap: return nap(a)
@@ -131,7 +131,7 @@ struct FaultGenerator {
     private mutating func nap(_ node: Int) -> [Step] {
         let nights = random.int(in: 3...6)
         let hours: Int64 = 24 * 11
-        if swarm.collectsGarbage, hoursSlept + Int64(nights) * hours > Self.hoursSleptMax { return [] }
+        if swarm.removesRows, hoursSlept + Int64(nights) * hours > Self.hoursSleptMax { return [] }
         hoursSlept += Int64(nights) * hours
         for night in 1...nights { repairs.append((commits + 2 * night, .sleep(hours: hours))) }
         repairs.append((commits + 2 * nights + 1, .wake(node)))

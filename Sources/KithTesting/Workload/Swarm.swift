@@ -21,6 +21,8 @@ struct Swarm {
     /// The machine, if any, on which the older version of the app stays.
     var staysOld: Int?
     var collectsGarbage: Bool
+    /// Whether a deleted row can be gone for good: each store knows what the others hold.
+    var removesRows: Bool { collectsGarbage || faultWeights.contains { $0.fault == .stick } || faultRates.contains { $0.fault == .stick } }
     /// Whether some machines begin with rows.
     var findsRows: Bool
     /// How many rows one transaction inserts in the beginning, so that somebody may delete many.
