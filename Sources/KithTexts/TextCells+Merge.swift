@@ -38,14 +38,12 @@ extension TextCells {
     ///
     /// - Parameter isWhole: whether `part` has all that its sender holds of the row. If not, only of a row that was deleted here can be told
     ///   what was collected.
+    /// - Returns: whether something goes.
     package func leaveCollected(
         _ state: inout RowState, with part: inout RowState, isWhole: Bool, theirs: VersionVector, table: Int, id: RowID
-    ) throws {
-        // Who has not heard of the deletion, or remembers it, has not collected the row.
-        let remembered = Set(part.tombstones.map(\.dot))
-        let isCollected =
-            !state.tombstones.isEmpty && state.tombstones.allSatisfy { theirs.covers($0.dot) && !remembered.contains($0.dot) }
-        guard isWhole || isCollected else { return }
+    ) throws -> Bool {
+        guard isWhole || state.hasTombstonesForgotten(by: part, knowing: theirs) else { return false }
+        var isLeft = false
         for index in part.cells.indices {
             let column = part.cells[index].column
             guard case .text(var new) = part.cells[index].cell, case .text(let old)? = state[column] else { continue }
@@ -53,6 +51,7 @@ extension TextCells {
             if old.adopted != nil, new.hasForgotten(old, knowing: theirs) {
                 try archive.forgetCell(key)
                 state[column] = .text(old.leaving(theirs))
+                isLeft = true
                 continue
             }
             guard let left = try left(of: old, by: new, isWhole: isWhole, knowing: theirs, at: key) else { continue }
@@ -61,7 +60,9 @@ extension TextCells {
             let known = Set(left.map(\.stamp.dot))
             new.changes = left + new.changes.filter { !known.contains($0.stamp.dot) }
             part.cells[index].cell = .text(new)
+            isLeft = true
         }
+        return isLeft
     }
 
     /// Which changes of a text stay, if the sender of `new` knows some that it does not hold any more; `nil` if it knows none, if others
@@ -81,7 +82,7 @@ extension TextCells {
         let authors = last.entries.filter { theirs[$0.replica] > 0 && new.touched[$0.replica] != old.touched[$0.replica] }
         if authors.isEmpty { return nil }
         let budget = archive.ledger.textBudget
-        guard try PortionRows(archive.ledger).size(at: key).count <= budget.readMax else { return nil }
+        guard try PortionRows(archive.ledger).size(at: key).count <= budget.readCollectedMax else { return nil }
         let ahead = try changesAhead(at: key)
         // What waits of the old text would be taken for a part of the new one.
         if try ahead.contains(where: { old.touched.covers($0.stamp.dot) }) || AsideRows(archive.connection).has(key) { return nil }

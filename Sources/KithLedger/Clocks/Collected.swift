@@ -15,6 +15,24 @@ extension RowState {
 
     /// Whether nothing is there that garbage collection would take.
     package var isBare: Bool { contentCount == 0 }
+
+    /// Whether the row was deleted here, and the sender of `part`, who knows of all its deletions, remembers none.
+    package func hasTombstonesForgotten(by part: RowState, knowing theirs: VersionVector) -> Bool {
+        if tombstones.isEmpty { return false }
+        let remembered = Set(part.tombstones.map(\.dot))
+        return tombstones.allSatisfy { theirs.covers($0.dot) && !remembered.contains($0.dot) }
+    }
+
+    /// Whether the sender of `part` had collected a text or a set of the row that is here.
+    package func hasContentForgotten(by part: RowState) -> Bool {
+        cells.contains { entry in
+            switch (entry.cell, part[entry.column]) {
+            case (.text(let old), .text(let new)?): !new.touched.covers(old.touched) || new.lacksAllFound(in: old)
+            case (.set(let old), .set(let new)?): !new.touched.covers(old.touched) || !new.adopters.covers(old.adopters)
+            default: false
+            }
+        }
+    }
 }
 
 extension TextState {

@@ -84,10 +84,16 @@ package struct RowMerger {
         }
         let carrying = RegistersMadeTexts(table)
         let marks = carrying?.carryOver(&part) ?? []
-        try TextCells(ledger).leaveCollected(
+        let leaves = try TextCells(ledger).leaveCollected(
             &state, with: &part, isWhole: isListed && !isCut, theirs: theirs, table: tableNumber, id: id)
+        if held.state.hasTombstonesForgotten(by: part, knowing: theirs), leaves || held.state.hasContentForgotten(by: part) {
+            // The deletion goes from here, too, and with it what told others of it.
+            let seen = VersionVector(held.state.clock.entries.filter(vector.covers))
+            try VectorRecords(connection: ledger.connection).raiseFloor(to: seen, ledger)
+        }
         try TextCells(ledger).spellOut(&state, with: &part, table: tableNumber, id: id)
-        state.merge(part, isWhole: !isCut, incomplete: incomplete, knowing: known, theirs: theirs)
+        state.merge(
+            part, isWhole: !isCut, isListed: isListed && !isCut, incomplete: incomplete, knowing: known, theirs: theirs)
         try TextCells(ledger).forget(held.state, unlessIn: state, table: tableNumber, id: id)
         try TextCells(ledger).settle(&state, table: tableNumber, id: id)
         try carrying?.mark(marks, in: &state, table: tableNumber, id: id, TextCells(ledger))

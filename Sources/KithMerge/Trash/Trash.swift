@@ -131,8 +131,9 @@ package struct Trash {
             try ledger.noteSilentChange(table, id)
             try TextArchive(ledger: ledger).forget(table: table, id: id)
             try ReferenceRecords(connection: connection).stopWaiting(RowKey(table: table, id: id))
+            // Also where its deletion stays: it goes once the row is written anew.
+            try VectorRecords(connection: connection).raiseFloor(to: row.state.clock, ledger)
             if remains.isEmpty {
-                try VectorRecords(connection: connection).raiseFloor(to: row.state.clock, ledger)
                 try ledger.removeHidden(row.number)
             } else {
                 var left = row

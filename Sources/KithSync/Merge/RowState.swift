@@ -88,11 +88,13 @@ package struct RowState: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - isWhole: whether the sender has no other cells than these. What it has not, and its vector covers, is gone.
+    ///   - isListed: whether the part comes in a listing: then its sender may have collected an earlier life of the row.
     ///   - incomplete: columns of which the sender may lack cells all the same.
     ///   - vector: what the holder knows of its whole store; the row's own context is added to it.
     ///   - theirs: what the sender knew of this row: its vector and the part's context.
     package mutating func merge(
-        _ part: RowState, isWhole: Bool = false, incomplete: [Int] = [], knowing vector: VersionVector, theirs: VersionVector
+        _ part: RowState, isWhole: Bool = false, isListed: Bool = false, incomplete: [Int] = [], knowing vector: VersionVector,
+        theirs: VersionVector
     ) {
         let mine = context.isEmpty ? vector : vector.joined(with: context)
         if isWhole { dropCells(besides: part, incomplete, theirs: theirs) }
@@ -110,7 +112,8 @@ package struct RowState: Hashable, Sendable {
             let before = cell
             cell.merge(other, knowing: mine, theirs: theirs)
             // A row that was collected, and is deleted still or was written anew on the other side.
-            let (losesMine, losesTheirs) = (!merged.isEmpty || !tombstones.isEmpty, !merged.isEmpty || !part.tombstones.isEmpty)
+            let losesMine = isListed || !merged.isEmpty || !tombstones.isEmpty
+            let losesTheirs = !merged.isEmpty || !part.tombstones.isEmpty
             if losesMine || losesTheirs, case .set(let old) = before, case .set(let new) = entry.cell, case .set(var set) = cell {
                 set.forget(old, new, beyond: losesMine ? theirs : nil, theirs: losesTheirs ? mine : nil)
                 cell = .set(set)

@@ -66,7 +66,10 @@ struct IDUsedAgainTests {
         }
 
         /// Whether a row was removed for good that a newcomer cannot know to be deleted.
-        func hasRemoved() throws -> Bool { try store.delta(since: VersionVector()).listing != nil }
+        func hasRemoved() throws -> Bool { try floor() != nil }
+
+        /// The deletions of which others hear by a listing only; `nil` if there are none.
+        func floor() throws -> VersionVector? { try store.delta(since: VersionVector()).listing?.floor }
     }
 
     /// Three machines that know of a deleted page, and of each other that all know of it; the trash is past.
@@ -157,10 +160,14 @@ struct IDUsedAgainTests {
         #expect(try machines[2].hasRemoved())
         // In the trash still.
         try machines[2].write("DELETE FROM page")
+        #expect(try !machines[0].hasRemoved())
         try machines[0].receive(from: machines[2])
+        // The first deletion has gone from here, too.
+        let floor = try machines[0].floor()
+        #expect(floor != nil)
         try machines[2].note(machines[0])
         try machines[0].insert("newer")
-        #expect(try !machines[0].hasRemoved())
+        #expect(try machines[0].floor() == floor)
         // Nobody is known who could have heard of it.
         let alone = try Machine(4, clock)
         try alone.insert("old")
