@@ -15,7 +15,7 @@ filter_of() {
         # Each takes 2,500 of the 20,000 seeds.
         simulator-[1-8]) filter='SimulationSoakTests' ;;
         # The simulator's tests of `make test`, with more seeds each.
-        promises) filter='^KithTestingTests\.(AppTrigger|BadDisk|Determinism|Fault|FaultRate|FoundRow|HistoryJudge|Promise|Schema)Tests' ;;
+        promises) filter='^KithTestingTests\.(AppTrigger|BadDisk|Determinism|Fault|FaultRate|FoundRow|HistoryJudge|Promise|Schema|UsedAgainScript)Tests' ;;
         lies) filter='HostileSoakTests|ScaleTests|^KithTrustTests\.(HostileHousehold|DividedHousehold|HouseholdCost|ForgedRecord)Tests' ;;
         merge) filter='MergeModelTests|PlainRowTests|BulkInsertTests|^KithSyncTests\.(MergeAgainstModel|MergeLaws|RowLimit|ManyReplica|Identity)Tests' ;;
         # Lists that change, orders by hand, undo, what is searched.

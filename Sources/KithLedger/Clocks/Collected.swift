@@ -24,11 +24,15 @@ extension RowState {
     }
 
     /// Whether the sender of `part` had collected a text or a set of the row that is here.
-    package func hasContentForgotten(by part: RowState) -> Bool {
-        cells.contains { entry in
+    package func hasContentForgotten(by part: RowState, knowing theirs: VersionVector) -> Bool {
+        func isForgotten(_ old: VersionVector?, _ new: VersionVector?) -> Bool {
+            old?.entries.contains { theirs.covers($0) && new?.covers($0) != true } == true
+        }
+        return cells.contains { entry in
             switch (entry.cell, part[entry.column]) {
-            case (.text(let old), .text(let new)?): !new.touched.covers(old.touched) || new.lacksAllFound(in: old)
-            case (.set(let old), .set(let new)?): !new.touched.covers(old.touched) || !new.adopters.covers(old.adopters)
+            case (.text(let old), .text(let new)?):
+                isForgotten(old.touched, new.touched) || isForgotten(old.adopted?.adopters, new.adopted?.adopters)
+            case (.set(let old), .set(let new)?): isForgotten(old.touched, new.touched) || isForgotten(old.adopters, new.adopters)
             default: false
             }
         }

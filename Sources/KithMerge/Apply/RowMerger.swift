@@ -86,7 +86,8 @@ package struct RowMerger {
         let marks = carrying?.carryOver(&part) ?? []
         let leaves = try TextCells(ledger).leaveCollected(
             &state, with: &part, isWhole: isListed && !isCut, theirs: theirs, table: tableNumber, id: id)
-        if held.state.hasTombstonesForgotten(by: part, knowing: theirs), leaves || held.state.hasContentForgotten(by: part) {
+        if held.state.hasTombstonesForgotten(by: part, knowing: theirs), leaves || held.state.hasContentForgotten(by: part, knowing: theirs)
+        {
             // The deletion goes from here, too, and with it what told others of it.
             let seen = VersionVector(held.state.clock.entries.filter(vector.covers))
             try VectorRecords(connection: ledger.connection).raiseFloor(to: seen, ledger)

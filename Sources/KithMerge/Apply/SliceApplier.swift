@@ -132,7 +132,8 @@ package struct SliceApplier {
             if let plain = plain[row.table], try plain.take(row) { continue }
             let incomplete = tables[row.table].incomplete
             let position = row.position(in: slice.tables)
-            let isListed = listing.map { $0.after.map { position > $0 } ?? true } ?? false
+            // Changes that went ahead of a row may be known here, and then are not kept: what its part lacks need not be gone.
+            let isListed = listing.map { $0.after.map { position > $0 && position.predecessor != $0 } ?? true } ?? false
             let row = try localRow(row, tables)
             var part = row.state
             part.context = VersionVector()
