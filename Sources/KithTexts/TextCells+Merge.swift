@@ -36,17 +36,22 @@ extension TextCells {
     /// Lets go of what the sender of `part` had collected of the texts of a row, where the merge of cells would let go of too much or too
     /// little: where authors of the text have used its id again, or other changes stand beside what was collected.
     ///
-    /// - Parameter isWhole: whether `part` has all that its sender holds of the row. If not, only of a row that was deleted here can be told
-    ///   what was collected.
+    /// - Parameters:
+    ///   - isWhole: whether `part` has all that its sender holds of the row. If not, only of a row that was deleted here can be told what was
+    ///     collected.
+    ///   - incomplete: columns of which the sender may lack something that nobody has removed.
     /// - Returns: whether something goes.
     package func leaveCollected(
-        _ state: inout RowState, with part: inout RowState, isWhole: Bool, theirs: VersionVector, table: Int, id: RowID
+        _ state: inout RowState, with part: inout RowState, isWhole: Bool, incomplete: [Int], theirs: VersionVector, table: Int, id: RowID
     ) throws -> Bool {
-        guard isWhole || state.hasTombstonesForgotten(by: part, knowing: theirs) else { return false }
+        let isCollected = state.hasTombstonesForgotten(by: part, knowing: theirs)
+        guard isWhole || isCollected else { return false }
         var isLeft = false
         for index in part.cells.indices {
             let column = part.cells[index].column
             guard case .text(var new) = part.cells[index].cell, case .text(let old)? = state[column] else { continue }
+            let isWhole = isWhole && !incomplete.contains(column)
+            guard isWhole || isCollected else { continue }
             let key = TextKey(table: table, id: id, column: column)
             if old.adopted != nil, new.hasForgotten(old, knowing: theirs) {
                 try archive.forgetCell(key)

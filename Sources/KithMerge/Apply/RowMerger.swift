@@ -84,8 +84,10 @@ package struct RowMerger {
         }
         let carrying = RegistersMadeTexts(table)
         let marks = carrying?.carryOver(&part) ?? []
+        // Of a column that was a register, the sender may hold that alone.
         let leaves = try TextCells(ledger).leaveCollected(
-            &state, with: &part, isWhole: isListed && !isCut, theirs: theirs, table: tableNumber, id: id)
+            &state, with: &part, isWhole: isListed && !isCut && carrying == nil, incomplete: incomplete, theirs: theirs,
+            table: tableNumber, id: id)
         if held.state.hasTombstonesForgotten(by: part, knowing: theirs), leaves || held.state.hasContentForgotten(by: part, knowing: theirs)
         {
             // The deletion goes from here, too, and with it what told others of it.

@@ -112,7 +112,7 @@ package struct RowState: Hashable, Sendable {
             let before = cell
             cell.merge(other, knowing: mine, theirs: theirs)
             // A row that was collected, and is deleted still or was written anew on the other side.
-            let losesMine = isListed || !merged.isEmpty || !tombstones.isEmpty
+            let losesMine = isListed && !incomplete.contains(entry.column) || !merged.isEmpty || !tombstones.isEmpty
             let losesTheirs = !merged.isEmpty || !part.tombstones.isEmpty
             if losesMine || losesTheirs, case .set(let old) = before, case .set(let new) = entry.cell, case .set(var set) = cell {
                 set.forget(old, new, beyond: losesMine ? theirs : nil, theirs: losesTheirs ? mine : nil)
