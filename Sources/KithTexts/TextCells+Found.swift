@@ -38,7 +38,7 @@ extension TextCells {
         return last
     }
 
-    private func lastEdit(of state: TextState, at key: TextKey) throws -> Stamp? {
+    func lastEdit(of state: TextState, at key: TextKey) throws -> Stamp? {
         switch state.past {
         case .none: return nil
         case .one(let stamp): return stamp

@@ -39,35 +39,36 @@ extension TextCells {
     /// - Parameters:
     ///   - isWhole: whether `part` has all that its sender holds of the row. If not, only of a row that was deleted here can be told what was
     ///     collected.
-    ///   - incomplete: columns of which the sender may lack something that nobody has removed.
-    /// - Returns: whether something goes.
+    ///   - incomplete: columns of which the sender may lack what no device has removed.
+    /// - Returns: for each column from which something goes, its latest edit until now.
     package func leaveCollected(
         _ state: inout RowState, with part: inout RowState, isWhole: Bool, incomplete: [Int], theirs: VersionVector, table: Int, id: RowID
-    ) throws -> Bool {
+    ) throws -> [Int: Stamp] {
         let isCollected = state.hasTombstonesForgotten(by: part, knowing: theirs)
-        guard isWhole || isCollected else { return false }
-        var isLeft = false
+        guard isWhole || isCollected else { return [:] }
+        var going: [Int: Stamp] = [:]
         for index in part.cells.indices {
             let column = part.cells[index].column
             guard case .text(var new) = part.cells[index].cell, case .text(let old)? = state[column] else { continue }
             let isWhole = isWhole && !incomplete.contains(column)
             guard isWhole || isCollected else { continue }
             let key = TextKey(table: table, id: id, column: column)
-            if old.adopted != nil, new.hasForgotten(old, knowing: theirs) {
-                try archive.forgetCell(key)
-                state[column] = .text(old.leaving(theirs))
-                isLeft = true
-                continue
+            if old.adopted == nil || !new.hasForgotten(old, knowing: theirs) {
+                guard let kept = try left(of: old, by: new, isWhole: isWhole, knowing: theirs, at: key) else { continue }
+                let known = Set(kept.map(\.stamp.dot))
+                new.changes = kept + new.changes.filter { !known.contains($0.stamp.dot) }
+                part.cells[index].cell = .text(new)
             }
-            guard let left = try left(of: old, by: new, isWhole: isWhole, knowing: theirs, at: key) else { continue }
+            // The first change of a text that was found is no device's.
+            if let edit = try lastEdit(of: old, at: key), edit.dot.replica != .nobody {
+                going[column] = edit
+            } else {
+                going[column] = old.dots.last.map { Stamp(dot: $0, timestamp: .zero) }
+            }
             try archive.forgetCell(key)
             state[column] = .text(old.leaving(theirs))
-            let known = Set(left.map(\.stamp.dot))
-            new.changes = left + new.changes.filter { !known.contains($0.stamp.dot) }
-            part.cells[index].cell = .text(new)
-            isLeft = true
         }
-        return isLeft
+        return going
     }
 
     /// Which changes of a text stay, if the sender of `new` knows some that it does not hold any more; `nil` if it knows none, if others

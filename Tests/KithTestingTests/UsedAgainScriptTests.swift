@@ -4,7 +4,7 @@ import Testing
 
 /// Risk: who was away when a row was removed for good, and meets another one under its id, shows what was deleted.
 ///
-/// Seeds have no such thing: there, nobody is away for 90 days, because edits of that time bring back what others have removed.
+/// Seeds do not try that: their machines are never away for 90 days, because what such a machine had edited would bring removed rows back.
 @Suite struct UsedAgainScriptTests {
     @Test func `ids that are used again after 100 days bring nothing back for who was away and wrote nothing`() throws {
         let simulator = try KithSimulator.standard
@@ -32,7 +32,7 @@ import Testing
             table = ["note", "task", "page", "page"].randomElement(using: &random) ?? "page"
             lines = [
                 "seed \(seed)", "nodes \(names.count)", "topology mesh", "latency 1 20", "store 0 3", "bandwidth 10000000",
-                // Of a text that goes in several slices nobody can tell what is gone.
+                // If a text comes in several slices, its receiver cannot tell what is gone, and keeps all.
                 "slice \(table == "page" || Bool.random(using: &random) ? 2_000 : 1)",
             ]
         }

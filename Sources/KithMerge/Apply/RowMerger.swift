@@ -18,7 +18,7 @@ package struct RowMerger {
     package let listed: Resumption?
     /// The device that brings what is merged; `nil` if that is not known.
     package var device: [UInt8]?
-    private let losses = LossCount()
+    let losses = LossCount()
 
     package init(
         ledger: RowLedger, clock: CommitClock, own: ReplicaID, vector: VersionVector, vectorAfter: VersionVector, listed: Resumption?
@@ -85,14 +85,13 @@ package struct RowMerger {
         let carrying = RegistersMadeTexts(table)
         let marks = carrying?.carryOver(&part) ?? []
         // Of a column that was a register, the sender may hold that alone.
-        let leaves = try TextCells(ledger).leaveCollected(
+        let left = try TextCells(ledger).leaveCollected(
             &state, with: &part, isWhole: isListed && !isCut && carrying == nil, incomplete: incomplete, theirs: theirs,
             table: tableNumber, id: id)
-        if held.state.hasTombstonesForgotten(by: part, knowing: theirs), leaves || held.state.hasContentForgotten(by: part, knowing: theirs)
-        {
-            // The deletion goes from here, too, and with it what told others of it.
-            let seen = VersionVector(held.state.clock.entries.filter(vector.covers))
-            try VectorRecords(connection: ledger.connection).raiseFloor(to: seen, ledger)
+        if held.state.hasTombstonesForgotten(by: part, knowing: theirs) {
+            if !left.isEmpty || held.state.hasContentForgotten(by: part, knowing: theirs) { try keepFloor(of: held.state) }
+        } else {
+            try noteWhatGoes(fromTextsOf: held, left, table, id)
         }
         try TextCells(ledger).spellOut(&state, with: &part, table: tableNumber, id: id)
         state.merge(
@@ -112,6 +111,7 @@ package struct RowMerger {
         if let tracked = table.tracked, state.isVisible(tracked.deletePolicy) { try fold(&state) }
         try condense(&state, table)
         try noteWhatGoes(fromSetsOf: held, merged, table, id, in: state)
+        if isListed { try noteWhatGoes(fromFoundSetsOf: held, table, id, in: merged) }
         for (before, after) in [(held.state, merged), (merged, state)] where before != after {
             try SupersededValues(ledger: ledger).note(
                 before, after, tableNumber, id, nowMilliseconds: clock.wallClockMilliseconds)
@@ -122,25 +122,6 @@ package struct RowMerger {
         // Later than the deletion, if there is one: what went last counts in the trash.
         try noteWhatGoes(of: held, table, id, in: state)
         return true
-    }
-
-    /// A row that is shown goes from the app's table. If no deletion keeps all that it showed, that stays in the trash all the same.
-    private func noteWhatGoes(of held: Held, _ table: CatalogTable, _ id: RowID, in state: RowState) throws {
-        guard let visible = held.visible, let tracked = table.tracked, !state.isVisible(tracked.deletePolicy) else { return }
-        losses.add(table.number, from: held.state, to: state, by: device)
-        if held.state.cells.allSatisfy({ state[$0.column] != nil }), !losesShown(of: held, visible.values, tracked, in: state) { return }
-        try RemovedRows(ledger: ledger).keep(
-            visible.values, of: table, tracked, id, by: device ?? [], nowMilliseconds: clock.wallClockMilliseconds)
-    }
-
-    /// Whether a cell showed what goes although no device wrote the cell anew: what the trash would show in its place is older.
-    private func losesShown(of held: Held, _ values: [ColumnValue], _ tracked: CatalogTable.Tracked, in state: RowState) -> Bool {
-        zip(tracked.columns, zip(values, state.shownValues(tracked))).contains { column, shown in
-            guard shown.0 != shown.1, let before = held.state[column], let after = state[column], before != after else { return false }
-            if case .text = after { return false }
-            let known = Set(before.dots)
-            return after.dots.allSatisfy(known.contains)
-        }
     }
 
     /// What was merged is complete: writes down how much of it went.
@@ -329,21 +310,6 @@ package struct RowMerger {
     /// Makes room in a row that no record and no frame would carry.
     func condense(_ state: inout RowState, _ table: CatalogTable) throws {
         try state.condense(policy: table.deletePolicy) { try clock.stamp(ledger.catalog).stamp }
-    }
-
-    /// Of a set in which room was made, what it showed here until now stays among the superseded values.
-    private func noteWhatGoes(
-        fromSetsOf held: Held, _ merged: RowState, _ table: CatalogTable, _ id: RowID, in state: RowState
-    ) throws {
-        guard let visible = held.visible, let tracked = table.tracked, merged != state else { return }
-        for (column, value) in zip(tracked.columns, visible.values) {
-            guard case .set(let before)? = merged[column], case .set(let after)? = state[column],
-                after.members.count < before.members.count
-            else { continue }
-            try SupersededValues(ledger: ledger).insert(
-                Write(stamp: try clock.stamp(ledger.catalog).stamp, value: value), table.number, id, column: column,
-                nowMilliseconds: clock.wallClockMilliseconds)
-        }
     }
 
     /// One side has collected the row, and the other brings it back with a write that did not know of the deletion. What the

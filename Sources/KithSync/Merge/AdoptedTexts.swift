@@ -224,7 +224,7 @@ extension TextState {
     }
 
     /// The commits that live here.
-    var dots: [Dot] {
+    package var dots: [Dot] {
         guard let adopted, !adopted.adopters.isEmpty else { return touched.entries }
         return touched.joined(with: adopted.adopters).entries
     }

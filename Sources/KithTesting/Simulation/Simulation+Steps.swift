@@ -81,7 +81,7 @@ extension Simulation {
 
     // MARK: Users
 
-    /// The rows that a transaction writes, and of which the node's store keeps nothing but counters: nobody wrote them, or they were collected.
+    /// The rows that a transaction writes, and of which the node's store keeps nothing but counters: no device has written them, or the store has collected them.
     /// Asked only where a row's new life would otherwise keep columns that the node's version of the app does not know.
     private func rowsWithoutPast(_ operations: [UserOperation], _ node: SimulatedNode) throws -> Set<RowKey> {
         var keys: Set<RowKey> = []

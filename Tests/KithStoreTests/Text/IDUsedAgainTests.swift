@@ -18,12 +18,12 @@ struct IDUsedAgainTests {
         let database: DatabaseQueue
         let store: SyncedDatabase
 
-        init(_ number: UInt8, _ clock: Clock) throws {
+        init(_ number: UInt8, _ clock: Clock, sql: String = TextStore.sql, _ table: TrackedTable = TextStore.page) throws {
             self.number = number
             database = try DatabaseQueue()
-            try database.write { try $0.execute(sql: TextStore.sql) }
+            try database.write { try $0.execute(sql: sql) }
             store = try SyncedDatabase(
-                database, tables: [TextStore.page],
+                database, tables: [table],
                 options: SyncedDatabase.Options(
                     clock: { HybridTimestamp(milliseconds: clock.milliseconds.withLock { $0 }) },
                     makeReplicaID: { ReplicaID(high: 0, low: UInt64(number)) }))
@@ -150,6 +150,72 @@ struct IDUsedAgainTests {
         }
         let letters = { (text: String?) in String((text ?? "").sorted()) }
         #expect(try letters(stranger.body()) == letters(texts.all))
+    }
+
+    /// Two machines of which the second has not been heard of for 100 days, and the first has removed `row` for good since.
+    private func away(without row: UInt64, _ clock: Clock, _ texts: [String]) throws -> (remover: Machine, away: Machine) {
+        let (remover, away) = (try Machine(1, clock), try Machine(2, clock))
+        try remover.store.setMembers([[2]])
+        try away.store.setMembers([[1]])
+        try remover.insert(texts[0])
+        for text in texts.dropFirst() { try remover.write("UPDATE page SET body = ?", [text]) }
+        if row != 1 { try remover.write("INSERT INTO page (id, title, body) VALUES (?, 't', 'gone')", [key(row)]) }
+        try away.receive(from: remover)
+        try remover.note(away)
+        try remover.write("DELETE FROM page WHERE id = ?", [key(row)])
+        clock.pass(days: 100)
+        #expect(try remover.store.collectGarbage() == 1)
+        return (remover, away)
+    }
+
+    @Test func `a text that goes because its row was removed elsewhere stays among the superseded values`() throws {
+        let clock = Clock()
+        let (remover, away) = try away(without: 1, clock, ["o", "old"])
+        try remover.insert("new")
+        try away.receive(from: remover)
+        #expect(try away.body() == "new")
+        #expect(try away.store.supersededValues(table: "page", id: rowID(1)).map(\.value) == [.text(Array("old".utf8))])
+        #expect(try away.store.verify().problems == [])
+        #expect(try away.store.digest() == remover.store.digest())
+    }
+
+    @Test func `elements that were found, and go because their row was removed elsewhere, stay among the superseded values`() throws {
+        let clock = Clock()
+        let sql = "CREATE TABLE page (id BLOB PRIMARY KEY NOT NULL, tags TEXT NOT NULL DEFAULT '[]');"
+        let table = TrackedTable("page", sets: ["tags"])
+        let remover = try Machine(1, clock, sql: sql + "INSERT INTO page VALUES (randomblob(16), '[\"old\"]')", table)
+        let away = try Machine(2, clock, sql: sql, table)
+        try remover.store.setMembers([[2]])
+        try away.store.setMembers([[1]])
+        try away.receive(from: remover)
+        try remover.note(away)
+        let id = try #require(try remover.database.read { try Data.fetchOne($0, sql: "SELECT id FROM page") })
+        try remover.write("DELETE FROM page")
+        clock.pass(days: 100)
+        #expect(try remover.store.collectGarbage() == 1)
+        try remover.write("INSERT INTO page VALUES (?, '[\"new\"]')", [id])
+        try away.receive(from: remover)
+        #expect(try away.database.read { try String.fetchOne($0, sql: "SELECT tags FROM page") } == #"["new"]"#)
+        let kept = try away.store.supersededValues(table: "page", id: try #require(RowID(bytes: Array(id))))
+        #expect(kept.map(\.value) == [.text(Array(#"["old"]"#.utf8))])
+        #expect(try away.store.digest() == remover.store.digest())
+    }
+
+    @Test func `changes that came ahead of a listed row, and are not kept because they are known, are not gone`() throws {
+        let clock = Clock()
+        let (remover, away) = try away(without: 2, clock, ["a", "ab", "abc"])
+        try remover.write("UPDATE page SET body = 'abcd'")
+        let since = try away.store.vector()
+        var (slices, preludes) = ([Slice](), Preludes())
+        while slices.last?.isLast != true {
+            let request = SliceRequest(since: since, after: slices.last?.position, target: slices.last?.target, preludes: preludes)
+            let slice = try remover.store.slice(request, limits: SliceLimits(rowsMax: 1, textChangesMax: 1))
+            preludes.follow(slice)
+            slices.append(slice)
+        }
+        #expect(slices.count > 3 && slices.allSatisfy { $0.listing != nil })
+        _ = try away.store.apply(try #require(slices.last))
+        #expect(try away.body() == "abcd")
     }
 
     @Test func `what somebody may not have heard of, or is in the trash, is kept when its id is used again`() throws {
