@@ -38,20 +38,19 @@ extension TextCells {
     ///
     /// - Parameters:
     ///   - isWhole: whether `part` has all that its sender holds of the row. If not, only of a row that was deleted here can be told what was
-    ///     collected.
+    ///     collected, and of a text whose author begins it anew.
     ///   - incomplete: columns of which the sender may lack what no device has removed.
     /// - Returns: for each column from which something goes, its latest edit until now.
     package func leaveCollected(
         _ state: inout RowState, with part: inout RowState, isWhole: Bool, incomplete: [Int], theirs: VersionVector, table: Int, id: RowID
     ) throws -> [Int: Stamp] {
         let isCollected = state.hasTombstonesForgotten(by: part, knowing: theirs)
-        guard isWhole || isCollected else { return [:] }
         var going: [Int: Stamp] = [:]
         for index in part.cells.indices {
             let column = part.cells[index].column
             guard case .text(var new) = part.cells[index].cell, case .text(let old)? = state[column] else { continue }
             let isWhole = isWhole && !incomplete.contains(column)
-            guard isWhole || isCollected else { continue }
+            guard isWhole || isCollected || new.beginsAnew(after: old) && !incomplete.contains(column) else { continue }
             let key = TextKey(table: table, id: id, column: column)
             if old.adopted == nil || !new.hasForgotten(old, knowing: theirs) {
                 guard let kept = try left(of: old, by: new, isWhole: isWhole, knowing: theirs, at: key) else { continue }
@@ -69,6 +68,32 @@ extension TextCells {
             state[column] = .text(old.leaving(theirs))
         }
         return going
+    }
+
+    /// Takes from the texts in `part` all that was known here before, as when an old file brings a row once more whose id was used again
+    /// since: what is not here any more was collected, and the rest is here. Columns of which this store may lack something are left alone.
+    ///
+    /// - Parameter leaving: columns of which `leaveCollected` has let something go; they are left alone, too.
+    package func leaveKnown(
+        in part: inout RowState, of state: RowState, leaving: [Int: Stamp], knowing mine: VersionVector, theirs: VersionVector, table: Int
+    ) throws {
+        for index in part.cells.indices {
+            let column = part.cells[index].column
+            guard case .text(var new) = part.cells[index].cell, leaving[column] == nil, mine.covers(new.touched) else { continue }
+            var old = TextState()
+            if case .text(let text)? = state[column] { old = text }
+            // Of a deleted row the merge of cells takes the sender's text for the one that is here.
+            if !state.tombstones.isEmpty, new.hasForgotten(old, knowing: theirs) { continue }
+            if old.hasForgotten(new, knowing: mine) {
+                new = new.leaving(mine)
+            } else if old.adopted == nil, new.adopted == nil {
+                new.changes.removeAll { mine.covers($0.stamp.dot) }
+            }
+            if part.cells[index].cell == .text(new) { continue }
+            let key = archive.ledger.catalog.tables[table].columns[column].key
+            if try IncompleteColumns(connection: archive.connection).of(table).contains(key) { continue }
+            part.cells[index].cell = .text(new)
+        }
     }
 
     /// Which changes of a text stay, if the sender of `new` knows some that it does not hold any more; `nil` if it knows none, if others

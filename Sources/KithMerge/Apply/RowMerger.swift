@@ -93,6 +93,10 @@ package struct RowMerger {
         } else {
             try noteWhatGoes(fromTextsOf: held, left, table, id)
         }
+        if !held.isBare, carrying == nil {
+            try TextCells(ledger).leaveKnown(
+                in: &part, of: state, leaving: left, knowing: mine, theirs: theirs, table: tableNumber)
+        }
         try TextCells(ledger).spellOut(&state, with: &part, table: tableNumber, id: id)
         state.merge(
             part, isWhole: !isCut, isListed: isListed && !isCut, incomplete: incomplete, knowing: known, theirs: theirs)

@@ -113,10 +113,14 @@ package struct RowState: Hashable, Sendable {
             cell.merge(other, knowing: mine, theirs: theirs)
             // A row that was collected, and is deleted still or was written anew on the other side.
             let losesMine = isListed && !incomplete.contains(entry.column) || !merged.isEmpty || !tombstones.isEmpty
-            let losesTheirs = !merged.isEmpty || !part.tombstones.isEmpty
-            if losesMine || losesTheirs, case .set(let old) = before, case .set(let new) = entry.cell, case .set(var set) = cell {
-                set.forget(old, new, beyond: losesMine ? theirs : nil, theirs: losesTheirs ? mine : nil)
-                cell = .set(set)
+            if case .set(let old) = before, case .set(let new) = entry.cell, case .set(var set) = cell {
+                // Or a set that was known here comes once more.
+                let isKnown = mine.covers(new.touched) && mine.covers(new.adopters)
+                let losesTheirs = !merged.isEmpty || !part.tombstones.isEmpty || isKnown
+                if losesMine || losesTheirs {
+                    set.forget(old, new, beyond: losesMine ? theirs : nil, theirs: losesTheirs ? mine : nil)
+                    cell = .set(set)
+                }
             }
             self[entry.column] = cell.isEmpty ? nil : cell
         }

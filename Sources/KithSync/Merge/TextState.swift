@@ -127,6 +127,15 @@ package struct TextState: Hashable, Sendable {
             })
     }
 
+    /// Whether an author of `old` has written a change here that builds on nothing. Only who had collected the text does so.
+    package func beginsAnew(after old: TextState) -> Bool {
+        if adopted != nil || old.adopted != nil || old.past == .none { return false }
+        return changes.contains { change in
+            let dot = change.stamp.dot
+            return change.parents.isEmpty && old.touched[dot.replica] > 0 && old.touched[dot.replica] < dot.sequence
+        }
+    }
+
     /// The cell without its changes, for a merge with one whose holder knows `vector` and had collected them. Of the commits that gave it a
     /// text the merge tells which stay.
     package func leaving(_ vector: VersionVector) -> TextState {

@@ -336,7 +336,8 @@ final class SimulatedNode {
 
     /// Copies the disk, unless it lost its power and nobody has looked yet what it holds, or it fails.
     func makeBackup() throws {
-        if hasLostPower || generation == 0 { return }
+        // Of rows that no opening has adopted, nothing else would tell that they come with the copy.
+        if hasLostPower || generation == 0 || !foundRows.unadopted.isEmpty { return }
         // The copy has these commits, too. So this machine must not lose them, and make others under their numbers.
         do { _ = try store?.makeDurable() } catch  where cause(of: error) != nil { return }
         backup = Backup(
