@@ -38,7 +38,7 @@ extension TextCells {
     ///
     /// - Parameters:
     ///   - isWhole: whether `part` has all that its sender holds of the row. If not, only of a row that was deleted here can be told what was
-    ///     collected, and of a text whose author begins it anew.
+    ///     collected, and of an empty text whose author begins it anew.
     ///   - incomplete: columns of which the sender may lack what no device has removed.
     /// - Returns: for each column from which something goes, its latest edit until now.
     package func leaveCollected(
@@ -70,8 +70,9 @@ extension TextCells {
         return going
     }
 
-    /// Takes from the texts in `part` all that was known here before, as when an old file brings a row once more whose id was used again
-    /// since: what is not here any more was collected, and the rest is here. Columns of which this store may lack something are left alone.
+    /// Takes from the texts in `part` all that was known here before rows were collected, as when an old file brings a row once more whose id
+    /// was used again since: what is not here any more was collected, and the rest is here. Columns of which this store may lack something are
+    /// left alone.
     ///
     /// - Parameter leaving: columns of which `leaveCollected` has let something go; they are left alone, too.
     package func leaveKnown(
@@ -89,7 +90,10 @@ extension TextCells {
             } else if old.adopted == nil, new.adopted == nil {
                 new.changes.removeAll { mine.covers($0.stamp.dot) }
             }
-            if part.cells[index].cell == .text(new) { continue }
+            guard case .text(let before) = part.cells[index].cell, before != new else { continue }
+            // A vector may cover what a lie has kept back; what was collected is below the floor.
+            let floor = try VectorRecords(connection: archive.connection).floor(archive.ledger.catalog)
+            guard floor.covers(before.touched), before.changes.allSatisfy({ floor.covers($0.stamp.dot) }) else { continue }
             let key = archive.ledger.catalog.tables[table].columns[column].key
             if try IncompleteColumns(connection: archive.connection).of(table).contains(key) { continue }
             part.cells[index].cell = .text(new)

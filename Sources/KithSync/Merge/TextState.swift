@@ -127,9 +127,10 @@ package struct TextState: Hashable, Sendable {
             })
     }
 
-    /// Whether an author of `old` has written a change here that builds on nothing. Only who had collected the text does so.
+    /// Whether an author of `old`, of which nothing is left to show, has written a change here that builds on nothing. Only who had collected
+    /// the text does so.
     package func beginsAnew(after old: TextState) -> Bool {
-        if adopted != nil || old.adopted != nil || old.past == .none { return false }
+        guard adopted == nil, old.adopted == nil, old.past != .none, old.text?.isEmpty == true else { return false }
         return changes.contains { change in
             let dot = change.stamp.dot
             return change.parents.isEmpty && old.touched[dot.replica] > 0 && old.touched[dot.replica] < dot.sequence

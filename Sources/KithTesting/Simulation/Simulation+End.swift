@@ -142,8 +142,9 @@ extension Simulation {
         if !strandedRows.isEmpty || mayDiffer || !workload.tablesLosingColumns.isEmpty { return }
         let digests = try speakers.compactMap { node in try node.store.map { (node.name, try $0.digest(), try $0.recomputedDigest()) } }
         for (name, kept, recomputed) in digests {
-            // A store that waits for what a lie has promised it keeps none meanwhile.
-            guard kept == recomputed || kept == nil && taint.reachesStores else {
+            // A store that waits for what a lie has promised it, or a machine that is out now, keeps none meanwhile.
+            let mayWait = taint.reachesStores || nodes.contains(where: \.isRevoked)
+            guard kept == recomputed || kept == nil && mayWait else {
                 throw Violation(.unsoundStore, "\(name) keeps a digest that is not that of its rows.")
             }
             guard recomputed == digests[0].2 else {
