@@ -23,6 +23,13 @@ extension RowState {
         return tombstones.allSatisfy { theirs.covers($0.dot) && !remembered.contains($0.dot) }
     }
 
+    /// Whether nothing that is here was seen by the deletions of `old`.
+    package func isNew(after old: RowState) -> Bool {
+        var seen = VersionVector()
+        for tombstone in old.tombstones { seen.join(tombstone.seen) }
+        return content.allSatisfy { !$0.cell.dots.contains(where: seen.covers) }
+    }
+
     /// Whether the sender of `part` had collected a text or a set of the row that is here.
     package func hasContentForgotten(by part: RowState, knowing theirs: VersionVector) -> Bool {
         func isForgotten(_ old: VersionVector?, _ new: VersionVector?) -> Bool {
@@ -56,7 +63,7 @@ extension TextState {
     /// Whether a replica that knows `known`, and has collected the row, had something of this text.
     fileprivate func isForgotten(by known: VersionVector) -> Bool {
         if changes.contains(where: { $0.replacedScalars != nil }) { return false }
-        if let adopted, adopted.adopters.entries.contains(where: known.covers) { return true }
+        if let adopted, !adopted.live.isEmpty, adopted.adopters.entries.contains(where: known.covers) { return true }
         switch past {
         // Of a text that was only found, its adopters have told.
         case .none where changes.isEmpty: return !touched.isEmpty && known.covers(touched) || present.contains(where: known.covers)
@@ -67,14 +74,24 @@ extension TextState {
     }
 }
 
+extension SetState {
+    /// Whether a merge has left out that somebody found something here.
+    fileprivate func hasLostFinders(in remaining: Cell?) -> Bool {
+        guard case .set(let left)? = remaining else { return !adopters.isEmpty }
+        return !left.adopters.covers(adopters)
+    }
+}
+
 extension Cell {
     /// Whether a replica that knows `known`, and has collected the row, lacks something of this cell.
-    package func isForgotten(by known: VersionVector) -> Bool {
+    ///
+    /// - Parameter remaining: what a merge with that replica has left of the cell.
+    package func isForgotten(by known: VersionVector, leaving remaining: Cell?) -> Bool {
         switch self {
         case .register(let state): state.writes.contains { known.covers($0.stamp.dot) }
         case .set(let state):
-            (known.covers(state.touched) && known.covers(state.adopters)) || state.adopters.entries.contains(where: known.covers)
-                || state.elements.contains { $0.dots.contains(where: known.covers) }
+            known.covers(state.touched) && known.covers(state.adopters) || state.elements.contains { $0.dots.contains(where: known.covers) }
+                || state.hasLostFinders(in: remaining)
         case .counter: false
         case .text(let state): state.isForgotten(by: known)
         }

@@ -86,8 +86,8 @@ package struct RowMerger {
         let marks = carrying?.carryOver(&part) ?? []
         // Of a column that was a register, the sender may hold that alone.
         let left = try TextCells(ledger).leaveCollected(
-            &state, with: &part, isWhole: isListed && !isCut && carrying == nil, incomplete: incomplete, theirs: theirs,
-            table: tableNumber, id: id)
+            &state, with: &part, isWhole: isListed && !isCut && carrying == nil, isCut: isCut || carrying != nil, incomplete: incomplete,
+            theirs: theirs, table: tableNumber, id: id)
         if held.state.hasTombstonesForgotten(by: part, knowing: theirs) {
             if !left.isEmpty || held.state.hasContentForgotten(by: part, knowing: theirs) { try keepFloor(of: held.state) }
         } else {
@@ -324,7 +324,7 @@ package struct RowMerger {
     ) throws {
         guard held.isBare != part.isBare else { return }
         let (full, forgetful) = held.isBare ? (part, mine) : (held.state, theirs)
-        let forgotten = full.content.filter { $0.cell.isForgotten(by: forgetful) }
+        let forgotten = full.content.filter { $0.cell.isForgotten(by: forgetful, leaving: state[$0.column]) }
         // A sender without cells of a column that its app let go of need not have collected the row.
         if forgotten.allSatisfy({ !held.isBare && incomplete.contains($0.column) }) { return }
         let stamp = try clock.stamp(ledger.catalog).stamp

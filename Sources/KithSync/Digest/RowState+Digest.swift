@@ -56,7 +56,7 @@ extension Cell {
         case .text(let state):
             for dot in state.present { hash.add(dot) }
             hash.add(state.text ?? [])
-            for document in state.adopted?.documents ?? [] {
+            for document in state.adopted?.live ?? [] {
                 hash.add(UInt64(bitPattern: document.number))
                 if let found = document.found { hash.add(found.dot) }
                 if document.number != state.document { hash.add(document.text ?? []) }

@@ -107,6 +107,13 @@ package struct AdoptedTexts: Hashable, Sendable {
         documents = [document]
     }
 
+    /// Those of which everybody must know: who collected a row has none of what its next life dismissed.
+    package var live: [Document] {
+        let shown = shown
+        let live = documents.filter { $0.number == shown || !$0.isDismissed }
+        return live.contains { $0.number != 0 } ? live : []
+    }
+
     /// The document that is shown: the one with the latest edit, else one that was written, else the one that was found earliest.
     var shown: Int64? {
         guard var best = documents.first else { return nil }

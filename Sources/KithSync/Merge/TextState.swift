@@ -81,7 +81,7 @@ package struct TextState: Hashable, Sendable {
     }
 
     /// What a replica that knows `vector` lacks; `nil` if nothing.
-    func uncovered(by vector: VersionVector) -> TextState? {
+    package func uncovered(by vector: VersionVector) -> TextState? {
         if vector.covers(touched), adopted.map({ vector.covers($0.adopters) }) ?? true { return nil }
         var part = self
         part.changes.removeAll { change in
@@ -106,10 +106,13 @@ package struct TextState: Hashable, Sendable {
     /// The authors of `old` who have touched this text since, and had collected `old` before: their later commits cover their earlier ones.
     ///
     /// An author who had known `old` would have built on it, directly or through changes of others. An author without a change of its own
-    /// counts only if `old` is not empty: whoever makes such a text NULL deletes it first, so somebody's change would build on it.
+    /// counts only if `old` is not empty, or the whole row is new: whoever makes a text NULL deletes it first, and whoever writes a row anew
+    /// whose text it has not collected begins with that text, so somebody's change would build on it.
     ///
-    /// - Parameter ahead: changes of the cell that wait at the receiver, parents first.
-    package func authorsBeginningAnew(after old: TextState, ahead: [Change]) -> Set<ReplicaID> {
+    /// - Parameters:
+    ///   - isNewRow: whether nothing came of the row that its deletions have seen.
+    ///   - ahead: changes of the cell that wait at the receiver, parents first.
+    package func authorsBeginningAnew(after old: TextState, isNewRow: Bool, ahead: [Change]) -> Set<ReplicaID> {
         let added = ahead.filter { touched.covers($0.stamp.dot) } + changes
         // Those that build on nothing but each other.
         var closed: Set<Dot> = []
@@ -119,7 +122,7 @@ package struct TextState: Hashable, Sendable {
             if closed.isSuperset(of: change.parents) { closed.insert(dot) }
             first[dot.replica] = min(first[dot.replica] ?? dot, dot)
         }
-        let areAllClosed = old.text?.isEmpty == false && added.allSatisfy { closed.contains($0.stamp.dot) }
+        let areAllClosed = (isNewRow || old.text?.isEmpty == false) && added.allSatisfy { closed.contains($0.stamp.dot) }
         return Set(
             old.touched.entries.lazy.map(\.replica).filter { replica in
                 guard touched[replica] > old.touched[replica] else { return false }
@@ -127,8 +130,8 @@ package struct TextState: Hashable, Sendable {
             })
     }
 
-    /// Whether an author of `old`, of which nothing is left to show, has written a change here that builds on nothing. Only who had collected
-    /// the text does so.
+    /// Whether an author of `old`, which is empty, has written a change here that builds on nothing. An honest author does so only after it
+    /// has collected `old`.
     package func beginsAnew(after old: TextState) -> Bool {
         guard adopted == nil, old.adopted == nil, old.past != .none, old.text?.isEmpty == true else { return false }
         return changes.contains { change in

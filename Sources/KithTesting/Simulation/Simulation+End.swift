@@ -140,15 +140,19 @@ extension Simulation {
     private func checkDigests() throws {
         // Of a column that an update drops, some have what others have lost.
         if !strandedRows.isEmpty || mayDiffer || !workload.tablesLosingColumns.isEmpty { return }
-        let digests = try speakers.compactMap { node in try node.store.map { (node.name, try $0.digest(), try $0.recomputedDigest()) } }
-        for (name, kept, recomputed) in digests {
-            // A store that waits for what a lie has promised it, or a machine that is out now, keeps none meanwhile.
-            let mayWait = taint.reachesStores || nodes.contains(where: \.isRevoked)
+        let isSomeoneOut = nodes.contains(where: \.isRevoked)
+        let digests = try speakers.compactMap { node in
+            try node.store.map { (node, try $0.digest(), try $0.recomputedDigest()) }
+        }
+        for (node, kept, recomputed) in digests {
+            let name = node.name
+            // A store keeps no digest while it waits for what a lie has promised, or for the rest of a delta of a machine that is out.
+            let mayWait = try taint.reachesStores || isSomeoneOut && node.store?.summary().resumption != nil
             guard kept == recomputed || kept == nil && mayWait else {
                 throw Violation(.unsoundStore, "\(name) keeps a digest that is not that of its rows.")
             }
             guard recomputed == digests[0].2 else {
-                throw Violation(.noConvergence, "\(digests[0].0) and \(name) know the same and hold different rows.")
+                throw Violation(.noConvergence, "\(digests[0].0.name) and \(name) know the same and hold different rows.")
             }
         }
     }

@@ -21,7 +21,7 @@ struct FoundRowGenerator {
         if nodes.isEmpty { nodes = [random.int(in: 0...swarm.nodeCount - 1)] }
         self.nodes = nodes
         let node = random.pick(nodes) ?? 0
-        late = random.chance(percent: 50) ? (node, random.int(in: 0...max(0, commitCount - 1))) : nil
+        late = random.chance(percent: 50) && !swarm.collectsGarbage ? (node, random.int(in: 0...max(0, commitCount - 1))) : nil
         self.random = random
     }
 
