@@ -45,6 +45,12 @@ extension TextCells {
             guard case .text(var new) = part.cells[index].cell, case .text(let old)? = state[column] else { continue }
             let isWhole = isWhole && !incomplete.contains(column)
             let key = TextKey(table: table, id: id, column: column)
+            if isWhole || !part.tombstones.isEmpty, !incomplete.contains(column), try isUnread(old, at: key),
+                new.hasForgotten(old, knowing: theirs)
+            {
+                state[column] = .text(old.leaving(theirs))
+                continue
+            }
             // Else a member that lies could take the versions of an empty text.
             let isBegunAnew =
                 try !incomplete.contains(column) && new.beginsAnew(after: old) && floor().covers(past(of: old, at: key).applied)
@@ -149,6 +155,12 @@ extension TextCells {
         let left = all.filter { !gone.contains($0.stamp.dot) }
         let dots = Set(left.map(\.stamp.dot))
         return left.count < all.count && left.allSatisfy { dots.isSuperset(of: $0.parents) } ? left : nil
+    }
+
+    /// Whether there was never anything to read. Of such a text only its authors are left, whom a deletion by somebody who has collected it
+    /// has not seen: it would not hide the row.
+    private func isUnread(_ text: TextState, at key: TextKey) throws -> Bool {
+        try text.past == .none && text.adopted == nil && changesAhead(at: key).isEmpty
     }
 
     /// Per replica its last change of a text, and those on which none builds.

@@ -31,7 +31,7 @@ import Testing
     private struct Course {
         private(set) var lines: [String]
         private var random: KithTesting.SplitMix64
-        private let names: [String]
+        private var names: [String]
         private let table: String
         /// The simulator tells texts apart by their characters.
         private var nextCharacter: UInt32 = 0x4e00
@@ -64,32 +64,48 @@ import Testing
                 if Bool.random(using: &random) { lines += ["sleep 2400", "wait 4000"] }
                 beginAnew(here)
             }
-            for name in away.shuffled(using: &random) { lines += ["wake \(name)", "wait \(Bool.random(using: &random) ? 0 : 5_000)"] }
+            for name in away.shuffled(using: &random) { wake(name) }
             lines.append("wait 5000")
         }
 
-        /// All are there, and write files of what they know, which they read late.
+        /// Machines write files of what they know, which others read late; some of them are away meanwhile.
         mutating func writeFiles() {
             findOrWrite()
             writeFile(oneIn: 2)
             edit()
             writeFile(oneIn: 2)
+            var away: [String] = []
             for _ in 0..<Int.random(in: 1...3, using: &random) {
+                if names.count > 1, Bool.random(using: &random), let name = names.randomElement(using: &random) {
+                    names.removeAll { $0 == name }
+                    away.append(name)
+                    lines += ["wait 6000", "nap \(name)"]
+                }
                 commit("delete", by: names, wait: 0)
                 writeFile(oneIn: 3)
                 lines.append("wait 4000")
-                if Int.random(in: 1...5, using: &random) > 1 { lines += ["sleep 960", "wait 4000"] }
+                if Int.random(in: 1...5, using: &random) > 1 { lines += ["sleep \(hours())", "wait 4000"] }
                 readFile(oneIn: 3)
                 for name in names where Bool.random(using: &random) { lines.append("collect \(name)") }
                 commit("upsert", by: names, wait: [0, 10, 4_000].randomElement(using: &random) ?? 0)
                 for _ in 0..<2 { readFile(oneIn: 2) }
                 edit()
+                if Bool.random(using: &random), let name = away.popLast() { wake(name) }
             }
             lines.append("wait 4000")
+            for name in away { wake(name) }
             for _ in 0..<2 { readFile(oneIn: 2) }
-            if Int.random(in: 1...3, using: &random) == 1 { lines += ["sleep 960", "wait 4000"] }
+            if Int.random(in: 1...3, using: &random) == 1 { lines += ["sleep \(hours())", "wait 4000"] }
             readFile(oneIn: 1)
             lines.append("wait 5000")
+        }
+
+        /// So long that deleted rows are collected; seldom so long that who is away counts no more.
+        private mutating func hours() -> Int { Int.random(in: 1...3, using: &random) == 1 ? 2_400 : 960 }
+
+        private mutating func wake(_ name: String) {
+            if !names.contains(name) { names.append(name) }
+            lines += ["wake \(name)", "wait \(Bool.random(using: &random) ? 0 : 5_000)"]
         }
 
         private mutating func edit() {
