@@ -79,9 +79,7 @@ package struct DigestLedger {
     /// Lets the next look at the digest read every row anew.
     package func distrust() throws {
         var record = try DigestRecord.load(ledger)
-        record.isComplete = false
-        record.position = nil
-        record.entry = nil
+        record.readAnew()
         try record.save(ledger)
     }
 

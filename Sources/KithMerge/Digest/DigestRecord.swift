@@ -38,7 +38,7 @@ extension DigestRecord {
         var writer = ByteWriter()
         writer.fixed64(rows.count)
         writer.fixed64(rows.value)
-        writer.byte((isComplete ? 1 : 0) | (position == nil ? 0 : 2) | (entry == nil ? 0 : 4))
+        writer.byte((isComplete ? 1 : 0) | (position == nil ? 0 : 2) | (entry == nil ? 0 : 4) | Self.passesOverDismissedTexts)
         if let position {
             writer.blob(position.table)
             writer.identifier(position.row)
@@ -54,6 +54,14 @@ extension DigestRecord {
     }
 
     private static let name = "digest"
+
+    /// Says that what is noted of rows was computed by the present rule.
+    private static let passesOverDismissedTexts: UInt8 = 8
+
+    /// Lets every row be read once more.
+    package mutating func readAnew() {
+        (isComplete, position, entry) = (false, nil, nil)
+    }
 
     private init(_ reader: inout ByteReader, _ replicas: ReplicaTable) throws(WireError) {
         let count = try reader.fixed64()
@@ -71,5 +79,6 @@ extension DigestRecord {
             let table = try reader.index(below: Int(Int32.max), "table")
             entry = IndexEntry(replica: replica, sequence: sequence, table: table, row: try reader.signed())
         }
+        if flags & Self.passesOverDismissedTexts == 0 { readAnew() }
     }
 }
