@@ -70,6 +70,7 @@ extension TextError: CustomStringConvertible {
 
 extension TextError {
     /// Runs `body`, which reads no history but what is in memory, and so throws nothing else.
+    @inline(__always)
     static func typed<Result>(_ body: () throws -> Result) throws(TextError) -> Result {
         do {
             return try body()

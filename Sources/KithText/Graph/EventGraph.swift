@@ -122,11 +122,17 @@ struct EventGraph: Sendable {
         if heads.count == 1, parents == .one(heads[0].lastEvent) {
             heads[0] = TextHead(dot: dot, lastEvent: nextEvent - 1)
         } else {
-            for parent in parents where !heads.isEmpty {
-                let place = heads.lastIndex(startingAtOrBefore: parent) { $0.lastEvent }
-                if heads[place].lastEvent == parent { heads.remove(at: place) }
-            }
+            removeHeads(parents)
             heads.append(TextHead(dot: dot, lastEvent: nextEvent - 1))
+        }
+    }
+
+    /// Apart from the usual case, which stays small enough to be compiled into its callers.
+    @inline(never)
+    private mutating func removeHeads(_ parents: EventVersion) {
+        for parent in parents where !heads.isEmpty {
+            let place = heads.lastIndex(startingAtOrBefore: parent) { $0.lastEvent }
+            if heads[place].lastEvent == parent { heads.remove(at: place) }
         }
     }
 
