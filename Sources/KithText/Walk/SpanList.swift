@@ -30,8 +30,8 @@ struct SpanList {
     private var index = RunIndex<Int32>(filler: 0)
     /// The number of spans.
     private(set) var count = 0
-    /// For each place in the document what ``noteOrigins()`` says; empty until then.
-    private var origins: ContiguousArray<Origins> = []
+    /// For each place in the document what ``knownOrigins(of:)`` says, as far as somebody has asked; empty before ``noteOrigins()``.
+    private var origins: ContiguousArray<Origins?> = []
 
     /// Of the spans of a block the left origin that comes first, and of those that have it the right origin that comes last.
     private struct Origins: Equatable {
@@ -221,7 +221,7 @@ struct SpanList {
         self.count += 1
         sums.add(span.sum, to: place.block)
         index.insert(span.id, slots[place.block])
-        if !origins.isEmpty { origins[place.block] = joined(origins[place.block], span) }
+        if !origins.isEmpty, let known = origins[place.block] { origins[place.block] = joined(known, span) }
         return place
     }
 
@@ -250,15 +250,22 @@ struct SpanList {
         counts[block] = Int32(half)
         counts[block + 1] = Int32(half)
         guard !origins.isEmpty else { return }
-        origins[block] = origins(of: block)
-        origins.insert(origins(of: block + 1), at: block + 1)
+        origins[block] = nil
+        origins.insert(nil, at: block + 1)
     }
 
     // MARK: Subtrees
 
     /// Keeps from now on what ``endOfSubtree(_:at:_:)`` and ``neighbour(before:_:_:)`` need.
     mutating func noteOrigins() {
-        origins = ContiguousArray(slots.indices.map(origins))
+        origins = ContiguousArray(repeating: nil, count: slots.count)
+    }
+
+    private mutating func knownOrigins(of block: Int) -> Origins {
+        if let known = origins[block] { return known }
+        let found = origins(of: block)
+        origins[block] = found
+        return found
     }
 
     private func origins(of block: Int) -> Origins {
@@ -288,7 +295,7 @@ struct SpanList {
     /// origin stands before it. ``noteOrigins()`` must have been called.
     ///
     /// - Parameter steps: is increased by the number of spans and blocks that were looked at.
-    func endOfSubtree(_ id: Int, at place: Place, _ steps: inout Int) -> Place {
+    mutating func endOfSubtree(_ id: Int, at place: Place, _ steps: inout Int) -> Place {
         let end = self[place].end
         func ends(_ origin: Int) -> Bool {
             if origin >= id, origin < end { return false }
@@ -298,7 +305,7 @@ struct SpanList {
         var next = normalised(place.next)
         while next.block < slots.count {
             steps += 1
-            if next.index == 0, !ends(origins[next.block].left) {
+            if next.index == 0, !ends(knownOrigins(of: next.block).left) {
                 next = Place(block: next.block + 1, index: 0)
             } else if ends(self[next].leftOrigin) {
                 return next
@@ -311,16 +318,17 @@ struct SpanList {
 
     /// The last span before the one at `place` with the same left origin and a right origin behind it: what hangs before it, or before
     /// something that it hangs on. ``noteOrigins()`` must have been called.
-    func neighbour(before place: Place, _ steps: inout Int) -> Place? {
+    mutating func neighbour(before place: Place, _ steps: inout Int) -> Place? {
         let (id, origin) = (self[place].id, self[place].leftOrigin)
         var next = place
         while let place = before(next) {
             steps += 1
-            let all = origins[place.block]
-            let isWhole = place.index == Int(counts[place.block]) - 1
-            if isWhole, isBefore(origin, all.left) || all.left == origin && !isBefore(id, all.right) {
-                next = Place(block: place.block, index: 0)
-                continue
+            if place.index == Int(counts[place.block]) - 1 {
+                let all = knownOrigins(of: place.block)
+                if isBefore(origin, all.left) || all.left == origin && !isBefore(id, all.right) {
+                    next = Place(block: place.block, index: 0)
+                    continue
+                }
             }
             let span = self[place]
             if span.leftOrigin == origin {
@@ -359,7 +367,7 @@ extension SpanList {
             var sum = BlockSums.Sum()
             for span in spans { sum += span.sum }
             guard sum == sums[block], sums.before(block) == before, Int(places[Int(slots[block])]) == block,
-                origins.isEmpty || origins[block] == origins(of: block)
+                origins.isEmpty || origins[block].map({ $0 == origins(of: block) }) ?? true
             else { return false }
             before += sum
             for (index, span) in spans.enumerated() {
