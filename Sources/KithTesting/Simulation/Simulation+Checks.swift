@@ -233,19 +233,29 @@ extension Simulation {
         }
     }
 
-    /// Stores that know the same held something else, and mended it: only rows that a lie was about, or of which an update has dropped a
-    /// column. What these show stays as it is.
-    func checkMended(_ positions: [SlicePosition], _ node: SimulatedNode) throws {
+    /// Stores that know the same held something else, and mended it: only rows that a lie was about, of which an update has dropped a
+    /// column, or of which the peer knew more. What these show follows from what is known of them.
+    func checkMended(_ positions: [SlicePosition], with slice: Slice, _ node: SimulatedNode) throws {
         guard let store = node.store else { return }
         let summary = try store.summary()
         if let head = summary.head(of: summary.replica), head.dot.sequence > node.summary.vector[summary.replica] {
             try ledger.recordMending(head, node: node.index)
         }
-        var dropped: [RowKey] = []
+        var judged: [RowKey] = []
+        var clocks: [RowKey: Knowledge] = [:]
+        for row in slice.rows {
+            if let key = key(slice, row) { clocks[key] = ledger.knowledge(row.state.clock) }
+        }
         for position in positions {
             guard let table = ledger.table(position.table), let key = ledger.key(table, position.row) else { continue }
             if workload.tablesLosingColumns.contains(table) {
-                dropped.append(key)
+                judged.append(key)
+                continue
+            }
+            // It waited for the rest of a catch-up, which nobody has.
+            if !taint.covers(key), let clock = clocks[key], !node.known.common.covers(clock) {
+                node.known.learn(key, clock)
+                judged.append(key)
                 continue
             }
             guard taint.covers(key) else {
@@ -253,7 +263,7 @@ extension Simulation {
                     .wrongState, "\(node.name) mends \(workload.tables[table].name) \(key.row), which no lie was about.")
             }
         }
-        try moved(node, to: summary, besides: dropped)
+        try moved(node, to: summary, besides: judged)
     }
 
     /// What failed or was rolled back left nothing behind.

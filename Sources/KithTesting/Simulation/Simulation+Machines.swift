@@ -91,8 +91,9 @@ extension Simulation {
         let wasRunning = node.isRunning
         // Nobody restores a database in the tenth of a second in which its last commit is not on the disk yet.
         try flush(node, node.generation)
-        // Its peers must not take what it sent, during the flush too, for what the machine says that takes its place.
-        if isWhole { for end in ends(of: node) { links[end.link].ends[end.other.side]?.inbound = [] } }
+        // Its peers must not take what it sent, during the flush too, for what the machine says that takes its place, nor what they have
+        // received and not written yet.
+        if isWhole { for end in ends(of: node) { forget(end.other) } }
         try crash(node)
         var remaining = backup.known.common
         for other in nodes where other !== node { remaining.join(other.known.common) }

@@ -112,8 +112,10 @@ extension Simulation {
             throw Violation(.wrongState, "\(node.name) knows what its peer knows, and yet holds other rows.")
         }
         try checkLiveQueries(node)
-        guard case .mended(_, let changed) = result, !changed.isEmpty else { return try handle(.digest(result), end) }
-        try checkMended(changed, node)
+        guard case .mended(_, let changed) = result, case .mend(_, let slice) = task, !changed.isEmpty else {
+            return try handle(.digest(result), end)
+        }
+        try checkMended(changed, with: slice, node)
         try checkKept(before, nil, node)
         storeMoved(node)
         if result.hasMended, let id = links[end.link].ends[end.side]?.id { route(.tell(.mended, .allBut(id)), node) }

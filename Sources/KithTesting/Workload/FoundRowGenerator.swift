@@ -21,6 +21,7 @@ struct FoundRowGenerator {
         if nodes.isEmpty { nodes = [random.int(in: 0...swarm.nodeCount - 1)] }
         self.nodes = nodes
         let node = random.pick(nodes) ?? 0
+        // A deletion that all members hold and have forgotten does not reach a machine that begins later.
         late = random.chance(percent: 50) && !swarm.collectsGarbage ? (node, random.int(in: 0...max(0, commitCount - 1))) : nil
         self.random = random
     }

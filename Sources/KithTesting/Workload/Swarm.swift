@@ -78,7 +78,7 @@ struct Swarm {
             chosen.removeAll(where: \.confusesGarbage)
             faultRates.removeAll(where: \.fault.confusesGarbage)
         }
-        // A deletion that all members hold and have forgotten does not reach who finds the row later, in a table that comes with an update.
+        // A deletion that all members hold and have forgotten does not reach a machine that gets the row's table with an update, and finds it.
         if collectsGarbage, (chosen + faultRates.map(\.fault)).contains(.oldVersion) { findsRows = false }
         // A parent that was collected cannot be brought back for a row that was under way.
         for index in workload.tables.indices where workload.tables[index].isRelated && (collectsGarbage || !usesReferences) {
