@@ -6,7 +6,7 @@ import KithText
 
 /// Texts of rows that were collected, here or by the sender of a row, and whose ids may have been used again.
 extension TextCells {
-    /// Lets go of the histories of texts in `old` that a merge has dropped, because whoever sent the row had collected it.
+    /// Lets go of the histories of texts in `old` that a merge has dropped, because the sender of the row had collected it.
     package func forget(_ old: RowState, unlessIn state: RowState, table: Int, id: RowID) throws {
         for entry in old.cells {
             // A cell that is gone altogether may yet be written again from its history, when the row is mended.
@@ -28,13 +28,13 @@ extension TextCells {
     /// little: where authors of the text have used its id again, or other changes stand beside what was collected.
     ///
     /// - Parameters:
-    ///   - isWhole: whether `part` has all that its sender holds of the row. If not, only of a row that was deleted here can be told what was
+    ///   - isListed: whether `part` comes in a listing. If not, or if it is cut, only of a row that was deleted here can be told what was
     ///     collected, and of an empty text whose author begins it anew.
-    ///   - isCut: whether the sender has more of the row than it sends.
+    ///   - isCut: whether the sender may have more of the row than it sends.
     ///   - incomplete: columns of which the sender may lack what no device has removed.
     /// - Returns: for each column from which something goes, its latest edit until now.
     package func leaveCollected(
-        _ state: inout RowState, with part: inout RowState, isWhole: Bool, isCut: Bool, incomplete: [Int], theirs: VersionVector,
+        _ state: inout RowState, with part: inout RowState, isListed: Bool, isCut: Bool, incomplete: [Int], theirs: VersionVector,
         table: Int, id: RowID
     ) throws -> [Int: Stamp] {
         let isCollected = state.hasTombstonesForgotten(by: part, knowing: theirs)
@@ -43,10 +43,10 @@ extension TextCells {
         for index in part.cells.indices {
             let column = part.cells[index].column
             guard case .text(var new) = part.cells[index].cell, case .text(let old)? = state[column] else { continue }
-            let isWhole = isWhole && !incomplete.contains(column)
+            let isWhole = isListed && !isCut && !incomplete.contains(column)
             let key = TextKey(table: table, id: id, column: column)
-            if isWhole || !part.tombstones.isEmpty, !incomplete.contains(column), try isUnread(old, at: key),
-                new.hasForgotten(old, knowing: theirs)
+            if isWhole || !part.tombstones.isEmpty, !incomplete.contains(column), new.hasForgotten(old, knowing: theirs),
+                try isUnread(old, at: key)
             {
                 state[column] = .text(old.leaving(theirs))
                 continue
@@ -96,14 +96,12 @@ extension TextCells {
                 left.changes.removeAll { mine.covers($0.stamp.dot) }
             }
             // A vector may cover what a lie kept back; what was collected is below the floor.
-            guard left != sent, try isBelowFloor(sent) else { continue }
+            guard left != sent, try sent.isCovered(by: floor()) else { continue }
             let key = archive.ledger.catalog.tables[table].columns[column].key
             if try IncompleteColumns(connection: archive.connection).of(table).contains(key) { continue }
             part.cells[index].cell = .text(left)
         }
     }
-
-    private func isBelowFloor(_ text: TextState) throws -> Bool { text.uncovered(by: try floor()) == nil }
 
     /// All that was known here of rows that were collected.
     private func floor() throws -> VersionVector { try VectorRecords(connection: archive.connection).floor(archive.ledger.catalog) }
@@ -157,10 +155,11 @@ extension TextCells {
         return left.count < all.count && left.allSatisfy { dots.isSuperset(of: $0.parents) } ? left : nil
     }
 
-    /// Whether there was never anything to read. Of such a text only its authors are left, whom a deletion by somebody who has collected it
-    /// has not seen: it would not hide the row.
+    /// Whether the text never had a change. If its row is collected, written anew and deleted again elsewhere, that deletion has not seen the
+    /// authors of the text, and they would keep the row shown.
     private func isUnread(_ text: TextState, at key: TextKey) throws -> Bool {
-        try text.past == .none && text.adopted == nil && changesAhead(at: key).isEmpty
+        try text.past == .none && text.adopted == nil && PortionRows(archive.ledger).size(at: key).count == 0
+            && !AsideRows(archive.connection).has(key)
     }
 
     /// Per replica its last change of a text, and those on which none builds.

@@ -23,7 +23,7 @@ extension RowState {
         return tombstones.allSatisfy { theirs.covers($0.dot) && !remembered.contains($0.dot) }
     }
 
-    /// Whether nothing that is here was seen by the deletions of `old`.
+    /// Whether the deletions of `old` have seen nothing of what is here, counters aside.
     package func isNew(after old: RowState) -> Bool {
         var seen = VersionVector()
         for tombstone in old.tombstones { seen.join(tombstone.seen) }
@@ -75,7 +75,7 @@ extension TextState {
 }
 
 extension SetState {
-    /// Whether a merge has left out that somebody found something here.
+    /// Whether a merge has left out one of the devices that found something here.
     fileprivate func hasLostFinders(in remaining: Cell?) -> Bool {
         guard case .set(let left)? = remaining else { return !adopters.isEmpty }
         return !left.adopters.covers(adopters)

@@ -86,7 +86,7 @@ package struct RowMerger {
         let marks = carrying?.carryOver(&part) ?? []
         // Of a column that was a register, the sender may hold that alone.
         let left = try TextCells(ledger).leaveCollected(
-            &state, with: &part, isWhole: isListed && !isCut && carrying == nil, isCut: isCut || carrying != nil, incomplete: incomplete,
+            &state, with: &part, isListed: isListed, isCut: isCut || carrying != nil, incomplete: incomplete,
             theirs: theirs, table: tableNumber, id: id)
         if held.state.hasTombstonesForgotten(by: part, knowing: theirs) {
             if !left.isEmpty || held.state.hasContentForgotten(by: part, knowing: theirs) { try keepFloor(of: held.state) }

@@ -80,9 +80,14 @@ package struct TextState: Hashable, Sendable {
         return present.isEmpty && text?.isEmpty != false && !isFound ? .null : .text(text ?? [])
     }
 
+    /// Whether a replica that knows `vector` knows all that the cell's authors have changed, and all that they have found.
+    package func isCovered(by vector: VersionVector) -> Bool {
+        vector.covers(touched) && adopted.map { vector.covers($0.adopters) } ?? true
+    }
+
     /// What a replica that knows `vector` lacks; `nil` if nothing.
-    package func uncovered(by vector: VersionVector) -> TextState? {
-        if vector.covers(touched), adopted.map({ vector.covers($0.adopters) }) ?? true { return nil }
+    func uncovered(by vector: VersionVector) -> TextState? {
+        if isCovered(by: vector) { return nil }
         var part = self
         part.changes.removeAll { change in
             (adopted?[change.document]?.known(to: vector) ?? vector).covers(change.stamp.dot)
@@ -93,7 +98,7 @@ package struct TextState: Hashable, Sendable {
     /// Whether this is the text of a row that its holder had collected and has written anew since: it knows of all changes of `old`, and of
     /// all that was found there, and not all of these changes, or nothing of what was found, is there any more.
     package func hasForgotten(_ old: TextState, knowing vector: VersionVector) -> Bool {
-        guard vector.covers(old.touched), old.adopted.map({ vector.covers($0.adopters) }) ?? true else { return false }
+        guard old.isCovered(by: vector) else { return false }
         return !touched.covers(old.touched) || lacksAllFound(in: old)
     }
 
@@ -106,8 +111,8 @@ package struct TextState: Hashable, Sendable {
     /// The authors of `old` who have touched this text since, and had collected `old` before: their later commits cover their earlier ones.
     ///
     /// An author who had known `old` would have built on it, directly or through changes of others. An author without a change of its own
-    /// counts only if `old` is not empty, or the whole row is new: whoever makes a text NULL deletes it first, and whoever writes a row anew
-    /// whose text it has not collected begins with that text, so somebody's change would build on it.
+    /// counts only if `old` is not empty, or the whole row is new. An author who makes a text NULL deletes it first; an author who writes a
+    /// row anew without having collected it begins with a restart of the text. So one of the changes would build on `old`.
     ///
     /// - Parameters:
     ///   - isNewRow: whether nothing came of the row that its deletions have seen.

@@ -30,7 +30,8 @@ struct SpanList {
     private var index = RunIndex<Int32>(filler: 0)
     /// The number of spans.
     private(set) var count = 0
-    /// For each place in the document what ``knownOrigins(of:)`` says, as far as somebody has asked; empty before ``noteOrigins()``.
+    /// For each place in the document what ``knownOrigins(of:)`` has found; `nil` if no search has looked at the block as it is. Empty before
+    /// ``noteOrigins()``.
     private var origins: ContiguousArray<Origins?> = []
 
     /// Of the spans of a block the left origin that comes first, and of those that have it the right origin that comes last.
