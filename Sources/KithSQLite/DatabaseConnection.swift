@@ -22,12 +22,13 @@ package final class DatabaseConnection {
     package var rulesMayRaise = false
     /// Whether writes fire triggers.
     package private(set) var firesTriggers = true
-    /// What is done before a statement is prepared.
-    private var beforePreparing: (() -> Void)?
+    /// Whose connection it is, if this keeps its own statements.
+    private weak var owner: Database?
 
-    /// A connection that keeps its own statements until ``finalizeStatements()``.
-    package init(_ handle: OpaquePointer) {
+    /// The connection of `owner`, with statements of its own, which it keeps until ``finalizeStatements()``.
+    package init(_ handle: OpaquePointer, of owner: Database) {
         self.handle = handle
+        self.owner = owner
         database = nil
     }
 
@@ -67,7 +68,6 @@ package final class DatabaseConnection {
 
     /// Runs `sql`, which may be several statements.
     package func execute(_ sql: String) throws(SQLiteError) {
-        beforePreparing?()
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         if code != SQLITE_OK { throw SQLiteError(handle, code: code, sql: sql) }
     }
@@ -82,14 +82,12 @@ package final class DatabaseConnection {
         return try body()
     }
 
-    /// Runs `body`, which prepares many statements, on the connection of `db`.
+    /// To be called before SQLite prepares statements of this class.
     ///
-    /// For each column that a statement reads, GRDB's authorizer copies the region of all that was read since it prepared a statement
-    /// itself. One of its own before each of ours keeps that region small, which halves the time in which a store opens.
-    package func preparingMany<Result>(_ db: Database, _ body: () throws -> Result) rethrows -> Result {
-        beforePreparing = { _ = try? db.makeStatement(sql: "SELECT 1") }
-        defer { beforePreparing = nil }
-        return try body()
+    /// For each column that a statement reads, GRDB's authorizer copies the region of all that was read since GRDB prepared a statement
+    /// itself. One of its own keeps that region small, which halves the time in which a store opens.
+    private func forgetRegion() {
+        _ = try? owner?.makeStatement(sql: "SELECT 1")
     }
 
     /// Runs `body` with a page cache of 64 MiB at least, and puts back the app's.
@@ -134,6 +132,7 @@ package final class DatabaseConnection {
         let code = kith_enable_triggers(handle, fires ? 1 : 0)
         if code != SQLITE_OK { throw SQLiteError(handle, code: code) }
         firesTriggers = fires
+        forgetRegion()
     }
 
     /// Whether no transaction is open, perhaps because SQLite has rolled it back.
@@ -216,7 +215,7 @@ package final class DatabaseConnection {
 
     private func prepare(_ sql: String) throws(SQLiteError) -> PreparedStatement {
         guard let database else {
-            beforePreparing?()
+            forgetRegion()
             return try PreparedStatement(handle, sql)
         }
         do {

@@ -212,7 +212,7 @@ struct MigrationSteps {
     private func watchEnd(_ db: Database, _ refuse: @escaping @Sendable (StoreError) -> Void) throws {
         guard let handle = db.sqliteConnection else { throw StoreError(.failed, "The database is closed.") }
         // Used by the function alone, which SQLite calls on this connection.
-        nonisolated(unsafe) let connection = DatabaseConnection(handle)
+        nonisolated(unsafe) let connection = DatabaseConnection(handle, of: db)
         let declared = tables
         // Innocuous, as Kith's other functions are: an app may trust no schema.
         sqlite3_create_function_v2(handle, Self.permit, 0, SQLITE_UTF8 | SQLITE_INNOCUOUS, nil, { _, _, _ in }, nil, nil, nil)

@@ -22,7 +22,7 @@ struct StoreOpening {
             throw StoreError(.notAStore, "The database is closed.")
         }
         self.db = db
-        connection = DatabaseConnection(handle)
+        connection = DatabaseConnection(handle, of: db)
         connection.waitsByCallback = db.configuration.waitsByCallback
         self.options = options
         self.signal = signal
@@ -31,7 +31,7 @@ struct StoreOpening {
 
     func open(_ tables: [TrackedTable]) throws -> WriterState {
         try connection.keepingLastInsertedRowID {
-            try connection.preparingMany(db) { try connection.waitingForOthers { try prepareWhole(tables) } }
+            try connection.waitingForOthers { try prepareWhole(tables) }
         }
     }
 
