@@ -120,8 +120,8 @@ package final class SchemaGuard: Sendable {
         while try select.step() {
             func text(_ column: Int32) -> String { String(decoding: select.blob(column), as: UTF8.self) }
             // Not asked of SQLite: an app may set what LIKE means.
-            let sql = Array(text(3).asciiLowercased.utf8)
-            func mentions(_ word: String) -> Bool { sql.contains(word.utf8) }
+            let sql = text(3).asciiLowercased
+            func mentions(_ word: String) -> Bool { sql.hasBytes(of: word) }
             if text(0) == "trigger" {
                 state.triggerCount += 1
                 state.mayRaise = state.mayRaise || mentions("raise")
@@ -183,7 +183,7 @@ package final class SchemaGuard: Sendable {
         var rules: [String] = []
         while try select.step() {
             let sql = String(decoding: select.blob(0), as: UTF8.self)
-            if select.int(1) == 0 || sql.asciiLowercased.utf8.contains("unique".utf8) { rules.append(sql) }
+            if select.int(1) == 0 || sql.asciiLowercased.hasBytes(of: "unique") { rules.append(sql) }
         }
         return rules.joined(separator: ";\n")
     }

@@ -93,7 +93,7 @@ struct TableInspector {
         }
         if table.name.asciiLowercased.hasPrefix("kith_") { return reject("names that begin with kith_ are Kith's own. Rename it.") }
         if table.name.asciiLowercased.hasPrefix("sqlite_") { return reject("it is SQLite's own.") }
-        let list = try connection.statement("SELECT type, wr FROM pragma_table_list WHERE schema = 'main' AND name = ?")
+        let list = try connection.statement("SELECT type, wr FROM pragma_table_list(?1) WHERE schema = 'main' AND name = ?1")
         defer { list.reset() }
         list.bind(1, .text(table.name))
         guard try list.step() else {
@@ -108,7 +108,7 @@ struct TableInspector {
     }
 
     private func isStrict(_ table: String) throws -> Bool {
-        let list = try connection.statement("SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = ?")
+        let list = try connection.statement("SELECT strict FROM pragma_table_list(?1) WHERE schema = 'main' AND name = ?1")
         defer { list.reset() }
         list.bind(1, .text(table))
         return try list.step() && list.int(0) != 0
