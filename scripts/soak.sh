@@ -16,7 +16,7 @@ filter_of() {
         simulator-[1-8]) filter='SimulationSoakTests' ;;
         # The simulator's tests of `make test`, with more seeds each.
         promises) filter='^KithTestingTests\.(AppTrigger|BadDisk|Determinism|Fault|FaultRate|FoundRow|HistoryJudge|Promise|Schema|UsedAgainScript)Tests' ;;
-        lies) filter='HostileSoakTests|ScaleTests|^KithTrustTests\.(HostileHousehold|DividedHousehold|HouseholdCost|ForgedRecord)Tests' ;;
+        lies) filter='HostileSoakTests|^KithTestingTests\.(HouseholdLie|Lie)Tests|ScaleTests|^KithTrustTests\.(HostileHousehold|DividedHousehold|HouseholdCost|ForgedRecord)Tests' ;;
         merge) filter='MergeModelTests|PlainRowTests|BulkInsertTests|^KithSyncTests\.(MergeAgainstModel|MergeLaws|RowLimit|ManyReplica|Identity)Tests' ;;
         # Lists that change, orders by hand, undo, what is searched.
         lists) filter='LiveListTests|LiveListProcessTests|^KithStoreTests\.(Position|Undo)Tests|^KithNotesTests\.SearchTests' ;;

@@ -98,8 +98,6 @@ import Testing
         #expect(try counts() == [AttachmentLimits.holdingsMax, 2])
         try store.noteHoldings(news(.init(.only, Array(many.suffix(4)))), of: [1])
         #expect(try counts() == [4, 2])
-        try store.noteHoldings(news(.init(.also, many)), of: [1])
-        #expect(try counts() == [AttachmentLimits.holdingsMax, 2])
         // Who comes back begins anew.
         try store.setMembers([[2]])
         try store.setMembers([[1], [2]])

@@ -36,7 +36,7 @@ import Testing
         simulator.commitCount = 40
         let first = Soak.firstSeed
         var (histories, undos) = (0, 0)
-        let count = Soak.count(3, soaking: 2_000)
+        let count = Soak.count(2, soaking: 2_000)
         for seed in first..<first + UInt64(count) {
             let script = simulator.script(seed: seed)
             let report = simulator.run(script)

@@ -1,5 +1,6 @@
 import KithStore
 import KithTesting
+import TestSupport
 import Testing
 
 /// Risk: after the first lie the simulator looks away, and anything may break behind it.
@@ -84,7 +85,7 @@ import Testing
         simulator.faults = [.forgery]
         var (poisoned, inDoubt, checked) = (0, 0, 0)
         // Most lies name commits that nobody has made, and are refused.
-        for seed in 0..<30 as Range<UInt64> where poisoned < 3 || inDoubt == 0 {
+        for seed in 0..<30 as Range<UInt64> where Soak.isAsked || poisoned == 0 || inDoubt == 0 {
             let report = simulator.run(simulator.script(seed: seed))
             #expect(report.violation == nil, "seed \(seed)")
             if !report.statistics.isPoisoned { continue }
@@ -92,7 +93,7 @@ import Testing
             inDoubt += report.statistics.rowsInDoubt
             checked += report.statistics.rowsChecked
         }
-        #expect(poisoned > 2)
+        #expect(poisoned > (Soak.isAsked ? 2 : 0))
         #expect(inDoubt > 0, "\(poisoned) of 30")
         #expect(checked > 0)
     }

@@ -43,9 +43,9 @@ import Testing
     }
 
     @Test func `a failure is cut down and can be repeated`() throws {
-        var simulator = try Self.sabotaged(Self.liar(value: 4))
-        // Five are enough for the fourth value: each step is tried whether the failure needs it.
-        simulator.commitCount = 5
+        var simulator = try Self.sabotaged(Self.liar(value: 2))
+        // Few are enough for the second value: each step is tried whether the failure needs it.
+        simulator.commitCount = 4
         simulator.faults = []
         let failure = try #require(simulator.failures(seeds: 0..<100, failuresMax: 1).first)
         #expect(failure.script.commitCount <= 2, "\(failure)")

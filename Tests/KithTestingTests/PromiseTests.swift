@@ -13,7 +13,7 @@ import Testing
         return simulator
     }
 
-    @Test(arguments: 0..<UInt64(Soak.count(2, soaking: 6))) func `five seeds keep every promise`(batch: UInt64) throws {
+    @Test(arguments: 0..<UInt64(Soak.count(1, soaking: 6))) func `five seeds keep every promise`(batch: UInt64) throws {
         let failures = try Self.simulator().failures(seeds: batch * 5..<batch * 5 + 5)
         #expect(failures.isEmpty, "\(failures)")
     }
@@ -41,7 +41,7 @@ import Testing
             simulator.faults = [fault]
             // What cannot be read is refused, and contents are compared to the end; what can be read is in doubt.
             var (isRefused, isInDoubt) = (false, false)
-            for seed in 0..<6 as Range<UInt64> where Soak.isAsked || seed < 2 || !isInDoubt || !isRefused && fault == .damage {
+            for seed in 0..<6 as Range<UInt64> where Soak.isAsked || seed < 1 || !isInDoubt || !isRefused && fault == .damage {
                 let report = simulator.run(simulator.script(seed: seed))
                 #expect(report.violation == nil, "\(fault), seed \(seed)")
                 if report.statistics.framesAltered == 0 { continue }
@@ -57,7 +57,7 @@ import Testing
         simulator.faults = [.garbage]
         simulator.commitCount = 60
         var collected = 0
-        for seed in 10..<16 as Range<UInt64> where Soak.isAsked || seed < 12 || collected == 0 {
+        for seed in 10..<16 as Range<UInt64> where Soak.isAsked || seed < 11 || collected == 0 {
             let report = simulator.run(simulator.script(seed: seed))
             #expect(report.violation == nil, "seed \(seed)")
             collected += report.statistics.rowsCollected
