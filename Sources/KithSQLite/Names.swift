@@ -16,7 +16,7 @@ extension StringProtocol {
 extension String {
     /// Whether the bytes of `word`, which is not empty, stand in it one after the other, before any NUL.
     ///
-    /// By the C library: the standard library's search in any collection takes ten times as long, and a store that opens searches the
-    /// whole schema several times.
+    /// By the C library: the standard library's search in any collection took an eighth of the time in which a store opens in a debug
+    /// build.
     package func hasBytes(of word: String) -> Bool { strstr(self, word) != nil }
 }
