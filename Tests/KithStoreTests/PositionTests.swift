@@ -169,7 +169,7 @@ struct PositionTests {
 
     @Test(arguments: [true, false])
     func `many rows are put into one place, and few others are written`(isAlwaysBehindTheFirst: Bool) throws {
-        let count = Soak.count(300, soaking: 10_000)
+        let count = Soak.count(600, soaking: 10_000)
         let store = try Self.store(rows: 2)
         var model = Self.rows(0, 1)
         var longest = 0
