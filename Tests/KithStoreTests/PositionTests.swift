@@ -190,7 +190,8 @@ struct PositionTests {
         }
         #expect(try Self.shown(store) == model)
         #expect(longest <= Position.bytesMax + 10 + count / 200, "\(longest)")
-        #expect(writes <= 4 * count, "\(writes)")
+        // Each row is written once, and some of them anew, for positions have grown too long.
+        #expect(writes > count && writes <= 4 * count, "\(writes)")
     }
 
     @Test func `rows whose positions are equal, or none at all, are put in order as far as needed`() throws {
