@@ -268,6 +268,12 @@ if let testsAsked {
     package.targets.removeAll { !needed.contains($0.name) }
     package.products.removeAll()
 }
+// The build begins what it can in the order of names, the last first: these would let the store's modules wait, on which most depends.
+if isOptimized, testsAsked == nil {
+    for target in package.targets where ["KithSyncTests", "KithTextTests", "KithTransportTests", "KithTrustTests"].contains(target.name) {
+        target.dependencies.append("KithStore")
+    }
+}
 if hasVisibleLocks {
     for target in package.targets where target.swiftSettings != nil {
         target.dependencies.append("SanitizerLocks")
