@@ -46,6 +46,7 @@ import Testing
         var simulator = try Self.sabotaged(Self.liar(value: 2))
         // Few are enough for the second value: each step is tried whether the failure needs it.
         simulator.commitCount = 4
+        simulator.nodeCount = 3
         simulator.faults = []
         let failure = try #require(simulator.failures(seeds: 0..<100, failuresMax: 1).first)
         #expect(failure.script.commitCount <= 2, "\(failure)")

@@ -1,11 +1,13 @@
 import KithCausality
+import TestSupport
 import Testing
 
 @testable import KithText
 
 /// Risk: a real editing history does not end in the text its authors had.
 @Suite struct TraceTests {
-    @Test(arguments: TraceList.sequential)
+    /// A long run takes all.
+    @Test(arguments: TraceList.sequential.prefix(Soak.isAsked ? .max : 4))
     func `sequential traces need no history and end in their text`(_ trace: TraceList.Trace) throws {
         let transactions = try Fixture.json("sequential_traces/\(trace.name)", as: JSONObject.self)["txns"]
         var document = TextDocument()
