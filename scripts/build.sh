@@ -15,8 +15,8 @@ options=(--scratch-path "$folder" -debug-info-format none
     -Xcxx -index-ignore-system-symbols -Xcxx -index-ignore-macros)
 
 # BoringSSL is twice among the packages, and nearly each of its 520 files of C++ reads the same headers of the standard library: they are
-# compiled once, with the flags that SwiftPM gives today. Whether it still gives them the first build shows. Once the system has other
-# headers, clang refuses what was made of the earlier ones, and they are compiled again.
+# compiled once, with the flags that SwiftPM gives today. Once the system has other headers, clang refuses what was made of the earlier
+# ones, and they are compiled again.
 readonly flags=(-std=c++17 -O0 -g0 -fPIC -fblocks -fno-omit-frame-pointer)
 compile_headers() {
     printf '#include <%s>\n' algorithm array functional initializer_list iterator limits memory optional string_view tuple type_traits \
@@ -28,11 +28,23 @@ if [ "$(uname)" = Linux ] && [ "$*" != --show-bin-path ]; then
     clang=$("$swift" -print-target-info | sed -nE 's#^ *"runtimeResourcePath": "(.*)/lib/swift".*#\1/bin/clang#p')
     # Fourteen programs of up to 190 MB are linked: the toolchain's own linker takes half as long as the system's.
     [ ! -x "${clang%/*}/ld.lld" ] || options+=(-Xswiftc -use-ld=lld)
+    # SwiftPM takes this compiler, and looks for the toolchain's libraries beside it.
+    mkdir -p "$folder/toolchain/bin"
+    ln -sfn "${clang%/bin/clang}/lib" "$folder/toolchain/lib"
+    cp scripts/swiftc.sh "$folder/toolchain/bin/swiftc"
+    export KITH_COMPILER=${clang%/*}/swiftc SWIFT_EXEC=$PWD/$folder/toolchain/bin/swiftc
     if [ ! -e "$headers" ] || { [ -s "$headers" ] && ! headers_are_valid 2>/dev/null; }; then
-        mkdir -p "$folder"
-        compile_headers 2>/dev/null && "$swift" build "${options[@]}" -Xcxx -include-pch -Xcxx "$headers" --target CNIOBoringSSL ||
-            : >"$headers"
+        compile_headers 2>/dev/null || : >"$headers"
     fi
 fi
-[ ! -s "$headers" ] || options+=(-Xcxx -include-pch -Xcxx "$headers")
-exec "$swift" build "${options[@]}" "$@"
+[ -s "$headers" ] || exec "$swift" build "${options[@]}" "$@"
+
+with_headers=("${options[@]}" -Xcxx -include-pch -Xcxx "$headers")
+result=0
+"$swift" build "${with_headers[@]}" "$@" || result=$?
+# Does SwiftPM give other flags now, with which clang refuses these headers?
+if [ "$result" -ne 0 ] && [ "$*" != --show-bin-path ] && ! "$swift" build "${with_headers[@]}" --target CNIOBoringSSL >/dev/null 2>&1; then
+    : >"$headers"
+    exec "$swift" build "${options[@]}" "$@"
+fi
+exit "$result"
