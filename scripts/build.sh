@@ -28,11 +28,13 @@ if [ "$(uname)" = Linux ] && [ "$*" != --show-bin-path ]; then
     clang=$("$swift" -print-target-info | sed -nE 's#^ *"runtimeResourcePath": "(.*)/lib/swift".*#\1/bin/clang#p')
     # Fourteen programs of up to 190 MB are linked: the toolchain's own linker takes half as long as the system's.
     [ ! -x "${clang%/*}/ld.lld" ] || options+=(-Xswiftc -use-ld=lld)
-    # SwiftPM takes this compiler, and looks for the toolchain's libraries beside it.
     mkdir -p "$folder/toolchain/bin"
-    ln -sfn "${clang%/bin/clang}/lib" "$folder/toolchain/lib"
-    cp scripts/swiftc.sh "$folder/toolchain/bin/swiftc"
-    export KITH_COMPILER=${clang%/*}/swiftc SWIFT_EXEC=$PWD/$folder/toolchain/bin/swiftc
+    # SwiftPM takes this compiler, and looks for the toolchain's libraries beside it. In a toolchain of another layout it takes its own.
+    if [ -x "${clang%/*}/swiftc" ] && [ -e "${clang%/bin/clang}/lib/libIndexStore.so" ]; then
+        ln -sfn "${clang%/bin/clang}/lib" "$folder/toolchain/lib"
+        cp scripts/swiftc.sh "$folder/toolchain/bin/swiftc"
+        export KITH_COMPILER=${clang%/*}/swiftc SWIFT_EXEC=$PWD/$folder/toolchain/bin/swiftc
+    fi
     if [ ! -e "$headers" ] || { [ -s "$headers" ] && ! headers_are_valid 2>/dev/null; }; then
         compile_headers 2>/dev/null || : >"$headers"
     fi
@@ -41,6 +43,7 @@ fi
 
 with_headers=("${options[@]}" -Xcxx -include-pch -Xcxx "$headers")
 result=0
+trap 'exit 130' INT
 "$swift" build "${with_headers[@]}" "$@" || result=$?
 # Clang names these headers if it refuses them, because SwiftPM gives it other flags than it did: then the build goes on without them.
 if [ "$result" -ne 0 ] && [ "$*" != --show-bin-path ] &&
