@@ -32,18 +32,20 @@ environment() {
 }
 
 [ "${1:-}" = --built ] || build
+built=$(scripts/build.sh --show-bin-path)/kith-counts
+[ -x "$built" ] || fail "$built is not built; run: make counts"
 folder=$(mktemp -d "${TMPDIR:-/tmp}/kith-counts.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 # Valgrind stumbles over Swift's debug information. It needs one name: of the function that does what is counted.
 program=$folder/kith-counts
-strip --keep-symbol=kith_counted -o "$program" "$(scripts/build.sh --show-bin-path)/kith-counts"
+strip --keep-symbol=kith_counted -o "$program" "$built"
 chmod +x "$program"
 
 # All kernels in one process, because its start takes longer under callgrind than most of them. Each leaves a file of its own, kernel.1,
 # kernel.2 and so on. Hashes start from the same seed in every run.
 SWIFT_DETERMINISTIC_HASHING=1 valgrind --tool=callgrind --callgrind-out-file="$folder/kernel" \
     --toggle-collect=kith_counted --dump-after=kith_counted "$program" >"$folder/log" 2>&1 ||
-    { tail -n 20 "$folder/log" >&2; fail "the kernels do not run; try: $(scripts/build.sh --show-bin-path)/kith-counts"; }
+    { tail -n 20 "$folder/log" >&2; fail "the kernels do not run; try: $built"; }
 number=0
 counts=$("$program" --list | while read -r kernel; do
     number=$((number + 1))
