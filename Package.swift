@@ -268,8 +268,8 @@ if let testsAsked {
     package.targets.removeAll { !needed.contains($0.name) }
     package.products.removeAll()
 }
-// The build begins what it can in the order of names, the last first: these would let the store's modules wait, on which most depends. They
-// go beside modules for which nothing else needs to wait.
+// SwiftPM begins what is ready in the order of names, the last first. Begun as soon as they are ready, these two test targets would delay the
+// store's modules, on which most depends.
 if isOptimized, testsAsked == nil {
     for (name, module) in [("KithTrustTests", "KithLedger"), ("KithSyncTests", "KithTexts")] {
         package.targets.first { $0.name == name }?.dependencies.append(.byName(name: module))
