@@ -15,8 +15,9 @@ readonly packages=(
     python3 python3-cryptography        # the models and the other client that tests compare with; manual pages
     xz-utils                            # the archive of the programs
     tmux mandoc                         # tests of the full-screen view and of manual pages
-    chromium fonts-dejavu-core python3-venv   # tests of the page in a browser
+    fonts-dejavu-core python3-venv      # tests of the page in a browser
 )
+readonly browser=chromium-headless-shell   # the browser itself, which Ubuntu does not have
 
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
@@ -31,9 +32,9 @@ check_swift() {
         fail "Swift $version is too old; Kith needs $swift_version_min or later from https://www.swift.org/install."
 }
 
-missing_packages() {
+not_installed() { # PACKAGE...
     local package
-    for package in "${packages[@]}"; do
+    for package; do
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || printf '%s\n' "$package"
     done
 }
@@ -48,15 +49,10 @@ as_root() {
     fi
 }
 
-install_missing() {
+apt_get() { # ARGUMENT...
     local log
-    mapfile -t missing < <(missing_packages)
-    [ "${#missing[@]}" -gt 0 ] || return 0
-    printf 'setup: installing %s\n' "${missing[*]}"
     log=$(mktemp)
-    if ! as_root apt-get -o DPkg::Lock::Timeout=300 update >"$log" 2>&1 ||
-        ! as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 \
-            install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1; then
+    if ! as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 "$@" >"$log" 2>&1; then
         tail -n 20 "$log" >&2
         rm -f "$log"
         fail "apt-get failed (its last lines are above). Try: apt-get install ${missing[*]}"
@@ -64,10 +60,31 @@ install_missing() {
     rm -f "$log"
 }
 
+lacks_browser() { [ -n "$(not_installed "$browser")" ]; }
+knows_browser() { apt-cache show "$browser" >/dev/null 2>&1; }
+
+install_missing() {
+    mapfile -t missing < <(not_installed "${packages[@]}")
+    if [ "${#missing[@]}" -gt 0 ] || { lacks_browser && knows_browser; }; then
+        printf 'setup: updating the lists of apt-get\n'
+        apt_get update
+    fi
+    if lacks_browser; then
+        if knows_browser; then
+            missing+=("$browser")
+        else
+            printf 'setup: apt-get knows no %s here, so no test uses the page in a browser\n' "$browser" >&2
+        fi
+    fi
+    [ "${#missing[@]}" -gt 0 ] || return 0
+    printf 'setup: installing %s\n' "${missing[*]}"
+    apt_get install -y --no-install-recommends "${missing[@]}"
+}
+
 # Playwright, for the tests of the page, in a folder that `make clean` removes.
 install_playwright() {
     local folder=.build/browser
-    [ ! -x /usr/bin/chromium ] || [ -e "$folder/ready" ] && return
+    [ ! -x "/usr/bin/$browser" ] || [ -e "$folder/ready" ] && return
     printf 'setup: installing Playwright in %s\n' "$folder"
     if python3 -m venv "$folder" && "$folder/bin/pip" install --quiet --disable-pip-version-check 'playwright>=1.40'; then
         : >"$folder/ready"
@@ -85,7 +102,7 @@ case $(uname -s) in
             install_missing
             install_playwright
         else
-            printf 'setup: no apt-get here; make sure that what Debian calls these is installed: %s\n' "${packages[*]}" >&2
+            printf 'setup: no apt-get here; make sure that what Debian calls these is installed: %s\n' "${packages[*]} $browser" >&2
         fi
         ;;
     *) fail "$(uname -s) is not supported; Kith runs on Linux, macOS and iOS." ;;

@@ -26,7 +26,7 @@ import places
 import writing
 from homes import Home
 
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = "/usr/bin/chromium-headless-shell"
 
 
 def find(part):

@@ -65,8 +65,8 @@ private enum Browser {
     static let script = root.appending(path: "Tests/Browser/browser.py")
     static let python = root.appending(path: ".build/browser/bin/python3")
 
-    static var isHere: Bool { FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium") }
+    static var isHere: Bool { FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium-headless-shell") }
     static var hasPlaywright: Bool { FileManager.default.isExecutableFile(atPath: python.path) }
 
-    static let whyNot: Comment = "Chromium is not installed: run scripts/setup.sh"
+    static let whyNot: Comment = "chromium-headless-shell is not installed; scripts/setup.sh installs it where apt-get knows it"
 }

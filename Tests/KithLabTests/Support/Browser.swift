@@ -4,7 +4,8 @@ import Testing
 
 /// Headless Chromium, which loads a page in frames of given widths and says what it looks like there, or takes a picture of it.
 enum Browser {
-    static let path = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].lazy.flatMap { name in
+    static let path = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].lazy.flatMap {
+        name in
         (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map { "\($0)/\(name)" }
     }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
