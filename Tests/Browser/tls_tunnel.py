@@ -3,10 +3,12 @@
 
 usage: tls_tunnel.py PORT
 
-Prints the port that it listens on and the fingerprint (SHA-256) of the certificate that it met, and goes on until it is ended.
+Prints the port that it listens on and the fingerprint (SHA-256) of the certificate that it met, and goes on until its input ends: with
+whoever started it.
 """
 
 import hashlib
+import os
 import socket
 import ssl
 import sys
@@ -53,6 +55,15 @@ def carry(near):
 with connect() as first:
     digest = hashlib.sha256(first.getpeercert(binary_form=True)).hexdigest().upper()
     assert first.version() == "TLSv1.3", first.version()
+
+
+def end_with_input():
+    while os.read(0, 4096):
+        pass
+    os._exit(0)
+
+
+threading.Thread(target=end_with_input, daemon=True).start()
 server = socket.create_server(("127.0.0.1", 0), backlog=128)
 print(server.getsockname()[1], ":".join(digest[i:i + 2] for i in range(0, 64, 2)), flush=True)
 while True:

@@ -22,6 +22,8 @@ final class TLSTunnel: @unchecked Sendable {  // Used by one test at a time.
         process.arguments = ["python3", Self.script.path, String(try #require(address.port))]
         let output = Pipe()
         process.standardOutput = output
+        // Its end is the tunnel's, also if nobody ends the tunnel because the tests are over.
+        process.standardInput = Pipe()
         try process.run()
         var said = ""
         while !said.hasSuffix("\n"), case let piece = output.fileHandleForReading.availableData, !piece.isEmpty {
