@@ -18,7 +18,8 @@ help: ## list the targets
 demo: setup ## two nodes find each other on this machine and share a note; leaves nothing behind
 	@scripts/demo.sh
 
-test: setup lint ## build everything with warnings as errors, count instructions, run all tests
+test: ## check the format, build everything with warnings as errors, count instructions, run all tests
+	@scripts/fetch.sh & $(MAKE) --no-print-directory setup lint; result=$$?; wait; exit $$result
 	scripts/build.sh --build-tests
 	scripts/test.sh
 
