@@ -28,7 +28,7 @@ let settings: [SwiftSetting] =
     ] + (warningsAreErrors ? [.unsafeFlags(["-warnings-as-errors"])] : [])
 /// Of the modules that most of the tests' time is spent in: `make test` has them optimised in its debug build. Not of those that take longer
 /// to optimise than the tests save by it, as KithTesting and KithStore.
-let computing = settings + (isOptimized ? [.unsafeFlags(["-Osize"])] : [])
+let computing = settings + (isOptimized ? [.unsafeFlags(["-O"])] : [])
 
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")

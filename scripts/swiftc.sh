@@ -11,7 +11,7 @@ for argument; do
     [ "$previous" != -module-name ] || module=$argument
     previous=$argument
     case "$module $argument" in
-        'GRDB -Onone') argument=-Osize ;;
+        'GRDB -Onone') argument=-O ;;
         'ArgumentParser -DDEBUG') continue ;;
     esac
     arguments+=("$argument")
