@@ -8,6 +8,7 @@ final class TLSTunnel: @unchecked Sendable {  // Used by one test at a time.
     @TaskLocal static var isUsed = false
 
     private let process = Process()
+    private let input = Pipe()
     /// Where a test connects.
     let port: Int
     /// The address that lets in one browser.
@@ -22,8 +23,8 @@ final class TLSTunnel: @unchecked Sendable {  // Used by one test at a time.
         process.arguments = ["python3", Self.script.path, String(try #require(address.port))]
         let output = Pipe()
         process.standardOutput = output
-        // Its end is the tunnel's, also if nobody ends the tunnel because the tests are over.
-        process.standardInput = Pipe()
+        // It ends with its input, also if the tests end before this is deinitialised. Python leaves signals blocked that were when it began.
+        process.standardInput = input
         try process.run()
         var said = ""
         while !said.hasSuffix("\n"), case let piece = output.fileHandleForReading.availableData, !piece.isEmpty {
@@ -36,7 +37,7 @@ final class TLSTunnel: @unchecked Sendable {  // Used by one test at a time.
         #expect(address.scheme == "https" && fields["address"]?.hasPrefix("https://") == true)
     }
 
-    deinit { process.terminate() }
+    deinit { try? input.fileHandleForWriting.close() }
 
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Browser/tls_tunnel.py")
