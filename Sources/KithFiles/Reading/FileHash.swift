@@ -11,14 +11,14 @@ enum FileHash {
         return try source.seekToEnd()
     }
 
-    /// - Parameter body: gets the bytes, piece by piece.
-    static func sha256(of file: URL, _ body: ([UInt8]) throws -> Void = { _ in }) throws -> [UInt8] {
+    /// - Parameter body: gets the bytes, piece by piece, if there is one.
+    static func sha256(of file: URL, _ body: (([UInt8]) throws -> Void)? = nil) throws -> [UInt8] {
         let source = try FileHandle(forReadingFrom: file)
         defer { try? source.close() }
         var hash = SHA256()
         while let piece = try source.read(upToCount: pieceBytes), !piece.isEmpty {
             hash.update(data: piece)
-            try body(Array(piece))
+            try body?(Array(piece))
         }
         return Array(hash.finalize())
     }

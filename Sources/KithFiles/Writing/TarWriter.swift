@@ -49,7 +49,7 @@ final class TarWriter {
     func add(_ name: String, contentsOf file: URL) throws -> [UInt8] {
         let size = try FileHash.size(of: file)
         try check(kith_archive_begin(archive, name, Int64(size)))
-        return try FileHash.sha256(of: file) { try write($0) }
+        return try FileHash.sha256(of: file) { try self.write($0) }
     }
 
     /// Nothing may be added afterwards.
