@@ -40,22 +40,18 @@ not_installed() { # PACKAGE...
 }
 
 as_root() {
-    if [ "$(id -u)" -eq 0 ]; then
-        "$@"
-    elif command -v sudo >/dev/null; then
-        sudo "$@"
-    else
-        fail "installing needs root, and there is no sudo. As root: apt-get install ${missing[*]}"
-    fi
+    if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 
 apt_get() { # ARGUMENT...
     local log
+    [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null ||
+        fail "installing needs root, and there is no sudo. As root: apt-get install ${missing[*]:-$browser}"
     log=$(mktemp)
     if ! as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 "$@" >"$log" 2>&1; then
         tail -n 20 "$log" >&2
         rm -f "$log"
-        fail "apt-get failed (its last lines are above). Try: apt-get install ${missing[*]}"
+        fail "apt-get failed (its last lines are above). Try: apt-get install ${missing[*]:-$browser}"
     fi
     rm -f "$log"
 }

@@ -23,7 +23,7 @@ final class TLSTunnel: @unchecked Sendable {  // Used by one test at a time.
         process.arguments = ["python3", Self.script.path, String(try #require(address.port))]
         let output = Pipe()
         process.standardOutput = output
-        // It ends with its input, also if the tests end before this is deinitialised. Python leaves signals blocked that were when it began.
+        // It ends with its input, also if the tests end first. A signal may not reach it: Python keeps blocked what is blocked when it begins.
         process.standardInput = input
         try process.run()
         var said = ""
