@@ -46,6 +46,10 @@ struct HouseholdCommandTests {
         #expect(paired.status == 0, "\(paired.error)\(paired.output)")
         #expect(try members(first) == ["first", "second"])
         #expect(try second.kith("household", "show").output.contains("Joining"))
+        // It was paired: no word of the list may say that a person has added the other machine by hand.
+        #expect(try second.kith("device", "list").output.hasPrefix("first (joining its household)"))
+        #expect(try role(ofFirstIn: second) == "joining")
+        #expect(try role(ofFirstIn: first) == "member")
 
         let one = try RunningNode(first, "--no-discovery", "--port", "0", "--json")
         let port = try await port(of: one)
@@ -119,8 +123,12 @@ struct HouseholdCommandTests {
         #expect(try household(fourth) != before)
     }
 
-    private func state(ofFirstIn home: KithHome) throws -> String? {
-        (try home.kith("device", "list", "--json").json() as? [[String: Any]])?.first?["state"] as? String
+    private func state(ofFirstIn home: KithHome) throws -> String? { try listed(by: home)?["state"] as? String }
+
+    private func role(ofFirstIn home: KithHome) throws -> String? { try listed(by: home)?["role"] as? String }
+
+    private func listed(by home: KithHome) throws -> [String: Any]? {
+        (try home.kith("device", "list", "--json").json() as? [[String: Any]])?.first
     }
 
     private func household(_ home: KithHome) throws -> String? {

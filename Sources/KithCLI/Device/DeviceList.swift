@@ -23,7 +23,7 @@ struct DeviceList: ParsableCommand {
         let known = try options.withNotesIfReadable { notes in
             (peers: try options.runningNode()?.peers ?? [], members: try notes.store.members())
         }
-        let role = trust.standing == .member ? "member" : "addedByHand"
+        let role = Self.role(in: trust)
         let records = trust.devices.map { device in
             DeviceRecord(
                 device, role: role, seen: known?.peers.first { $0.deviceID == device.id.description },
@@ -36,6 +36,17 @@ struct DeviceList: ParsableCommand {
         }
     }
 
+    /// Why the devices are trusted, which depends on how this machine stands to a household.
+    private static func role(in trust: TrustStore) -> String {
+        switch trust.standing {
+        case .member: "member"
+        case .joining: "joining"
+        case .alone, .listed, .removed, .left: "addedByHand"
+        }
+    }
+
+    private static let remarks = ["joining": " (joining its household)", "addedByHand": " (by hand)"]
+
     private static func table(of records: [DeviceRecord], nowMilliseconds now: Int64) -> TextTable {
         var table = TextTable(header: ["NAME", "ID", "LAST SEEN", "SOFTWARE", "CLOCK", "ADDRESSES"], flexibleColumns: 0, 5)
         table.rows = records.map { record in
@@ -43,7 +54,7 @@ struct DeviceList: ParsableCommand {
                 record.isConnected ? "now" : record.lastSeenMilliseconds.flatMap(TimeText.init(milliseconds:))?.ago(nowMilliseconds: now)
             let addresses = record.allAddresses.joined(separator: ", ")
             return [
-                .init((record.name.isEmpty ? "(no name)" : record.name) + (record.role == "member" ? "" : " (by hand)"), .bold),
+                .init((record.name.isEmpty ? "(no name)" : record.name) + (record.role.flatMap { remarks[$0] } ?? ""), .bold),
                 .init(String(record.id.prefix(11))), .init(seen ?? "-", record.isConnected ? .green : nil),
                 .init(record.software ?? "-", .dim), .init(record.clock ?? "-", record.clockOffsetMilliseconds == nil ? .dim : .yellow),
                 .init(addresses.isEmpty ? "-" : addresses),
