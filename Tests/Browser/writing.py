@@ -134,11 +134,13 @@ def part_restart(browser):
     home.kill()
     page.keyboard.type(" two")
     until(lambda: page.inner_text("#alerts").startswith("Kith does not answer"), "the page says that nobody answers")
+    assert page.inner_text("#status") == "", "the page says of the node what it does not know any more"
     page.keyboard.type(" three")
     until(lambda: "Kept in this browser" in page.inner_text("#saved"), "the page says where it is kept")
     home.start("web", "--port", port)
     until(lambda: home.kith("note", "show", note, "--body-only").endswith(" one two three"), "what was typed is saved after the restart")
     until(lambda: page.inner_text("#alerts") == "", "the page says no more that nobody answers")
+    until(lambda: page.inner_text("#status") != "", "the page says how the node is")
     # The lines of the text end as they did.
     with open(os.path.join(home.folder, "body"), "wb") as file:
         file.write(subprocess.run([KITH, "note", "show", note, "--body-only"], env=home.environment, capture_output=True).stdout)

@@ -76,6 +76,8 @@ const isAsleep = () => document.hidden && (editor?.isIdle ?? true);
 function stopListening() {
   source?.close();
   source = null;
+  // It may be so no longer.
+  document.querySelector("#status").textContent = "";
   clearInterval(watch);
   clearTimeout(retry);
 }
@@ -348,6 +350,17 @@ async function deleteNote() {
   }
 }
 
+function write() {
+  if (document.querySelector("#note").dataset.view === "read") nextView();
+  editor.area.focus();
+}
+
+/** Where a note takes the whole width, the list comes first. */
+async function search() {
+  const field = document.querySelector("#search");
+  if (field.offsetParent !== null || (await go("/"))) field.focus();
+}
+
 document.addEventListener("keydown", (event) => {
   const { target, key } = event;
   if (target.id === "tag" && key === "Enter" && !event.isComposing) {
@@ -356,6 +369,7 @@ document.addEventListener("keydown", (event) => {
     if (tags.length) editor.change({ addTags: tags });
     return;
   }
+  if (target.id === "title" && key === "Enter" && !event.isComposing) { event.preventDefault(); write(); return; }
   if (target.id === "search" && key === "Enter") { document.querySelector("#rows a")?.click(); return; }
   if (target.id === "search" && key === "ArrowDown") { event.preventDefault(); document.querySelector("#rows a")?.focus(); return; }
   if (key === "Escape" && !event.isComposing) {
@@ -364,7 +378,7 @@ document.addEventListener("keydown", (event) => {
   }
   if (event.ctrlKey || event.metaKey || event.altKey || target.matches("textarea, input, select")) return;
   const open = (link) => { if (link) { event.preventDefault(); link.focus(); link.click(); } };
-  if (key === "/") { event.preventDefault(); document.querySelector("#search").focus(); }
+  if (key === "/") { event.preventDefault(); search(); }
   else if (key === "n") { event.preventDefault(); newNote(); }
   else if (key === "t") { event.preventDefault(); today(); }
   else if (key === "x") { event.preventDefault(); several.toggle(target.closest("#rows li") ?? list.items.find(({ dataset }) => dataset.id === list.chosen)); }
@@ -376,8 +390,7 @@ document.addEventListener("keydown", (event) => {
     if (next) { event.preventDefault(); next.querySelector("a").focus(); }
   } else if (key === "e" && editor) {
     event.preventDefault();
-    if (document.querySelector("#note").dataset.view === "read") nextView();
-    editor.area.focus();
+    write();
   } else if (key === "v" && editor) nextView();
 });
 
