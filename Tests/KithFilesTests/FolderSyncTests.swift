@@ -103,6 +103,25 @@ struct FolderSyncTests {
         #expect(try machine.sync().isQuiet)
     }
 
+    /// The second title is in the front matter too, because no file may be called so.
+    @Test(arguments: [("fish", "fish", "Fish", "Fish"), ("what/ever", "what-ever", "What-ever", "What-ever")])
+    func `a file of which only capital letters are renamed renames its note`(title: String, name: String, new: String, newTitle: String)
+        throws
+    {
+        let note = try notes.add(title: title, body: "text")
+        try machine.sync()
+        rename(machine.path("\(name).md"), machine.path("\(new).md"))
+        try machine.sync()
+        #expect(try notes.note(note.id)?.title == newTitle)
+        #expect(try machine.files() == ["\(new).md"])
+        #expect(try machine.sync().isQuiet)
+        // A title that differs from the name in capital letters alone leaves the file where it is.
+        try notes.edit(note.id) { $0.title = newTitle.uppercased() }
+        try machine.sync()
+        #expect(try notes.note(note.id)?.title == newTitle.uppercased() && machine.files() == ["\(new).md"])
+        #expect(try machine.sync().isQuiet)
+    }
+
     @Test("tags and colors go both ways, and what another machine added stays")
     func tags() throws {
         let note = try notes.add(title: "Note", body: "text", tags: ["a", "b"])

@@ -72,12 +72,14 @@ enum FolderNote {
 
     /// The title that a file gives its note: that of its front matter if it was changed there, else that of its name if it was renamed.
     private static func title(_ content: FolderContent, at path: String, since record: FolderRecord, _ current: Note) -> String {
-        if !content.title.utf8.elementsEqual(record.title.utf8) {
-            // The name that the note's own title has made says nothing new.
-            return content.hasTitle || !isName(path, of: current.title) ? content.title : current.title
-        }
         let (stem, before) = (FileName.parts(RelativePath.name(of: path)).stem, FileName.parts(RelativePath.name(of: record.path)).stem)
-        guard content.hasTitle, stem != before, !isName(path, of: current.title) else { return current.title }
+        let keys = [stem, before, FileName.stem(for: current.title)].map(FileName.key)
+        // The name that the note's own title has made says nothing new, but for capital letters that a person has changed in it.
+        let isNew = !isName(path, of: current.title) || (stem != before && keys.allSatisfy { $0 == keys[0] })
+        if !content.title.utf8.elementsEqual(record.title.utf8) {
+            return content.hasTitle || isNew ? content.title : current.title
+        }
+        guard content.hasTitle, stem != before, isNew else { return current.title }
         return ForeignNote.line(stem)
     }
 
