@@ -331,6 +331,12 @@ struct AppEdgeTests {
             (#"["a\u0000b", "a\u0000c","a"]"#, #"["a","a\u0000b","a\u0000c"]"#),
             (#"["\\u0000", "\\\u0000", "\/",1.50]"#, #"["/","\\\u0000","\\u0000",1.5]"#),
             (#"[{"k\u0000l":"a\u0000b"},["\u0000"]]"#, #"[["\u0000"],{"k\u0000l":"a\u0000b"}]"#),
+            // Halves of surrogate pairs, as a browser writes where it cuts a smiley in two; and a whole one.
+            (
+                #"["b\ud83d", "\uDe00\ud83d", "\ud83d\ud83d\ude00","\ud83D\uDe00"]"#,
+                #"["\uDe00\ud83d","\ud83d\ud83d\ude00","b\ud83d","😀"]"#
+            ),
+            (#"["\\ud83d",{"k":"\ud83d"},"\u00e9"]"#, #"["\\ud83d","é",{"k":"\ud83d"}]"#),
         ]
         for (number, (written, _)) in cases.enumerated() {
             try one.database.write { db in

@@ -52,30 +52,47 @@ package enum SetText {
             if each.int(1) != 0 { reals.append(elements.count) }
             elements.append(each.blob(0))
         }
-        let mayEndEarly = text.contains(nulEscape)
-        if !reals.isEmpty || mayEndEarly {
+        let mayBeKept = escapesToKeep.contains { text.contains($0) }
+        if !reals.isEmpty || mayBeKept {
             let written = try elementsAsWritten(text, connection)
             if written.count == elements.count {
                 for index in reals { elements[index] = number(elements[index], writtenAs: written[index]) }
-                if mayEndEarly { for index in elements.indices where hasNul(written[index]) { elements[index] = written[index] } }
+                if mayBeKept {
+                    for index in elements.indices where isKeptAsWritten(written[index]) { elements[index] = written[index] }
+                }
             }
         }
         return elements
     }
 
-    private static let nulEscape = Array("\\u0000".utf8)
+    /// How escapes begin that may stand for what no text of SQLite's can hold.
+    private static let escapesToKeep = ["\\u0000", "\\ud", "\\uD"].map { Array($0.utf8) }
 
-    /// Whether `json` is a string with the character U+0000, at which SQLite's values end: it stays as it is written.
-    private static func hasNul(_ json: [UInt8]) -> Bool {
+    /// Whether `json` is a string with the character U+0000, at which SQLite's values end, or with a half of a surrogate pair, which in
+    /// UTF-8 is none: it stays as it is written.
+    private static func isKeptAsWritten(_ json: [UInt8]) -> Bool {
         guard json.first == UInt8(ascii: "\"") else { return false }
+        /// What the escape `\uXXXX` at `index` stands for.
+        func escape(at index: Int) -> UTF16.CodeUnit? {
+            guard json.count - index >= 6, json[index] == UInt8(ascii: "\\"), json[index + 1] == UInt8(ascii: "u") else { return nil }
+            return UInt16(String(decoding: json[index + 2..<index + 6], as: UTF8.self), radix: 16)
+        }
         var index = 1
         while index < json.count {
             guard json[index] == UInt8(ascii: "\\") else {
                 index += 1
                 continue
             }
-            if json[index...].starts(with: nulEscape) { return true }
-            index += 2
+            guard let unit = escape(at: index) else {
+                index += 2
+                continue
+            }
+            if unit == 0 || UTF16.isTrailSurrogate(unit) { return true }
+            if UTF16.isLeadSurrogate(unit) {
+                index += 6
+                guard let second = escape(at: index), UTF16.isTrailSurrogate(second) else { return true }
+            }
+            index += 6
         }
         return false
     }
