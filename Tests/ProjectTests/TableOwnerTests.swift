@@ -12,16 +12,32 @@ import Testing
     /// that is called like the table.
     private static let exceptions: [String: Set<String>] = ["kith_text": ["KithCapture/Functions.swift", "KithCapture/TextValue.swift"]]
 
-    /// The lines of each file that may name tables, without comments of Swift or SQL.
-    private static func code() throws -> [String: String] {
-        var code: [String: String] = [:]
+    /// The files that hold some text.
+    private static func files(with text: String) throws -> [String: String] {
+        var files: [String: String] = [:]
         for path in try FileManager.default.subpathsOfDirectory(atPath: sources.path) where path.hasSuffix(".swift") {
             if outside.contains(where: { path.hasPrefix($0 + "/") }) { continue }
             let data = try Data(contentsOf: sources.appending(path: path))
-            if data.range(of: Data("kith_".utf8)) == nil { continue }
-            code[path] = withoutComments(String(decoding: data, as: UTF8.self))
+            if data.range(of: Data(text.utf8)) != nil { files[path] = String(decoding: data, as: UTF8.self) }
         }
-        return code
+        return files
+    }
+
+    /// The lines of each file that may name tables, without comments of Swift or SQL.
+    private static func code() throws -> [String: String] {
+        try files(with: "kith_").mapValues(withoutComments)
+    }
+
+    private static let verbs = ["INTO", "UPDATE", "DELETE FROM", "DROP TABLE", "DROP TABLE IF EXISTS"].map { $0 + " \\(" }
+
+    /// The names in SQL that changes a table by the name that its owner gives to those that read it.
+    private static func changes(byNameIn code: String) -> [String] {
+        let after = verbs.flatMap { verb in code.components(separatedBy: verb).dropFirst() }
+        let names = after.map { rest in String(rest.prefix { $0.isLetter || $0 == "." }) }
+        return names.filter { name in
+            if name == "clocks" { return true }
+            return name.contains(".") && name.first?.isUppercase == true && !name.hasPrefix("Self.")
+        }
     }
 
     private static func withoutComments(_ text: String) -> String {
@@ -58,6 +74,16 @@ import Testing
         }
         #expect(Set(makers.map(\.table)).count == makers.count, "A table is made twice.")
         #expect(Set(Self.exceptions.keys).isSubset(of: makers.map(\.table)))
+    }
+
+    @Test func `who has a table's name from its owner only reads it`() throws {
+        for verb in Self.verbs {
+            for (path, code) in try Self.files(with: verb) { #expect(Self.changes(byNameIn: code).isEmpty, "\(path)") }
+        }
+        let sql = ["INSERT INTO \\(clocks) VALUES", "DELETE FROM \\(ClockTable.name(1))", "UPDATE \\(HiddenRows.table) SET"]
+        #expect(sql.flatMap { Self.changes(byNameIn: $0) } == ["clocks", "ClockTable.name", "HiddenRows.table"])
+        let fine = ["SELECT 1 FROM \\(clocks)", "DELETE FROM \\(Self.table)", "UPDATE \\(tracked.mainName) SET"]
+        #expect(fine.allSatisfy { Self.changes(byNameIn: $0).isEmpty })
     }
 
     @Test func `the map has the owner of each table`() throws {

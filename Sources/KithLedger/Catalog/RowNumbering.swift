@@ -50,7 +50,7 @@ package struct RowNumbering {
             guard let tracked = table.tracked else { continue }
             try findRows(table, tracked, deleted?.table == table.number ? deleted : nil)
             try DotIndex(connection).move(of: table.number, by: "kith_moved")
-            try moveClocks(table.number)
+            try ClockTable(connection, table.number).move(by: "kith_moved")
             try connection.statement("DELETE FROM kith_moved").run()
         }
         try connection.statement("UPDATE kith_canary SET rowid = \(Self.canaryRow)").run()
@@ -70,15 +70,5 @@ package struct RowNumbering {
         insert.bind(1, deleted.row)
         insert.bind(2, blob: deleted.id.bytes)
         try insert.run()
-    }
-
-    /// Rows of the clock table, by way of negative numbers, which no clock has.
-    private func moveClocks(_ table: Int) throws {
-        let clocks = ClockTable.name(table)
-        for sql in [
-            "DELETE FROM \(clocks) WHERE row NOT IN (SELECT row FROM kith_moved)",
-            "UPDATE \(clocks) SET row = -1 - (SELECT now FROM kith_moved m WHERE m.row = \(clocks).row)",
-            "UPDATE \(clocks) SET row = -1 - row",
-        ] { try connection.statement(sql).run() }
     }
 }

@@ -124,10 +124,7 @@ package struct ClockRuns {
             _ connection: DatabaseConnection, table: Int, replica: Int64, sequence: Int64, timestamp: Int64, columns: Int64,
             conflict: String
         ) throws {
-            clocks = try connection.statement(
-                """
-                INSERT INTO \(ClockTable.name(table)) (row, id, replica, sequence, timestamp, columns) VALUES (?, ?, ?, ?, ?, ?) \(conflict)
-                """)
+            clocks = try ClockTable(connection, table).inserting(conflict)
             clocks.bind(3, replica)
             clocks.bind(4, sequence)
             clocks.bind(5, timestamp)

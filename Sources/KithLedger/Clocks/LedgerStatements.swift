@@ -6,14 +6,11 @@ struct ClockStatements {
     let save: PreparedStatement
     let remove: PreparedStatement
 
-    init(_ connection: DatabaseConnection, _ clocks: String) throws {
+    init(_ connection: DatabaseConnection, _ table: Int) throws {
+        let clocks = ClockTable(connection, table)
         read = try connection.statement(
-            "SELECT replica, sequence, timestamp, columns, exceptions, context FROM \(clocks) WHERE row = ?")
-        save = try connection.statement(
-            """
-            INSERT OR REPLACE INTO \(clocks)
-            (row, id, replica, sequence, timestamp, columns, exceptions, context) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """)
-        remove = try connection.statement("DELETE FROM \(clocks) WHERE row = ?")
+            "SELECT replica, sequence, timestamp, columns, exceptions, context FROM \(ClockTable.name(table)) WHERE row = ?")
+        save = try clocks.saving()
+        remove = try clocks.removing()
     }
 }

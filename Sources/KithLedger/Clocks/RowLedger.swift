@@ -243,7 +243,7 @@ package final class RowLedger {
 
     private func statements(_ table: Int) throws -> ClockStatements {
         if table < clockStatements.count, let known = clockStatements[table] { return known }
-        let new = try ClockStatements(connection, ClockTable.name(table))
+        let new = try ClockStatements(connection, table)
         while clockStatements.count <= table { clockStatements.append(nil) }
         clockStatements[table] = new
         return new

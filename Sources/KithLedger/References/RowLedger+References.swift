@@ -7,7 +7,7 @@ extension RowLedger {
 
     /// What was written to columns of a visible row in whose place the app's table shows something else.
     package func substituted(_ table: Int, row: Int64) throws -> [(column: Int, parent: ColumnValue)] {
-        let select = try connection.statement("SELECT id FROM \(ClockTable.name(table)) WHERE row = ?")
+        let select = try connection.statement(ClockTable.idSQL(table))
         select.bind(1, row)
         guard try select.step() else { return [] }
         let id = try select.rowID(0)

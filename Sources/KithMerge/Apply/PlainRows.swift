@@ -29,7 +29,7 @@ final class PlainRows {
 
     // Statements at hand.
     private let find: PreparedStatement
-    private let insertClocks: PreparedStatement
+    private let saveClocks: PreparedStatement
     private var insertion: (columns: Int, statement: PreparedStatement)?
     /// By the places of what they write, as bits.
     private var updates: [UInt64: PreparedStatement] = [:]
@@ -58,14 +58,12 @@ final class PlainRows {
         places = Array(repeating: nil, count: table.columns.count)
         for (place, column) in tracked.columns.enumerated() { places[column] = place }
         mergesTexts = try tracked.kinds.contains(.text) && TextCells(ledger).hasAside(table: table.number)
-        let clocks = ClockTable.name(table.number)
         find = try ledger.connection.statement(
             """
             SELECT n.rowid, c.replica, c.sequence, c.timestamp, c.columns, c.exceptions, c.context
-            FROM \(tracked.mainName) n CROSS JOIN \(clocks) c ON c.row = n.rowid WHERE n.\(quoted(tracked.key)) = ?
+            FROM \(tracked.mainName) n CROSS JOIN \(ClockTable.name(table.number)) c ON c.row = n.rowid WHERE n.\(quoted(tracked.key)) = ?
             """)
-        insertClocks = try ledger.connection.statement(
-            "INSERT OR REPLACE INTO \(clocks) (row, id, replica, sequence, timestamp, columns, context) VALUES (?, ?, ?, ?, ?, ?, ?)")
+        saveClocks = try ClockTable(ledger.connection, table.number).saving()
     }
 
     /// Whether `part`, with the slice's numbers of columns, was taken; if not, nothing has changed.
@@ -124,14 +122,15 @@ final class PlainRows {
 
     private func noteClocks(_ id: RowID, row: Int64, _ stamp: Stamp, columns: Int) throws {
         let replica = try ledger.number(of: stamp.dot.replica)
-        insertClocks.bind(1, row)
-        insertClocks.bind(2, id)
-        insertClocks.bind(3, replica)
-        insertClocks.bind(4, Int64(bitPattern: stamp.dot.sequence))
-        insertClocks.bind(5, Int64(bitPattern: stamp.markedTimestamp))
-        insertClocks.bind(6, columns)
-        if let context = try context() { insertClocks.bind(7, context) } else { insertClocks.bindNull(7) }
-        try insertClocks.run()
+        saveClocks.bind(1, row)
+        saveClocks.bind(2, id)
+        saveClocks.bind(3, replica)
+        saveClocks.bind(4, Int64(bitPattern: stamp.dot.sequence))
+        saveClocks.bind(5, Int64(bitPattern: stamp.markedTimestamp))
+        saveClocks.bind(6, columns)
+        saveClocks.bindNull(7)
+        if let context = try context() { saveClocks.bind(8, context) } else { saveClocks.bindNull(8) }
+        try saveClocks.run()
         try ledger.index(stamp.dot, replica: replica, table.number, row)
     }
 

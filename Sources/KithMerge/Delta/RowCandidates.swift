@@ -62,7 +62,7 @@ package struct RowCandidates {
     package func candidate(table number: Int, row: RowReference) throws -> Candidate? {
         guard let table = ledger.catalog[number] else { return nil }
         let select = try ledger.connection.statement(
-            row < 0 ? HiddenRows.idSQL : "SELECT id FROM \(ClockTable.name(number)) WHERE row = ?")
+            row < 0 ? HiddenRows.idSQL : ClockTable.idSQL(number))
         select.bind(1, Int64(bitPattern: UInt64(row.magnitude)))
         guard try select.step() else { return nil }
         defer { select.reset() }

@@ -88,8 +88,7 @@ package struct RowMender {
     private func sweep(_ tables: [Int]) throws {
         for number in tables {
             guard let tracked = ledger.catalog[number]?.tracked else { continue }
-            let clocks = ClockTable.name(number)
-            try ledger.connection.statement("DELETE FROM \(clocks) WHERE row NOT IN (SELECT rowid FROM \(tracked.mainName))").run()
+            try ClockTable(ledger.connection, number).removeLost(from: tracked.mainName)
             try DotIndex(ledger.connection).removeWithoutClocks(of: number)
         }
     }

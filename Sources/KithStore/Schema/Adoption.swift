@@ -62,17 +62,9 @@ struct Adoption {
     private func adoptAll(_ stamp: Stamp, replica: Int) throws {
         // A commit lives in cells.
         if !table.columns.isEmpty { try DotIndex(connection).add(stamp.dot, replica: replica, rowsOf: table.number, from: found) }
-        let insert = try connection.statement(
-            """
-            INSERT INTO \(clocks) (row, id, replica, sequence, timestamp, columns)
-            SELECT n.rowid, \(tracked.form.idSQL("n.\(key)")), ?, ?, ?, ? FROM \(found)
-            """)
-        insert.bind(1, replica)
-        insert.bind(2, Int64(bitPattern: stamp.dot.sequence))
-        insert.bind(3, Int64(bitPattern: stamp.markedTimestamp))
-        insert.bind(4, table.columns.count)
         if tracked.isRelated { try ReferenceRecords(connection: connection).noteAwaited(in: table.number, tracked, from: found) }
-        try insert.run()
+        try ClockTable(connection, table.number).add(
+            stamp, replica: replica, columns: table.columns.count, id: tracked.form.idSQL("n.\(key)"), from: found)
     }
 
     /// Adopts a row of which something may be known: peers have sent it, or it was deleted. What was found supersedes nothing of that,

@@ -12,17 +12,17 @@ struct LostRows {
 
     /// Forgets the rows of a table that is not in the file any more.
     func forgetTable(_ table: CatalogTable) throws {
-        let clocks = ClockTable.name(table.number)
         let select = try ledger.connection.statement(
             """
-            SELECT 1 FROM \(clocks) WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE) LIMIT 1
+            SELECT 1 FROM \(ClockTable.name(table.number))
+            WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE) LIMIT 1
             """)
         select.bind(1, .text(table.name))
         let hasLost = try select.step()
         select.reset()
         if !hasLost { return }
         try DotIndex(ledger.connection).removeVisible(of: table.number)
-        try ledger.connection.execute("DELETE FROM \(clocks)")
+        try ClockTable(ledger.connection, table.number).removeAll()
         try forgetRemains(of: table.number)
     }
 

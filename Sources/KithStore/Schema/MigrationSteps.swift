@@ -308,3 +308,31 @@ struct KnownTable {
         "SELECT \(([key] + columns.map(\.name)).map(quoted).joined(separator: ", ")) FROM \(quoted(name))"
     }
 }
+
+// MARK: Once the store has found out what they wrote
+
+extension MigrationSteps {
+    /// Ends the noting of rows that steps delete.
+    ///
+    /// - Returns: whether steps have run.
+    static func stopNoting(_ connection: DatabaseConnection) throws -> Bool {
+        if try names("type = 'table' AND name = '\(goneTable)'", connection).isEmpty { return false }
+        for trigger in try names("type = 'trigger' AND name GLOB '\(goneTable)_*'", connection) {
+            try connection.execute("DROP TRIGGER \(quoted(trigger))")
+        }
+        return true
+    }
+
+    static func dropCopies(_ connection: DatabaseConnection) throws {
+        for table in try names("type = 'table' AND name GLOB 'kith_before_[0-9]*'", connection) + [goneTable] {
+            try connection.execute("DROP TABLE \(quoted(table))")
+        }
+    }
+
+    private static func names(_ condition: String, _ connection: DatabaseConnection) throws -> [String] {
+        let select = try connection.statement("SELECT name FROM sqlite_master WHERE \(condition)")
+        var names: [String] = []
+        while try select.step() { names.append(String(decoding: select.blob(0), as: UTF8.self)) }
+        return names
+    }
+}

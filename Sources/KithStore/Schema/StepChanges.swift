@@ -23,10 +23,7 @@ struct StepChanges {
     init?(_ ledger: RowLedger, _ capture: Capture) throws {
         self.ledger = ledger
         self.capture = capture
-        if try Self.names("type = 'table' AND name = '\(MigrationSteps.goneTable)'", ledger.connection).isEmpty { return nil }
-        for trigger in try Self.names("type = 'trigger' AND name GLOB '\(MigrationSteps.goneTable)_*'", ledger.connection) {
-            try ledger.connection.execute("DROP TRIGGER \(quoted(trigger))")
-        }
+        guard try MigrationSteps.stopNoting(ledger.connection) else { return nil }
         var copied: [Int: [Int]] = [:]
         for table in ledger.catalog.tables {
             let columns = try ledger.connection.statement("SELECT name FROM pragma_table_info(?) WHERE name <> 'id'")
@@ -41,19 +38,7 @@ struct StepChanges {
     func hasCopy(of table: Int) -> Bool { copied[table] != nil }
 
     /// Takes the copies away.
-    func finish() throws {
-        for table in try Self.names("type = 'table' AND name GLOB 'kith_before_[0-9]*'", connection) {
-            try connection.execute("DROP TABLE \(quoted(table))")
-        }
-        try connection.execute("DROP TABLE \(MigrationSteps.goneTable)")
-    }
-
-    private static func names(_ condition: String, _ connection: DatabaseConnection) throws -> [String] {
-        let select = try connection.statement("SELECT name FROM sqlite_master WHERE \(condition)")
-        var names: [String] = []
-        while try select.step() { names.append(String(decoding: select.blob(0), as: UTF8.self)) }
-        return names
-    }
+    func finish() throws { try MigrationSteps.dropCopies(connection) }
 
     /// Whether two values differ, bit for bit.
     static func differ(_ a: String, _ b: String) -> String {
