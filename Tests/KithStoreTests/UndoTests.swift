@@ -217,6 +217,18 @@ struct UndoTests {
         try here.expectSound()
     }
 
+    /// The journal is read in portions of a thousand transactions, of which the device may have made the very first.
+    @Test func `what a device has done is found behind much that others have done since`() throws {
+        let (here, there) = (try HistoryTests.store(), try HistoryTests.store())
+        try there.execute("INSERT INTO item (id, title) VALUES (?, 'advert')", [key(1)])
+        try here.receive(from: there)
+        for number in 0..<Soak.count(1_010, soaking: 11_000) {
+            try here.execute("INSERT OR REPLACE INTO item (id, title) VALUES (?, ?)", [key(2), "\(number)"])
+        }
+        #expect(try here.store.revert(device: .unknown, sinceMilliseconds: 0).isWhole)
+        #expect(try Self.rows(here).count == 1)
+    }
+
     /// One step of a random history.
     static func write(_ db: Database, _ random: inout SplitMix64) throws {
         for _ in 0..<random.below(3) + 1 {

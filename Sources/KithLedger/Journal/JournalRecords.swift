@@ -239,14 +239,15 @@ package struct JournalRecords {
         return entries
     }
 
-    /// The transactions since a moment, the newest first.
-    package func entries(sinceMilliseconds milliseconds: Int64, max limit: Int) throws -> [Entry] {
+    /// The transactions since a moment and before one of them, the newest first.
+    package func entries(sinceMilliseconds milliseconds: Int64, before number: Int64, max limit: Int) throws -> [Entry] {
         guard
             let select = try ifThere(
-                "SELECT \(Self.entryColumns) FROM kith_journal WHERE time >= ? ORDER BY number DESC LIMIT ?")
+                "SELECT \(Self.entryColumns) FROM kith_journal WHERE time >= ? AND number < ? ORDER BY number DESC LIMIT ?")
         else { return [] }
         select.bind(1, milliseconds)
-        select.bind(2, limit)
+        select.bind(2, number)
+        select.bind(3, limit)
         var entries: [Entry] = []
         while try select.step() { entries.append(entry(select)) }
         return entries

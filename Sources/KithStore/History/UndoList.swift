@@ -175,10 +175,18 @@ extension SyncedDatabase {
         let reader = try HistoryReader(state.ledger)
         let isOfDevice = { (entry: JournalRecords.Entry, change: JournalChange) in reader.change(change, entry, "").device == device }
         var reversion = try Reversion(db, state, self, title: nil, isOwn: isOfDevice)
-        let entries = try reader.records.entries(sinceMilliseconds: milliseconds, max: 10_000)
-        for entry in entries {
-            let changes = try reader.records.changes(of: entry.number).filter { isOfDevice(entry, $0) }
-            if !changes.isEmpty { try reversion.takeBack(entry.number, changes) }
+        var (left, before) = (10_000, Int64.max)
+        // The device's may stand behind many of others.
+        while left > 0 {
+            let entries = try reader.records.entries(sinceMilliseconds: milliseconds, before: before, max: 1_000)
+            guard let last = entries.last else { break }
+            before = last.number
+            for entry in entries where left > 0 {
+                let changes = try reader.records.changes(of: entry.number).filter { isOfDevice(entry, $0) }
+                if changes.isEmpty { continue }
+                try reversion.takeBack(entry.number, changes)
+                left -= 1
+            }
         }
         return try reversion.finish()
     }
