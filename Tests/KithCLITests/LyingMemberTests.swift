@@ -41,6 +41,7 @@ struct LyingMemberTests {
         // Too much of this ends the sessions of the one who lies, and no others.
         let many = try await house.attack("many_replicas")
         #expect(many["closed"] as? Int == Reason.tooLarge, "\(many)")
+        try await house.expectAllNotes()
         try await house.end()
     }
 }

@@ -24,7 +24,7 @@ public struct PairingConfiguration: Sendable {
     public var method: Method
     /// The app that is paired: windows of another one are not seen, and its devices are refused.
     public var app: AppID
-    /// What this device calls itself. Only the device that it pairs with is told.
+    /// What this device calls itself. Only the household is told.
     public var name: String
     /// Where the other device waits; `nil` to look for it by mDNS alone.
     public var address: PeerAddress?

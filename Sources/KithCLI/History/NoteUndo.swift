@@ -6,10 +6,11 @@ import KithNotes
 struct NoteUndo: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",
-        abstract: "Take back the last command that changed notes on this machine.",
+        abstract: "Take back what was done last on this machine, by a command or on the page.",
         discussion: """
-            It takes back only what still is as the command left it; what was changed since stays, and is listed. Run it again \
-            for the command before, up to 30 days back. What was written on the page or in a folder is not taken back.
+            It takes back only what still is as it was left; what was changed since stays, and is listed. Run it again for what \
+            was done before, up to 30 days back. Texts that were written on the page, and what a folder or an import has brought, \
+            are not taken back.
 
             EXAMPLES
               kith note rm Shopping

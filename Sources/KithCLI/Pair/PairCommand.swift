@@ -44,7 +44,7 @@ struct PairCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: "What this machine calls itself; by default its host name. Only the machine that it pairs with is told.")
+        help: "What this machine calls itself; by default its host name. Only the household is told.")
     var name: String?
 
     @Flag(help: "If both machines are in a household, leave the one of this machine for the other's. The notes come along.")

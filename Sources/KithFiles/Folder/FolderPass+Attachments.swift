@@ -116,7 +116,8 @@ extension FolderPass {
         if let known, try notes.attachments(of: note).contains(where: known.isOne) { return }
         try options.step("attach")
         do {
-            let attachment = try notes.attach(URL(filePath: place(target)), to: note, name: known?.name ?? RelativePath.name(of: target))
+            let attachment = try notes.attach(
+                URL(filePath: place(target)), to: note, name: known?.name ?? RelativePath.name(of: target), isStep: false)
             guard let content = attachment.content else { return }
             try database.write { db in try tables.save(content, attachment.name, stamp, target, db) }
             touched.insert(note)
@@ -135,7 +136,9 @@ extension FolderPass {
         let tables = tables
         for target in before where !named.contains(target) {
             guard let known = try database.read({ db in try tables.attachment(at: target.text, db) }) else { continue }
-            for attachment in try notes.attachments(of: record.note) where known.isOne(attachment) { try notes.detach(attachment) }
+            for attachment in try notes.attachments(of: record.note) where known.isOne(attachment) {
+                try notes.detach(attachment, isStep: false)
+            }
         }
     }
 
@@ -178,7 +181,8 @@ extension FolderPass {
         let tables = tables
         if content.description != known.content, let old = AttachmentID(known.content) {
             for attachment in try notes.attachments(withContent: old) where known.isOne(attachment) {
-                try notes.attach(URL(filePath: place(file.path)), to: attachment.note, name: known.name, replacing: attachment)
+                try notes.attach(
+                    URL(filePath: place(file.path)), to: attachment.note, name: known.name, replacing: attachment, isStep: false)
                 touched.insert(attachment.note)
                 report.read += 1
             }

@@ -81,7 +81,7 @@ extension FolderPass {
     private func reviveIfDeleted(_ record: FolderRecord, _ content: FolderContent) throws {
         if try notes.note(record.note) != nil { return }
         if try isInTrash(record.note) {
-            try notes.restore(record.note)
+            try notes.restore(record.note, isStep: false)
             return
         }
         // Gone for good.
@@ -106,7 +106,7 @@ extension FolderPass {
     private mutating func bringBack(_ content: FolderContent, _ file: ChangedFile) throws {
         guard let id = content.id else { return }
         try options.step("restore")
-        let note = try notes.restore(id)
+        let note = try notes.restore(id, isStep: false)
         var record = FolderRecord(path: file.path, note: id)
         (record.title, record.body, record.color, record.tags, record.hasID) = (note.title, note.body, note.color.rawValue, note.tags, true)
         try absorb(content, file.hash, file.stamp, at: file.path, into: record)

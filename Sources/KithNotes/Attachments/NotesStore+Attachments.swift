@@ -13,6 +13,14 @@ extension NotesStore {
     public func attach(_ file: URL, to note: UUID, name: String? = nil, replacing old: NoteAttachment? = nil) throws(NotesError)
         -> NoteAttachment
     {
+        try attach(file, to: note, name: name, replacing: old, isStep: true)
+    }
+
+    /// - Parameter isStep: whether ``undo()`` may take it back.
+    @discardableResult
+    package func attach(
+        _ file: URL, to note: UUID, name: String? = nil, replacing old: NoteAttachment? = nil, isStep: Bool
+    ) throws(NotesError) -> NoteAttachment {
         let name = name ?? file.lastPathComponent
         try NoteLimits.checkAttachmentName(name)
         return try NotesError.mapping {
@@ -24,6 +32,7 @@ extension NotesStore {
             try database.write { db in
                 if let old { try db.execute(sql: "DELETE FROM attachment WHERE id = ?", arguments: [Data(old.id.bytes)]) }
                 let note = try Self.checkRoom(for: note, db)
+                if isStep { try step("Attach \u{201C}\(name.prefix(80))\u{201D} to", [note.title], db) }
                 try db.execute(
                     sql: "INSERT INTO attachment (\(NoteAttachment.columns)) VALUES (?, ?, ?, ?, ?)",
                     arguments: [
@@ -106,9 +115,13 @@ extension NotesStore {
     }
 
     /// Removes an attachment from its note. Its bytes go some time later, if nothing else refers to them.
-    public func detach(_ attachment: NoteAttachment) throws(NotesError) {
+    public func detach(_ attachment: NoteAttachment) throws(NotesError) { try detach(attachment, isStep: true) }
+
+    /// - Parameter isStep: whether ``undo()`` may take it back.
+    package func detach(_ attachment: NoteAttachment, isStep: Bool) throws(NotesError) {
         try NotesError.mapping {
             try database.write { db in
+                if isStep { try step("Detach \u{201C}\(attachment.name.prefix(80))\u{201D} from", try titles([attachment.note], db), db) }
                 try db.execute(sql: "DELETE FROM attachment WHERE id = ?", arguments: [Data(attachment.id.bytes)])
                 let now = options.nowMilliseconds()
                 try db.execute(

@@ -4,7 +4,8 @@ import Kith
 
 /// What was done on this machine, step by step, and how it is taken back.
 extension NotesStore {
-    /// What `kith note undo` takes back: the commands that write notes on this machine. Saves of the page and of folders are no steps.
+    /// What `kith note undo` takes back: what people write on this machine, by a command or on the page. The page saves texts while they are
+    /// typed: such a save is no step. Nor is what a folder or an import writes.
     public var steps: UndoList { store.undo(scope: "kith") }
 
     /// Makes the open transaction a step, named by what is done and to which notes.

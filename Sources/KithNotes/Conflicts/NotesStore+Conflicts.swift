@@ -36,6 +36,7 @@ extension NotesStore {
         if current.lines != nil { return try keep(lines: conflict.versions[version].text, of: current) }
         return try NotesError.mapping {
             try database.write { db in
+                try step("Choose", [note.title], db)
                 try store.resolve(
                     db, table: NotesSchema.table, id: RowID(note.id), column: conflict.field.rawValue,
                     keeping: conflict.versions[version].value)
@@ -59,6 +60,7 @@ extension NotesStore {
     private func keep(lines text: String, of current: NoteConflict) throws(NotesError) -> Note {
         try NotesError.mapping {
             try database.write { db in
+                try step("Choose", try titles([current.noteID], db), db)
                 try store.resolveTextConflict(db, current.conflict, keeping: text)
                 return try Self.current(current.noteID, db)
             }

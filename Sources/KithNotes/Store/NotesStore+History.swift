@@ -84,7 +84,10 @@ extension NotesStore {
     @discardableResult
     public func saveBody(_ body: String, of id: UUID, base: TextVersion) throws(NotesError) -> Note {
         try NotesError.mapping {
-            try database.write { db in try saveBody(body, of: id, base: base, db) }
+            try database.write { db in
+                try step("Edit", try titles([id], db), db)
+                return try saveBody(body, of: id, base: base, db)
+            }
         }
     }
 

@@ -49,7 +49,7 @@ extension NotesStore {
         if try trash().contains(where: { $0.id == id }) { return try restore(id) }
         let now = options.nowMilliseconds()
         let note = Note(id: id, title: day, createdMilliseconds: now, updatedMilliseconds: now)
-        _ = try insert([WholeNote(note)])
+        _ = try insert([WholeNote(note)], isStep: true)
         guard let made = try self.note(id) else { throw NotesError(.notFound, "The note of \(day) was deleted as soon as it was made.") }
         return made
     }

@@ -10,11 +10,16 @@ extension NotesStore {
     /// - Returns: for each note what became of it.
     /// - Throws: ``NotesError`` with code `busy`, `diskFull` or `readOnly`; nothing is added then, or what was is in the trash not yet.
     public func insert(_ notes: [WholeNote], isDryRun: Bool = false) throws(NotesError) -> [InsertOutcome] {
+        try insert(notes, isDryRun: isDryRun, isStep: false)
+    }
+
+    func insert(_ notes: [WholeNote], isDryRun: Bool = false, isStep: Bool) throws(NotesError) -> [InsertOutcome] {
         let trashed = try NotesError.mapping { Set(try store.trash(table: NotesSchema.table, max: .max).map { UUID($0.id) }) }
         let outcomes: [InsertOutcome] = try NotesError.mapping {
             if isDryRun { return try database.read { db in try Self.outcomes(of: notes, trashed, db) } }
             return try database.write { db in
-                try notes.map { note in
+                if isStep { try step("Add", notes.map(\.note.title), db) }
+                return try notes.map { note in
                     let outcome = try Self.outcome(of: note, trashed, db)
                     if outcome == .added { try Self.insert(note, db) }
                     return outcome
@@ -22,7 +27,7 @@ extension NotesStore {
             }
         }
         let deleted = zip(notes, outcomes).filter { $0.isTrashed && $1 == .added }.map(\.0.id)
-        if !isDryRun, !deleted.isEmpty { try delete(deleted) }
+        if !isDryRun, !deleted.isEmpty { try delete(deleted, isStep: false) }
         return outcomes
     }
 

@@ -50,6 +50,7 @@ extension NotesStore {
     public func edit(_ ids: [UUID], _ change: (inout Note) throws -> Void) throws(NotesError) -> Int {
         try NotesError.mapping {
             try database.write { db in
+                try step("Edit", try titles(ids, db), db)
                 var count = 0
                 for id in ids {
                     guard let current = try Self.fetch(id, db) else { continue }
@@ -90,10 +91,12 @@ extension NotesStore {
     }
 
     /// Deletes these notes in one transaction; those that are gone already are left out.
-    public func delete(_ ids: [UUID]) throws(NotesError) {
+    public func delete(_ ids: [UUID]) throws(NotesError) { try delete(ids, isStep: true) }
+
+    func delete(_ ids: [UUID], isStep: Bool) throws(NotesError) {
         try NotesError.mapping {
             try database.write { db in
-                try step("Delete", try titles(ids, db), db)
+                if isStep { try step("Delete", try titles(ids, db), db) }
                 for id in ids {
                     try db.execute(sql: "DELETE FROM note WHERE id = ?", arguments: [Data(id.bytes)])
                     try Self.deleteAttachments(of: id, db)

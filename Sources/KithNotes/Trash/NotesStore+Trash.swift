@@ -30,20 +30,28 @@ extension NotesStore {
     ///
     /// - Throws: ``NotesError`` with code `notFound` if it is not in the trash.
     @discardableResult
-    public func restore(_ id: UUID) throws(NotesError) -> Note {
-        guard let note = try restore([id]).first else { throw NotesError(.notFound, "The note went again as soon as it was back.") }
+    public func restore(_ id: UUID) throws(NotesError) -> Note { try restore(id, isStep: true) }
+
+    /// - Parameter isStep: whether ``undo()`` may take it back.
+    @discardableResult
+    package func restore(_ id: UUID, isStep: Bool) throws(NotesError) -> Note {
+        guard let note = try restore([id], isStep: isStep).first else {
+            throw NotesError(.notFound, "The note went again as soon as it was back.")
+        }
         return note
     }
 
     /// The same for several notes: all of them, or none.
     @discardableResult
-    public func restore(_ ids: [UUID]) throws(NotesError) -> [Note] {
+    public func restore(_ ids: [UUID]) throws(NotesError) -> [Note] { try restore(ids, isStep: true) }
+
+    private func restore(_ ids: [UUID], isStep: Bool) throws(NotesError) -> [Note] {
         try NotesError.mapping {
             try database.write { db in
                 let notes = Dictionary(uniqueKeysWithValues: try store.trash(db, table: NotesSchema.table, max: .max).map { ($0.id, $0) })
                 let attachments = Dictionary(
                     grouping: try store.trash(db, table: NotesSchema.attachmentTable, max: .max), by: { $0.values["note"] ?? .null })
-                try step("Restore", ids.compactMap { notes[RowID($0)].flatMap(Self.title) }, db)
+                if isStep { try step("Restore", ids.compactMap { notes[RowID($0)].flatMap(Self.title) }, db) }
                 for id in ids {
                     try store.restore(db, table: NotesSchema.table, id: RowID(id))
                     guard let note = notes[RowID(id)] else { continue }
