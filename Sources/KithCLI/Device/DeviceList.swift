@@ -31,21 +31,24 @@ struct DeviceList: ParsableCommand {
         }
         if options.json { return try Console.output.write(json: records) }
         try Self.table(of: records, nowMilliseconds: Int64(Date().timeIntervalSince1970 * 1_000)).write(to: .output)
+        if trust.standing == .joining, Console.output.isTerminal {
+            try Console.error.writeLine("This machine joins a household, and waits to hear from a member.")
+        }
         if records.isEmpty, Console.output.isTerminal {
             try Console.error.writeLine("No other machine is trusted. Add one: kith pair, here and there")
         }
     }
 
-    /// Why the devices are trusted, which depends on how this machine stands to a household.
-    private static func role(in trust: TrustStore) -> String {
+    /// Why the devices are trusted. Those of a machine that joins a household may have been added by hand before.
+    private static func role(in trust: TrustStore) -> String? {
         switch trust.standing {
         case .member: "member"
-        case .joining: "joining"
-        case .alone, .listed, .removed, .left: "addedByHand"
+        case .listed: addedByHand
+        case .joining, .alone, .removed, .left: nil
         }
     }
 
-    private static let remarks = ["joining": " (joining its household)", "addedByHand": " (by hand)"]
+    private static let addedByHand = "addedByHand"
 
     private static func table(of records: [DeviceRecord], nowMilliseconds now: Int64) -> TextTable {
         var table = TextTable(header: ["NAME", "ID", "LAST SEEN", "SOFTWARE", "CLOCK", "ADDRESSES"], flexibleColumns: 0, 5)
@@ -54,7 +57,7 @@ struct DeviceList: ParsableCommand {
                 record.isConnected ? "now" : record.lastSeenMilliseconds.flatMap(TimeText.init(milliseconds:))?.ago(nowMilliseconds: now)
             let addresses = record.allAddresses.joined(separator: ", ")
             return [
-                .init((record.name.isEmpty ? "(no name)" : record.name) + (record.role.flatMap { remarks[$0] } ?? ""), .bold),
+                .init((record.name.isEmpty ? "(no name)" : record.name) + (record.role == addedByHand ? " (by hand)" : ""), .bold),
                 .init(String(record.id.prefix(11))), .init(seen ?? "-", record.isConnected ? .green : nil),
                 .init(record.software ?? "-", .dim), .init(record.clock ?? "-", record.clockOffsetMilliseconds == nil ? .dim : .yellow),
                 .init(addresses.isEmpty ? "-" : addresses),

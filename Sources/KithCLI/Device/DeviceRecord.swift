@@ -7,8 +7,7 @@ struct DeviceRecord: Encodable {
     let name: String
     let addresses: [String]
     let added: String
-    /// `member` of the household, `joining` while this machine waits to hear from a member, or `addedByHand`; `nil` where it was not
-    /// asked for.
+    /// `member` of the household, or `addedByHand`; `nil` while this machine joins a household, and where it was not asked for.
     let role: String?
     /// What the running node says of it; `nil` if none runs or it was never met.
     let state: String?
