@@ -73,21 +73,35 @@ enum FolderNote {
     /// The title that a file gives its note: that of its front matter if it was changed there, else that of its name if it was renamed.
     private static func title(_ content: FolderContent, at path: String, since record: FolderRecord, _ current: Note) -> String {
         let (stem, before) = (FileName.parts(RelativePath.name(of: path)).stem, FileName.parts(RelativePath.name(of: record.path)).stem)
-        let keys = [stem, before, FileName.stem(for: current.title)].map(FileName.key)
         // The name that the note's own title has made says nothing new, but for capital letters that a person has changed in it.
-        let isNew = !isName(path, of: current.title) || (stem != before && keys.allSatisfy { $0 == keys[0] })
+        let renamed = isName(path, of: current.title) ? respelled(current.title, from: before, to: stem) : stem
         if !content.title.utf8.elementsEqual(record.title.utf8) {
-            return content.hasTitle || isNew ? content.title : current.title
+            if content.hasTitle { return content.title }
+            return renamed == stem ? content.title : renamed ?? current.title
         }
-        guard content.hasTitle, stem != before, isNew else { return current.title }
-        return ForeignNote.line(stem)
+        guard content.hasTitle, stem != before, let renamed else { return current.title }
+        return ForeignNote.line(renamed)
+    }
+
+    /// A title that is the name of its file but for a number, with the capital letters that the file has got by another name; `nil` if
+    /// it has no others. A title of which the name is only a part stays.
+    private static func respelled(_ title: String, from before: String, to after: String) -> String? {
+        guard FileName.stem(for: title) == title, let old = base(of: before, named: title), let new = base(of: after, named: title),
+            old != new
+        else { return nil }
+        return new
     }
 
     /// Whether a file of this title may be called so, with a number perhaps.
     static func isName(_ path: String, of title: String) -> Bool {
-        let (stem, base) = (FileName.parts(RelativePath.name(of: path)).stem, FileName.stem(for: title))
-        if FileName.key(stem) == FileName.key(base) { return true }
-        guard stem.hasPrefix(base + " ("), stem.hasSuffix(")") else { return false }
-        return stem.dropFirst(base.count + 2).dropLast().allSatisfy(\.isNumber)
+        base(of: FileName.parts(RelativePath.name(of: path)).stem, named: FileName.stem(for: title)) != nil
+    }
+
+    /// A name without the number behind it, if that is `title`, for which capital letters do not count.
+    private static func base(of stem: String, named title: String) -> String? {
+        if FileName.key(stem) == FileName.key(title) { return stem }
+        guard stem.hasSuffix(")"), let open = stem.range(of: " (", options: .backwards) else { return nil }
+        let base = String(stem[..<open.lowerBound])
+        return stem[open.upperBound...].dropLast().allSatisfy(\.isNumber) && FileName.key(base) == FileName.key(title) ? base : nil
     }
 }
