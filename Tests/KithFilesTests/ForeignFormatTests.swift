@@ -111,6 +111,19 @@ struct ForeignFormatTests {
         #expect(try notes.titled("Second")?.body == "One\n\nTwo\n")
     }
 
+    @Test func `a file that cannot be read out of an export of Evernote is named, and its note is imported`() throws {
+        let resources = ["!", "", "R0lGODlhIHNhbXBsZQ="].enumerated().map { number, data in
+            "<resource><data encoding=\"base64\">\(data)</data><resource-attributes><file-name>\(number).gif</file-name></resource-attributes></resource>"
+        }
+        let note = "<note><title>Trip</title><content><![CDATA[<en-note>text</en-note>]]></content>\(resources.joined())</note>"
+        try Data("<en-export>\(note)</en-export>".utf8).write(to: folder.url.appending(path: "damaged.enex"))
+        let report = try NoteImport.run(folder.path("damaged.enex"), into: notes)
+        #expect(report.added == 1 && report.attachments == 0 && report.leftOut == 0)
+        #expect(
+            report.remarks.map(\.words)
+                == ["0", "1", "2"].map { "Its attachment \u{201C}\($0).gif\u{201D} is empty or damaged in the export." })
+    }
+
     @Test("from Apple's Notes, as HTML and text")
     func apple() throws {
         try folder.copyFixture("apple")

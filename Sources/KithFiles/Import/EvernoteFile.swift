@@ -27,7 +27,7 @@ struct EvernoteFile {
         var number = 0
         try parse { element in
             number += 1
-            try importer.add(note(element, number, &register))
+            try importer.add(note(element, number, &register, importer))
             // Files of notes that are imported lie in the scratch folder until then.
             if number % 100 == 0 { try importer.flush() }
         }
@@ -50,11 +50,16 @@ struct EvernoteFile {
         var resources: [Resource] = []
     }
 
-    private func note(_ element: Element, _ number: Int, _ register: inout NameRegister) throws -> ForeignNote {
+    private func note(_ element: Element, _ number: Int, _ register: inout NameRegister, _ importer: NoteImport) throws -> ForeignNote {
+        let origin = "note \(number), \(element.title.prefix(80))"
         var media: [String: HTMLMarkdown.Media] = [:]
         var attachments: [ForeignNote.Attachment] = []
         for (index, resource) in element.resources.enumerated() {
-            guard let data = Data(base64Encoded: resource.data, options: .ignoreUnknownCharacters), !data.isEmpty else { continue }
+            guard let data = Data(base64Encoded: resource.data, options: .ignoreUnknownCharacters), !data.isEmpty else {
+                let name = resource.fileName.isEmpty ? "\(index + 1)" : "\u{201C}\(resource.fileName.prefix(80))\u{201D}"
+                importer.report.remark(origin, "Its attachment \(name) is empty or damaged in the export.", isLeftOut: false)
+                continue
+            }
             let kind = resource.mime.split(separator: "/").last.map(String.init) ?? "bin"
             let name = register.takeFree(FileName.name(for: resource.fileName.isEmpty ? "attachment.\(kind)" : resource.fileName))
             let file = scratch.path("\(number)-\(index)")
@@ -65,7 +70,7 @@ struct EvernoteFile {
                 path: "\(MarkdownExport.attachmentFolder)/\(name)", isPicture: resource.mime.hasPrefix("image/"))
         }
         let body = HTMLMarkdown.read(Array(element.content.utf8), media: media).text
-        var note = ForeignNote(origin: "note \(number), \(element.title.prefix(80))", title: element.title, body: body)
+        var note = ForeignNote(origin: origin, title: element.title, body: body)
         note.tags = element.tags
         note.createdMilliseconds = TimeText.milliseconds(element.created)
         note.updatedMilliseconds = TimeText.milliseconds(element.updated) ?? note.createdMilliseconds
