@@ -43,6 +43,7 @@ def part_hands(browser):
     page.keyboard.press("Enter")
     until(lambda: page.locator("#note").is_visible(), "the note is open again")
     page.set_viewport_size(wide)
+    page.reload()
     page.locator("#rendered input[type=checkbox]").nth(1).check()
     until(lambda: "- [x] milk" in home.kith("note", "show", "Shopping", "--body-only"), "the tick is in the text")
     page.click("#rendered a")

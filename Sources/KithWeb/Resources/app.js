@@ -76,7 +76,7 @@ const isAsleep = () => document.hidden && (editor?.isIdle ?? true);
 function stopListening() {
   source?.close();
   source = null;
-  // It may be so no longer.
+  // What it says of the node may be so no longer.
   document.querySelector("#status").textContent = "";
   clearInterval(watch);
   clearTimeout(retry);
@@ -355,10 +355,13 @@ function write() {
   editor.area.focus();
 }
 
-/** Where a note takes the whole width, the list comes first. */
+/** Where a note takes the whole width, the list takes its place at once: what is typed next goes into its field. */
 async function search() {
-  const field = document.querySelector("#search");
-  if (field.offsetParent !== null || (await go("/"))) field.focus();
+  const field = document.querySelector("#search"), { place } = document.body.dataset;
+  const isHidden = field.offsetParent === null;
+  if (isHidden) document.body.dataset.place = "notes";
+  field.focus();
+  if (isHidden && !(await go("/"))) document.body.dataset.place = place;
 }
 
 document.addEventListener("keydown", (event) => {
