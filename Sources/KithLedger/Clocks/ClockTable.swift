@@ -3,7 +3,7 @@ import KithSQLite
 import KithSync
 
 /// The clocks of one tracked table's visible rows, by the rowid of the app's row. The only owner of `kith_clock_N`: all that changes it
-/// is here, and what reads it together with the app's table joins it by its name.
+/// is here; what only reads it has its name from here.
 package struct ClockTable {
     package static let prefix = "kith_clock_"
 

@@ -87,7 +87,7 @@ struct HistoryReader {
     /// Whether this store is, or was, the replica.
     func isOwn(_ replica: ReplicaID) -> Bool { authors[replica] == .own }
 
-    private func device(_ change: JournalChange, _ entry: JournalRecords.Entry) -> Author? {
+    func device(_ change: JournalChange, _ entry: JournalRecords.Entry) -> Author? {
         if entry.process != nil { return .own }
         guard let replica = change.replica, ledger.catalog.replicas.ids.indices.contains(replica) else { return nil }
         return authors[ledger.catalog.replicas.ids[replica]]

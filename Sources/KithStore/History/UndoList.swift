@@ -173,7 +173,7 @@ extension SyncedDatabase {
     private func revert(_ db: Database, _ state: WriterState, _ device: Author, _ milliseconds: Int64) throws -> UndoReport {
         guard state.ledger.journal != nil else { throw UndoList.noJournal }
         let reader = try HistoryReader(state.ledger)
-        let isOfDevice = { (entry: JournalRecords.Entry, change: JournalChange) in reader.change(change, entry, "").device == device }
+        let isOfDevice = { (entry: JournalRecords.Entry, change: JournalChange) in reader.device(change, entry) == device }
         var reversion = try Reversion(db, state, self, title: nil, isOwn: isOfDevice)
         var (left, before) = (10_000, Int64.max)
         // The device's may stand behind many of others.
@@ -181,7 +181,7 @@ extension SyncedDatabase {
             let entries = try reader.records.entries(sinceMilliseconds: milliseconds, before: before, max: 1_000)
             guard let last = entries.last else { break }
             before = last.number
-            for entry in entries where left > 0 {
+            for entry in entries where left > 0 && (entry.process == nil || device == .own) {
                 let changes = try reader.records.changes(of: entry.number).filter { isOfDevice(entry, $0) }
                 if changes.isEmpty { continue }
                 try reversion.takeBack(entry.number, changes)

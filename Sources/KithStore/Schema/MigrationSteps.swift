@@ -27,7 +27,8 @@ struct MigrationSteps {
     }
 
     static let goneTable = "kith_gone"
-    static func before(_ table: Int) -> String { "kith_before_\(table)" }
+    static let beforePrefix = "kith_before_"
+    static func before(_ table: Int) -> String { "\(beforePrefix)\(table)" }
     static func goneTrigger(_ table: Int) -> String { "kith_gone_\(table)" }
     /// The triggers that keep everybody but the steps from writing a table: see ``keepOthersOut(_:)``.
     private static func guards(_ table: Int) -> [(name: String, event: String)] {
@@ -309,7 +310,7 @@ struct KnownTable {
     }
 }
 
-// MARK: Once the store has found out what they wrote
+// MARK: When the store is opened after steps
 
 extension MigrationSteps {
     /// Ends the noting of rows that steps delete.
@@ -323,8 +324,9 @@ extension MigrationSteps {
         return true
     }
 
+    /// Takes away the copies and the list of rows that steps have deleted.
     static func dropCopies(_ connection: DatabaseConnection) throws {
-        for table in try names("type = 'table' AND name GLOB 'kith_before_[0-9]*'", connection) + [goneTable] {
+        for table in try names("type = 'table' AND name GLOB '\(beforePrefix)[0-9]*'", connection) + [goneTable] {
             try connection.execute("DROP TABLE \(quoted(table))")
         }
     }

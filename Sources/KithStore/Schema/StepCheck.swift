@@ -15,7 +15,7 @@ struct StepCheck {
         let known = try connection.statement(
             """
             SELECT t.number, t.name, c.value, n.value FROM \(CatalogStore.tablesTable) t
-            JOIN sqlite_master b ON b.name = 'kith_before_' || t.number
+            JOIN sqlite_master b ON b.name = '\(MigrationSteps.beforePrefix)' || t.number
             JOIN sqlite_master m ON m.type = 'table' AND m.name = CAST(t.name AS TEXT)
             \(MetaRecords.joinTrackedColumnsSQL) ORDER BY t.number
             """)
