@@ -52,6 +52,12 @@ struct FolderAttachmentTests {
         #expect(try machine.read("Second.md").contains("[[attachments/my photo.png|my photo.png]]"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: machine.path("attachments")) == ["my photo.png"])
         #expect(try machine.sync().isQuiet)
+        try put("NEW", "my photo.png")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try text(of: first.id, "my photo.png") == "NEW" && text(of: second.id, "my photo.png") == "NEW")
+        // Nothing of this was done by a command or on the page.
+        #expect(try notes.steps.nextUndo() == nil)
     }
 
     @Test func `an attachment that was detached elsewhere does not come back, though the text links to it`() throws {

@@ -36,6 +36,9 @@ struct StepTests {
         #expect(try notes.list().allSatisfy { Array($0.tags).isEmpty })
         try notes.saveBody("black", of: note.id, base: version)
         #expect(try undone() == "Edit \u{201C}Tea\u{201D}" && notes.note(note.id)?.body == "green")
+        try notes.saveBody("black", of: note.id, base: version) { $0.title = "Black tea" }
+        #expect(try undone() == "Edit \u{201C}Tea\u{201D}")
+        #expect(try notes.note(note.id).map { [$0.title, $0.body] } == ["Tea", "green"])
         let day = try notes.note(ofDay: "2026-11-24")
         #expect(try undone() == "Add \u{201C}2026-11-24\u{201D}" && notes.note(day.id) == nil)
     }
@@ -55,16 +58,15 @@ struct StepTests {
         #expect(try undone()?.hasPrefix("Choose \u{201C}") == true && notes.note(note.id)?.title == shown)
     }
 
-    @Test func `what a page saves while it is typed, and what a folder or an import brings, is no step`() throws {
+    @Test func `what a page saves while it is typed, and what an import puts into the trash, is no step`() throws {
         let note = try notes.add(title: "Tea", body: "green")
         let version = try #require(try notes.versionedNote(note.id)?.version)
         _ = try notes.saveVersioned("black", of: note.id, base: version)
         let id = UUID()
         let gone = WholeNote(Note(id: id, title: "Gone", createdMilliseconds: 1, updatedMilliseconds: 1), isTrashed: true)
         #expect(try notes.insert([gone]) == [.added])
-        try notes.restore(id, isStep: false)
-        try notes.detach(try notes.attach(folder.url("leaf.txt"), to: note.id, isStep: false), isStep: false)
+        try notes.edit(note.id, isStep: false) { $0.title = "Tea and milk" }
         #expect(try undone() == "Add \u{201C}Tea\u{201D}")
-        #expect(try notes.note(id)?.title == "Gone")
+        #expect(try notes.trash().map(\.note.title).contains("Gone"))
     }
 }

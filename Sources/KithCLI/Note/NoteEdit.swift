@@ -60,8 +60,7 @@ struct NoteEdit: ParsableCommand {
 
     private func edit(_ id: Note.ID, _ body: String?, _ notes: NotesStore) throws -> Note {
         guard let base, let body else { return try notes.edit(id) { change(&$0, body) } }
-        try notes.saveBody(body, of: id, base: notes.version(base, of: id))
-        return try notes.edit(id) { change(&$0, nil) }
+        return try notes.saveBody(body, of: id, base: notes.version(base, of: id)) { change(&$0, nil) }
     }
 
     private func change(_ note: inout Note, _ body: String?) {

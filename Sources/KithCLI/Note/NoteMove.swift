@@ -17,7 +17,7 @@ struct NoteMove: ParsableCommand {
     @Argument(help: "Titles, or beginnings or ends of ids.")
     var notes: [String]
 
-    @Flag(help: "Before all others; the page shows pinned notes before these.")
+    @Flag(help: "Before all others that are pinned, or not, as it is.")
     var first = false
 
     @Flag(help: "After all others.")

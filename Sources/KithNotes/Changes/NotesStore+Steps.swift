@@ -4,8 +4,8 @@ import Kith
 
 /// What was done on this machine, step by step, and how it is taken back.
 extension NotesStore {
-    /// What `kith note undo` takes back: what people write on this machine, by a command or on the page. The page saves texts while they are
-    /// typed: such a save is no step. Nor is what a folder or an import writes.
+    /// What ``undo()`` takes back: what people do to notes on this machine, by a command or on the page. The page saves titles and texts while
+    /// they are typed: such a save is no step. Nor is what a folder or an import writes: it says so by `isStep`.
     public var steps: UndoList { store.undo(scope: "kith") }
 
     /// Makes the open transaction a step, named by what is done and to which notes.
@@ -24,7 +24,8 @@ extension NotesStore {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Takes the last step back, where that is still what is shown; `nil` if there is none.
+    /// Takes the last step back, where that is still what is shown; `nil` if there is none. What adds, edits, moves, pins, deletes, restores,
+    /// attaches, detaches or chooses is a step, but for ``insert(_:isDryRun:)`` and ``saveVersioned(_:of:base:key:)``.
     ///
     /// - Throws: ``NotesError`` with code `busy`, `diskFull`, `readOnly`.
     public func undo() throws(NotesError) -> UndoReport? {

@@ -81,12 +81,18 @@ extension NotesStore {
     ///
     /// - Throws: ``NotesError`` with code `notFound` if the note or the version is not there, `valueRejected` for a body that
     ///   ``NoteLimits`` does not allow, `busy`, `diskFull`, `readOnly`.
+    /// - Parameter change: what else is changed in the same transaction.
     @discardableResult
-    public func saveBody(_ body: String, of id: UUID, base: TextVersion) throws(NotesError) -> Note {
+    public func saveBody(
+        _ body: String, of id: UUID, base: TextVersion, and change: (inout Note) throws -> Void = { _ in }
+    ) throws(NotesError) -> Note {
         try NotesError.mapping {
             try database.write { db in
                 try step("Edit", try titles([id], db), db)
-                return try saveBody(body, of: id, base: base, db)
+                let current = try saveBody(body, of: id, base: base, db)
+                var edited = current
+                try change(&edited)
+                return try write(edited, over: current, base: current, db)
             }
         }
     }

@@ -31,10 +31,15 @@ extension NotesStore {
     /// - Throws: ``NotesError`` with code `notFound`, and as ``add(title:body:color:tags:)``.
     @discardableResult
     public func edit(_ id: UUID, _ change: (inout Note) throws -> Void) throws(NotesError) -> Note {
+        try edit(id, isStep: true, change)
+    }
+
+    @discardableResult
+    package func edit(_ id: UUID, isStep: Bool, _ change: (inout Note) throws -> Void) throws(NotesError) -> Note {
         try NotesError.mapping {
             try database.write { db in
                 let current = try Self.current(id, db)
-                try step("Edit", [current.title], db)
+                if isStep { try step("Edit", [current.title], db) }
                 var edited = current
                 try change(&edited)
                 return try write(edited, over: current, base: current, db)
@@ -113,7 +118,7 @@ extension NotesStore {
     }
 
     /// - Parameter base: what the editor had loaded, with which its body is merged into the current one.
-    private func write(_ edited: Note, over current: Note, base: Note, _ db: Database) throws -> Note {
+    func write(_ edited: Note, over current: Note, base: Note, _ db: Database) throws -> Note {
         let fields = edited.fieldsThatDiffer(from: current)
         if fields.isEmpty { return current }
         try NoteLimits.check(edited)

@@ -31,7 +31,7 @@ struct ChangeRoutes: Sendable {
             let id = try context.noteID()
             let change = try await request.decode(NewFields.self, limits)
             let note = try await DiskWork.run {
-                try notes.edit(id) { try change.apply(to: &$0) }
+                try notes.edit(id, isStep: !change.isTitleAlone) { try change.apply(to: &$0) }
                 if let isPinned = change.isPinned { try notes.pin([id], isPinned) }
                 return try notes.versionedNote(id)
             }
@@ -169,6 +169,9 @@ private struct NewFields: Decodable {
     let addTags: [String]?
     let removeTags: [String]?
     let isPinned: Bool?
+
+    /// The page saves titles, as texts, while they are typed.
+    var isTitleAlone: Bool { title != nil && color == nil && addTags == nil && removeTags == nil }
 
     func apply(to note: inout Note) throws {
         if let title, !note.title.utf8.elementsEqual(title.value.utf8) {

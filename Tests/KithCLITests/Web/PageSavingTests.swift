@@ -60,10 +60,14 @@ struct PageSavingTests {
         let note = try read(id, browser)
         #expect(note.title == "Theirs" && note.tags == ["food", "home"])
         #expect(try browser.post("/api/note/\(id)/fields", "{\"addTags\":[\"two words\"]}").status == 422)
+        // What was chosen here is a step of `undo`; a title that was saved while it was typed is none.
+        #expect(try browser.post("/api/note/\(id)/fields", "{\"title\":{\"value\":\"Mine\",\"base\":\"Theirs\"}}").status == 200)
+        #expect(try home.kith("note", "undo").output == "Took back: Pin \u{201C}Theirs\u{201D}.\n")
+        #expect(try read(id, browser).title == "Mine")
         #expect(try browser.post("/api/notes/delete", "{\"ids\":[\"\(id)\"]}").status == 200)
         #expect(try save("new", id, base: note.version, browser).0 == 404)
         #expect(try browser.get("/note/\(id)").status == 404)
-        #expect(try home.kith("trash", "list").output.contains("Theirs"))
+        #expect(try home.kith("trash", "list").output.contains("Mine"))
     }
 
     @Test("pinned notes come first, and a page of a long list is a part of it")
