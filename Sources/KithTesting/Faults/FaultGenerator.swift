@@ -49,7 +49,9 @@ struct FaultGenerator {
             return [.crash(a)]
         case .wrongClock:
             let magnitude = random.pick([1_000, 60_000, 3_600_000, 86_400_000, 31_536_000_000]) ?? 1_000
-            return [.setClock(node: a, byMilliseconds: Int64(random.int(in: -magnitude...magnitude)))]
+            let offset = Int64(random.int(in: -magnitude...magnitude))
+            // Stores that know of sticks wait for members that were heard of in the last 90 days.
+            return [.setClock(node: a, byMilliseconds: swarm.carries ? offset % (Self.hoursSleptMax * 3_600_000) : offset)]
         case .driftingClock:
             repair(.runClock(node: a, percent: 100))
             return [.runClock(node: a, percent: random.pick([0, 50, 99, 101, 1_000]) ?? 100)]

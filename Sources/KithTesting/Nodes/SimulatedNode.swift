@@ -316,6 +316,9 @@ final class SimulatedNode {
         faults.fail(.broken, afterWrites: count)
     }
 
+    /// Whether a disk that is full or broken has refused something.
+    var hasDiskFailed: Bool { (isDiskBroken || isDiskLimited) && disk.faults?.hasFailed == true }
+
     /// Whether the moment has come.
     var isWithoutPower: Bool { isLosingPower && disk.faults?.hasFailed == true }
 

@@ -138,8 +138,9 @@ extension Simulation {
         }
         node.known.advance(to: knowledge)
         node.summary = summary
-        // What references make of a commit comes behind it: if the power fails in between, the next opening does it, and is judged.
-        if node.isWithoutPower { return }
+        // What references make of a commit comes behind it: if the power or the disk fails in between, the next opening, commit or merge
+        // does it, and is judged, or the end of the run.
+        if node.isWithoutPower || node.hasDiskFailed { return }
         try checkRows(rows, node)
     }
 

@@ -107,6 +107,9 @@ struct Swarm {
         focus(workload.tables, onReferences: usesReferences && !collectsGarbage, &typing)
     }
 
+    /// Whether files are carried on sticks.
+    var carries: Bool { faultWeights.contains { $0.fault == .stick } || faultRates.contains { $0.fault == .stick } }
+
     /// Users who write few rows and little else meet there more often.
     private mutating func focus(_ tables: [WorkloadTable], onReferences: Bool, _ random: inout SplitMix64) {
         if onReferences {
