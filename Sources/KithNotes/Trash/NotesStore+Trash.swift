@@ -45,21 +45,22 @@ extension NotesStore {
     @discardableResult
     public func restore(_ ids: [UUID]) throws(NotesError) -> [Note] { try restore(ids, isStep: true) }
 
-    private func restore(_ ids: [UUID], isStep: Bool) throws(NotesError) -> [Note] {
+    /// - Parameter mayBeBack: whether a note that is in the trash no more is passed over: a peer may have brought it back since.
+    private func restore(_ ids: [UUID], isStep: Bool, mayBeBack: Bool = false) throws(NotesError) -> [Note] {
         try NotesError.mapping {
             try database.write { db in
                 let notes = Dictionary(uniqueKeysWithValues: try store.trash(db, table: NotesSchema.table, max: .max).map { ($0.id, $0) })
                 let attachments = Dictionary(
                     grouping: try store.trash(db, table: NotesSchema.attachmentTable, max: .max), by: { $0.values["note"] ?? .null })
                 if isStep { try step("Restore", ids.compactMap { notes[RowID($0)].flatMap(Self.title) }, db) }
-                for id in ids {
+                for id in ids where !mayBeBack || notes[RowID(id)] != nil {
                     try store.restore(db, table: NotesSchema.table, id: RowID(id))
                     guard let note = notes[RowID(id)] else { continue }
                     for attachment in attachments[.blob(id.bytes)] ?? [] where attachment.isDeleted(with: note) {
                         try store.restore(db, table: NotesSchema.attachmentTable, id: attachment.id)
                     }
                 }
-                return try ids.map { try Self.current($0, db) }
+                return try ids.compactMap { try mayBeBack ? Self.fetch($0, db) : Self.current($0, db) }
             }
         }
     }
@@ -69,7 +70,7 @@ extension NotesStore {
     /// - Returns: the notes that came back.
     @discardableResult
     public func restoreAll(deletedBy author: Author) throws(NotesError) -> [Note] {
-        let restored = try restore(trash().filter { $0.deletedBy == author }.map(\.id))
+        let restored = try restore(trash().filter { $0.deletedBy == author }.map(\.id), isStep: true, mayBeBack: true)
         try dismissMassDeletions(by: author)
         return restored
     }
