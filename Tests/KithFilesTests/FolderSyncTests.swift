@@ -278,6 +278,44 @@ struct FolderSyncTests {
         #expect(try machine.sync().isQuiet)
     }
 
+    @Test func `a file that was just written gives its note no second one`() throws {
+        let note = try notes.add(title: "Note", body: "text")
+        try machine.sync()
+        let text = try machine.read("Note.md")
+        try machine.folder.remove(from: notes)
+        // As if it were copied to here a moment ago.
+        try machine.save(text, as: "sub/Note.md")
+        machine.remove("Note.md")
+        let folder = try NotesFolder.add(machine.folder.path, to: notes)
+        let report = try folder.sync(notes, options: machine.options)
+        #expect(report.left.isEmpty)
+        #expect(try notes.list().map(\.id) == [note.id] && machine.files() == ["sub/Note.md"])
+    }
+
+    @Test func `a copy of the notes in another place leaves their folder alone`() throws {
+        let note = try notes.add(title: "Note", body: "old")
+        try machine.sync()
+        let path = place.path("copy/notes.sqlite")
+        try FileManager.default.createDirectory(atPath: place.path("copy"), withIntermediateDirectories: false)
+        try notes.store.database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
+        try notes.edit(note.id) { $0.body = "new" }
+        try machine.sync()
+        let copy = try NotesStore.open(URL(filePath: path))
+        let folder = try #require(try NotesFolder.all(of: copy).first)
+        #expect {
+            try folder.sync(copy)
+        } throws: {
+            ($0 as? FilesError)?.code == .needsConsent && ($0 as? FilesError)?.message.contains("a copy") == true
+        }
+        try folder.remove(from: copy)
+        #expect(try NotesFolder.all(of: copy).isEmpty && machine.folder.isHere)
+        #expect(try machine.read("Note.md").hasSuffix("new") && machine.sync().isQuiet)
+        // Where the original has ended it, the copy may keep it.
+        try machine.folder.remove(from: notes)
+        _ = try NotesFolder.add(machine.folder.path, to: copy).sync(copy)
+        #expect(try copy.list().map(\.body).sorted().contains("new"))
+    }
+
     @Test("a store that was restored takes over the files that say the same, and loses none of the others")
     func restored() throws {
         try notes.add(title: "Same", body: "same")

@@ -125,7 +125,16 @@ struct FolderPass {
     /// Leaves a file alone that a program is writing.
     mutating func wait(for path: String, _ note: UUID?) {
         report.pathsAgain.insert(FolderPath(path))
-        if let note { left.insert(note) } else { isUnknownWritten = true }
+        if let note {
+            left.insert(note)
+            return
+        }
+        isUnknownWritten = true
+        // A note of which this is the file gets no second one meanwhile.
+        let said = (try? ForeignFile.read(place(path), bytesMax: MarkdownNote.bytesMax)).flatMap { try? content($0, at: path).id }
+        guard let said else { return }
+        left.insert(said)
+        report.notesAgain.insert(said)
     }
 
     /// What a file says, and its place.

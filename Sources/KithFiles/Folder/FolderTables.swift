@@ -58,9 +58,10 @@ struct FolderTables {
                     PRIMARY KEY (folder, path)
                 );
                 """)
-        // Version 0.1.0 had no such column.
-        if try !db.columns(in: "local_folder").contains(where: { $0.name == "tagsFolders" }) {
-            try db.execute(sql: "ALTER TABLE local_folder ADD COLUMN tagsFolders INTEGER NOT NULL DEFAULT 0")
+        // Version 0.1.0 had no such columns. `store` is the place of the database file.
+        let columns = Set(try db.columns(in: "local_folder").map(\.name))
+        for (name, type) in [("tagsFolders", "INTEGER NOT NULL DEFAULT 0"), ("store", "TEXT")] where !columns.contains(name) {
+            try db.execute(sql: "ALTER TABLE local_folder ADD COLUMN \(name) \(type)")
         }
     }
 

@@ -114,8 +114,8 @@ package struct NotesFolder: Hashable, Sendable {
             return try notes.store.database.write { db in
                 try FolderTables.prepare(db)
                 try db.execute(
-                    sql: "INSERT INTO local_folder (path, mark, tag, tagsFolders, replica) VALUES (?, ?, ?, ?, ?)",
-                    arguments: [path, mark, tag, tagsFolders, incarnation])
+                    sql: "INSERT INTO local_folder (path, mark, tag, tagsFolders, replica, store) VALUES (?, ?, ?, ?, ?, ?)",
+                    arguments: [path, mark, tag, tagsFolders, incarnation, place(of: notes)])
                 return NotesFolder(path: path, tag: tag, tagsFolders: tagsFolders, number: db.lastInsertedRowID, mark: mark)
             }
         }
@@ -141,14 +141,16 @@ package struct NotesFolder: Hashable, Sendable {
 
     /// Ends it. Files and notes stay as they are.
     package func remove(from notes: NotesStore) throws {
-        let number = number
-        try FilesError.mapping {
-            try notes.store.database.write { db in
+        let isOfOthers = try FilesError.mapping {
+            let incarnation = try notes.store.incarnation()
+            return try notes.store.database.write { db in
+                let original = try original(notes, incarnation, db)
                 try FolderTables(folder: number).removeAll(db)
                 try db.execute(sql: "DELETE FROM local_folder WHERE number = ?", arguments: [number])
+                return original != nil
             }
         }
-        if isHere { unlink("\(path)/\(Self.markName)") }
+        if isHere, !isOfOthers { unlink("\(path)/\(Self.markName)") }
     }
 
     /// Whether the folder is there, and this one.
@@ -237,12 +239,35 @@ package struct NotesFolder: Hashable, Sendable {
     /// taken as they are, and others become notes of their own.
     private func forgetIfRestored(_ notes: NotesStore) throws {
         let incarnation = try notes.store.incarnation()
-        let number = number
+        let place = Self.place(of: notes)
         try notes.store.database.write { db in
-            let known = try String.fetchOne(db, sql: "SELECT replica FROM local_folder WHERE number = ?", arguments: [number])
-            if known == incarnation { return }
-            try FolderTables(folder: number).removeAll(db)
-            try db.execute(sql: "UPDATE local_folder SET replica = ? WHERE number = ?", arguments: [incarnation, number])
+            if let original = try original(notes, incarnation, db) {
+                throw FilesError(
+                    .needsConsent,
+                    """
+                    \(path) is kept in step with the notes in \(original), of which these are a copy. Nothing was changed. End it in one of \
+                    both; then the other may keep it.
+                    """)
+            }
+            let row = try Row.fetchOne(db, sql: "SELECT * FROM local_folder WHERE number = ?", arguments: [number])
+            let isSame = row?["replica"] as String? == incarnation
+            if isSame, row?["store"] as String? == place { return }
+            if !isSame { try FolderTables(folder: number).removeAll(db) }
+            try FolderTables.prepare(db)
+            try db.execute(
+                sql: "UPDATE local_folder SET replica = ?, store = ? WHERE number = ?", arguments: [incarnation, place, number])
         }
+    }
+
+    /// Where the notes are of which these are a copy in another place, restored or copied; `nil` if they are none, or in the same place.
+    private func original(_ notes: NotesStore, _ incarnation: String, _ db: Database) throws -> String? {
+        guard let row = try Row.fetchOne(db, sql: "SELECT * FROM local_folder WHERE number = ?", arguments: [number]),
+            row["replica"] as String? != incarnation, let store = row["store"] as String?, store != Self.place(of: notes)
+        else { return nil }
+        return store
+    }
+
+    private static func place(of notes: NotesStore) -> String {
+        URL(filePath: notes.store.database.path).standardizedFileURL.resolvingSymlinksInPath().path
     }
 }
