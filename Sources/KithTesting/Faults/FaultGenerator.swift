@@ -50,7 +50,7 @@ struct FaultGenerator {
         case .wrongClock:
             let magnitude = random.pick([1_000, 60_000, 3_600_000, 86_400_000, 31_536_000_000]) ?? 1_000
             let offset = Int64(random.int(in: -magnitude...magnitude))
-            // Stores that know of sticks wait for members that were heard of in the last 90 days.
+            // A store that knows of sticks waits for members: a leap of 90 days makes them all silent at once.
             return [.setClock(node: a, byMilliseconds: swarm.carries ? offset % (Self.hoursSleptMax * 3_600_000) : offset)]
         case .driftingClock:
             repair(.runClock(node: a, percent: 100))

@@ -138,9 +138,10 @@ extension Simulation {
         }
         node.known.advance(to: knowledge)
         node.summary = summary
-        // What references make of a commit comes behind it: if the power or the disk fails in between, the next opening, commit or merge
-        // does it, and is judged, or the end of the run.
-        if node.isWithoutPower || node.hasDiskFailed { return }
+        // What references make of a commit comes behind it: if the power fails in between, the next opening does it, and is judged.
+        if node.isWithoutPower { return }
+        // If the disk fails, the next commit, merge or opening does it, and the end of the run is judged.
+        if node.hasDiskFailed { rows.removeAll { workload.tables[$0.table].isRelated } }
         try checkRows(rows, node)
     }
 
