@@ -10,7 +10,7 @@ struct NoteUndo: ParsableCommand {
         discussion: """
             It takes back only what still is as it was left; what was changed since stays, and is listed. Run it again for what \
             was done before, up to 30 days back. Each file that was attached, and each choice, is a step of its own. Titles and \
-            texts that were written on the page, and what a folder or an import has brought, are not taken back.
+            texts that were written on the page, what a folder or an import has brought, and `kith revert` are not taken back.
 
             EXAMPLES
               kith note rm Shopping

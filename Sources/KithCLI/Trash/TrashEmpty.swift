@@ -6,8 +6,9 @@ struct TrashEmpty: ParsableCommand {
         commandName: "empty",
         abstract: "Give up the notes in the trash of this machine.",
         discussion: """
-            They cannot be restored here any more; other machines keep them in their trash until it is emptied there or 30 \
-            days are over. Asks first, unless --yes is given.
+            They are not in the trash here any more; other machines keep them in theirs until it is emptied there or 30 days are \
+            over. `kith history` keeps what was in them for 30 days, and `kith note undo` and `kith revert` can bring that back. \
+            Asks first, unless --yes is given.
 
             EXAMPLES
               kith trash empty
