@@ -229,6 +229,48 @@ struct UndoTests {
         #expect(try Self.rows(here).count == 1)
     }
 
+    @Test func `a text that a device has changed often is set back, and keeps what others typed meanwhile`() throws {
+        let (here, there) = (try HistoryTests.store(), try HistoryTests.store())
+        try here.execute("INSERT INTO item (id, title, body) VALUES (?, 'Milk', 'one two three')", [key(1)])
+        let moment = try Self.moment(after: here)
+        for body in ["zero one two three", "zero 1 two three", "zero 1 two three four"] {
+            try here.execute("UPDATE item SET body = '\(body)'")
+        }
+        try there.receive(from: here)
+        try there.execute("UPDATE item SET body = 'zero 1 two, three four'")
+        try here.receive(from: there)
+        for body in ["null 1 two, three four", "null 1 two, three 4"] { try here.execute("UPDATE item SET body = '\(body)'") }
+        for _ in 0..<2 {
+            #expect(try here.store.revert(device: .own, sinceMilliseconds: moment).isWhole)
+            #expect(try Self.rows(here).map { $0["body"] as String } == ["one two, three"])
+        }
+        try here.expectSound()
+    }
+
+    /// The first moment after all that was written; the clock of these stores counts on by itself.
+    private static func moment(after store: TestStore) throws -> Int64 {
+        try store.store.history().last.map { Int64($0.date.timeIntervalSince1970 * 1_000) + 1 } ?? 0
+    }
+
+    @Test(arguments: 0..<UInt64(Soak.count(60, soaking: 2_000)))
+    func `what one machine alone has done since a moment is taken back as a whole`(seed: UInt64) throws {
+        let store = try HistoryTests.store()
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<8 { try store.database.write { try Self.write($0, &random) } }
+        let (before, moment) = (try Self.rows(store), try Self.moment(after: store))
+        for _ in 0..<random.below(12) + 1 { try store.database.write { try Self.write($0, &random) } }
+        let report = try store.store.revert(device: .own, sinceMilliseconds: moment)
+        #expect(report.isWhole, "\(report.left)")
+        #expect(try Self.rows(store).map(Self.words) == before.map(Self.words))
+        try store.expectSound()
+    }
+
+    /// A row, of which a set has no order.
+    private static func words(_ row: Row) -> String {
+        let texts = texts(row).enumerated().map { $0 == 1 ? String($1.sorted()) : $1 }
+        return "\(Array(row["id"] as Data)) \(texts) \((row["list"] as Data?).map(Array.init) ?? [])"
+    }
+
     /// One step of a random history.
     static func write(_ db: Database, _ random: inout SplitMix64) throws {
         for _ in 0..<random.below(3) + 1 {

@@ -18,6 +18,10 @@ struct Reversion {
     private var tables: Set<String> = []
     /// Rows that came back from the trash, with the columns to which another device has written what they show.
     private var foreignColumns: [RowKey: Set<Int>] = [:]
+    /// What texts said before this changed them, by row and column: what the journal leads to. It does not know yet what this does.
+    private var texts: [RowKey: [Int: ColumnValue]] = [:]
+    /// Rows that this brought back, with the transaction that had deleted them: what came after it is no part of what they say.
+    private var broughtBack: [RowKey: Int64] = [:]
 
     init(
         _ db: Database, _ state: WriterState, _ store: SyncedDatabase, title: String?,
@@ -50,6 +54,8 @@ struct Reversion {
             waiting = stillWaiting.map(\.0)
         }
         for change in changes where change.kind == .delete {
+            broughtBack[change.row] = number
+            texts[change.row] = nil
             if let foreign = foreignColumns.removeValue(forKey: change.row) { try setBack(change, after: number, but: foreign) }
         }
         for change in changes where change.kind == .update { try update(change, after: number) }
@@ -295,6 +301,7 @@ struct Reversion {
         for (column, content) in change.columns {
             guard let place = user.tracked.columns.firstIndex(of: column) else { continue }
             let name = table.columns[column].sqlName
+            if case .splice = content, texts[change.row]?[column] == nil { texts[change.row, default: [:]][column] = found.values[place] }
             do {
                 let isDone = try attempt {
                     try write(content, user, place, found.row, shown: found.values[place], change.row, column, after: number)
@@ -319,7 +326,7 @@ struct Reversion {
         var value: ColumnValue
         switch (user.tracked.kinds[place], content) {
         case (.text, .splice(let start, let removed, let inserted)):
-            guard let after = try text(shown, of: key, column, after: number), start + inserted.count <= after.count,
+            guard let after = try text(of: key, column, after: number), start + inserted.count <= after.count,
                 Array(after[start..<start + inserted.count]) == inserted
             else { return false }
             let before = Array(after[..<start]) + removed + Array(after[(start + inserted.count)...])
@@ -350,11 +357,11 @@ struct Reversion {
         return true
     }
 
-    /// What a text said right after a transaction: what it says now, without what came later; `nil` if that cannot be told.
-    private func text(_ shown: ColumnValue, of row: RowKey, _ column: Int, after number: Int64) throws -> [UInt8]? {
-        guard case .text = shown else { return nil }
-        var value = shown
-        for (_, change) in try records.changes(of: row, after: number) {
+    /// What a text said right after a transaction: what it said before this, without what came later; `nil` if that cannot be told.
+    private func text(of row: RowKey, _ column: Int, after number: Int64) throws -> [UInt8]? {
+        guard var value = texts[row]?[column], case .text = value else { return nil }
+        let end = broughtBack[row] ?? .max
+        for (later, change) in try records.changes(of: row, after: number) where later < end {
             for case (column, let content) in change.columns {
                 switch content {
                 case .splice(let start, let removed, let inserted):
