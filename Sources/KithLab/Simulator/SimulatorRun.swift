@@ -12,7 +12,7 @@ package struct SimulatorRun {
 
     /// - Parameters:
     ///   - output: prints a line of the results; standard output.
-    ///   - notice: prints a line about the schema; standard error.
+    ///   - notice: prints a line about the schema, or of a seed that is cut down; standard error.
     ///   - ownsProcess: whether the process does nothing else: it shows on a terminal how far it is, and, if it dies of a trap, in which seed.
     package init(
         _ options: SimulatorOptions, output: @escaping (String) -> Void = { print($0) },
@@ -96,6 +96,8 @@ package struct SimulatorRun {
                 return false
             }
             progress(nil)
+            // Cutting down may take as long as hundreds of seeds.
+            notice("Seed \(seed) breaks a promise. \(violation) Cutting its script down.")
             for failure in simulator.failures(seeds: [seed]) { output(failure.description(howToRepeat: howToRepeat)) }
         }
         let seconds = Date().timeIntervalSince(start)
