@@ -31,6 +31,8 @@ struct UserService {
     /// - Parameter arguments: of `kith up`.
     func install(program: String, arguments: [String]) throws(CommandFailure) {
         try checkForSystemctl()
+        // Nothing is left behind where there is no systemd to start it.
+        try systemctl("daemon-reload")
         let text = Self.unit(program: program, arguments: arguments, environment: environment)
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
