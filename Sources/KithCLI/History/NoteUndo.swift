@@ -24,11 +24,13 @@ struct NoteUndo: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let report = try options.withNotes { notes in try redo ? notes.redo() : notes.undo() }
+        let report = try options.withNotes { notes in
+            try (redo ? notes.redo() : notes.undo()).map { try StepReport($0, notes, options) }
+        }
         guard let report else {
             throw CommandFailure(.noInput, redo ? "There is nothing to do again." : "There is nothing to take back.")
         }
-        try StepReport(report, options).write(
+        try report.write(
             done: redo ? "Did again" : "Took back", nothing: "Everything was changed since; nothing is different now.")
     }
 }
@@ -37,25 +39,35 @@ struct NoteUndo: ParsableCommand {
 struct StepReport {
     private let report: UndoReport
     private let options: StoreOptions
+    /// What was left, without the time of the last change, which nobody has written.
+    private let left: [UndoReport.Left]
+    /// What the notes are called of which something was left.
+    private var titles: [UUID: String] = [:]
 
-    init(_ report: UndoReport, _ options: StoreOptions) {
+    init(_ report: UndoReport, _ notes: NotesStore, _ options: StoreOptions) throws {
         self.report = report
         self.options = options
+        left = report.left.filter { $0.column != "updated" }
+        for left in left where left.table == "note" { titles[UUID(left.row)] = try notes.note(UUID(left.row))?.title }
     }
 
     func write(done: String, nothing: String) throws {
         let names = options.deviceNames()
-        if options.json { return try Console.output.write(json: StepRecord(report, names)) }
+        if options.json { return try Console.output.write(json: StepRecord(report, left, names)) }
         if report.rowsChanged == 0 {
-            try Console.output.writeLine(nothing)
+            try Console.output.writeLine(left.isEmpty ? nothing : "Nothing is different now.")
         } else {
             let count = report.rowsChanged == 1 ? "one change" : "\(NodeStatus.grouped(report.rowsChanged)) changes"
             try Console.output.writeLine(PlainText.line("\(done): \(report.title ?? count)."))
         }
-        for left in report.left {
-            let place = left.column.map { "the \($0 == "body" ? "text" : $0)" } ?? "a note"
-            try Console.output.writeLine(PlainText.line("Left \(place): \(Self.why(left, names))."))
-        }
+        for left in left { try Console.output.writeLine(PlainText.line("Left \(place(left)): \(Self.why(left, names)).")) }
+    }
+
+    private func place(_ left: UndoReport.Left) -> String {
+        guard left.table == "note" else { return "an attachment" }
+        let title = titles[UUID(left.row)].map { "“\($0)”" }
+        guard let column = left.column else { return title ?? "a note" }
+        return "the \(column == "body" ? "text" : column) of \(title ?? "a note")"
     }
 
     private static func why(_ left: UndoReport.Left, _ names: DeviceNames) -> String {
@@ -83,10 +95,10 @@ private struct StepRecord: Encodable {
     let changed: Int
     let left: [Left]
 
-    init(_ report: UndoReport, _ names: DeviceNames) {
+    init(_ report: UndoReport, _ rest: [UndoReport.Left], _ names: DeviceNames) {
         title = report.title
         changed = report.rowsChanged
-        left = report.left.map { left in
+        left = rest.map { left in
             let reason =
                 switch left.reason {
                 case .changedSince: "changedSince"

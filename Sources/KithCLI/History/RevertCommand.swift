@@ -27,7 +27,9 @@ struct RevertCommand: ParsableCommand {
 
     func run() throws {
         let author = try options.author(device)
-        let report = try options.withNotes { notes in try notes.revert(device: author, since: since.date) }
-        try StepReport(report, options).write(done: "Took back", nothing: "There was nothing to take back.")
+        let report = try options.withNotes { notes in
+            try StepReport(notes.revert(device: author, since: since.date), notes, options)
+        }
+        try report.write(done: "Took back", nothing: "There was nothing to take back.")
     }
 }
