@@ -114,8 +114,9 @@ extension Carrier {
         }
         if isThere {
             guard let file = try? CarriedFile(place, trust, scratch: scratch), isOwn(file.head.key) else { throw Self.inTheWay(place) }
-        } else if place.hasSuffix("/") {
-            throw CarryError(.cannotCreate, "There is no folder \(place). Is the stick in?")
+        } else if !place.hasSuffix(Self.fileEnding) {
+            throw CarryError(
+                .cannotCreate, "There is no folder \(place). Is the stick in? The name of a new file ends in \(Self.fileEnding).")
         }
         return place
     }

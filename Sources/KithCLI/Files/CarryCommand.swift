@@ -35,7 +35,7 @@ struct CarryOutCommand: ParsableCommand {
               kith carry out changes.kithcarry --all
             """)
 
-    @Argument(help: "The folder or file to write into.", completion: .file())
+    @Argument(help: "The folder to write into, or a file whose name ends in .kithcarry.", completion: .file())
     var place: String
 
     @Option(help: ArgumentHelp("Only what this machine lacks: its name, its id, or the beginning of the id.", valueName: "device"))
@@ -62,7 +62,7 @@ struct CarryOutCommand: ParsableCommand {
         if options.json { return try Console.output.write(json: CarriedOutRecord(written, for: target)) }
         let files = written.attachments > 0 ? " and \(Count.text(written.attachments, "attachment"))" : ""
         let rows = written.rows == 1 ? "1 changed row" : "\(written.rows) changed rows"
-        let what = written.rows == 0 && written.attachments == 0 ? "No changes, and what this machine has," : "\(rows)\(files)"
+        let what = written.rows == 0 && written.attachments == 0 ? "what this machine has, and no changes," : "\(rows)\(files)"
         try Console.output.writeLine(
             "Wrote \(what) for \(target ?? "the other machines") to \(PlainText.line(written.path)) (\(ByteText.text(written.bytes))).")
         if let words = written.wordsOnWithheld { try Console.error.writeLine(PlainText.line(words)) }
@@ -92,7 +92,7 @@ struct CarryInCommand: ParsableCommand {
     func run() throws {
         let trust = try options.trust()
         let progress = ProgressLine("changed rows read")
-        let readings = try options.withNotes { try $0.carrier(trust).read(place, progress: progress.show) }
+        let readings = try options.withNotes(makingFile: true) { try $0.carrier(trust).read(place, progress: progress.show) }
         progress.clear()
         if options.json {
             try Console.output.write(json: readings.map(CarriedInRecord.init))
