@@ -45,7 +45,7 @@ struct FolderAdd: ParsableCommand {
 
     func run() throws {
         let tag = tag.map { $0.hasPrefix("#") ? String($0.dropFirst()) : $0 }
-        try options.withNotes { notes in
+        try options.withNotes(makingFile: true) { notes in
             let folder = try NotesFolder.add(path, tag: tag, tagsFolders: foldersAsTags, to: notes)
             try FolderLines.show([(folder, try folder.sync(notes))], options)
         }
@@ -178,7 +178,7 @@ enum FolderLines {
     }
 
     private static func sentence(_ report: FolderReport) -> String {
-        if report.isQuiet { return "nothing to do." }
+        if report.isQuiet { return report.left.isEmpty ? "nothing to do." : "nothing else to do." }
         let parts = [
             (report.added, "new note"), (report.read, "changed file"), (report.written, "written file"), (report.deleted, "deleted note"),
             (report.removed, "removed file"),

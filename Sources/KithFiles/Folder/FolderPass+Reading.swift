@@ -124,17 +124,19 @@ extension FolderPass {
         let made = try database.write { db in
             try batch.map { file, content in try Self.add(content, file, tag, tables, options, db) }
         }
-        for ((file, content), record) in zip(batch, made) {
-            try attachFiles(content, at: file.path, to: record.note)
-            touched.insert(record.note)
+        for ((file, content), added) in zip(batch, made) {
+            try attachFiles(content, at: file.path, to: added.record.note)
+            touched.insert(added.record.note)
+            if added.isNew { report.added += 1 }
         }
-        report.added += batch.count
     }
+
+    /// - Returns: what is known of the file now, and whether its note was not there before.
 
     private static func add(
         _ content: FolderContent, _ file: ChangedFile, _ tag: String?, _ tables: FolderTables, _ options: NotesFolder.Options,
         _ db: Database
-    ) throws -> FolderRecord {
+    ) throws -> (record: FolderRecord, isNew: Bool) {
         let now = options.nowMilliseconds()
         // A file that was there before is as old as it says.
         let written = min(now, file.stamp?.modifiedMilliseconds ?? now)
@@ -156,7 +158,7 @@ extension FolderPass {
         var record = FolderRecord(path: file.path, note: id)
         record.take(content, hash: file.hash, stamp: file.stamp)
         try tables.save(record, db)
-        return record
+        return (record, isNew)
     }
 }
 

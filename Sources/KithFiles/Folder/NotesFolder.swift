@@ -93,6 +93,7 @@ package struct NotesFolder: Hashable, Sendable {
         for other in try all(of: notes) where (path + "/").hasPrefix(other.path + "/") || (other.path + "/").hasPrefix(path + "/") {
             throw FilesError(.cannotCreate, "\(other.path) is kept in step already, and one may not lie in the other.")
         }
+        let isMade = ForeignFile.kind(path) == .missing
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
@@ -105,19 +106,25 @@ package struct NotesFolder: Hashable, Sendable {
                 "\(path) is kept in step with other notes: its file \(markName) says so. Remove it there first, or delete that file if that is long ago."
             )
         }
-        try requireExchange(in: path)
         let mark = UUID().uuidString.lowercased()
-        try NewFile.write(
-            Array("\(mark)\nKith keeps this folder in step with its notes. Without this file it does not.\n".utf8), to: markFile)
-        return try FilesError.mapping {
-            let incarnation = try notes.store.incarnation()
-            return try notes.store.database.write { db in
-                try FolderTables.prepare(db)
-                try db.execute(
-                    sql: "INSERT INTO local_folder (path, mark, tag, tagsFolders, replica, store) VALUES (?, ?, ?, ?, ?, ?)",
-                    arguments: [path, mark, tag, tagsFolders, incarnation, place(of: notes)])
-                return NotesFolder(path: path, tag: tag, tagsFolders: tagsFolders, number: db.lastInsertedRowID, mark: mark)
+        do {
+            try requireExchange(in: path)
+            try NewFile.write(
+                Array("\(mark)\nKith keeps this folder in step with its notes. Without this file it does not.\n".utf8), to: markFile)
+            return try FilesError.mapping {
+                let incarnation = try notes.store.incarnation()
+                return try notes.store.database.write { db in
+                    try FolderTables.prepare(db)
+                    try db.execute(
+                        sql: "INSERT INTO local_folder (path, mark, tag, tagsFolders, replica, store) VALUES (?, ?, ?, ?, ?, ?)",
+                        arguments: [path, mark, tag, tagsFolders, incarnation, place(of: notes)])
+                    return NotesFolder(path: path, tag: tag, tagsFolders: tagsFolders, number: db.lastInsertedRowID, mark: mark)
+                }
             }
+        } catch {
+            unlink(markFile)
+            if isMade { rmdir(path) }
+            throw error
         }
     }
 
@@ -140,17 +147,24 @@ package struct NotesFolder: Hashable, Sendable {
     }
 
     /// Ends it. Files and notes stay as they are.
+    ///
+    /// - Throws: ``FilesError`` with code `cannotCreate` if the mark in the folder cannot be removed: nothing is changed then.
     package func remove(from notes: NotesStore) throws {
-        let isOfOthers = try FilesError.mapping {
+        try FilesError.mapping {
             let incarnation = try notes.store.incarnation()
-            return try notes.store.database.write { db in
-                let original = try original(notes, incarnation, db)
+            try notes.store.database.write { db in
+                let isOfOthers = try original(notes, incarnation, db) != nil
                 try FolderTables(folder: number).removeAll(db)
                 try db.execute(sql: "DELETE FROM local_folder WHERE number = ?", arguments: [number])
-                return original != nil
+                // Last: without its mark the folder would not be there for the next try.
+                if isHere, !isOfOthers, unlink("\(path)/\(Self.markName)") != 0, errno != ENOENT {
+                    throw FilesError(
+                        .cannotCreate,
+                        "\(path)/\(Self.markName) cannot be removed (\(ForeignFile.systemMessage())), and the folder is kept in step as before."
+                    )
+                }
             }
         }
-        if isHere, !isOfOthers { unlink("\(path)/\(Self.markName)") }
     }
 
     /// Whether the folder is there, and this one.
@@ -204,12 +218,18 @@ package struct NotesFolder: Hashable, Sendable {
         _ notes: NotesStore, _ options: Options, _ scope: FolderScope = .everything, _ readers: (any FileReaders)? = nil
     ) throws -> FolderReport {
         try requireHere()
-        return try FilesError.mapping {
-            try withLock(options) {
-                try forgetIfRestored(notes)
-                var pass = FolderPass(self, notes, options, scope, readers)
-                return try pass.run()
+        do {
+            return try FilesError.mapping {
+                try withLock(options) {
+                    try forgetIfRestored(notes)
+                    var pass = FolderPass(self, notes, options, scope, readers)
+                    return try pass.run()
+                }
             }
+        } catch let error as FilesError where error == .diskFull {
+            throw FilesError(
+                .inputOutput,
+                "The disk is full. What was done in \(path) so far stays; free some space, and `kith folder sync` does the rest.")
         }
     }
 
