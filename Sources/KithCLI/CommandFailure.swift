@@ -24,7 +24,7 @@ extension CommandFailure {
                 "This machine has no address in a network that others could reach. Plug in the cable or join the Wi-Fi, and run this again."
             )
         case let error as SnapshotError: self.init(Self.status(of: error.code), error.message)
-        case let error as StoreError: self.init(error.code == .busy ? .temporary : .inputOutput, error.message, details: error.details)
+        case let error as StoreError: self.init(NotesError(error))
         default: return nil
         }
     }

@@ -83,7 +83,7 @@ extension NotesError {
 
     private static let recovery = "Look for a backup, or let the other machines refill it: kith recover"
 
-    private init(_ error: StoreError) {
+    package init(_ error: StoreError) {
         if error.code == .lost {
             self.init(.lost, "The notes are gone: their file holds nothing of them any more. \(Self.recovery)")
             return

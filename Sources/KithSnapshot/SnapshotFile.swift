@@ -101,7 +101,7 @@ package struct SnapshotFile: Sendable {
     package static func failure(_ code: Int32, _ path: String) -> SnapshotError {
         let reason = String(cString: strerror(code))
         return switch code {
-        case ENOSPC, EDQUOT: SnapshotError(.diskFull, "\(path) could not be written: \(reason). Make room; it is tried again by itself.")
+        case ENOSPC, EDQUOT: SnapshotError(.diskFull, "\(path) could not be written: \(reason). Make room for it.")
         case EACCES, EPERM, EROFS, ENOENT, ENOTDIR:
             SnapshotError(.readOnly, "\(path) could not be written: \(reason). Choose a folder that is there and may be written.")
         default: SnapshotError(.failed, "\(path) could not be written: \(reason).")

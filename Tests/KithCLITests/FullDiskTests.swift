@@ -138,6 +138,7 @@ struct FullDiskTests {
             tell export disk/out
             tell export disk/out.jsonl
             tell backup disk/out.kithbackup
+            tell folder add disk/Fresh
             ls -A disk | sed 's/^/left: /'
             export KITH_HOME=$PWD/elsewhere
             "$KITH" folder remove disk/Notes 2>/dev/null
@@ -154,15 +155,44 @@ struct FullDiskTests {
             tell import vault
             """)
         #expect(output.contains("import vault = 74") || output.contains("import vault = 73"), "\(output)")
-        for command in ["export disk/out", "export disk/out.jsonl", "backup disk/out.kithbackup"] {
+        for command in ["export disk/out", "export disk/out.jsonl", "backup disk/out.kithbackup", "folder add"] {
             #expect(output.contains("\(command) = 7"), "\(output)")
         }
         #expect(
             output.split(separator: "\n").filter { $0.hasPrefix("left: ") } == ["left: Notes", "left: fill", "left: home"], "\(output)")
-        #expect(output.contains("folder sync = 74") && output.contains("The disk is full."), "\(output)")
+        #expect(output.contains("folder sync = 74") && output.contains("`kith folder sync` does the rest"), "\(output)")
         #expect(!output.contains("file: Fourth.md") && output.contains("file: Third.md"), "\(output)")
         #expect(output.contains("import vault = 0"), "\(output)")
         let size = output.split(separator: "\n").compactMap { Int($0) }.first ?? 0
         #expect(size > 20_000, "\(output)")
+    }
+
+    @Test(.enabled(if: canMount)) func `what cannot be removed from a read-only disk is there as before, and said`() throws {
+        let output = try disk(
+            """
+            mkdir disk/Notes && "$KITH" folder add disk/Notes >/dev/null
+            "$KITH" web --no-discovery --port 0 >web.out 2>&1 & page=$!
+            while ! [ -s web.out ]; do sleep 0.1; done
+            kill $page; wait $page 2>/dev/null
+            for folder in disk/home/keys/web/*/; do head -c 32 /dev/urandom >$folder/key; done
+            mount -o remount,ro disk
+            """,
+            """
+            tell web --sign-out
+            export KITH_HOME=$PWD/elsewhere
+            "$KITH" note add Other >/dev/null
+            mount -o remount,rw disk && "$KITH" folder add disk/More >/dev/null && mount -o remount,ro disk
+            "$KITH" note edit Other --title Changed >/dev/null
+            tell folder sync
+            tell folder remove disk/More
+            mount -o remount,rw disk
+            tell folder remove disk/More
+            ls -A disk/More | sed 's/^/file: /'
+            """)
+        #expect(output.contains("web --sign-out = 73") && output.contains("Nobody was signed out"), "\(output)")
+        #expect(output.contains("Other.md was left as it is: It cannot be written") || output.contains("folder sync = 7"), "\(output)")
+        #expect(!output.contains(": nothing to do."), "\(output)")
+        #expect(output.contains("folder remove = 73") && output.contains("kept in step as before"), "\(output)")
+        #expect(output.contains("folder remove = 0") && output.contains("file: Other.md") && !output.contains("file: .kith"), "\(output)")
     }
 }

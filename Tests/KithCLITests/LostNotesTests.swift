@@ -54,6 +54,62 @@ struct LostNotesTests {
         #expect(FileManager.default.contents(atPath: letter)?.isEmpty == false)
     }
 
+    @Test func `a file that is damaged where no list looks is known by verify, and a backup takes its place`() throws {
+        for command in ["recover", "recover --refill", "recover --restore b"] {
+            #expect(try home.shell("\"$KITH\" \(command)").status == (command == "recover" ? 0 : 64))
+        }
+        try home.shell("echo attached >a.txt && \"$KITH\" note attach 'Only here' a.txt && \"$KITH\" backup b && \"$KITH\" note add Later")
+        let damaged = try home.shell(
+            """
+            python3 -c "
+            import sqlite3, sys
+            db = sqlite3.connect(sys.argv[1])
+            page = db.execute('SELECT rootpage FROM sqlite_master WHERE name = \\'kith_dot\\'').fetchone()[0]
+            size = db.execute('PRAGMA page_size').fetchone()[0]
+            db.close()
+            with open(sys.argv[1], 'r+b') as file:
+                file.seek((page - 1) * size)
+                file.write(b'\\xff' * size)
+            " \(home.store.path)
+            """)
+        #expect(damaged.status == 0, "\(damaged.error)")
+        #expect(try home.kith("note", "list").status == 0)
+        let verified = try home.kith("verify")
+        #expect(verified.status == 65 && verified.error.contains("kith recover"), "\(verified)")
+        #expect(try home.kith("verify", "--json").json() is [String: Any])
+        let choices = try home.kith("recover")
+        #expect(choices.status == 65 && choices.output.contains("kith recover --restore FILE"), "\(choices)")
+        let problems = (try home.kith("recover", "--json").json() as? [String: Any])?["problems"] as? [String]
+        #expect(problems?.isEmpty == false)
+        expectFailure(try home.kith("restore", home.path("b")), 73, "kith recover")
+        expectFailure(try home.kith("recover", "--restore", home.path("nothing")), 66, "no file")
+        try home.write("no-backup", Data("text".utf8))
+        #expect(try home.kith("recover", "--restore", home.path("no-backup")).status == 65)
+        #expect(FileManager.default.fileExists(atPath: home.store.path))
+        let restored = try home.kith("recover", "--restore", home.path("b"))
+        #expect(restored.status == 0 && restored.output.contains("notes.sqlite.lost-"), "\(restored)")
+        #expect(restored.output.hasSuffix("Restored 1 note with 1 attachment to \(home.store.path).\n"), "\(restored)")
+        #expect(try home.kith("verify").status == 0)
+        #expect(try home.kith("note", "save", "Only here", "a.txt", "--output", "-").output == "attached\n")
+        #expect(try home.kith("note", "list").output.contains("Only here"))
+    }
+
+    @Test func `a backup is restored where a list has made an empty file, and a mistyped path makes none`() throws {
+        try home.kith("backup", home.path("b"))
+        let other = try KithHome()
+        #expect(try other.kith("note", "list").status == 0)
+        try #require(FileManager.default.fileExists(atPath: other.store.path))
+        let restored = try other.kith("restore", home.path("b"), "--json").json() as? [String: Any]
+        #expect(restored?["notes"] as? Int == 1 && (restored?["bytes"] as? Int ?? 0) > 1_000, "\(restored ?? [:])")
+        #expect(try other.kith("note", "list").output.contains("Only here"))
+        expectFailure(try other.kith("restore", home.path("b")), 73, "There are notes")
+        for command in ["note list", "note search x", "export out", "verify", "folder list", "note rm x"] {
+            expectFailure(try home.shell("\"$KITH\" \(command) --store \(home.path("typo.sqlite"))"), 66, "There is no file", "typo.sqlite")
+        }
+        #expect(!FileManager.default.fileExists(atPath: home.path("typo.sqlite")))
+        #expect(try home.kith("note", "add", "New", "--store", home.path("typo.sqlite")).status == 0)
+    }
+
     @Test func `another machine brings the notes back`() async throws {
         let other = try KithHome()
         try home.kith("device", "add", other.kith("device", "id").lastLine, "--name", "other")

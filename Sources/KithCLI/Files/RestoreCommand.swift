@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
+import Kith
 import KithFiles
+import KithNotes
 import KithReport
 
 struct RestoreCommand: ParsableCommand {
@@ -8,8 +10,8 @@ struct RestoreCommand: ParsableCommand {
         commandName: "restore",
         abstract: "Make the notes again from a backup.",
         discussion: """
-            Only where there are no notes: what is there is never replaced. The backup is read and checked first. Then `kith up` \
-            brings what the other machines have written since; nothing that was deleted meanwhile comes back. \
+            Only where there are no notes: what is there is never replaced. Where notes are gone or damaged, see `kith recover`. The \
+            backup is read and checked first. Then `kith up` brings what the other machines have written since; nothing that was deleted meanwhile comes back. \
             Without a terminal the passphrase is the first line of standard input.
 
             EXAMPLES
@@ -25,9 +27,22 @@ struct RestoreCommand: ParsableCommand {
     func run() throws {
         let place = try options.folders().notes
         let isSealed = NotesBackup.isSealed(file)
-        let report = try NotesBackup.restore(file, to: place) { try Passphrase.read(isNew: false) }
+        // A command that only lists makes a file, too.
+        let makeRoom: (() throws -> Void)? =
+            holdsNothing(place) ? { _ = try SyncedDatabase.setAside(at: place.path, ending: RecoverCommand.ending) } : nil
+        let report = try NotesBackup.restore(file, to: place, passphrase: { try Passphrase.read(isNew: false) }, makingRoom: makeRoom)
         if options.json { return try Console.output.write(json: BackupRecord(report, isSealed: isSealed)) }
+        try Console.output.writeLine(PlainText.line(Self.sentence(report, place)))
+    }
+
+    /// Whether a store is there in which nothing was ever written, here or elsewhere.
+    private func holdsNothing(_ place: URL) -> Bool {
+        guard FileManager.default.fileExists(atPath: place.path), NotesStore.loss(in: place) == nil else { return false }
+        return (try? options.withNotes { try $0.store.vector().isEmpty }) ?? false
+    }
+
+    static func sentence(_ report: NotesBackup.Report, _ place: URL) -> String {
         let files = report.attachments > 0 ? " with \(Count.text(report.attachments, "attachment"))" : ""
-        try Console.output.writeLine(PlainText.line("Restored \(Count.text(report.notes, "note"))\(files) to \(place.path)."))
+        return "Restored \(Count.text(report.notes, "note"))\(files) to \(place.path)."
     }
 }

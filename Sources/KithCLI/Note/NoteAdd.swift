@@ -46,6 +46,8 @@ struct NoteAdd: ParsableCommand {
 
     private func add(_ draft: NoteDraft) throws -> Note {
         let tags = NoteTags(tag.map(NoteTags.tag(typed:)))
-        return try options.withNotes { try $0.add(title: draft.title, body: draft.body, color: color ?? .none, tags: tags) }
+        return try options.withNotes(makingFile: true) {
+            try $0.add(title: draft.title, body: draft.body, color: color ?? .none, tags: tags)
+        }
     }
 }

@@ -23,7 +23,7 @@ struct TodayCommand: ParsableCommand {
 
     func run() throws {
         let day = Date().formatted(Date.ISO8601FormatStyle(timeZone: .current).year().month().day())
-        let before = try options.withNotes { try $0.note(ofDay: day) }
+        let before = try options.withNotes(makingFile: true) { try $0.note(ofDay: day) }
         let after: Note
         if let add {
             let text = add == "-" ? try StandardStreams.read("-", bytesMax: NoteLimits.bodyBytesMax) : add

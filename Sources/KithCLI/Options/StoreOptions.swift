@@ -24,8 +24,15 @@ struct StoreOptions: ParsableArguments {
     }
 
     /// Runs `body` with the notes open.
-    func withNotes<Result>(_ body: (NotesStore) throws -> Result) throws -> Result {
+    ///
+    /// - Parameter makesFile: whether there may be no file yet where `--store` says; a slip of the fingers makes none otherwise.
+    func withNotes<Result>(makingFile makesFile: Bool = false, _ body: (NotesStore) throws -> Result) throws -> Result {
         let folders = try folders()
+        if store != nil, !makesFile, !FileManager.default.fileExists(atPath: folders.notes.path), NotesStore.loss(in: folders.notes) == nil
+        {
+            throw CommandFailure(
+                .noInput, "There is no file \(folders.notes.path). `kith note add` and `kith import` make one where --store says.")
+        }
         var options = folders.notesOptions
         options.readsWhileWriting = false
         options.opensReadOnly = true

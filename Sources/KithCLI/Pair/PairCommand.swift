@@ -60,6 +60,9 @@ struct PairCommand: AsyncParsableCommand {
         if let name { try DeviceNameOption.check(name) }
         if showsToken, token != nil { throw ValidationError("Either show a token with --token, or enter one, not both.") }
         if showsToken, address != nil { throw ValidationError("The machine that shows the token waits; give --address on the other one.") }
+        if token != nil, noDiscovery, address == nil {
+            throw ValidationError("Without mDNS the other machine is found by --address HOST:PORT alone, which it shows beside the token.")
+        }
         if token != nil, port != nil {
             throw ValidationError("The machine that enters the token waits on no port; give --port on the other one.")
         }

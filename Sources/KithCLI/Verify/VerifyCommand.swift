@@ -61,13 +61,15 @@ struct VerifyCommand: ParsableCommand {
         if !result.isSound {
             let count = result.problems.count
             let isAll = count < Verification.problemsMax
+            let found = "\(count == 1 ? "1 problem was" : "\(isAll ? "" : "at least ")\(count) problems were") found."
             throw CommandFailure(
                 .data,
-                """
-                \(count == 1 ? "1 problem was" : "\(isAll ? "" : "at least ")\(count) problems were") found. Copy the file, then let the other \
-                machines mend it: `kith up` compares with them. If it does not, move the file away and let them refill a new one (kith \
-                recover), or take changed notes as they are: kith verify --accept
-                """)
+                result.isFileDamaged
+                    ? "\(found) The file is damaged, which other machines cannot mend. Copy it, and then: kith recover"
+                    : """
+                    \(found) Copy the file, then let the other machines mend it: `kith up` compares with them. If it does not, put a backup in \
+                    its place or let them refill a new one (kith recover), or take changed notes as they are: kith verify --accept
+                    """)
         }
     }
 

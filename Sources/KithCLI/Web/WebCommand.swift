@@ -48,7 +48,13 @@ struct WebCommand: AsyncParsableCommand {
         configuration.port = port
         configuration.usesDiscovery = !noDiscovery
         if signOut {
-            try configuration.signOutAll()
+            do {
+                try configuration.signOutAll()
+            } catch {
+                throw CommandFailure(
+                    .cannotCreate,
+                    "Nobody was signed out: the key in \(configuration.folder.path) cannot be removed. Is the disk read-only?")
+            }
             return try Console.output.writeLine("No browser is known any more. `kith web` prints a new address.")
         }
         if lan { configuration = configuration.onLocalNetwork }

@@ -135,14 +135,19 @@ package enum NotesBackup {
     /// machines bring what has happened since.
     ///
     /// All of it is read and checked before anything is put in place.
-    /// - Parameter passphrase: asked for if the file is sealed.
-    /// - Throws: ``FilesError`` with code `wrongPassphrase`, `data`, `cannotCreate` if there are notes already; nothing is changed then.
-    package static func restore(_ file: String, to place: URL, passphrase: () throws -> String) throws -> Report {
-        guard case .file = ForeignFile.kind(file) else { throw FilesError(.notFound, "There is no file \(file).") }
-        guard ForeignFile.kind(place.path) == .missing else {
+    /// - Parameters:
+    ///   - passphrase: asked for if the file is sealed.
+    ///   - makeRoom: puts away what is at `place`, once the backup is known to be sound; `nil` if nothing may be there.
+    /// - Throws: ``FilesError`` with code `wrongPassphrase`, `data`, `cannotCreate` if there are notes already, and what `makeRoom` throws;
+    ///   nothing is changed then.
+    package static func restore(
+        _ file: String, to place: URL, passphrase: () throws -> String, makingRoom makeRoom: (() throws -> Void)? = nil
+    ) throws -> Report {
+        guard case .file(let stamp) = ForeignFile.kind(file) else { throw FilesError(.notFound, "There is no file \(file).") }
+        guard makeRoom != nil || ForeignFile.kind(place.path) == .missing else {
             throw FilesError(
                 .cannotCreate,
-                "There are notes in \(place.path) already, and they were left as they are. Move them away first, or name another file with --store."
+                "There are notes in \(place.path) already, and they were left as they are. If they are damaged: kith recover. To have the backup beside them, name another file with --store."
             )
         }
         let folder = place.deletingLastPathComponent()
@@ -150,7 +155,9 @@ package enum NotesBackup {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             let scratch = try ScratchFolder(beside: place.path)
             try unpack(file, scratch, passphrase)
-            let report = try checked(scratch)
+            var report = try checked(scratch)
+            report.bytes = stamp.bytes
+            try makeRoom?()
             try put(scratch.path(databaseName), at: place)
             return report
         }

@@ -36,12 +36,14 @@ extension FilesError: CustomStringConvertible {
 }
 
 extension FilesError {
+    static let diskFull = FilesError(.inputOutput, "The disk is full. Nothing was left half written; free some space and try again.")
+
     /// Runs `body` and turns what the system and SQLite throw into this error.
     static func mapping<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
-            throw FilesError(.inputOutput, "The disk is full. Nothing was left half written; free some space and try again.")
+            throw diskFull
         } catch let error as DatabaseError {
             throw FilesError(.inputOutput, "SQLite refused: \(error.message ?? "error \(error.extendedResultCode.rawValue)").")
         } catch let error as CocoaError {

@@ -88,7 +88,7 @@ enum NewFile {
     /// What the last call of the system says of a file that could not be written.
     static func failure(_ path: String) -> FilesError {
         switch errno {
-        case ENOSPC, EDQUOT: FilesError(.inputOutput, "The disk is full. Nothing was left half written; free some space and try again.")
+        case ENOSPC, EDQUOT: .diskFull
         case EEXIST: FilesError(.cannotCreate, "\(path) exists already, and was left as it is. Name a new one.")
         default:
             FilesError(

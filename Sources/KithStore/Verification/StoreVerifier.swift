@@ -15,10 +15,12 @@ struct StoreVerifier {
         func report(_ problem: String) {
             if result.problems.count < Verification.problemsMax { result.problems.append(problem) }
         }
-        try checkFile(report)
         do {
+            try checkFile(report)
+            result.isFileDamaged = !result.isSound
             try checkContent(&result)
         } catch let error as SQLiteError where error.isDamage {
+            result.isFileDamaged = true
             report("What comes after cannot be read: \(error.brief).")
         }
         return result

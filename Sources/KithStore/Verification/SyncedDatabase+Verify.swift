@@ -16,6 +16,8 @@ public struct Verification: Hashable, Sendable {
     public var problems: [String] = []
     /// Rows that were changed behind Kith's back, or have vanished, at most as many as ``SyncedDatabase/distrustDigest(_:)`` notes.
     package var changed: [SlicePosition] = []
+    /// Whether SQLite cannot read all of the file: no other device mends that.
+    package var isFileDamaged = false
 
     /// More problems than this are not listed.
     public static let problemsMax = 100
