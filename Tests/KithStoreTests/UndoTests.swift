@@ -298,7 +298,8 @@ struct UndoTests {
     }
 
     @Test func `undo and redo are the identity where nobody interfered`() throws {
-        for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(8, soaking: 2_000)) {
+        // In 303 and 1231 a row comes back with the text that it had before a life between.
+        for seed in [303, 1231] + Array(Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(8, soaking: 2_000))) {
             var random = SplitMix64(seed: seed)
             let store = try HistoryTests.store()
             let undo = store.store.undo(scope: "editor")

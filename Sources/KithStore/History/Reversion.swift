@@ -357,10 +357,12 @@ struct Reversion {
         return true
     }
 
-    /// What a text said right after a transaction: what it said before this, without what came later; `nil` if that cannot be told.
+    /// What a text said right after a transaction: what it said before this, without what came later; `nil` if that cannot be told, or if the
+    /// row has another life since, in which it began with another text.
     private func text(of row: RowKey, _ column: Int, after number: Int64) throws -> [UInt8]? {
         guard var value = texts[row]?[column], case .text = value else { return nil }
         let end = broughtBack[row] ?? .max
+        var (beginning, isOtherLife): (ColumnValue?, Bool) = (nil, false)
         for (later, change) in try records.changes(of: row, after: number) where later < end {
             for case (column, let content) in change.columns {
                 switch content {
@@ -372,12 +374,17 @@ struct Reversion {
                     value = .text(bytes)
                 case .values(let old, let new):
                     // What the row held when it was deleted.
-                    if change.kind == .delete { continue }
-                    guard new == value else { return nil }
+                    if change.kind == .delete {
+                        if beginning == nil { beginning = value }
+                        isOtherLife = old != beginning && (isOtherLife || value != old)
+                    } else if new != value {
+                        return nil
+                    }
                     value = old
                 }
             }
         }
+        if isOtherLife, value != beginning { return nil }
         guard case .text(let bytes) = value else { return nil }
         return bytes
     }
