@@ -25,11 +25,17 @@ struct NoteSearch: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        var query = NoteQuery(searching: words.joined(separator: " "))
+        let text = words.joined(separator: " ")
+        var query = NoteQuery(searching: text)
         list.apply(to: &query)
         query.readsBodies = options.json
         let (found, conflicts) = try options.withNotes { notes in (try notes.list(query), try notes.conflicts()) }
         try found.write(to: .output, asJSON: options.json, conflicts: conflicts)
+        for word in SearchText(text).notUnderstood {
+            try Console.error.writeLine(
+                PlainText.line(
+                    "“\(word)” was looked for as it stands: a day is written as 2026-11-01, a color as red. See kith note search --help."))
+        }
         if found.isEmpty, !options.json, Console.output.isTerminal {
             try Console.error.writeLine("No note contains that.")
         }

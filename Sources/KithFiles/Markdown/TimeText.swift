@@ -31,7 +31,8 @@ enum TimeText {
         guard let year = number(&bytes, 4) else { return nil }
         let isExtended = skip(&bytes, "-")
         guard let month = number(&bytes, 2), !isExtended || skip(&bytes, "-"), let day = number(&bytes, 2),
-            (1...12).contains(month), (1...31).contains(day)
+            (1...12).contains(month), day >= 1,
+            seconds(year, month, day) < (month < 12 ? seconds(year, month + 1, 1) : seconds(year + 1, 1, 1))
         else { return nil }
         var time: Int64 = 0
         if let separator = bytes.first, separator == UInt8(ascii: "T") || separator == UInt8(ascii: " ") {

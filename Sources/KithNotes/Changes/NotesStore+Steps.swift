@@ -69,14 +69,19 @@ extension NotesStore {
         }
     }
 
-    /// Notes that are there have the titles that they have now.
+    /// Notes that are there have the titles that they have now, others those that they had when they were deleted, as far as that is known.
     private func named(_ changes: [NoteChange]) throws -> [NoteChange] {
+        var titles: [UUID: String] = [:]
         try database.read { db in
-            try changes.map { change in
-                var change = change
-                if let title = try Self.fetch(change.note, db)?.title { change.title = title }
-                return change
-            }
+            for id in Set(changes.map(\.note)) { titles[id] = try Self.fetch(id, db)?.title }
+        }
+        if changes.contains(where: { titles[$0.note] == nil }) {
+            for deleted in try trash() where titles[deleted.id] == nil { titles[deleted.id] = deleted.note.title }
+        }
+        return changes.map { change in
+            var change = change
+            if let title = titles[change.note] { change.title = title }
+            return change
         }
     }
 

@@ -9,6 +9,9 @@ public struct SearchText: Hashable, Sendable {
         let isExact: Bool
     }
 
+    /// Words such as `since:friday`, which are looked for as they stand, since no day or color is called so.
+    public private(set) var notUnderstood: [String] = []
+
     var terms: [Term] = []
     var without: [Term] = []
     var tags: [String] = []
@@ -90,6 +93,7 @@ public struct SearchText: Hashable, Sendable {
                 }
             default: break
             }
+            if !piece.isWithout, ["color", "before", "since"].contains(parts[0].lowercased()) { notUnderstood.append(piece.text) }
         }
         let term = Term(text: piece.text, isExact: piece.isQuoted)
         if piece.isWithout { without.append(term) } else { terms.append(term) }
