@@ -84,7 +84,10 @@ public struct NotesPage: Sendable {
             current.value = page
         }
         let router = Router(context: BasicRequestContext.self)
-        router.add(middleware: Gate(doorkeeper: doorkeeper, names: names))
+        router.add(
+            middleware: Gate(doorkeeper: doorkeeper, names: names) { sentence in
+                try builder.page(.notes, .updated, main: builder.empty(heading: sentence))
+            })
         PageRoutes(notes: notes, builder: builder, feed: feed, configuration: configuration).add(to: router)
         ChangeRoutes(notes: notes, limits: configuration.limits).add(to: router)
         SheetRoutes(notes: notes, limits: configuration.limits).add(to: router)

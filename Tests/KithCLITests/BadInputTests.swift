@@ -83,7 +83,7 @@ struct BadInputTests {
 
     @Test func `a folder that cannot be made is reported`() throws {
         let file = try home.write("file", Data())
-        expectFailure(try home.kith("note", "list", "--store", file + "/notes.sqlite"), 73, "cannot be made")
+        expectFailure(try home.kith("note", "add", "x", "--store", file + "/notes.sqlite"), 73, "cannot be made")
         expectFailure(try home.kith("note", "add", "x", environment: ["KITH_HOME": file]), 73, "cannot be made")
     }
 

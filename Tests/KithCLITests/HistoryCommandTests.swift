@@ -47,8 +47,21 @@ struct HistoryCommandTests {
         #expect(explained.contains("\u{201C}Groceries\u{201D}, by this device") && explained.contains("became"))
         #expect(try home.kith("revert", "--device", "this", "--since", "today").status == 0)
         #expect(try home.kith("note", "list").output.isEmpty)
+        // The note has gone to the trash, and its changes name it still.
+        #expect(try home.kith("history").output.split(separator: "\n").allSatisfy { $0.contains("Shopping") || $0.contains("Groceries") })
         #expect(try home.shell("\"$KITH\" revert --device this").status == 64)
         #expect(try home.shell("\"$KITH\" history --since tomorrowish").status == 64)
+    }
+
+    @Test func `an undo says of which note it has left what`() throws {
+        let id = try home.kith("note", "add", "Shopping", "--body", "Bread").lastLine
+        try home.kith("folder", "add", home.path("Notes"))
+        try home.kith("note", "edit", id, "--title", "Food", "--body", "Bread, milk")
+        // A folder's changes are no steps.
+        try home.shell("\"$KITH\" folder sync && mv Notes/Food.md Notes/Other.md && sleep 0.3 && \"$KITH\" folder sync")
+        let undone = try home.kith("note", "undo").output
+        #expect(undone.hasSuffix("\nLeft the title of “Other”: it was changed since by this device.\n"), "\(undone)")
+        #expect(try home.kith("note", "show", id, "--body-only").output == "Bread")
     }
 
     @Test(arguments: [

@@ -132,7 +132,11 @@ struct MarkdownNoteTests {
         #expect(TimeText.milliseconds("20210413T130644Z") == 1_618_319_204_000)
         #expect(TimeText.milliseconds("2021-04-13", zone: utc) == 1_618_272_000_000)
         #expect(TimeText.milliseconds("2021-04-13T13:06", zone: berlin) == 1_618_315_560_000)
-        for text in ["", "yesterday", "2021", "2021-13-01", "2021-04-13T25:00", "2021-04-13 13:06:44 Q"] {
+        #expect(TimeText.milliseconds("2020-02-29", zone: utc) != nil && TimeText.milliseconds("2021-12-31", zone: utc) != nil)
+        for text in [
+            "", "yesterday", "2021", "2021-13-01", "2021-02-29", "2020-02-30", "2021-11-31", "2021-04-00", "2021-04-13T25:00",
+            "2021-04-13 13:06:44 Q",
+        ] {
             #expect(TimeText.milliseconds(text, zone: utc) == nil, "\(text)")
         }
     }

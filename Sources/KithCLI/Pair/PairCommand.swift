@@ -57,7 +57,12 @@ struct PairCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port needs a number from 0 to 65535.") }
-        if let name { try DeviceNameOption.check(name) }
+        if let name {
+            try DeviceNameOption.check(name)
+            if name.utf8.count > TrustedDevice.nameBytesMax {
+                throw ValidationError("The name of a machine has at most \(TrustedDevice.nameBytesMax) bytes. Choose a shorter one.")
+            }
+        }
         if showsToken, token != nil { throw ValidationError("Either show a token with --token, or enter one, not both.") }
         if showsToken, address != nil { throw ValidationError("The machine that shows the token waits; give --address on the other one.") }
         if token != nil, noDiscovery, address == nil {

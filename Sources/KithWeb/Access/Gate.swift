@@ -8,13 +8,15 @@ struct Gate: RouterMiddleware {
 
     let doorkeeper: Doorkeeper
     let names: PageNames
+    /// The page for a person who asks for what is not there: all notes, with a sentence.
+    let pageSaying: @Sendable (String) throws -> String
 
     func handle(_ request: Request, context: Context, next: (Request, Context) async throws -> Response) async throws -> Response {
         var response: Response
         do {
             if let refusal = try refusal(of: request) { response = refusal } else { response = try await next(request, context) }
         } catch {
-            response = ErrorAnswer(error).response
+            response = await answer(ErrorAnswer(error), to: request)
         }
         // What else is sent is nobody's to read.
         if response.status.code >= 400, request.method != .get || response.status == .unauthorized {
@@ -22,6 +24,15 @@ struct Gate: RouterMiddleware {
         }
         for (name, value) in Self.headers where response.headers[name] == nil { response.headers[name] = value }
         return response
+    }
+
+    /// A page where a person has opened an address, and else words for a script.
+    private func answer(_ error: ErrorAnswer, to request: Request) async -> Response {
+        let isOpened = request.method == .get && request.headers[.part] == nil && request.headers[.accept]?.contains("text/html") == true
+        guard error.status == .notFound, isOpened, let page = try? await DiskWork.run({ try pageSaying(error.message) }) else {
+            return error.response
+        }
+        return .html(page, status: error.status)
     }
 
     /// What is said to whoever is not let in; `nil` for everybody else. Nobody learns from it what is served here.

@@ -33,8 +33,8 @@ struct PageBuilder: Sendable {
         return templates.render("page", values)
     }
 
-    /// What is shown where no note is chosen.
-    func empty() -> String { templates.render("empty", [:]) }
+    /// What is shown where no note is chosen, or what was asked for is not there.
+    func empty(heading: String = "Your notes") -> String { templates.render("empty", ["heading": heading]) }
 
     func note(_ versioned: VersionedNote) throws -> String {
         let note = versioned.note

@@ -67,6 +67,11 @@ struct PageSavingTests {
         #expect(try browser.post("/api/notes/delete", "{\"ids\":[\"\(id)\"]}").status == 200)
         #expect(try save("new", id, base: note.version, browser).0 == 404)
         #expect(try browser.get("/note/\(id)").status == 404)
+        for (path, words) in [("/note/\(id)", "This note was deleted."), ("/nowhere", "There is nothing here.")] {
+            let page = try browser.get(path, "Accept: text/html,*/*;q=0.8")
+            #expect(page.status == 404 && page.body.contains("<h1>\(words)</h1>") && page.body.contains("<html"), "\(page.body)")
+            #expect(try browser.get(path, "Accept: text/html", "X-Part: main").body.hasPrefix("{"))
+        }
         #expect(try home.kith("trash", "list").output.contains("Mine"))
     }
 
