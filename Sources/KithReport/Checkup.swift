@@ -32,7 +32,7 @@ package struct Checkup: Sendable {
         doctor.usesDiscovery = usesDiscovery
         let loss = NotesStore.loss(in: file)
         var findings = await doctor.examine(node: loss != nil ? nil : StatusReport.node(of: file)).map(\.inCommands)
-        if let conflicts { findings.append(DiagnosisFinding(conflicts, DeviceNames(trust.devices), isOnPage)) }
+        if let conflicts { findings.append(DiagnosisFinding(conflicts, trust.deviceNames, isOnPage)) }
         if let keyObstacle {
             findings.insert(
                 DiagnosisFinding(

@@ -159,7 +159,7 @@ extension StatusReport {
         conflicts = try store.conflicts().count
         let massDeletions = try store.massDeletions()
         self.massDeletions = massDeletions.map(MassDeletionRecord.init)
-        let names = DeviceNames(trust.devices)
+        let names = trust.deviceNames
         warnings = massDeletions.map { $0.warning(names) }
         massDeletionSentences = massDeletions.map { ($0.sentence(names), $0.restorable(names)) }
         refusedRows = try store.store.refusedRows().count

@@ -76,6 +76,12 @@ struct DeviceCommandTests {
         #expect(try home.kith("device", "list").output.hasPrefix("laptop"))
     }
 
+    @Test func `a pairing that could not end well does not begin`() throws {
+        #expect(try home.kith("pair", "--name", String(repeating: "x", count: 65)).status == 64)
+        let blind = try home.kith("pair", "ABCD-EFGH-IJKL-MNOP-QRST-UVWX-YZ23", "--no-discovery")
+        #expect(blind.status == 64 && blind.error.contains("--address HOST:PORT"), "\(blind.error)")
+    }
+
     private func expectUsage(_ result: KithHome.Result) {
         #expect(result.status == 64 && result.error.contains("name that can be seen"), "\(result)")
     }

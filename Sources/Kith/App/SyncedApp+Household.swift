@@ -51,7 +51,7 @@ extension SyncedApp {
 
     /// The devices as they are now; ``statuses`` tells when to look again.
     public var household: Household {
-        let names = DeviceNames(trust.devices)
+        let names = trust.deviceNames
         let peers = status.peers
         let own = Device(id: trust.ownID, name: ownName, isThisDevice: true, added: nil, status: nil)
         let others = trust.devices.map { device in

@@ -56,6 +56,6 @@ package struct Carrier: Sendable {
 
     func name(of device: DeviceID) -> String {
         if device == key.id { return "this machine" }
-        return DeviceNames(trust.devices)[device]
+        return trust.deviceNames[device]
     }
 }

@@ -8,15 +8,23 @@ public struct DeviceNames: Sendable {
     private let names: [DeviceID: String]
 
     /// - Parameter devices: all that may be spoken of, this one aside.
-    public init(_ devices: [TrustedDevice]) {
+    public init(_ devices: [TrustedDevice]) { self.init(devices, former: []) }
+
+    /// - Parameter former: who was a member: it is called as it is now, or was, and "(removed)" then.
+    init(_ devices: [TrustedDevice], former: [FormerMember]) {
         var counts: [[UInt8]: Int] = [:]
         for device in devices { counts[Array(device.name.utf8), default: 0] += 1 }
-        names = Dictionary(
-            devices.map { device in
-                let isOnly = counts[Array(device.name.utf8)] == 1
-                let name = isOnly ? device.name : "\(device.name) (\(Self.beginning(of: device.id)))"
-                return (device.id, device.name.isEmpty ? device.id.shortDescription : name)
-            }, uniquingKeysWith: { first, _ in first })
+        var names: [DeviceID: String] = [:]
+        for device in devices where names[device.id] == nil {
+            let isOnly = counts[Array(device.name.utf8)] == 1
+            let name = isOnly ? device.name : "\(device.name) (\(Self.beginning(of: device.id)))"
+            names[device.id] = device.name.isEmpty ? device.id.shortDescription : name
+        }
+        for device in former where names[device.id] == nil {
+            let removed = "\(device.name.isEmpty ? device.id.shortDescription : device.name) (removed)"
+            names[device.id] = device.member.map { names[$0] ?? device.name } ?? removed
+        }
+        self.names = names
     }
 
     /// Its name; the beginning of its id if it has none, or is not among the devices.
@@ -33,4 +41,9 @@ public struct DeviceNames: Sendable {
 
     /// The first group of the id.
     private static func beginning(of id: DeviceID) -> Substring { id.description.prefix { $0 != "-" } }
+}
+
+extension TrustStore {
+    /// What to call the devices that are trusted, and those that were in the household.
+    package var deviceNames: DeviceNames { DeviceNames(devices, former: formerMembers) }
 }

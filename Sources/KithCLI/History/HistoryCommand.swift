@@ -33,9 +33,9 @@ struct HistoryCommand: ParsableCommand {
     }
 
     func run() throws {
-        let author = try device.map { try options.author($0) }
         let changes = try options.withNotes { notes in
-            try notes.changes(since: since?.date ?? .distantPast, device: author, limit: limit)
+            let authors = try device.map { try options.authors($0, notes) }
+            return try notes.changes(since: since?.date ?? .distantPast, devices: authors, limit: limit)
         }
         let names = options.deviceNames()
         if options.json { return try Console.output.write(json: changes.map { NoteChangeRecord($0, names) }) }
@@ -86,10 +86,35 @@ private struct NoteChangeRecord: Encodable {
 }
 
 extension StoreOptions {
-    /// The machine that a person means: this one, or a trusted one, by its name or the beginning of its id.
-    func author(_ reference: String) throws -> Author {
+    /// The machine that a person means, under all keys that it had: this one, a trusted one, one that was in the household, or any other
+    /// that has written here, by its name or the beginning of its id.
+    func authors(_ reference: String, _ notes: NotesStore) throws -> Set<Author> {
         let trust = try trust()
-        if reference == "this" || trust.isOwn(reference) { return .own }
-        return .device(try trust.find(reference).id.bytes)
+        if reference == "this" || trust.isOwn(reference) { return [.own] }
+        let former = trust.formerMembers
+        do {
+            let device = try trust.find(reference)
+            return Set(([device.id] + former.filter { $0.member == device.id }.map(\.id)).map { .device($0.bytes) })
+        } catch let error as CommandFailure where error.status == .noInput {
+            let names = trust.deviceNames
+            var meant = Set(former.filter { [$0.name, names[$0.id]].contains(reference) }.map(\.id))
+            if meant.isEmpty {
+                meant = Set(try notes.store.authors().devices.compactMap { DeviceID(bytes: $0) }).filter { $0.matches(reference) }
+            }
+            if meant.isEmpty { throw error }
+            if meant.count == 1 || former.contains(where: { meant.contains($0.id) && $0.name == reference }) {
+                return Set(meant.map { .device($0.bytes) })
+            }
+            let ids = meant.map(\.shortDescription).sorted().joined(separator: ", ")
+            throw CommandFailure(.data, "“\(reference.prefix(80))” could be any of \(ids). Name one by its id.")
+        }
+    }
+}
+
+extension DeviceID {
+    /// Whether a person means it by the beginning of its id.
+    fileprivate func matches(_ reference: String) -> Bool {
+        let letters = reference.uppercased().filter { $0 != "-" && $0 != " " }
+        return letters.count >= 5 && description.filter { $0 != "-" }.hasPrefix(letters)
     }
 }

@@ -26,9 +26,8 @@ struct RevertCommand: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let author = try options.author(device)
         let report = try options.withNotes { notes in
-            try StepReport(notes.revert(device: author, since: since.date), notes, options)
+            try StepReport(notes.revert(devices: options.authors(device, notes), since: since.date), notes, options)
         }
         try report.write(done: "Took back", nothing: "There was nothing to take back.")
     }

@@ -65,9 +65,11 @@ struct StoreOptions: ParsableArguments {
     }
 
     /// The trusted devices. Where there is no key yet, none is made for this.
-    func trustedDevices() throws -> [TrustedDevice] {
+    func trustedDevices() throws -> [TrustedDevice] { try trustThatIsThere().devices }
+
+    private func trustThatIsThere() throws -> TrustStore {
         let folder = try folders().identity
-        return try TrustStore(in: folder, ownID: DeviceKey.load(from: folder).id).devices
+        return try TrustStore(in: folder, ownID: DeviceKey.load(from: folder).id)
     }
 
     /// The same for commands that say how things stand: where this device has no key and none can be made, it trusts nobody, and `obstacle`
@@ -84,7 +86,7 @@ struct StoreOptions: ParsableArguments {
     }
 
     /// What to call the machines that wrote something. Notes are shown whatever is wrong with the key or the list.
-    func deviceNames() -> DeviceNames { DeviceNames((try? trustedDevices()) ?? []) }
+    func deviceNames() -> DeviceNames { (try? trustThatIsThere())?.deviceNames ?? DeviceNames([]) }
 
     /// The list of trusted devices; this device gets its key if it has none yet.
     func trust() throws -> TrustStore {

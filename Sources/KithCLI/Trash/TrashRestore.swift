@@ -29,10 +29,9 @@ struct TrashRestore: ParsableCommand {
     }
 
     func run() throws {
-        let author = try from.map(author)
         let restored = try options.withNotes { store in
-            guard let author else { return try store.restore(store.findInTrash(notes).map(\.id)) }
-            return try store.restoreAll(deletedBy: author)
+            guard let from else { return try store.restore(store.findInTrash(notes).map(\.id)) }
+            return try store.restoreAll(deletedBy: options.authors(from, store))
         }
         if options.json { return try Console.output.write(json: restored.map(NoteRecord.init)) }
         if let from {
@@ -41,25 +40,5 @@ struct TrashRestore: ParsableCommand {
                 restored.isEmpty ? "Nothing that \(PlainText.line(from)) deleted is in the trash." : "Restored \(count).")
         }
         for note in restored { try Console.output.writeLine("Restored \(PlainText.line(note.label)).") }
-    }
-
-    /// The machine that is meant: one that is trusted, or one that has deleted something.
-    private func author(_ reference: String) throws -> Author {
-        let trust = try options.trust()
-        if reference == "this" || trust.isOwn(reference) { return .own }
-        let others = try options.withNotes { try $0.trash().map(\.deletedBy) }
-        let matching = Set(others).filter { author in
-            guard case .device(let bytes) = author, let id = DeviceID(bytes: bytes) else { return false }
-            return trust.device(id) == nil && id.matches(reference)
-        }
-        if let author = matching.first, matching.count == 1 { return author }
-        return .device(try trust.find(reference).id.bytes)
-    }
-}
-
-extension DeviceID {
-    /// Whether a person means it by the beginning of its id.
-    fileprivate func matches(_ reference: String) -> Bool {
-        reference.count >= 5 && description.lowercased().hasPrefix(reference.lowercased())
     }
 }

@@ -69,7 +69,7 @@ struct UpCommand: AsyncParsableCommand {
         if !options.json {
             display.show(line: "kith \(KithCommand.version), device \(key.id.shortDescription), notes in \(folders.notes.path)")
         }
-        let watch = options.json ? nil : ConflictWatch(notes, display) { DeviceNames(trust.devices) }
+        let watch = options.json ? nil : ConflictWatch(notes, display) { trust.deviceNames }
         let start = try notes.store.vector()
         let hook = onChange.map { ChangeHook(command: $0, notes: notes) { display.show(line: "kith: \($0)", on: .error) } }
         var pageConfiguration = PageConfiguration(folders)

@@ -9,7 +9,10 @@ public struct Authors: Hashable, Sendable {
         """
 
     private let own: ReplicaID
-    private var devices: [ReplicaID: [UInt8]] = [:]
+    private var deviceOf: [ReplicaID: [UInt8]] = [:]
+
+    /// The keys of all others that have written here.
+    package var devices: Set<[UInt8]> { Set(deviceOf.values).subtracting([[]]) }
 
     package init(ledger: RowLedger) throws {
         own = try VectorRecords(connection: ledger.connection).replica(ledger.catalog)
@@ -17,14 +20,14 @@ public struct Authors: Hashable, Sendable {
         let select = try ledger.connection.statement(
             "\(MemberRecords.replicasSQL) UNION ALL SELECT replica, device FROM kith_author")
         while try select.step() {
-            if let replica = ReplicaID(bytes: select.blob(0)) { devices[replica] = select.blob(1) }
+            if let replica = ReplicaID(bytes: select.blob(0)) { deviceOf[replica] = select.blob(1) }
         }
     }
 
     /// Who writes as `replica`.
     public subscript(replica: ReplicaID) -> Author {
         if replica == own { return .own }
-        guard let device = devices[replica] else { return .unknown }
+        guard let device = deviceOf[replica] else { return .unknown }
         return device.isEmpty ? .own : .device(device)
     }
 

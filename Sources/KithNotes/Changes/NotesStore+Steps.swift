@@ -41,15 +41,16 @@ extension NotesStore {
 
     /// Takes back what one device has changed since a moment, where that is still what is shown.
     ///
+    /// - Parameter devices: the device under all keys that it had.
     /// - Throws: ``NotesError`` with code `busy`, `diskFull`, `readOnly`.
-    public func revert(device: Author, since date: Date) throws(NotesError) -> UndoReport {
-        try NotesError.mapping { try store.revert(device: device, sinceMilliseconds: Int64(date.timeIntervalSince1970 * 1_000)) }
+    public func revert(devices: Set<Author>, since date: Date) throws(NotesError) -> UndoReport {
+        try NotesError.mapping { try store.revert(devices: devices, sinceMilliseconds: Int64(date.timeIntervalSince1970 * 1_000)) }
     }
 
     /// What was changed since a moment, the newest first: at most `limit` transactions, each with what one device has changed.
     ///
-    /// - Parameter device: whose changes alone; `nil` for everybody's.
-    public func changes(since date: Date, device: Author? = nil, limit: Int = 200) throws(NotesError) -> [NoteChange] {
+    /// - Parameter devices: whose changes alone; `nil` for everybody's.
+    public func changes(since date: Date, devices: Set<Author>? = nil, limit: Int = 200) throws(NotesError) -> [NoteChange] {
         try NotesError.mapping {
             var changes: [NoteChange] = []
             var token: HistoryToken?
@@ -59,7 +60,7 @@ extension NotesStore {
                 token = last.token
                 for transaction in page where transaction.date >= date {
                     for change in transaction.changes where change.table == NotesSchema.table {
-                        if let device, change.device != device { continue }
+                        if let devices, change.device.map(devices.contains) != true { continue }
                         changes.append(NoteChange(transaction, change))
                     }
                 }

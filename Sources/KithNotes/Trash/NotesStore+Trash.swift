@@ -69,9 +69,9 @@ extension NotesStore {
     ///
     /// - Returns: the notes that came back.
     @discardableResult
-    public func restoreAll(deletedBy author: Author) throws(NotesError) -> [Note] {
-        let restored = try restore(trash().filter { $0.deletedBy == author }.map(\.id), isStep: true, mayBeBack: true)
-        try dismissMassDeletions(by: author)
+    public func restoreAll(deletedBy authors: Set<Author>) throws(NotesError) -> [Note] {
+        let restored = try restore(trash().filter { authors.contains($0.deletedBy) }.map(\.id), isStep: true, mayBeBack: true)
+        for author in authors { try dismissMassDeletions(by: author) }
         return restored
     }
 

@@ -162,18 +162,25 @@ extension SyncedDatabase {
     ///   - milliseconds: since 1970, by this machine's clock, when they were made or came here.
     /// - Returns: what was left, because it was changed since.
     public func revert(device: Author, sinceMilliseconds milliseconds: Int64) throws(StoreError) -> UndoReport {
-        try write { db, state in try revert(db, state, device, milliseconds) }
+        try revert(devices: [device], sinceMilliseconds: milliseconds)
+    }
+
+    /// The same of a device that had several keys.
+    package func revert(devices: Set<Author>, sinceMilliseconds milliseconds: Int64) throws(StoreError) -> UndoReport {
+        try write { db, state in try revert(db, state, devices, milliseconds) }
     }
 
     /// The same as a part of the transaction that is open on `db`, which may hold more. If it throws, nothing of it stays.
     public func revert(_ db: Database, device: Author, sinceMilliseconds milliseconds: Int64) throws(StoreError) -> UndoReport {
-        try reversion(db) { state in try revert(db, state, device, milliseconds) }
+        try reversion(db) { state in try revert(db, state, [device], milliseconds) }
     }
 
-    private func revert(_ db: Database, _ state: WriterState, _ device: Author, _ milliseconds: Int64) throws -> UndoReport {
+    private func revert(_ db: Database, _ state: WriterState, _ devices: Set<Author>, _ milliseconds: Int64) throws -> UndoReport {
         guard state.ledger.journal != nil else { throw UndoList.noJournal }
         let reader = try HistoryReader(state.ledger)
-        let isOfDevice = { (entry: JournalRecords.Entry, change: JournalChange) in reader.device(change, entry) == device }
+        let isOfDevice = { (entry: JournalRecords.Entry, change: JournalChange) in
+            reader.device(change, entry).map(devices.contains) ?? false
+        }
         var reversion = try Reversion(db, state, self, title: nil, isOwn: isOfDevice)
         var (left, before) = (10_000, Int64.max)
         // The device's may stand behind many of others.
@@ -181,7 +188,7 @@ extension SyncedDatabase {
             let entries = try reader.records.entries(sinceMilliseconds: milliseconds, before: before, max: 1_000)
             guard let last = entries.last else { break }
             before = last.number
-            for entry in entries where left > 0 && (entry.process == nil || device == .own) {
+            for entry in entries where left > 0 && (entry.process == nil || devices.contains(.own)) {
                 let changes = try reader.records.changes(of: entry.number).filter { isOfDevice(entry, $0) }
                 if changes.isEmpty { continue }
                 try reversion.takeBack(entry.number, changes)

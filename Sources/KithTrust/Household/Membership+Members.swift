@@ -9,7 +9,24 @@ package struct HouseholdMember: Hashable, Sendable {
     package let addedBy: DeviceID
 }
 
+/// A device that was a member of a household, or a key that a member had.
+package struct FormerMember: Hashable, Sendable {
+    package let id: DeviceID
+    /// What the household called it last; may be empty.
+    package let name: String
+    /// Under which key it is a member now; `nil` if it is none.
+    package let member: DeviceID?
+}
+
 extension Membership {
+    /// Who was a member, or a member under another key, by id.
+    package var formerMembers: [FormerMember] {
+        let names = names(among: Set(members.map(\.id)))
+        return chains.keys.filter { member($0) == nil }.sorted().map { id in
+            FormerMember(id: id, name: name(of: id, names), member: members.first { isSuccessor($0.id, of: id) }?.id)
+        }
+    }
+
     /// Whether the device of `chain` is no member by its addition any more: it was revoked, or took another key.
     func isEnded(_ chain: RecordChain) -> Bool {
         !chain.renewals.isEmpty || seal(of: chain) != nil

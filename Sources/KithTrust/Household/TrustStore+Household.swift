@@ -62,6 +62,9 @@ extension TrustStore {
         }
     }
 
+    /// Who was a member of the household, or is one under another key; empty without a household.
+    package var formerMembers: [FormerMember] { household?.membership.formerMembers ?? [] }
+
     // MARK: Exchange
 
     /// What to tell a peer at the beginning and after every change; `nil` without a household.

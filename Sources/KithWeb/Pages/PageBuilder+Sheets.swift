@@ -114,5 +114,5 @@ extension PageBuilder {
     }
 
     /// What the machines are called that wrote something. Notes are shown whatever is wrong with the key or the list.
-    var deviceNames: DeviceNames { DeviceNames((try? configuration.trust().devices) ?? []) }
+    var deviceNames: DeviceNames { (try? configuration.trust())?.deviceNames ?? DeviceNames([]) }
 }

@@ -64,7 +64,7 @@ private struct LargeDeletionAnswer: Decodable {
         guard let deletion = try notes.massDeletions().first(where: { PageBuilder.device(of: $0) == device }) else {
             throw ErrorAnswer(.notFound, "notFound", "Nothing that this machine deleted waits for an answer.")
         }
-        if !isMeant { return try notes.restoreAll(deletedBy: deletion.author).count }
+        if !isMeant { return try notes.restoreAll(deletedBy: [deletion.author]).count }
         try notes.dismissMassDeletions(by: deletion.author)
         return 0
     }
